@@ -1,0 +1,195 @@
+"""The legacy door: environments and loops of the old API (one `done` flag, `seed()`), both ways.
+
+An old environment becomes an `Env` by `from_legacy`; an `Env` serves an old loop by `to_legacy`.
+"""
+
+from inspect import Parameter, signature
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from ludus.core.env import Env
+from ludus.core.step import Info, Step
+from ludus.errors import ContractViolation, InvalidArgument, InvalidSeed, InvalidType, shorten
+from ludus.seeding import Seed, as_seed
+from ludus.spaces import Space
+
+__all__ = ["LegacyEnv", "from_done_step", "from_legacy", "to_done_step", "to_legacy"]
+
+ObsT = TypeVar("ObsT")
+ActT = TypeVar("ActT")
+CUT = "TimeLimit.truncated"
+"""The info key by which the old API told a cut episode from a finished one."""
+
+
+def from_done_step(result: tuple[Any, ...]) -> Step[Any]:
+    """Five values from the old four, of one environment or a batch; five pass through. The info given is left alone.
+
+    >>> from_done_step(("s", 1.0, True, {"TimeLimit.truncated": True}))
+    Step(observation='s', reward=1.0, terminated=False, truncated=True, info={})
+    """
+    if len(result) == 5:
+        return Step(*result)
+    if len(result) != 4:
+        raise ContractViolation(
+            f"step: expected four values (observation, reward, done, info) or five, got {len(result)}"
+        )
+    observation, reward, done, info = result
+    if isinstance(info, list):
+        cut: Any = np.array([bool(one.get(CUT, False)) for one in info])
+        rest: Any = [{key: value for key, value in one.items() if key != CUT} for one in info]
+    else:
+        cut = info.get(CUT, False)
+        rest = {key: value for key, value in info.items() if key != CUT}
+    if isinstance(done, np.ndarray):
+        cut = np.broadcast_to(cut, done.shape)
+        return Step(observation, reward, done & ~cut, done & cut, rest)
+    return Step(observation, reward, bool(done and not cut), bool(done and cut), rest)
+
+
+def to_done_step(step: tuple[Any, ...]) -> tuple[Any, Any, Any, Info]:
+    """The old four values from the five, of one environment or a batch; four pass through, the info is left alone.
+
+    >>> to_done_step(Step.truncation("s", 1.0))
+    ('s', 1.0, True, {'TimeLimit.truncated': True})
+    """
+    if len(step) == 4:
+        return step  # type: ignore[return-value]
+    observation, reward, terminated, truncated, info = step
+    if isinstance(terminated, np.ndarray):
+        done: Any = terminated | truncated
+        return observation, reward, done, ({**info, CUT: truncated & ~terminated} if done.any() else info)
+    done = bool(terminated or truncated)
+    return observation, reward, done, ({**info, CUT: bool(truncated and not terminated)} if done else info)
+
+
+def from_legacy(
+    env: Any, *, observation_space: Space[Any] | None = None, action_space: Space[Any] | None = None
+) -> Env[Any, Any]:
+    """An environment of the old API as an `Env`.
+
+    Its spaces must be Ludus's; pass them where the old environment has another library's.
+    """
+    return _FromLegacy(
+        env,
+        observation_space or getattr(env, "observation_space", None),
+        action_space or getattr(env, "action_space", None),
+    )
+
+
+class _FromLegacy(Env[Any, Any]):
+    def __init__(self, env: Any, observation_space: Any, action_space: Any) -> None:
+        for name, space in (("observation_space", observation_space), ("action_space", action_space)):
+            if not isinstance(space, Space):
+                raise InvalidType(
+                    f"from_legacy {name}: expected a ludus Space, got {shorten(space)}; pass {name}=… to from_legacy"
+                )
+        self.env, self.observation_space, self.action_space = env, observation_space, action_space
+        modes = (
+            env.metadata.get("render_modes", env.metadata.get("render.modes", [])) if hasattr(env, "metadata") else []
+        )
+        self.metadata = {**getattr(env, "metadata", {}), "render_modes": list(modes)}
+        self.render_mode = getattr(env, "render_mode", None)
+
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+        super().reset(seed=seed)
+        arguments = self._reset_arguments(seed, options)
+        result = self.env.reset(**arguments)
+        pair = isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict)
+        return result if pair else (result, {})
+
+    def _reset_arguments(self, seed: Any, options: Any) -> dict[str, Any]:
+        arguments: dict[str, Any] = {}
+        if options is not None:
+            if not accepts(self.env.reset, "options"):
+                raise InvalidArgument(
+                    f"options: expected None, since {type(self.env).__name__}.reset takes none, got {shorten(options)}"
+                )
+            arguments["options"] = options
+        if seed is not None:
+            if accepts(self.env.reset, "seed"):
+                arguments["seed"] = int(seed)
+            elif callable(getattr(self.env, "seed", None)):
+                self.env.seed(int(seed))
+            else:
+                raise InvalidSeed(f"seed: expected None, since {type(self.env).__name__} has no seed(), got {seed}")
+        return arguments
+
+    def step(self, action: Any) -> Step[Any]:
+        return from_done_step(self.env.step(action))
+
+    def render(self) -> Any:
+        if accepts(self.env.render, "mode") and self.render_mode is not None:
+            return self.env.render(mode=self.render_mode)
+        return self.env.render()
+
+    def close(self) -> None:
+        if hasattr(self.env, "close"):
+            self.env.close()
+
+
+class LegacyEnv(Generic[ObsT, ActT]):
+    """An `Env` for a loop of the old API: `reset()` gives an observation, `step` four values, `seed` waits for reset.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> env = LegacyEnv(GridWorld())
+    >>> env.seed(3)
+    [3]
+    >>> observation = env.reset()
+    >>> observation, reward, done, info = env.step(0)
+    >>> done
+    False
+    """
+
+    def __init__(self, env: Env[ObsT, ActT]) -> None:
+        self.env = env
+        self.observation_space, self.action_space = env.observation_space, env.action_space
+        self.metadata, self.reward_range = env.metadata, (-float("inf"), float("inf"))
+        self._seed: int | None = None
+
+    def seed(self, seed: Seed | None = None) -> list[int]:
+        """Seed the next reset; returns the seeds as the old API did."""
+        self._seed = None if seed is None else as_seed(seed)
+        return [] if self._seed is None else [self._seed]
+
+    def reset(self, **kwargs: Any) -> ObsT:
+        """The first observation of an episode."""
+        seed, self._seed = self._seed, None
+        arguments: dict[str, Any] = {"seed": seed} | kwargs
+        observation, _ = self.env.reset(**arguments)
+        return observation
+
+    def step(self, action: ActT) -> tuple[ObsT, Any, Any, Info]:
+        """The old four values."""
+        return to_done_step(self.env.step(action))
+
+    def render(self, mode: str | None = None) -> Any:
+        """The picture; `mode` must be the one the environment was made with."""
+        if mode not in (None, self.env.render_mode):
+            raise InvalidArgument(
+                f"render mode: expected {self.env.render_mode!r}, got {mode!r}; make it with render_mode={mode!r}"
+            )
+        return self.env.render()
+
+    def close(self) -> None:
+        """Close the environment."""
+        self.env.close()
+
+    @property
+    def unwrapped(self) -> Env[Any, Any]:
+        """The environment under all wrappers."""
+        return self.env.unwrapped
+
+
+def to_legacy(env: Env[ObsT, ActT]) -> LegacyEnv[ObsT, ActT]:
+    """An `Env` for a loop of the old API."""
+    return LegacyEnv(env)
+
+
+def accepts(function: Any, name: str) -> bool:
+    """Whether `function` has a parameter of that name, or takes any."""
+    try:
+        parameters = signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+    return name in parameters or any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())

@@ -1,0 +1,129 @@
+"""Snapshots: the exact state of an environment, its wrappers and their random streams, as a value.
+
+The default copies every attribute of every layer at once, so that two names for one object stay two names for one.
+References to the layers themselves are kept as places: a snapshot of one environment fits another made alike.
+"""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from types import ModuleType
+from typing import Any
+
+from ludus.errors import SnapshotError, shorten
+from ludus.spaces import Space
+
+__all__ = ["Snapshot", "capture_attributes", "put", "reinstate_attributes", "take"]
+
+
+class Place:
+    """Stands for layer `number` of the stack inside a snapshot."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class Snapshot:
+    """The state of an environment at one moment, as `Env.snapshot` gives it; it never changes.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> env = GridWorld()
+    >>> _ = env.reset(seed=0)
+    >>> before = env.snapshot()
+    >>> first = env.step(1)
+    >>> env.restore(before)
+    >>> env.step(1).reward == first.reward
+    True
+    """
+
+    def __init__(self, kinds: Sequence[str], states: Sequence[Any], places: Sequence[Place]) -> None:
+        self.kinds = tuple(kinds)
+        self.states = tuple(states)
+        self.places = tuple(places)
+
+    def __repr__(self) -> str:
+        return f"Snapshot({' of '.join(kind.rpartition('.')[2] for kind in self.kinds)})"
+
+
+def take(layers: Sequence[Any], capture: Callable[[Any, dict[int, Any]], Any]) -> Snapshot:
+    """A snapshot of a stack of layers, outermost first."""
+    places = [Place(number) for number in range(len(layers))]
+    memo: dict[int, Any] = {id(layer): place for layer, place in zip(layers, places, strict=True)}
+    return Snapshot([_kind(layer) for layer in layers], [capture(layer, memo) for layer in layers], places)
+
+
+def put(layers: Sequence[Any], snapshot: Snapshot, reinstate: Callable[[Any, Any, dict[int, Any]], None]) -> None:
+    """Bring a stack of layers to the state of a snapshot; nothing changes unless all of it fits."""
+    if not isinstance(snapshot, Snapshot):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise SnapshotError(f"restore: expected what snapshot() returned, got {shorten(snapshot)}")
+    kinds = tuple(_kind(layer) for layer in layers)
+    if kinds != snapshot.kinds:
+        raise SnapshotError(
+            f"restore: expected a snapshot of {' of '.join(kinds)}, got one of {' of '.join(snapshot.kinds)}; "
+            "make the environment with the same wrappers"
+        )
+    memo: dict[int, Any] = {id(place): layer for place, layer in zip(snapshot.places, layers, strict=True)}
+    for layer, state in zip(layers, snapshot.states, strict=True):
+        reinstate(layer, state, memo)
+
+
+def _kind(layer: Any) -> str:
+    return f"{type(layer).__module__}.{type(layer).__qualname__}"
+
+
+def capture_attributes(layer: Any, memo: dict[int, Any]) -> dict[str, Any]:
+    """A deep copy of a layer's attributes, without those in its class's `snapshot_shared`."""
+    attributes = {name: value for name, value in _attributes(layer).items() if name not in layer.snapshot_shared}
+    memo.update({id(value): value for value in attributes.values() if isinstance(value, ModuleType)})
+    try:
+        return deepcopy(attributes, memo)
+    except Exception as error:
+        where, value, reason = _blame(attributes, memo, type(layer).__name__) or (type(layer).__name__, layer, error)
+        raise SnapshotError(
+            f"snapshot: expected attributes that can be copied, got {where} = {shorten(value)} ({reason}); "
+            f"name it in `snapshot_shared` if it is no state, or override `_capture` and `_reinstate`"
+        ) from error
+
+
+def reinstate_attributes(layer: Any, state: dict[str, Any], memo: dict[int, Any]) -> None:
+    """Give a layer a fresh copy of captured attributes; its spaces stay the objects they are."""
+    current = _attributes(layer)
+    for name, value in state.items():
+        mine = current.get(name)
+        if isinstance(value, Space) and isinstance(mine, Space) and mine == value:
+            mine.adopt_random(value)
+            memo[id(value)] = mine
+    restored = deepcopy(state, memo)
+    for name in current.keys() - restored.keys() - set(layer.snapshot_shared):
+        delattr(layer, name)
+    for name, value in restored.items():
+        object.__setattr__(layer, name, value)
+
+
+def _attributes(layer: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for kind in type(layer).__mro__:
+        slots: Any = kind.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if hasattr(layer, name):
+                found[name] = getattr(layer, name)
+    return found | vars(layer)
+
+
+def _blame(children: dict[str, Any], memo: dict[int, Any], path: str, depth: int = 0) -> tuple[str, Any, Any] | None:
+    """The innermost child that cannot be copied: where it is, what it is, why."""
+    for name, value in children.items():
+        where = f"{path}{name}" if name.startswith("[") else f"{path}.{name}"
+        try:
+            deepcopy(value, dict(memo))
+        except Exception as error:
+            inner = _children(value) if depth < 6 else {}
+            return _blame(inner, memo, where, depth + 1) or (where, value, error)
+    return None
+
+
+def _children(value: Any) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return {f"[{key!r}]": one for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return {f"[{place}]": one for place, one in enumerate(value)}
+    return dict(vars(value)) if hasattr(value, "__dict__") and not isinstance(value, type) else {}

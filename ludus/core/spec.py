@@ -1,0 +1,294 @@
+"""`EnvSpec`: everything needed to make an environment again, and to decide whether one wants to."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
+from typing import Any, ClassVar, Literal, get_args
+
+import msgspec
+
+from ludus.core.id import EnvId
+from ludus.errors import CodecError, InvalidSpec, InvalidType, listing, shorten
+from ludus.spaces.description import from_plain, to_plain
+
+__all__ = ["EnvSpec", "Isolation", "Security", "WrapperSpec"]
+
+Isolation = Literal["none", "process", "sandbox", "container"]
+EntryPoint = str | Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Security:
+    """What an environment may touch beyond computing, and the least isolation it should run under.
+
+    >>> Security(network=("api.example.org:443",), isolation="sandbox").isolation
+    'sandbox'
+    """
+
+    network: tuple[str, ...] = ()
+    """Hosts it may contact, as `host:port`; `"*"` stands for any."""
+    files: tuple[str, ...] = ()
+    """Paths outside its own package that it may use, as `read:PATH` or `write:PATH`."""
+    subprocesses: tuple[str, ...] = ()
+    """Programs it may start."""
+    dependencies: tuple[str, ...] = ()
+    """Requirements it brings with it, as pip spells them."""
+    isolation: Isolation = "none"
+    """The weakest wall it should run behind."""
+
+    def __post_init__(self) -> None:
+        for name in ("network", "files", "subprocesses", "dependencies"):
+            _set(self, name, _strings(f"security.{name}", getattr(self, name)))
+        if self.isolation not in get_args(Isolation):
+            raise InvalidSpec(
+                f"security.isolation: expected one of {listing(get_args(Isolation))}, got {self.isolation!r}"
+            )
+
+
+@dataclass(frozen=True)
+class WrapperSpec:
+    """A wrapper and its arguments, not yet applied.
+
+    >>> WrapperSpec("TimeLimit", "ludus.wrappers.time_limit:TimeLimit", {"max_episode_steps": 5}).name
+    'TimeLimit'
+    """
+
+    name: str
+    entry_point: str
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EnvSpec:
+    """A frozen description of an environment: equal by value, and JSON both ways, wrappers included.
+
+    >>> spec = EnvSpec("Maze-v2", entry_point="maze:Maze", max_episode_steps=100, tags=("grid",))
+    >>> spec.name, spec.version, EnvSpec.from_json(spec.to_json()) == spec
+    ('Maze', 2, True)
+    """
+
+    id: str
+    entry_point: EntryPoint | None = None
+    """`module:Class`, or a callable; what it returns is the environment."""
+    reward_threshold: float | None = None
+    """The return at which the environment counts as solved."""
+    nondeterministic: bool = False
+    max_episode_steps: int | None = None
+    """Where an episode is truncated."""
+    order_enforce: bool = True
+    disable_env_checker: bool = False
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    additional_wrappers: tuple[WrapperSpec, ...] = ()
+    vector_entry_point: EntryPoint | None = None
+    author: str = ""
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    family: str = ""
+    """The group it is listed with; by default its namespace, or the folder of a built-in."""
+    license: str = ""
+    extras: tuple[str, ...] = ()
+    """Extras of the package that have to be installed."""
+    aliases: tuple[str, ...] = ()
+    deprecated: str = ""
+    """Why not to use it any more, and what to use instead."""
+    security: Security = field(default_factory=Security)
+
+    maker: ClassVar[Callable[..., Any] | None] = None
+
+    def __post_init__(self) -> None:
+        parsed = EnvId.parse(self.id)
+        _check_fields(self)
+        for name in ("tags", "extras", "aliases"):
+            _set(self, name, _strings(name, getattr(self, name)))
+        if isinstance(self.security, Mapping):
+            _set(self, "security", read_fields(Security, self.security, "security"))
+        wrappers = [
+            read_fields(WrapperSpec, one, "wrapper") if isinstance(one, Mapping) else one
+            for one in self.additional_wrappers
+        ]
+        _set(self, "additional_wrappers", tuple(wrappers))
+        if not self.family:
+            _set(self, "family", parsed.namespace or _folder(self.entry_point))
+
+    @property
+    def namespace(self) -> str | None:
+        """The part of the id before the last slash."""
+        return EnvId.parse(self.id).namespace
+
+    @property
+    def name(self) -> str:
+        """The part of the id between namespace and version."""
+        return EnvId.parse(self.id).name
+
+    @property
+    def version(self) -> int | None:
+        """The number after `-v`."""
+        return EnvId.parse(self.id).version
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether equal seeds and actions give equal histories."""
+        return not self.nondeterministic
+
+    def replace(self, **changes: Any) -> "EnvSpec":
+        """A copy with some fields changed; unknown names are an error."""
+        _check_names(EnvSpec, changes, "EnvSpec")
+        return replace(self, **changes)
+
+    def with_wrapper(self, wrapper: WrapperSpec) -> "EnvSpec":
+        """A copy with one more wrapper outside."""
+        return replace(self, additional_wrappers=(*self.additional_wrappers, wrapper))
+
+    def make(self, **kwargs: Any) -> Any:
+        """Make the environment."""
+        if EnvSpec.maker is None:
+            raise InvalidSpec(f"{self.id}: expected `import ludus` before spec.make(), got only ludus.core")
+        return EnvSpec.maker(self, **kwargs)
+
+    def to_json(self) -> str:
+        """The spec as JSON text; raises InvalidSpec naming the argument that is code rather than data."""
+        data: dict[str, Any] = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if value != _default(one) and not (
+                one.name == "family" and value == (self.namespace or _folder(self.entry_point))
+            ):
+                data[one.name] = _plain(value, f"{self.id}.{one.name}")
+        return msgspec.json.encode(data).decode()
+
+    @staticmethod
+    def from_json(text: str | bytes) -> "EnvSpec":
+        """The spec that `to_json` wrote. Making it imports and runs the code it names: read only what you trust."""
+        try:
+            data = from_plain(msgspec.json.decode(text))
+        except (msgspec.DecodeError, CodecError, RecursionError) as error:
+            raise InvalidSpec(f"spec: expected JSON text of an EnvSpec, got {shorten(text)}: {error}") from error
+        return read_fields(EnvSpec, data, "EnvSpec")
+
+    def pprint(
+        self, disable_print: bool = False, include_entry_points: bool = False, print_all: bool = False
+    ) -> str | None:
+        """Print the fields that differ from their defaults, or return them when `disable_print`."""
+        lines: list[str] = []
+        for one in fields(self):
+            value, hidden = getattr(self, one.name), one.name.endswith("entry_point") and not include_entry_points
+            if print_all or (not hidden and value != _default(one)):
+                lines.append(f"{one.name}={value}")
+        if disable_print:
+            return "\n".join(lines)
+        print("\n".join(lines))  # noqa: T201  (it is what the method is for)
+        return None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "EnvSpec":
+        return self  # frozen
+
+
+def load_entry_point(entry_point: EntryPoint, what: str = "entry_point") -> Any:
+    """The object that `module:name` names; a callable is taken as it is."""
+    if not isinstance(entry_point, str):
+        return entry_point
+    module, _, name = entry_point.partition(":")
+    if not module or not name:
+        raise InvalidSpec(f"{what}: expected 'module:Class', got {entry_point!r}")
+    found: Any = import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def entry_point_name(entry_point: EntryPoint, what: str) -> str:
+    """`module:name` of an importable callable; raises InvalidSpec for lambdas and the like."""
+    if isinstance(entry_point, str):
+        return entry_point
+    module, name = getattr(entry_point, "__module__", None), getattr(entry_point, "__qualname__", None)
+    if not module or not name or "<" in name or module == "__main__":
+        raise InvalidSpec(
+            f"{what}: expected something that can be imported by name, got {shorten(entry_point)}; "
+            "define it at the top of a module"
+        )
+    return f"{module}:{name}"
+
+
+def read_fields(kind: Any, data: Any, what: str) -> Any:
+    """A spec class from a mapping, with unknown and missing names reported."""
+    if not isinstance(data, Mapping):
+        raise InvalidSpec(f"{what}: expected an object, got {shorten(data)}")
+    _check_names(kind, data, what)
+    try:
+        return kind(**data)
+    except TypeError as error:
+        raise InvalidSpec(f"{what}: {error}") from error
+
+
+def _check_names(kind: Any, data: Mapping[str, Any], what: str) -> None:
+    known = [one.name for one in fields(kind)]
+    unknown = [name for name in data if name not in known]
+    if unknown:
+        raise InvalidSpec(f"{what}: expected the fields {listing(known, 40)}, got {listing(map(repr, unknown))}")
+
+
+_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "reward_threshold": ((int, float, type(None)), "a number or None"),
+    "nondeterministic": (bool, "True or False"),
+    "max_episode_steps": ((int, type(None)), "a positive integer or None"),
+    "order_enforce": (bool, "True or False"),
+    "disable_env_checker": (bool, "True or False"),
+    "kwargs": (dict, "a dictionary of keyword arguments"),
+    "author": (str, "text"),
+    "description": (str, "text"),
+    "family": (str, "text"),
+    "license": (str, "text"),
+    "deprecated": (str, "text"),
+    "security": ((Security, Mapping), "a Security block"),
+    "additional_wrappers": ((tuple, list), "a sequence of WrapperSpec"),
+}
+
+
+def _check_fields(spec: EnvSpec) -> None:
+    for name, (kind, expected) in _TYPES.items():
+        value: Any = getattr(spec, name)
+        if not isinstance(value, kind) or (
+            name == "max_episode_steps" and (isinstance(value, bool) or (value is not None and value < 1))
+        ):
+            raise InvalidSpec(f"{spec.id}.{name}: expected {expected}, got {shorten(value)}")
+    for name in ("entry_point", "vector_entry_point"):
+        value = getattr(spec, name)
+        if value is not None and not callable(value) and not (isinstance(value, str) and ":" in value):
+            raise InvalidSpec(f"{spec.id}.{name}: expected 'module:Class' or a callable, got {shorten(value)}")
+    given: Any = spec.additional_wrappers
+    for one in given:
+        if not isinstance(one, WrapperSpec | Mapping):
+            raise InvalidSpec(f"{spec.id}.additional_wrappers: expected WrapperSpec, got {shorten(one)}")
+
+
+def _strings(what: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not all(isinstance(one, str) for one in value):
+        raise InvalidType(f"{what}: expected a sequence of text, got {shorten(value)}")
+    return tuple(value)
+
+
+def _set(frozen: Any, name: str, value: Any) -> None:
+    object.__setattr__(frozen, name, value)
+
+
+def _default(one: Any) -> Any:
+    return one.default_factory() if callable(one.default_factory) else one.default
+
+
+def _folder(entry_point: Any) -> str:
+    """`classic` for `ludus.envs.classic.cartpole:CartPole`; empty for code from elsewhere."""
+    path = entry_point.split(".") if isinstance(entry_point, str) else []
+    return path[2].partition(":")[0] if path[:2] == ["ludus", "envs"] and len(path) > 2 else ""
+
+
+def _plain(value: Any, what: str) -> Any:
+    if isinstance(value, Security | WrapperSpec):
+        return {one.name: _plain(getattr(value, one.name), f"{what}.{one.name}") for one in fields(value)}
+    if isinstance(value, tuple) and value and isinstance(value[0], WrapperSpec | str):
+        return [_plain(one, what) for one in value]
+    if callable(value):
+        return entry_point_name(value, what)
+    try:
+        return to_plain(value, what)
+    except CodecError as error:
+        raise InvalidSpec(str(error)) from error

@@ -1,0 +1,48 @@
+"""`Step`: what one call of `step` gives, as five named values that unpack as everybody's loop expects."""
+
+from typing import Any, Generic, NamedTuple, TypeVar
+
+__all__ = ["Info", "Step"]
+
+ObsT = TypeVar("ObsT")
+Info = dict[str, Any]
+
+
+class Step(NamedTuple, Generic[ObsT]):
+    """The outcome of one action, for one environment or for a batch (then every field but `info` is batched).
+
+    `terminated` is the task's own end; `truncated` cuts the episode for a reason outside it, as a time limit does.
+    Three constructors say which it is, so that an environment need not spell out flags:
+
+    >>> Step.transition("s1", 0.5)
+    Step(observation='s1', reward=0.5, terminated=False, truncated=False, info={})
+    >>> observation, reward, terminated, truncated, info = Step.termination("goal", 1.0)
+    >>> terminated, truncated
+    (True, False)
+    """
+
+    observation: ObsT
+    reward: Any
+    terminated: Any
+    truncated: Any
+    info: Info
+
+    @property
+    def done(self) -> Any:
+        """Whether the episode is over, for whichever reason; lane by lane in a batch."""
+        return self.terminated | self.truncated
+
+    @classmethod
+    def transition(cls, observation: ObsT, reward: float = 0.0, info: Info | None = None) -> "Step[ObsT]":
+        """The episode goes on."""
+        return cls(observation, reward, False, False, {} if info is None else info)
+
+    @classmethod
+    def termination(cls, observation: ObsT, reward: float = 0.0, info: Info | None = None) -> "Step[ObsT]":
+        """The task has ended: nothing follows this observation."""
+        return cls(observation, reward, True, False, {} if info is None else info)
+
+    @classmethod
+    def truncation(cls, observation: ObsT, reward: float = 0.0, info: Info | None = None) -> "Step[ObsT]":
+        """The episode was cut: its value would have gone on."""
+        return cls(observation, reward, False, True, {} if info is None else info)

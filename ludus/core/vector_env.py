@@ -1,0 +1,95 @@
+"""`VectorEnv`: many environments behind one; an `Env` whose every value carries a leading lane axis."""
+
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.core.autoreset import AutoresetMode
+from ludus.core.env import Env
+from ludus.errors import InvalidArgument, InvalidType, shorten
+from ludus.spaces import Space
+
+__all__ = ["VectorEnv"]
+
+ObsT = TypeVar("ObsT")
+ActT = TypeVar("ActT")
+Mask = npt.NDArray[np.bool_]
+
+
+class VectorEnv(Env[ObsT, ActT]):
+    """A batch of `num_envs` lanes. Lane `i` of `reset(seed=s)` is the single environment of `reset(seed=s + i)`.
+
+    Rewards are float64, flags bool. `info[key]` holds an array, and `info["_" + key]` says which lanes set it.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> from ludus.vector import SerialVectorEnv
+    >>> envs = SerialVectorEnv([GridWorld, GridWorld])
+    >>> envs.batch_shape, envs.single_action_space, envs.action_space
+    ((2,), Discrete(4), MultiDiscrete([4 4]))
+    """
+
+    metadata: dict[str, Any] = {}  # noqa: RUF012
+    num_envs: int
+    single_observation_space: Space[Any]
+    single_action_space: Space[Any]
+    closed: bool = False
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """`(num_envs,)`."""
+        return (self.num_envs,)
+
+    @property
+    def autoreset_mode(self) -> AutoresetMode:
+        """When ended lanes are reset."""
+        return AutoresetMode.of(self.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
+
+    def close(self, **kwargs: Any) -> None:
+        """Close every lane, once; `kwargs` go to `close_extras`."""
+        if not self.closed:
+            self.close_extras(**kwargs)
+            self.closed = True
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """What a subclass has to release."""
+
+    def reset_mask(self, options: dict[str, Any] | None) -> tuple[Mask, dict[str, Any] | None]:
+        """Which lanes `reset(options=…)` is to reset, and the options without the mask, in a new dictionary."""
+        if options is None or "reset_mask" not in options:
+            return np.ones(self.num_envs, dtype=np.bool_), options
+        mask: Any = options["reset_mask"]
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise InvalidType(f"options['reset_mask']: expected an array of bool, got {shorten(mask)}")
+        if mask.shape != (self.num_envs,) or not mask.any():
+            raise InvalidArgument(
+                f"options['reset_mask']: expected shape ({self.num_envs},) with at least one True, got {shorten(mask)}"
+            )
+        return mask, {key: value for key, value in options.items() if key != "reset_mask"}
+
+    def _add_info(self, vector_infos: dict[str, Any], env_info: dict[str, Any], env_num: int) -> dict[str, Any]:
+        """Enter the info of lane `env_num` into the batch's."""
+        for key, value in env_info.items():
+            if key == "final_obs" or not isinstance(value, dict):
+                column = vector_infos.get(key)
+                if column is None:
+                    column = self._column(None if key == "final_obs" else value)
+                column[env_num] = value
+            else:
+                column = self._add_info(vector_infos.get(key, {}), value, env_num)
+            mask = vector_infos.setdefault(f"_{key}", np.zeros(self.num_envs, dtype=np.bool_))
+            mask[env_num] = True
+            vector_infos[key] = column
+        return vector_infos
+
+    def _column(self, value: Any) -> npt.NDArray[Any]:
+        """An empty column for values like `value`: typed for numbers and arrays, of objects otherwise."""
+        if type(value) in (int, float, bool) or isinstance(value, np.number):
+            return np.zeros(self.num_envs, dtype=type(value))
+        if isinstance(value, np.ndarray):
+            return np.zeros((self.num_envs, *value.shape), dtype=value.dtype)
+        return np.full(self.num_envs, None, dtype=object)
+
+    def __repr__(self) -> str:
+        name = "" if self.spec is None else f"{self.spec.id}, "
+        return f"{type(self).__name__}({name}num_envs={self.num_envs})"

@@ -1,0 +1,292 @@
+"""`Wrapper`: an environment around an environment. Its constructor arguments are remembered for it."""
+
+from inspect import Parameter, signature
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from ludus.core.env import ActT, Env, ObsT
+from ludus.core.spec import EnvSpec, WrapperSpec
+from ludus.core.step import Info, Step
+from ludus.errors import InvalidType, shorten
+from ludus.seeding import Seed
+from ludus.spaces import Space
+
+__all__ = ["ActionWrapper", "ObservationWrapper", "RewardWrapper", "Wrapper"]
+
+WrapObsT = TypeVar("WrapObsT")
+WrapActT = TypeVar("WrapActT")
+
+
+class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
+    """Forwards everything to `env`; a subclass changes what it wants to.
+
+    The arguments a wrapper was built with are recorded, so `spec`, `repr` and JSON need nothing from the author.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> class Scaled(Wrapper):
+    ...     def __init__(self, env, factor=2.0):
+    ...         super().__init__(env)
+    ...         self.factor = factor
+    ...     def step(self, action):
+    ...         step = self.env.step(action)
+    ...         return step._replace(reward=step.reward * self.factor)
+    >>> Scaled(GridWorld(), factor=3.0)
+    <Scaled(factor=3.0)<GridWorld instance>>
+    """
+
+    _constructed: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Remember the arguments, whatever `__init__` does with them."""
+        self = super().__new__(cls)
+        self._constructed = (args, kwargs)
+        return self
+
+    def __init__(self, env: Env[ObsT, ActT]) -> None:
+        if not isinstance(env, Env):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidType(
+                f"{type(self).__name__} env: expected a ludus Env, got {shorten(env)}; "
+                "adapt other libraries' environments first (ludus.core.legacy, ludus.interop)"
+            )
+        self.env = env
+        self._action_space: Space[WrapActT] | None = None
+        self._observation_space: Space[WrapObsT] | None = None
+        self._metadata: dict[str, Any] | None = None
+
+    # --- the episode ---
+
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[WrapObsT, Info]:
+        """Reset the environment below."""
+        result: Any = self.env.reset(seed=seed, options=options)
+        return result
+
+    def step(self, action: WrapActT) -> Step[WrapObsT]:
+        """Step the environment below."""
+        below: Any = self.env
+        return below.step(action)
+
+    def render(self) -> Any:
+        """The picture of the environment below."""
+        return self.env.render()
+
+    def close(self) -> None:
+        """Close the environment below."""
+        self.env.close()
+
+    # --- arguments, spec and text ---
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The constructor arguments as given, `env` left out."""
+        args, kwargs = self._constructed
+        bound = signature(type(self)).bind(*args, **kwargs)
+        found: dict[str, Any] = {}
+        for place, (name, value) in enumerate(bound.arguments.items()):
+            kind = bound.signature.parameters[name].kind
+            if kind is Parameter.VAR_KEYWORD:
+                found |= {key: one for key, one in value.items() if key != "env"}
+            elif place > 0 and name != "env":
+                found[name] = value
+        return found
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name of the class."""
+        return cls.__name__
+
+    @classmethod
+    def wrapper_spec(cls, **kwargs: Any) -> WrapperSpec:
+        """This wrapper with these arguments, not yet applied."""
+        return WrapperSpec(cls.class_name(), f"{cls.__module__}:{cls.__qualname__}", kwargs)
+
+    @property
+    def spec(self) -> EnvSpec | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The spec of the environment below, with this wrapper added."""
+        below = self.env.spec
+        return None if below is None else below.with_wrapper(self.wrapper_spec(**self.arguments))
+
+    def __str__(self) -> str:
+        arguments = ", ".join(f"{name}={shorten(value, 40)}" for name, value in self.arguments.items())
+        return f"<{type(self).__name__}{f'({arguments})' if arguments else ''}{self.env}>"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    # --- what it is ---
+
+    @property
+    def unwrapped(self) -> Env[Any, Any]:
+        """The environment under all wrappers."""
+        return self.env.unwrapped
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """The batch shape of the environment below."""
+        return self.env.batch_shape
+
+    @property
+    def action_space(self) -> Space[WrapActT]:
+        """The wrapper's own action space if it set one, else that of the environment below."""
+        below: Any = self.env.action_space
+        return below if self._action_space is None else self._action_space
+
+    @action_space.setter
+    def action_space(self, space: Space[WrapActT]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self._action_space = space
+
+    @property
+    def observation_space(self) -> Space[WrapObsT]:
+        """The wrapper's own observation space if it set one, else that of the environment below."""
+        below: Any = self.env.observation_space
+        return below if self._observation_space is None else self._observation_space
+
+    @observation_space.setter
+    def observation_space(self, space: Space[WrapObsT]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self._observation_space = space
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The wrapper's own metadata if it set some, else that of the environment below."""
+        return self.env.metadata if self._metadata is None else self._metadata
+
+    @metadata.setter
+    def metadata(self, value: dict[str, Any]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self._metadata = value
+
+    @property
+    def render_mode(self) -> str | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The render mode of the environment below."""
+        return self.env.render_mode
+
+    # --- randomness: the streams belong to the environment at the bottom ---
+
+    @property
+    def np_random(self) -> np.random.Generator:
+        """The stream of the environment below; a wrapper draws from `stream(name)` instead."""
+        return self.env.np_random
+
+    @np_random.setter
+    def np_random(self, value: np.random.Generator) -> None:
+        self.env.np_random = value
+
+    @property
+    def np_random_seed(self) -> int:
+        """The seed of the environment below."""
+        return self.env.np_random_seed
+
+    def stream(self, name: str) -> np.random.Generator:
+        """The stream called `name` of the environment below."""
+        return self.env.stream(name)
+
+    # --- snapshots ---
+
+    def _layers(self) -> list[Env[Any, Any]]:
+        return [self, *self.env._layers()]
+
+    # --- attributes through wrappers ---
+
+    def has_wrapper_attr(self, name: str) -> bool:
+        """Whether this wrapper, or an environment under it, has the attribute."""
+        return hasattr(self, name) or self.env.has_wrapper_attr(name)
+
+    def get_wrapper_attr(self, name: str) -> Any:
+        """The attribute of the nearest layer that has it; the error names the layers looked at."""
+        layer = next((layer for layer in self._layers() if hasattr(layer, name)), None)
+        if layer is None:
+            looked = " → ".join(type(layer).__name__ for layer in self._layers())
+            raise AttributeError(f"no attribute {name!r} in {looked}")
+        return getattr(layer, name)
+
+    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+        """Set the attribute on the nearest layer that has it, else here when `force`."""
+        if hasattr(self, name):
+            setattr(self, name, value)
+            return True
+        if self.env.set_wrapper_attr(name, value, force=False):
+            return True
+        if force:
+            setattr(self, name, value)
+        return force
+
+    def __getattr__(self, name: str) -> Any:
+        # Only reached when the attribute is missing. Nothing is forwarded: it would hide which layer answers.
+        if not name.startswith("_") and "env" in self.__dict__:
+            below = next((layer for layer in self.env._layers() if hasattr(layer, name)), None)
+            if below is not None:
+                raise AttributeError(
+                    f"{type(self).__name__} has no attribute {name!r}, but {type(below).__name__} under it has: "
+                    f"use env.get_wrapper_attr({name!r})"
+                )
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+
+class ObservationWrapper(Wrapper[WrapObsT, ActT, ObsT, ActT]):
+    """A wrapper that changes observations, by `observation`.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> class Doubled(ObservationWrapper):
+    ...     def observation(self, observation):
+    ...         return observation * 2
+    >>> Doubled(GridWorld()).reset(seed=0)[0]
+    array([0, 0])
+    """
+
+    def observation(self, observation: ObsT) -> WrapObsT:
+        """The observation to show instead."""
+        raise NotImplementedError(f"{type(self).__name__} defines no observation(observation)")
+
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[WrapObsT, Info]:
+        """Reset, with the observation changed."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        return self.observation(observation), info
+
+    def step(self, action: ActT) -> Step[WrapObsT]:
+        """Step, with the observation changed."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return Step(self.observation(observation), reward, terminated, truncated, info)
+
+
+class ActionWrapper(Wrapper[ObsT, WrapActT, ObsT, ActT]):
+    """A wrapper that changes actions, by `action`.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> class Mirrored(ActionWrapper):
+    ...     def action(self, action):
+    ...         return 3 - action
+    >>> env = Mirrored(GridWorld())
+    >>> _ = env.reset(seed=0)
+    >>> env.step(0).observation
+    array([0, 1])
+    """
+
+    def action(self, action: WrapActT) -> ActT:
+        """The action to take instead."""
+        raise NotImplementedError(f"{type(self).__name__} defines no action(action)")
+
+    def step(self, action: WrapActT) -> Step[ObsT]:
+        """Step with the changed action."""
+        return self.env.step(self.action(action))
+
+
+class RewardWrapper(Wrapper[ObsT, ActT, ObsT, ActT]):
+    """A wrapper that changes rewards, by `reward`.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> class Penalty(RewardWrapper):
+    ...     def reward(self, reward):
+    ...         return reward - 0.5
+    >>> env = Penalty(GridWorld())
+    >>> _ = env.reset(seed=0)
+    >>> env.step(0).reward
+    -0.5
+    """
+
+    def reward(self, reward: Any) -> Any:
+        """The reward to give instead."""
+        raise NotImplementedError(f"{type(self).__name__} defines no reward(reward)")
+
+    def step(self, action: ActT) -> Step[ObsT]:
+        """Step, with the reward changed."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return Step(observation, self.reward(reward), terminated, truncated, info)

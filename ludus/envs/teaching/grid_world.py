@@ -1,0 +1,47 @@
+"""GridWorld: walk from the corner of a square to its goal."""
+
+from typing import Any
+
+import numpy as np
+
+from ludus.core import Env, Step
+from ludus.errors import InvalidAction
+from ludus.seeding import Seed
+from ludus.spaces import Box, Discrete
+
+__all__ = ["GridWorld"]
+
+MOVES = np.array([[-1, 0], [1, 0], [0, -1], [0, 1]])
+
+
+class GridWorld(Env[Any, int]):
+    """A square of `size` × `size` cells. The agent starts at (0, 0); the goal's place is drawn at each reset.
+
+    Actions move up, down, left and right; walls stop the agent. At the goal the reward is 1 and the episode ends.
+
+    >>> env = GridWorld(size=3)
+    >>> observation, info = env.reset(seed=0)
+    >>> observation, info
+    (array([0, 0]), {'goal': array([2, 1])})
+    """
+
+    def __init__(self, size: int = 5) -> None:
+        self.size = size
+        self.observation_space = Box(0, size - 1, shape=(2,), dtype=np.int64)
+        self.action_space = Discrete(4)
+
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Put the agent in its corner and draw a goal elsewhere."""
+        super().reset(seed=seed)
+        self.agent = np.zeros(2, dtype=np.int64)
+        place = int(self.np_random.integers(1, self.size**2))
+        self.goal = np.array(divmod(place, self.size))
+        return self.agent.copy(), {"goal": self.goal.copy()}
+
+    def step(self, action: int) -> Step[Any]:
+        """Move by one cell."""
+        self.action_space.check(action, "action", InvalidAction)
+        self.agent = np.clip(self.agent + MOVES[action], 0, self.size - 1)
+        if np.array_equal(self.agent, self.goal):
+            return Step.termination(self.agent.copy(), 1.0, {"goal": self.goal.copy()})
+        return Step.transition(self.agent.copy(), 0.0, {"goal": self.goal.copy()})

@@ -1,0 +1,187 @@
+"""Every exception Ludus raises on purpose; the tree is the contract, and each message says: expected, got, what to do.
+
+```
+LudusError
+├── InvalidArgument        a constructor or call got a value it cannot use            (ValueError)
+│   ├── InvalidSeed        a seed that cannot be honoured
+│   ├── InvalidSpace       a space that cannot exist
+│   └── InvalidMask        a sampling mask or probability that does not fit the space
+├── InvalidType            a constructor or call got a value of the wrong type        (TypeError)
+├── InvalidValue           a value that is not in its space                           (ValueError)
+│   ├── InvalidAction
+│   └── InvalidObservation
+├── CodecError             bytes or JSON that do not describe a space or its value    (ValueError)
+├── EnvError               an environment broke its contract, or was used against it
+│   ├── ResetNeeded        step or render before reset, or step after the end
+│   ├── ContractViolation  the environment returned something the contract forbids
+│   ├── ClosedEnvironment  used after close
+│   ├── RenderError        rendering that was not asked for, or cannot be had
+│   └── SnapshotError      state that cannot be copied, or does not fit
+└── RegistryError
+    ├── MalformedId        not `[namespace/]Name[-vN]`                                (ValueError)
+    ├── RegistrationError  an id that cannot be registered
+    │   └── DuplicateId    two packages claim one id
+    ├── UnknownEnvironment                                                            (LookupError)
+    │   ├── NamespaceNotFound
+    │   ├── NameNotFound
+    │   └── VersionNotFound
+    ├── EntryPointError    an environment's or plugin's code cannot be loaded
+    │   └── MissingExtra   an optional package is not installed                       (ImportError)
+    └── InvalidSpec        a spec that cannot be built, written or read               (ValueError)
+```
+"""
+
+from collections.abc import Iterable
+
+__all__ = [
+    "ClosedEnvironment",
+    "CodecError",
+    "ContractViolation",
+    "DuplicateId",
+    "EntryPointError",
+    "EnvError",
+    "InvalidAction",
+    "InvalidArgument",
+    "InvalidMask",
+    "InvalidObservation",
+    "InvalidSeed",
+    "InvalidSpace",
+    "InvalidSpec",
+    "InvalidType",
+    "InvalidValue",
+    "LudusError",
+    "MalformedId",
+    "MissingExtra",
+    "NameNotFound",
+    "NamespaceNotFound",
+    "RegistrationError",
+    "RegistryError",
+    "RenderError",
+    "ResetNeeded",
+    "SnapshotError",
+    "UnknownEnvironment",
+    "VersionNotFound",
+    "listing",
+    "shorten",
+]
+
+
+class LudusError(Exception):
+    """The base of every error that Ludus raises on purpose."""
+
+
+class InvalidArgument(LudusError, ValueError):
+    """A constructor or call got a value it cannot use."""
+
+
+class InvalidSeed(InvalidArgument):
+    """A seed that cannot be honoured; it is never ignored."""
+
+
+class InvalidSpace(InvalidArgument):
+    """The arguments describe a space that cannot exist."""
+
+
+class InvalidMask(InvalidArgument):
+    """A sampling mask or probability that does not fit the space."""
+
+
+class InvalidType(LudusError, TypeError):
+    """A constructor or call got a value of the wrong type."""
+
+
+class InvalidValue(LudusError, ValueError):
+    """A value that is not in its space; the message lists each violation with its path."""
+
+
+class InvalidAction(InvalidValue):
+    """An action that is not in the action space."""
+
+
+class InvalidObservation(InvalidValue):
+    """An observation that is not in the observation space."""
+
+
+class CodecError(LudusError, ValueError):
+    """Bytes or JSON that do not describe a space, or a value of it."""
+
+
+class EnvError(LudusError):
+    """An environment broke its contract, or was used against it."""
+
+
+class ResetNeeded(EnvError):
+    """`step` or `render` before `reset`, or `step` after the episode ended."""
+
+
+class ContractViolation(EnvError):
+    """The environment returned something the `Env` contract forbids."""
+
+
+class ClosedEnvironment(EnvError):
+    """The environment was used after `close`."""
+
+
+class RenderError(EnvError):
+    """A rendering that was not asked for, or that cannot be had here."""
+
+
+class SnapshotError(EnvError):
+    """State that cannot be copied, or a snapshot that does not fit the environment."""
+
+
+class RegistryError(LudusError):
+    """Something is wrong with a name, a registration or a spec."""
+
+
+class MalformedId(RegistryError, ValueError):
+    """The id does not read `[namespace/]Name[-vN]`."""
+
+
+class RegistrationError(RegistryError):
+    """The id cannot be registered."""
+
+
+class DuplicateId(RegistrationError):
+    """Two packages claim one id; neither is chosen."""
+
+
+class UnknownEnvironment(RegistryError, LookupError):
+    """No environment has this id; the message names the closest one."""
+
+
+class NamespaceNotFound(UnknownEnvironment):
+    """No environment is registered in this namespace."""
+
+
+class NameNotFound(UnknownEnvironment):
+    """The namespace exists, the name in it does not."""
+
+
+class VersionNotFound(UnknownEnvironment):
+    """The environment exists, but not in this version."""
+
+
+class EntryPointError(RegistryError):
+    """The code behind an id or a plugin could not be loaded."""
+
+
+class MissingExtra(EntryPointError, ImportError):
+    """An optional package is missing; the message names the extra to install."""
+
+
+class InvalidSpec(RegistryError, ValueError):
+    """A spec that cannot be built, written to JSON or read from it."""
+
+
+def shorten(value: object, limit: int = 80) -> str:
+    """The `repr` of a value on one line, cut to `limit` characters, for use in a message."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def listing(names: Iterable[object], limit: int = 20) -> str:
+    """Names joined by commas, cut to the first `limit`, for use in a message."""
+    shown = [str(name) for name in names]
+    more = len(shown) - limit
+    return ", ".join(shown[:limit]) + (f" and {more} more" if more > 0 else "")

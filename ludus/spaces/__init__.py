@@ -1,0 +1,72 @@
+"""What values look like: one file for each space, and each space owns all its operations.
+
+Not here: how environments use them. A custom space is one class derived from `Space` or `ArraySpace`.
+"""
+
+from ludus.spaces.array_space import ArraySpace
+from ludus.spaces.box import Box
+from ludus.spaces.codec import dumps, loads
+from ludus.spaces.description import describe, from_description, from_json, to_json
+from ludus.spaces.dict import Dict
+from ludus.spaces.discrete import Discrete
+from ludus.spaces.functions import (
+    batch_differing_spaces,
+    batch_space,
+    concatenate,
+    create_empty_array,
+    create_shared_memory,
+    flatdim,
+    flatten,
+    flatten_space,
+    is_space_dtype_shape_equiv,
+    iterate,
+    read_from_shared_memory,
+    unflatten,
+    write_to_shared_memory,
+)
+from ludus.spaces.graph import Graph, GraphInstance
+from ludus.spaces.multi_binary import MultiBinary
+from ludus.spaces.multi_discrete import MultiDiscrete
+from ludus.spaces.one_of import OneOf
+from ludus.spaces.record import Record
+from ludus.spaces.sequence import Sequence
+from ludus.spaces.space import Space, Violation
+from ludus.spaces.text import Text
+from ludus.spaces.tuple import Tuple
+
+__all__ = [
+    "ArraySpace",
+    "Box",
+    "Dict",
+    "Discrete",
+    "Graph",
+    "GraphInstance",
+    "MultiBinary",
+    "MultiDiscrete",
+    "OneOf",
+    "Record",
+    "Sequence",
+    "Space",
+    "Text",
+    "Tuple",
+    "Violation",
+    "batch_differing_spaces",
+    "batch_space",
+    "concatenate",
+    "create_empty_array",
+    "create_shared_memory",
+    "describe",
+    "dumps",
+    "flatdim",
+    "flatten",
+    "flatten_space",
+    "from_description",
+    "from_json",
+    "is_space_dtype_shape_equiv",
+    "iterate",
+    "loads",
+    "read_from_shared_memory",
+    "to_json",
+    "unflatten",
+    "write_to_shared_memory",
+]

@@ -1,0 +1,227 @@
+"""`ArraySpace`: what all spaces of fixed-size numeric arrays share — stacking, buffers, bytes and lists."""
+
+from collections.abc import Callable, Iterable, Iterator
+from math import isfinite, prod
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.errors import CodecError, InvalidType, shorten
+from ludus.spaces.slot import Allocate
+from ludus.spaces.space import Space, Violation, known_space
+
+__all__ = ["ArraySpace", "array_from_plain", "as_array", "dtype_limits", "nested_schema", "plain_from_array"]
+
+T_co = TypeVar("T_co", covariant=True)
+Array = npt.NDArray[Any]
+
+MOST_ELEMENTS = 100
+"""How many wrong elements of one array are named one by one; the rest are counted."""
+
+
+class ArraySpace(Space[T_co]):
+    """A space whose values are arrays of one shape and dtype: batches are arrays, the wire carries raw bytes.
+
+    >>> class Simplex(ArraySpace[np.ndarray]):
+    ...     def __init__(self, n, seed=None):
+    ...         self.n = n
+    ...         super().__init__((n,), np.float32, seed)
+    ...     def sample(self, mask=None, probability=None):
+    ...         return self.np_random.dirichlet(np.ones(self.n)).astype(np.float32)
+    ...     def contains(self, x):
+    ...         return isinstance(x, np.ndarray) and x.shape == self.shape and abs(x.sum() - 1) < 1e-4
+    >>> space = Simplex(3, seed=0)
+    >>> space.concatenate([space.sample(), space.sample()]).shape
+    (2, 3)
+    """
+
+    _shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of a value."""
+        return self._shape
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        """Always true: an array flattens to an array."""
+        return True
+
+    @property
+    def flatdim(self) -> int:
+        """How many numbers a value has."""
+        return prod(self._shape)
+
+    @property
+    def flat_dtype(self) -> np.dtype[Any]:
+        """The dtype of a value."""
+        return self.dtype
+
+    def flatten(self, x: Any) -> Array:
+        """The numbers of `x` in one row, copied."""
+        return np.asarray(x, dtype=self.dtype).flatten()
+
+    def unflatten(self, x: Any) -> Any:
+        """The array of this shape with those numbers."""
+        return np.asarray(x, dtype=self.dtype).reshape(self._shape)
+
+    def flat_space(self) -> Space[Any]:
+        """A box of one row with the widest bounds the dtype has."""
+        if self.dtype.kind == "f":
+            low, high = -np.inf, np.inf
+        else:
+            low, high = dtype_limits(self.dtype)
+        return known_space("Box")(low, high, shape=(self.flatdim,), dtype=self.dtype)
+
+    def iterate(self, items: Any) -> Iterator[Any]:
+        """The rows of an array."""
+        try:
+            return iter(items)
+        except TypeError as error:
+            raise InvalidType(
+                f"iterate over {self!r}: expected an array with a leading lane axis, got {items!r}"
+            ) from error
+
+    def concatenate(self, items: Iterable[Any], out: Any = None) -> Array:
+        """The values stacked along a new first axis."""
+        return np.stack(list(items), axis=0, out=out)
+
+    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> Array:
+        """An array of `n` values."""
+        return fn((n, *self._shape), dtype=self.dtype)
+
+    def encode(self, x: Any, *, binary: bool = False) -> Any:
+        """Nested lists (infinities and NaN as strings), or little-endian bytes when `binary`."""
+        return plain_from_array(np.asarray(x, dtype=self.dtype), binary=binary)
+
+    def decode(self, data: Any) -> Any:
+        """The array in nested lists or bytes, of exactly this shape."""
+        return array_from_plain(data, self.dtype, self._shape, repr(self))
+
+    def encode_many(self, items: Any, *, binary: bool = False) -> Any:
+        """The whole stack at once."""
+        binary = binary and self.flatdim > 0  # with no bytes an element, the bytes could not tell how many there are
+        return plain_from_array(np.asarray(items, dtype=self.dtype), binary=binary)
+
+    def decode_many(self, data: Any) -> Array:
+        """The whole stack at once, however many values it has."""
+        return array_from_plain(data, self.dtype, (-1, *self._shape), repr(self))
+
+    def json_schema(self) -> dict[str, Any]:
+        """Nested arrays of numbers with fixed lengths."""
+        return nested_schema(self._shape, {"type": "number" if self.dtype.kind == "f" else "integer"})
+
+    def create_shared(self, n: int, allocate: Allocate) -> Any:
+        """One block for all lanes."""
+        return allocate(max(1, n * self.flatdim * self.dtype.itemsize))
+
+    def read_shared(self, memory: Any, n: int) -> Array:
+        """A view: it changes when a lane is written."""
+        return np.frombuffer(memory, dtype=self.dtype, count=n * self.flatdim).reshape(n, *self._shape)
+
+    def write_shared(self, memory: Any, lane: int, x: Any) -> None:
+        """Copy `x` into its lane."""
+        size = self.flatdim
+        row = np.frombuffer(memory, dtype=self.dtype, count=size, offset=lane * size * self.dtype.itemsize)
+        row[...] = np.asarray(x, dtype=self.dtype).reshape(size)
+
+    def _element_violations(
+        self, path: str, x: Array, bad: Array, expected: Callable[[tuple[int, ...]], str]
+    ) -> list[Violation]:
+        where = [tuple(int(i) for i in row) for row in np.argwhere(bad)]
+        found = [
+            Violation(path + "".join(f"[{i}]" for i in at), expected(at), str(x[at])) for at in where[:MOST_ELEMENTS]
+        ]
+        if len(where) > MOST_ELEMENTS:
+            found.append(Violation(path, repr(self), f"{len(where) - MOST_ELEMENTS} more elements out of range"))
+        return found
+
+    def _structure_violation(self, x: Any, path: str) -> Violation | None:
+        """What is wrong with the type, dtype or shape of `x`, before its elements are looked at."""
+        if not isinstance(x, np.ndarray):
+            return self._violation(x, path)
+        array: Array = x
+        if array.shape != self._shape:
+            return Violation(path, f"shape {self._shape}", f"shape {array.shape}")
+        if not np.can_cast(array.dtype, self.dtype):
+            return Violation(path, f"dtype {self.dtype} or one that casts to it safely", f"dtype {array.dtype}")
+        return None
+
+
+def dtype_limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """The least and greatest finite value of a numeric dtype, as Python numbers."""
+    if dtype.kind == "b":
+        return 0, 1
+    if dtype.kind == "f":
+        return float(np.finfo(dtype).min), float(np.finfo(dtype).max)
+    return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+
+
+def as_array(x: Any) -> Any:
+    """A sequence as an array, or as it is when its rows differ in length."""
+    try:
+        return np.array(x)
+    except ValueError:
+        return x
+
+
+def plain_from_array(x: Array, *, binary: bool = False) -> Any:
+    """An array as nested lists, or as little-endian bytes when `binary`."""
+    if binary:
+        return np.ascontiguousarray(x, dtype=x.dtype.newbyteorder("<")).tobytes()
+    if x.dtype.kind != "f":
+        return x.tolist()
+    if x.dtype.itemsize > 8:  # a Python float cannot hold it
+        return x.astype(str).tolist()
+    return x.tolist() if np.isfinite(x).all() else _with_names(x.tolist())
+
+
+def _with_names(data: Any) -> Any:
+    """Infinities and NaN, which JSON lacks, by name."""
+    if isinstance(data, list):
+        return [_with_names(one) for one in data]
+    if isfinite(data):
+        return data
+    return "NaN" if data != data else ("Infinity" if data > 0 else "-Infinity")
+
+
+def array_from_plain(data: Any, dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> Array:
+    """The array that `plain_from_array` wrote; -1 as first length takes any. Raises CodecError for all else."""
+    if isinstance(data, bytes | bytearray | memoryview):
+        size = prod(shape[1:] if shape and shape[0] == -1 else shape) * dtype.itemsize
+        fits = len(data) % size == 0 if shape and shape[0] == -1 and size else len(data) == size
+        if not fits:
+            raise CodecError(f"{what}: expected {size} bytes a value, got {len(data)}")
+        return np.frombuffer(data, dtype=dtype.newbyteorder("<")).astype(dtype).reshape(shape)
+    try:
+        array: Array = np.asarray(data)
+        if not _kind_fits(array, dtype):
+            raise CodecError(f"{what}: expected numbers of dtype {dtype}, got {shorten(data)}")
+        array = np.asarray(data, dtype=dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise CodecError(f"{what}: expected an array of dtype {dtype}, got {shorten(data)}") from error
+    if shape and shape[0] == -1:
+        if array.size == 0:
+            array = array.reshape((len(array), *shape[1:]))
+        shape = (len(array) if array.ndim else -2, *shape[1:])
+    if array.shape != shape:
+        raise CodecError(f"{what}: expected shape {shape}, got {array.shape}")
+    return array
+
+
+def _kind_fits(array: Array, dtype: np.dtype[Any]) -> bool:
+    """Whether lists of this kind may become `dtype` without a silent change of value."""
+    if array.size == 0:
+        return True
+    allowed = {"b": "b", "i": "iu", "u": "iu", "f": "iufU"}[dtype.kind]
+    return array.dtype.kind in allowed
+
+
+def nested_schema(shape: tuple[int, ...], leaf: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of nested arrays of that shape."""
+    schema = leaf
+    for length in reversed(shape):
+        schema = {"type": "array", "items": schema, "minItems": length, "maxItems": length}
+    return schema

@@ -1,0 +1,268 @@
+"""`Dict`: one value of each of several spaces, by key."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from ludus.errors import CodecError, InvalidArgument, InvalidMask, InvalidSeed, InvalidSpace, InvalidType, shorten
+from ludus.seeding import Seed
+from ludus.spaces.composite import Composite, combined_box, split_flat
+from ludus.spaces.mask import exclusive
+from ludus.spaces.slot import Allocate
+from ludus.spaces.space import Space, Violation
+
+__all__ = ["Dict"]
+
+
+class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
+    """Dictionaries with exactly the space's keys. A plain mapping is sorted by key unless `sort_keys=False`.
+
+    >>> from ludus.spaces import Box, Discrete
+    >>> space = Dict(position=Box(-1, 1, shape=(2,)), color=Discrete(3), seed=42)
+    >>> space.sample()
+    {'position': array([0.6273108, 0.240238 ], dtype=float32), 'color': np.int64(2)}
+    >>> print(*space.validate({"position": np.zeros(2, np.float32), "color": 7}, "observation"))
+    observation["color"]: expected Discrete(3), got 7
+    """
+
+    batched = True
+
+    def __init__(
+        self,
+        spaces: Mapping[Any, Space[Any]] | Sequence[tuple[Any, Space[Any]]] | None = None,
+        seed: Seed | Mapping[Any, Any] | np.random.Generator | None = None,
+        *,
+        sort_keys: bool = True,
+        **spaces_kwargs: Space[Any],
+    ) -> None:
+        self.sort_keys = sort_keys
+        self.spaces: dict[Any, Space[Any]] = _ordered(spaces, sort_keys)
+        twice = self.spaces.keys() & spaces_kwargs.keys()
+        if twice:
+            raise InvalidArgument(
+                f"Dict: expected each key once, got {sorted(twice)} both in the mapping and as keywords"
+            )
+        self.spaces |= spaces_kwargs
+        for key, space in self.spaces.items():
+            _check_space(key, space)
+        super().__init__(None, None, seed)
+
+    def arguments(self) -> dict[str, Any]:
+        """The pairs of key and space, in order."""
+        return {"spaces": tuple(self.spaces.items()), "sort_keys": self.sort_keys}
+
+    @property
+    def subspaces(self) -> tuple[Space[Any], ...]:
+        """The spaces in the order of their keys."""
+        return tuple(self.spaces.values())
+
+    def same_layout(self, other: Space[Any]) -> bool:
+        """The same keys, and parts that fit the same buffers."""
+        if not isinstance(other, Dict) or self.spaces.keys() != other.spaces.keys():
+            return False
+        return all(space.same_layout(other.spaces[key]) for key, space in self.spaces.items())
+
+    def seed(self, seed: Any = None) -> dict[Any, Any]:
+        """Seed by one integer, from which each space's is drawn, or by a dictionary of one seed for each key."""
+        if seed is None:
+            return {key: space.seed(None) for key, space in self.spaces.items()}
+        if isinstance(seed, Mapping):
+            if seed.keys() != self.spaces.keys():
+                raise InvalidSeed(f"seed: expected the keys {list(self.spaces)}, got {list(seed)}")
+            return {key: self.spaces[key].seed(one) for key, one in seed.items()}
+        drawn = self._drawn_seeds(seed)
+        return {key: space.seed(one) for (key, space), one in zip(self.spaces.items(), drawn, strict=True)}
+
+    def sample(self, mask: Any = None, probability: Any = None) -> dict[Any, Any]:
+        """Independent samples; `mask` and `probability` are dictionaries with one entry, or None, for each key."""
+        if mask is None and probability is None:
+            return {key: space.sample() for key, space in self.spaces.items()}
+        kind = exclusive(mask, probability) or "mask"
+        given = mask if kind == "mask" else probability
+        if not isinstance(given, Mapping) or given.keys() != self.spaces.keys():
+            raise InvalidMask(f"{kind}: expected a dictionary with the keys {list(self.spaces)}, got {shorten(given)}")
+        return {key: space.sample(**{kind: given[key]}) for key, space in self.spaces.items()}
+
+    def contains(self, x: Any) -> bool:
+        """Whether `x` is a dictionary with exactly these keys, each value in its space."""
+        if not isinstance(x, dict) or x.keys() != self.spaces.keys():
+            return False
+        for key, space in self.spaces.items():  # noqa: SIM110  (a generator costs as much as the checks)
+            if not space.contains(x[key]):
+                return False
+        return True
+
+    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+        """Missing and unknown keys, and the violations of every value."""
+        if not isinstance(x, dict):
+            return [self._violation(x, path, f"a dictionary with the keys {list(self.spaces)}")]
+        found: list[Violation] = []
+        for key, space in self.spaces.items():
+            where = f"{path}{_subscript(key)}"
+            found += space.validate(x[key], where) if key in x else [Violation(where, repr(space), "no such key")]
+        strange = [key for key in x if key not in self.spaces]
+        return found + [
+            Violation(f"{path}{_subscript(key)}", f"only the keys {list(self.spaces)}", "this one") for key in strange
+        ]
+
+    # --- a mapping of key to space ---
+
+    def __getitem__(self, key: Any) -> Space[Any]:
+        return self.spaces[key]
+
+    def __setitem__(self, key: Any, value: Space[Any]) -> None:
+        _check_space(key, value)
+        self.spaces[key] = value
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.spaces)
+
+    def __len__(self) -> int:
+        return len(self.spaces)
+
+    def keys(self) -> KeysView[Any]:
+        """The keys in order."""
+        return self.spaces.keys()
+
+    def __contains__(self, x: object) -> bool:
+        return self.contains(x)
+
+    # --- flattening ---
+
+    def flatten(self, x: Any) -> Any:
+        """The flattened values joined in the order of keys, or a dictionary of them where one is not an array."""
+        flat = {key: space.flatten(x[key]) for key, space in self.spaces.items()}
+        return np.concatenate(list(flat.values())) if self.is_np_flattenable else flat
+
+    def unflatten(self, x: Any) -> dict[Any, Any]:
+        """The values from their joined or separate flat forms."""
+        flat = dict(zip(self.spaces, split_flat(self, x), strict=True)) if self.is_np_flattenable else x
+        return {key: space.unflatten(flat[key]) for key, space in self.spaces.items()}
+
+    def flat_space(self) -> Space[Any]:
+        """One box, or a dictionary of flattened spaces."""
+        flat = {key: space.flat_space() for key, space in self.spaces.items()}
+        return combined_box(list(flat.values())) if self.is_np_flattenable else self._like(flat)
+
+    def _like(self, spaces: dict[Any, Space[Any]], seed: np.random.Generator | None = None) -> "Dict":
+        same = Dict(list(spaces.items()), seed=seed)
+        same.sort_keys = self.sort_keys
+        return same
+
+    # --- batches ---
+
+    def batch(self, n: int) -> "Dict":
+        """A dictionary of batches."""
+        return self._like({key: space.batch(n) for key, space in self.spaces.items()}, deepcopy(self.np_random))
+
+    def batch_differing(self, spaces: Sequence[Space[Any]]) -> "Dict":
+        """A dictionary of batches of differing spaces."""
+        each: Any = spaces
+        if any(one.keys() != self.keys() for one in each):
+            raise InvalidSpace(
+                f"batch_differing: expected the keys {list(self)} in every space, got {[list(one) for one in each]}"
+            )
+        columns = {key: space.batch_differing([one[key] for one in each]) for key, space in self.spaces.items()}
+        return self._like(columns, deepcopy(self.np_random))
+
+    def iterate(self, items: Any) -> Iterator[dict[Any, Any]]:
+        """Lane by lane, a dictionary each."""
+        columns = [space.iterate(items[key]) for key, space in self.spaces.items()]
+        return (dict(zip(self.spaces, row, strict=True)) for row in zip(*columns, strict=True))
+
+    def concatenate(self, items: Iterable[Any], out: Any = None) -> dict[Any, Any]:
+        """Each key's values joined."""
+        rows = list(items)
+        outs: Any = {} if out is None else out
+        return {key: space.concatenate([row[key] for row in rows], outs.get(key)) for key, space in self.spaces.items()}
+
+    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> dict[Any, Any]:
+        """A dictionary of buffers."""
+        return {key: space.empty(n, fn) for key, space in self.spaces.items()}
+
+    # --- the wire: an object where every key is a string, else a list in the order of keys ---
+
+    @property
+    def _named(self) -> bool:
+        return all(isinstance(key, str) for key in self.spaces)
+
+    def encode(self, x: Any, *, binary: bool = False) -> Any:
+        """An object of encoded values."""
+        coded = {key: space.encode(x[key], binary=binary) for key, space in self.spaces.items()}
+        return coded if self._named else list(coded.values())
+
+    def decode(self, data: Any) -> dict[Any, Any]:
+        """The dictionary in an object with exactly these keys."""
+        if not self._named and isinstance(data, list) and len(data) == len(self.spaces):
+            data = dict(zip(self.spaces, data, strict=True))
+        if not isinstance(data, dict) or data.keys() != self.spaces.keys():
+            raise CodecError(f"{self!r}: expected an object with the keys {list(self.spaces)}, got {shorten(data)}")
+        return {key: space.decode(data[key]) for key, space in self.spaces.items()}
+
+    def to_jsonable(self, sample_n: Iterable[Any]) -> dict[Any, Any]:
+        """For each key the list of its values."""
+        rows = list(sample_n)
+        return {key: space.to_jsonable([row[key] for row in rows]) for key, space in self.spaces.items()}
+
+    def from_jsonable(self, sample_n: Any) -> list[Any]:
+        """The dictionaries again."""
+        columns = [space.from_jsonable(sample_n[key]) for key, space in self.spaces.items()]
+        return [dict(zip(self.spaces, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def json_schema(self) -> dict[str, Any]:
+        """An object whose every key is required."""
+        schemas = {key: space.json_schema() for key, space in self.spaces.items()}
+        if not self._named:
+            return {
+                "type": "array",
+                "prefixItems": list(schemas.values()),
+                "minItems": len(schemas),
+                "maxItems": len(schemas),
+            }
+        return {"type": "object", "properties": schemas, "required": list(schemas), "additionalProperties": False}
+
+    # --- shared memory ---
+
+    def create_shared(self, n: int, allocate: Allocate) -> dict[Any, Any]:
+        """Memory for each key."""
+        return {key: space.create_shared(n, allocate) for key, space in self.spaces.items()}
+
+    def read_shared(self, memory: Any, n: int) -> dict[Any, Any]:
+        """A dictionary of batches."""
+        return {key: space.read_shared(memory[key], n) for key, space in self.spaces.items()}
+
+    def write_shared(self, memory: Any, lane: int, x: Any) -> None:
+        """Each value into its own memory."""
+        for key, space in self.spaces.items():
+            space.write_shared(memory[key], lane, x[key])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Dict) and self.spaces == other.spaces
+
+    def __repr__(self) -> str:
+        return f"Dict({', '.join(f'{key!r}: {space!r}' for key, space in self.spaces.items())})"
+
+
+def _subscript(key: Any) -> str:
+    return f'["{key}"]' if isinstance(key, str) else f"[{key!r}]"
+
+
+def _check_space(key: Any, space: Any) -> None:
+    if not isinstance(space, Space):
+        raise InvalidType(f"Dict[{key!r}]: expected a ludus Space, got {shorten(space)}")
+
+
+def _ordered(spaces: Any, sort_keys: bool) -> dict[Any, Any]:
+    if spaces is None:
+        return {}
+    if isinstance(spaces, Mapping) and sort_keys and not isinstance(spaces, OrderedDict):
+        try:
+            return {key: spaces[key] for key in sorted(spaces)}
+        except TypeError:  # keys that do not compare keep the order they came in
+            return dict(spaces)
+    if isinstance(spaces, Mapping | Sequence) and not isinstance(spaces, str):
+        return dict(spaces)
+    raise InvalidType(f"Dict spaces: expected a mapping or a sequence of pairs, got {shorten(spaces)}")

@@ -1,0 +1,157 @@
+"""`Discrete`: one of `n` consecutive integers."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.errors import CodecError, InvalidSpace, InvalidType, shorten
+from ludus.seeding import Seed
+from ludus.spaces.array_space import Array, ArraySpace, dtype_limits
+from ludus.spaces.box import Box
+from ludus.spaces.mask import choice, exclusive
+from ludus.spaces.space import Space, known_space
+
+__all__ = ["Discrete"]
+
+Integer = np.integer[Any]
+
+
+class Discrete(ArraySpace[Any]):
+    """The integers `start`, …, `start + n - 1`.
+
+    >>> space = Discrete(3, start=-1, seed=42)
+    >>> space.sample()
+    np.int64(-1)
+    >>> space.sample(mask=np.array([0, 0, 1], dtype=np.int8))
+    np.int64(1)
+    >>> print(*space.validate(5, "action"))
+    action: expected Discrete(3, start=-1), got 5
+    """
+
+    batched = True  # so that a Tuple of these is refused by `iterate` rather than taken for a batch
+
+    def __init__(
+        self,
+        n: int | Integer,
+        seed: Seed | np.random.Generator | None = None,
+        start: int | Integer = 0,
+        dtype: npt.DTypeLike | None = np.int64,
+    ) -> None:
+        found = integer_dtype("Discrete", dtype)
+        count, first = whole("Discrete n", n), whole("Discrete start", start)
+        least, most = dtype_limits(found)
+        if count <= 0:
+            raise InvalidSpace(f"Discrete n: expected at least 1, got {count}")
+        if not (least <= first <= first + count - 1 <= most and count <= most):
+            raise InvalidSpace(
+                f"Discrete: expected n={count} and {first} to {first + count - 1} to fit {found} ({least} to {most}); "
+                "use a wider dtype"
+            )
+        self.n: Any = found.type(count)
+        self.start: Any = found.type(first)
+        self._count, self._first, self._type = count, first, found.type
+        super().__init__((), found, seed)
+
+    def arguments(self) -> dict[str, Any]:
+        """`n`, `start` and the dtype."""
+        return {"n": self._count, "start": self._first, "dtype": str(self.dtype)}
+
+    def sample(self, mask: Array | None = None, probability: Array | None = None) -> Any:
+        """A random element: uniform, uniform over `mask == 1` (`start` when none is), or by `probability`."""
+        rng = self._np_random or self._seeded_lazily()
+        if mask is None and probability is None:
+            return self.start + rng.integers(self._count, dtype=self._type)
+        kind = exclusive(mask, probability) or "mask"
+        return self.start + self._type(choice(rng, mask if kind == "mask" else probability, kind, self._count))
+
+    def contains(self, x: Any) -> bool:
+        """Whether `x` is a Python integer, or a NumPy one that casts safely, in range."""
+        if isinstance(x, int):
+            return self._first <= x < self._first + self._count
+        if isinstance(x, np.generic | np.ndarray) and x.dtype.kind in "iu" and x.shape == ():
+            fits = x.dtype == self.dtype or np.can_cast(x.dtype, self.dtype)
+            return bool(fits and self._first <= int(x) < self._first + self._count)
+        return False
+
+    @property
+    def flatdim(self) -> int:
+        """`n`: a flattened value is one-hot."""
+        return self._count
+
+    def flatten(self, x: Any) -> Array:
+        """A one-hot row."""
+        row = np.zeros(self._count, dtype=self.dtype)
+        row[int(x) - self._first] = 1
+        return row
+
+    def unflatten(self, x: Any) -> Any:
+        """The element whose place in the row is not zero."""
+        places = np.nonzero(x)[0]
+        if not len(places):
+            raise InvalidSpace(f"unflatten into {self!r}: expected a one-hot row, got {shorten(x)}")
+        return self.start + places[0].astype(self.dtype)
+
+    def flat_space(self) -> Box:
+        """A box of zeros and ones."""
+        return Box(0, 1, shape=(self._count,), dtype=self.dtype)
+
+    def batch(self, n: int) -> Space[Any]:
+        """A `MultiDiscrete` of `n` equal counts."""
+        return self.batch_differing([self] * n)
+
+    def batch_differing(self, spaces: Sequence[Space[Any]]) -> Space[Any]:
+        """A `MultiDiscrete` with the count and start of each, in the widest dtype."""
+        each: Any = spaces
+        widest = max((one.dtype for one in each), key=lambda dtype: dtype.itemsize)
+        counts, starts = np.array([one.n for one in each], widest), np.array([one.start for one in each], widest)
+        return known_space("MultiDiscrete")(counts, dtype=widest, seed=deepcopy(self.np_random), start=starts)
+
+    def iterate(self, items: Any) -> Any:
+        """Refused: one integer is not a batch."""
+        raise InvalidType(f"iterate: expected a batched space, got {self!r}, whose values are single integers")
+
+    def encode(self, x: Any, *, binary: bool = False) -> int:
+        """A plain integer."""
+        del binary
+        return int(x)
+
+    def decode(self, data: Any) -> Any:
+        """The integer as a NumPy scalar of the space's dtype."""
+        least, most = dtype_limits(self.dtype)
+        if not isinstance(data, int) or isinstance(data, bool) or not least <= data <= most:
+            raise CodecError(f"{self!r}: expected an integer that fits {self.dtype}, got {shorten(data)}")
+        return self._type(data)
+
+    def json_schema(self) -> dict[str, Any]:
+        """An integer with both ends."""
+        return {"type": "integer", "minimum": self._first, "maximum": self._first + self._count - 1}
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Discrete)
+            and (self._count, self._first) == (other._count, other._first)
+            and self.dtype == other.dtype
+        )
+
+    def __repr__(self) -> str:
+        start = f", start={self._first}" if self._first else ""
+        dtype = f", dtype={self.dtype}" if self.dtype != np.int64 else ""
+        return f"Discrete({self._count}{start}{dtype})"
+
+
+def integer_dtype(what: str, dtype: npt.DTypeLike | None) -> np.dtype[Any]:
+    """`dtype`, checked to be an integer one."""
+    found = None if dtype is None else np.dtype(dtype)
+    if found is None or found.kind not in "iu":
+        raise InvalidType(f"{what} dtype: expected an integer dtype, got {found}")
+    return found
+
+
+def whole(what: str, value: Any) -> int:
+    """`value` as a Python integer, checked to be one (bool excluded)."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise InvalidType(f"{what}: expected an integer, got {shorten(value)}")
+    return int(value)

@@ -1,0 +1,81 @@
+"""Masks and probabilities: what may restrict a sample, and the one place that checks them."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.errors import InvalidMask, shorten
+
+__all__ = ["array_mask", "choice", "choice_of_possible", "distribution", "exclusive", "parts", "refuse_mask"]
+
+Array = npt.NDArray[Any]
+
+
+def exclusive(mask: Any, probability: Any) -> str | None:
+    """`"mask"`, `"probability"` or None, whichever was given; both is an error."""
+    if mask is None:
+        return None if probability is None else "probability"
+    if probability is None:
+        return "mask"
+    raise InvalidMask(
+        "sample: expected at most one of mask and probability, "
+        f"got mask={shorten(mask)} and probability={shorten(probability)}"
+    )
+
+
+def refuse_mask(space: object, mask: Any, probability: Any) -> None:
+    """For spaces that cannot be restricted."""
+    given = exclusive(mask, probability)
+    if given:
+        raise InvalidMask(f"sample: {space!r} takes no {given}; pass None for it")
+
+
+def array_mask(value: Any, kind: str, shape: tuple[int, ...], top: int = 1) -> Array:
+    """`value`, checked to be a mask (int8, 0 to `top`) or probability (float64, 0 to 1) of that shape."""
+    dtype = np.int8 if kind == "mask" else np.float64
+    if not isinstance(value, np.ndarray):
+        raise InvalidMask(
+            f"{kind}: expected an array of dtype {dtype.__name__} and shape {shape}, got {shorten(value)}"
+        )
+    array: Array = value
+    if array.dtype != dtype:
+        raise InvalidMask(f"{kind}: expected dtype {dtype.__name__}, got {array.dtype}")
+    if array.shape != shape:
+        raise InvalidMask(f"{kind}: expected shape {shape}, got {array.shape}")
+    limit = top if kind == "mask" else 1
+    if not ((array >= 0) & (array <= limit)).all():
+        raise InvalidMask(f"{kind}: expected values from 0 to {limit}, got {shorten(array)}")
+    return array
+
+
+def distribution(value: Any, n: int) -> Array:
+    """A probability for each of `n` choices that sums to 1."""
+    array = array_mask(value, "probability", (n,))
+    if not np.isclose(array.sum(), 1):
+        raise InvalidMask(f"probability: expected a sum of 1, got {array.sum()}")
+    return array
+
+
+def choice(rng: np.random.Generator, value: Any, kind: str, n: int) -> int:
+    """One of `n` choices under a mask (all zero gives 0) or a probability, by NumPy's `choice`."""
+    if kind == "mask":
+        allowed = np.flatnonzero(array_mask(value, kind, (n,)))
+        return int(rng.choice(allowed)) if allowed.size else 0
+    return int(rng.choice(n, p=distribution(value, n)))
+
+
+def choice_of_possible(rng: np.random.Generator, value: Any, n: int) -> int:
+    """As `choice` by probability, but choices of probability 0 are left out before drawing: other draws, same law."""
+    chance = distribution(value, n)
+    possible = np.flatnonzero(chance)
+    return int(rng.choice(possible, p=(chance / chance.sum())[possible]))
+
+
+def parts(value: Any, kind: str, n: int) -> tuple[Any, ...]:
+    """A mask with one entry for each of `n` parts."""
+    if not isinstance(value, tuple) or len(value) != n:
+        raise InvalidMask(
+            f"{kind}: expected a tuple of {n} masks, one for each part (None for no mask), got {shorten(value)}"
+        )
+    return value

@@ -1,0 +1,178 @@
+"""`Sequence`: any number of values of one space."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ludus.errors import CodecError, InvalidMask, InvalidSeed, InvalidType, shorten
+from ludus.seeding import Seed
+from ludus.spaces.mask import exclusive
+from ludus.spaces.space import Space, Violation
+
+__all__ = ["Sequence"]
+
+
+class Sequence(Space[Any]):
+    """Tuples of any length whose every element is in `space`; one stacked value instead of a tuple when `stack`.
+
+    >>> from ludus.spaces import Box
+    >>> space = Sequence(Box(0, 1), seed=0)
+    >>> space.sample()
+    (array([0.6822636], dtype=float32), array([0.18933342], dtype=float32), array([0.19049619], dtype=float32))
+    >>> Sequence(Box(0, 1), stack=True, seed=0).sample().shape
+    (3, 1)
+    """
+
+    def __init__(
+        self, space: Space[Any], seed: Seed | tuple[int, int] | np.random.Generator | None = None, stack: bool = False
+    ) -> None:
+        if not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidType(f"Sequence space: expected a ludus Space, got {shorten(space)}")
+        self.feature_space = space
+        self.stack = stack
+        if stack:
+            self.stacked_feature_space = space.batch(1)
+        super().__init__(None, None, seed)
+
+    def arguments(self) -> dict[str, Any]:
+        """The space and whether values are stacked."""
+        return {"space": self.feature_space, "stack": self.stack}
+
+    @property
+    def subspaces(self) -> tuple[Space[Any], ...]:
+        """The space of one element."""
+        return (self.feature_space,)
+
+    def same_layout(self, other: Space[Any]) -> bool:
+        """Elements that fit the same buffers, stacked alike."""
+        return (
+            isinstance(other, Sequence)
+            and self.stack is other.stack
+            and self.feature_space.same_layout(other.feature_space)
+        )
+
+    def seed(self, seed: Any = None) -> tuple[Any, Any]:
+        """Seed by one integer, from which the element space's is drawn, or by a pair of both."""
+        if seed is None:
+            return super().seed(None), self.feature_space.seed(None)
+        if isinstance(seed, tuple | list):
+            if len(seed) != 2:
+                raise InvalidSeed(f"seed: expected a pair (sequence, element), got {shorten(seed)}")
+            return super().seed(seed[0]), self.feature_space.seed(seed[1])
+        own = super().seed(seed)
+        element = int(self.np_random.integers(np.iinfo(np.int32).max))
+        # Seeded again, so that one integer and the pair it stands for leave the same generator.
+        return super().seed(own), self.feature_space.seed(element)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> Any:
+        """Elements of geometric number; a mask is a pair of a length (or an array of them) and an element mask."""
+        kind = exclusive(mask, probability)
+        if kind is None:
+            length = self.np_random.geometric(0.25)
+            values = tuple([self.feature_space.sample() for _ in range(length)])
+        else:
+            lengths, element = _pair(mask if kind == "mask" else probability, kind)
+            length = self._length(lengths, kind)
+            values = tuple([self.feature_space.sample(**{kind: element}) for _ in range(length)])
+        return self._joined(values) if self.stack else values
+
+    def _length(self, lengths: Any, kind: str) -> int:
+        if lengths is None:
+            return self.np_random.geometric(0.25)
+        if isinstance(lengths, int | np.integer) and lengths >= 0:
+            return int(lengths)
+        if (
+            isinstance(lengths, np.ndarray)
+            and lengths.ndim == 1
+            and lengths.dtype.kind in "iu"
+            and (lengths >= 0).all()
+        ):
+            return self.np_random.choice(lengths)
+        raise InvalidMask(
+            f"{kind} length: expected None, an integer of at least 0 or a row of them, got {shorten(lengths)}"
+        )
+
+    def _joined(self, values: Any) -> Any:
+        if not values:
+            nothing = self.feature_space.empty(0)
+            return () if nothing is None else nothing
+        return self.feature_space.concatenate(values, self.feature_space.empty(len(values)))
+
+    def _elements(self, x: Any) -> list[Any] | None:
+        """The elements of `x`, or None where it is not a sequence at all."""
+        if not self.stack:
+            return list(x) if isinstance(x, tuple) else None
+        try:
+            return list(self.stacked_feature_space.iterate(x))
+        except (TypeError, KeyError, ValueError, IndexError):
+            return None
+
+    def contains(self, x: Any) -> bool:
+        """Whether `x` is a tuple (or a stacked value) whose every element is in the space."""
+        elements = self._elements(x)
+        return elements is not None and all(self.feature_space.contains(element) for element in elements)
+
+    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+        """The violations of every element, or of the type."""
+        elements = self._elements(x)
+        if elements is None:
+            what = "a stacked value" if self.stack else "a tuple"
+            return [self._violation(x, path, f"{what} of {self.feature_space!r}")]
+        return [
+            one for i, element in enumerate(elements) for one in self.feature_space.validate(element, f"{path}[{i}]")
+        ]
+
+    def flatten(self, x: Any) -> Any:
+        """The elements flattened, joined again when stacked."""
+        stacked = self.stacked_feature_space if self.stack else None
+        return self._mapped(x, stacked, self.feature_space.flatten, self.feature_space.flat_space())
+
+    def unflatten(self, x: Any) -> Any:
+        """The elements restored, joined again when stacked."""
+        flat = self.feature_space.flat_space()
+        return self._mapped(x, flat, self.feature_space.unflatten, self.feature_space)
+
+    def _mapped(self, x: Any, source: Space[Any] | None, change: Callable[[Any], Any], target: Space[Any]) -> Any:
+        if not self.stack or source is None:
+            return tuple(change(element) for element in x)
+        changed = [change(element) for element in source.iterate(x)]
+        return target.concatenate(changed, target.empty(len(changed))) if changed else target.empty(0)
+
+    def flat_space(self) -> "Sequence":
+        """A sequence of flattened elements."""
+        return Sequence(self.feature_space.flat_space(), stack=self.stack)
+
+    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> tuple[Any, ...]:
+        """Empty tuples, or buffers of one element when stacked."""
+        return tuple(self.feature_space.empty(1, fn) if self.stack else () for _ in range(n))
+
+    def encode(self, x: Any, *, binary: bool = False) -> Any:
+        """A list of encoded elements, or the encoded stack."""
+        if self.stack:
+            return self.feature_space.encode_many(x, binary=binary)
+        return [self.feature_space.encode(element, binary=binary) for element in x]
+
+    def decode(self, data: Any) -> Any:
+        """The tuple or the stack."""
+        if self.stack:
+            return self.feature_space.decode_many(data)
+        if not isinstance(data, list):
+            raise CodecError(f"{self!r}: expected a list, got {shorten(data)}")
+        return tuple(self.feature_space.decode(element) for element in data)
+
+    def json_schema(self) -> dict[str, Any]:
+        """An array of any length."""
+        return {"type": "array", "items": self.feature_space.json_schema()}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self.feature_space == other.feature_space and self.stack == other.stack
+
+    def __repr__(self) -> str:
+        return f"Sequence({self.feature_space!r}, stack={self.stack})"
+
+
+def _pair(given: Any, kind: str) -> tuple[Any, Any]:
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise InvalidMask(f"{kind}: expected a pair (length or None, element mask or None), got {shorten(given)}")
+    return given

@@ -1,0 +1,323 @@
+"""`Space`: what values look like. A space owns every operation on its values; a custom space is one class.
+
+A custom space must define `sample` and `contains`; what it inherits then works for it: batches are tuples of values,
+shared memory and the wire carry `encode(value)`, flattening leaves the value alone. Arrays do better by `ArraySpace`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
+from inspect import Parameter, signature
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.errors import CodecError, InvalidSpace, InvalidType, InvalidValue, shorten
+from ludus.seeding import np_random
+from ludus.spaces.slot import Allocate, create_slots, read_slots, write_slot
+
+__all__ = ["Space", "Violation", "known_space"]
+
+T_co = TypeVar("T_co", covariant=True)
+Json = Any
+"""Plain data that JSON and msgpack both carry: None, bool, int, float, str, bytes (msgpack only), list, dict."""
+
+
+class Violation(NamedTuple):
+    """One reason why a value is not in a space, and where in the value it is.
+
+    >>> print(Violation('action["move"][2]', "Discrete(4)", "7"))
+    action["move"][2]: expected Discrete(4), got 7
+    """
+
+    path: str
+    expected: str
+    got: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: expected {self.expected}, got {self.got}"
+
+
+class Space(Generic[T_co]):
+    """The set of valid values of something: actions, observations, messages.
+
+    >>> class Even(Space[int]):
+    ...     def sample(self, mask=None, probability=None):
+    ...         return 2 * int(self.np_random.integers(50))
+    ...     def contains(self, x):
+    ...         return isinstance(x, int) and x % 2 == 0
+    >>> space = Even(seed=0)
+    >>> space.sample() in space, 3 in space
+    (True, False)
+    >>> space.batch(3).sample()
+    (0, 62, 40)
+    """
+
+    _known: ClassVar[dict[str, "type[Space[Any]]"]] = {}
+    batched: ClassVar[bool] = False
+    """Whether a value of this space can be read as a batch, by `iterate`."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        Space._known[cls.type_name()] = cls
+
+    def __init__(
+        self,
+        shape: Sequence[int] | None = None,
+        dtype: npt.DTypeLike | None = None,
+        seed: Any = None,
+    ) -> None:
+        self._shape = None if shape is None else tuple(shape)
+        self.dtype: Any = None if dtype is None else np.dtype(dtype)
+        self._np_random: np.random.Generator | None = None
+        if isinstance(seed, np.random.Generator):
+            self._np_random = seed
+        elif seed is not None:
+            self.seed(seed)
+
+    # --- what it is ---
+
+    @classmethod
+    def type_name(cls) -> str:
+        """The name under which descriptions know this class: bare for Ludus's own, `module:Class` for others."""
+        own = cls.__module__.startswith("ludus.spaces.")
+        return cls.__qualname__ if own else f"{cls.__module__}:{cls.__qualname__}"
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The shape of a value, or None where values are not arrays."""
+        return self._shape
+
+    @property
+    def subspaces(self) -> "tuple[Space[Any], ...]":
+        """The spaces this one is made of."""
+        return ()
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        """Whether `flatten` gives a one-dimensional array in a `Box`."""
+        return False
+
+    def arguments(self) -> dict[str, Any]:
+        """The constructor arguments that make an equal space; by default the attributes of the same names."""
+        found: dict[str, Any] = {}
+        for name, parameter in signature(type(self)).parameters.items():
+            if name == "seed" or parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
+                continue
+            if not hasattr(self, name):
+                raise CodecError(
+                    f"{type(self).__name__}: expected an attribute {name!r}, since the constructor takes it, got none; "
+                    f"set `self.{name}` or override `arguments`"
+                )
+            found[name] = getattr(self, name)
+        return found
+
+    @classmethod
+    def from_arguments(cls, arguments: dict[str, Any]) -> "Space[Any]":
+        """The space that `arguments` came from."""
+        return cls(**arguments)
+
+    # --- randomness ---
+
+    @property
+    def np_random(self) -> np.random.Generator:
+        """The space's generator, seeded from the operating system on first use."""
+        rng = self._np_random
+        return rng if rng is not None else self._seeded_lazily()
+
+    def _seeded_lazily(self) -> np.random.Generator:
+        self.seed(None)
+        if self._np_random is None:  # composite spaces leave themselves unseeded when given None
+            self._np_random = np_random()[0]
+        return self._np_random
+
+    def seed(self, seed: Any = None) -> Any:
+        """Seed this space, and its subspaces; returns the seeds used."""
+        self._np_random, used = np_random(seed)
+        return used
+
+    def adopt_random(self, other: "Space[Any]") -> None:
+        """Continue from where the generators of an equal space are."""
+        self._np_random = deepcopy(other._np_random)
+        for mine, theirs in zip(self.subspaces, other.subspaces, strict=True):
+            mine.adopt_random(theirs)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> T_co:
+        """A random value; at most one of `mask` and `probability` may restrict it."""
+        raise NotImplementedError(f"{type(self).__name__} defines no sample(mask=None, probability=None)")
+
+    # --- membership ---
+
+    def contains(self, x: Any) -> bool:
+        """Whether `x` is in the space: the fast form of `not validate(x)`."""
+        if type(self).validate is Space.validate:
+            raise NotImplementedError(f"{type(self).__name__} defines neither contains(x) nor validate(x, path)")
+        return not self.validate(x)
+
+    def __contains__(self, x: Any) -> bool:
+        return self.contains(x)
+
+    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+        """Every reason why `x` is not in the space, each with its path; empty when it is."""
+        return [] if self.contains(x) else [self._violation(x, path)]
+
+    def check(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> None:
+        """Raise `error` with every violation unless `x` is in the space.
+
+        >>> from ludus.spaces import Discrete
+        >>> Discrete(2).check(7, "action")
+        Traceback (most recent call last):
+        ludus.errors.InvalidValue: action: expected Discrete(2), got 7
+        """
+        if not self.contains(x):
+            raise error("; ".join(map(str, self.validate(x, name))) or f"{name}: expected {self!r}, got {shorten(x)}")
+
+    def _violation(self, x: Any, path: str, expected: str | None = None) -> Violation:
+        return Violation(path, repr(self) if expected is None else expected, describe_value(x))
+
+    # --- flattening ---
+
+    @property
+    def flatdim(self) -> int:
+        """How many numbers a flattened value has."""
+        raise InvalidSpace(
+            f"flatdim: expected a space that flattens to an array, got {self!r}, whose values vary in size"
+        )
+
+    @property
+    def flat_dtype(self) -> np.dtype[Any]:
+        """The dtype of a flattened value."""
+        raise InvalidSpace(f"flat_dtype: expected a space that flattens to an array, got {self!r}")
+
+    def flatten(self, x: Any) -> Any:
+        """`x` as flat as it gets: a one-dimensional array where `is_np_flattenable`."""
+        return x
+
+    def unflatten(self, x: Any) -> Any:
+        """The value that `flatten` made `x` from."""
+        return x
+
+    def flat_space(self) -> "Space[Any]":
+        """The space that flattened values are in."""
+        return self
+
+    # --- batches ---
+
+    def batch(self, n: int) -> "Space[Any]":
+        """The space of `n` values at once; the default is a tuple of independent copies."""
+        make_tuple = known_space("Tuple")
+        batch = make_tuple(tuple(deepcopy(self) for _ in range(n)), seed=deepcopy(self.np_random))
+        batch.seed([int(one) for one in deepcopy(self.np_random).integers(0, int(1e8), n)])
+        return batch
+
+    def batch_differing(self, spaces: "Sequence[Space[Any]]") -> "Space[Any]":
+        """The space of one value of each of `spaces`, all of this class, which may differ in their bounds."""
+        return known_space("Tuple")([deepcopy(space) for space in spaces], seed=deepcopy(self.np_random))
+
+    def same_layout(self, other: "Space[Any]") -> bool:
+        """Whether values of both fit the same buffers: equal dtype, shape and structure."""
+        return type(self) is type(other) and (self.shape, self.dtype) == (other.shape, other.dtype)
+
+    def iterate(self, items: Any) -> Iterator[Any]:
+        """The lanes of a value of this space read as a batch."""
+        raise InvalidType(
+            f"iterate: expected a batched space (Box, MultiDiscrete, MultiBinary, Tuple, Dict), got {self!r}"
+        )
+
+    def concatenate(self, items: Iterable[Any], out: Any = None) -> Any:
+        """Values of this space as one value of the batched space, written into `out` where it is an array."""
+        del out
+        return tuple(items)
+
+    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> Any:
+        """A buffer for `n` values, made by `fn`; None where batches are not arrays."""
+        del n, fn
+
+    # --- the wire ---
+
+    def encode(self, x: Any, *, binary: bool = False) -> Json:
+        """`x` as plain data for JSON, or for msgpack (arrays as bytes) when `binary`."""
+        del binary
+        return x
+
+    def decode(self, data: Json) -> Any:
+        """The value that `encode` wrote, in either form; raises CodecError, and does not check bounds."""
+        return data
+
+    def encode_many(self, items: Any, *, binary: bool = False) -> Json:
+        """A batched value as plain data, however many lanes it has."""
+        return [self.encode(item, binary=binary) for item in self.batch(1).iterate(items)]
+
+    def decode_many(self, data: Json) -> Any:
+        """The batched value that `encode_many` wrote."""
+        if not isinstance(data, list):
+            raise CodecError(f"{self!r}: expected a list of values, got {shorten(data)}")
+        items = [self.decode(one) for one in data]
+        return self.concatenate(items, self.empty(len(items)))
+
+    def json_schema(self) -> dict[str, Any]:
+        """The JSON schema of an encoded value."""
+        return {"title": type(self).__name__}
+
+    def to_jsonable(self, sample_n: Iterable[Any]) -> Any:
+        """A list of values as plain data."""
+        return [self.encode(x) for x in sample_n]
+
+    def from_jsonable(self, sample_n: Any) -> list[Any]:
+        """The values that `to_jsonable` wrote."""
+        return [self.decode(x) for x in sample_n]
+
+    # --- shared memory ---
+
+    def create_shared(self, n: int, allocate: Allocate) -> Any:
+        """Memory for `n` values, through `allocate(bytes)`; by default a slot for each value's msgpack."""
+        return create_slots(n, allocate)
+
+    def read_shared(self, memory: Any, n: int) -> Any:
+        """The batched value in `memory`: views where values are arrays, fresh objects otherwise."""
+        return tuple(self.decode(data) for data in read_slots(memory, n))
+
+    def write_shared(self, memory: Any, lane: int, x: Any) -> None:
+        """Write `x` as lane `lane` of `memory`."""
+        write_slot(memory, lane, self.encode(x, binary=True), repr(self))
+
+    # --- identity ---
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and _equal(self.arguments(), other.arguments())  # type: ignore[attr-defined]
+
+    __hash__ = None  # type: ignore[assignment]  # a space carries a generator: it is compared, never hashed
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={shorten(v)}' for k, v in self.arguments().items())})"
+
+
+def known_space(name: str) -> Any:
+    """The space class of that type name; only classes already imported are known, nothing is ever loaded by name.
+
+    >>> known_space("Box").__name__
+    'Box'
+    """
+    known = Space._known.get(name)  # pyright: ignore[reportPrivateUsage]
+    if known is None:
+        raise CodecError(f"space type: expected one of {', '.join(sorted(Space._known))}, got {shorten(name)}; "  # pyright: ignore[reportPrivateUsage]
+                         "import the module that defines it first")  # fmt: skip
+    return known
+
+
+def describe_value(x: object) -> str:
+    """A value in a message: short, and with its dtype where NumPy gave it one."""
+    if isinstance(x, np.generic):
+        return f"{x!s} ({x.dtype})"
+    if isinstance(x, np.ndarray):
+        array: npt.NDArray[Any] = x
+        return f"array of shape {array.shape}, dtype {array.dtype}"
+    return shorten(x)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(value, b[key]) for key, value in a.items())
+    return bool(a == b)

@@ -1,0 +1,222 @@
+"""`Text`: strings of bounded length over a character set, or over all of Unicode."""
+
+from collections.abc import Callable, Set
+from typing import Any
+
+import numpy as np
+
+from ludus.errors import CodecError, InvalidMask, InvalidSpace, InvalidType, shorten
+from ludus.seeding import Seed
+from ludus.spaces.array_space import Array
+from ludus.spaces.box import Box
+from ludus.spaces.discrete import whole
+from ludus.spaces.mask import array_mask, distribution, exclusive
+from ludus.spaces.space import Space, Violation
+
+__all__ = ["Text", "alphanumeric"]
+
+alphanumeric: frozenset[str] = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+UNICODE_SIZE = 0x110000
+LONGEST_FREE_SAMPLE = 32
+"""A sample over all of Unicode is at most this long: it stands for text, it does not fill the space."""
+
+
+class Text(Space[str]):
+    """Strings of `min_length` to `max_length` characters of `charset`; `charset=None` admits every character.
+
+    A set is sorted, so that equal sets sample alike in every process; a string keeps its order.
+
+    >>> space = Text(6, charset="01", seed=42)
+    >>> space.sample()
+    '0'
+    >>> print(*space.validate("012", "message"))
+    message[2]: expected one of '01', got '2'
+    >>> "naïve ☃" in Text(10, charset=None)
+    True
+    """
+
+    def __init__(
+        self,
+        max_length: int,
+        *,
+        min_length: int = 1,
+        charset: Set[str] | str | None = alphanumeric,
+        seed: Seed | np.random.Generator | None = None,
+    ) -> None:
+        self.min_length, self.max_length = whole("Text min_length", min_length), whole("Text max_length", max_length)
+        if not 0 <= self.min_length <= self.max_length:
+            raise InvalidSpace(
+                f"Text: expected 0 <= min_length <= max_length, got min_length={min_length}, max_length={max_length}"
+            )
+        self._free = charset is None
+        chars = _characters(alphanumeric if charset is None else charset)
+        self._char_list = tuple(chars)
+        self._char_set = frozenset(chars)
+        self._char_index = {char: np.int32(place) for place, char in enumerate(chars)}
+        self._char_str = "".join(sorted(chars))
+        self._uniform = np.ones(len(chars)) / len(chars)
+        super().__init__(dtype=str, seed=seed)
+
+    def arguments(self) -> dict[str, Any]:
+        """Both lengths and the characters in order."""
+        charset = None if self._free else "".join(self._char_list)
+        return {"max_length": self.max_length, "min_length": self.min_length, "charset": charset}
+
+    @property
+    def character_set(self) -> frozenset[str]:
+        """The characters; those that samples use, when every character is admitted."""
+        return self._char_set
+
+    @property
+    def character_list(self) -> tuple[str, ...]:
+        """The characters in order: a mask's place `i` is for character `i`."""
+        return self._char_list
+
+    @property
+    def characters(self) -> str:
+        """The characters in one sorted string."""
+        return self._char_str
+
+    def character_index(self, char: str) -> np.int32:
+        """The place of `char`."""
+        return np.int32(ord(char)) if self._free else self._char_index[char]
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        """Always true: a row of character places, padded."""
+        return True
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        """A random string; a mask or probability is a pair of a length and an array over the characters, or None."""
+        rng = self._np_random or self._seeded_lazily()
+        length, chance = None, self._uniform
+        kind = exclusive(mask, probability)
+        if kind:
+            length, chance = self._restriction(mask if kind == "mask" else probability, kind)
+        if length is None:
+            most = min(self.max_length, max(self.min_length, LONGEST_FREE_SAMPLE)) if self._free else self.max_length
+            length = rng.integers(self.min_length, most + 1)
+        if not chance.any():
+            return self._empty_sample()
+        return "".join(rng.choice(self._char_list, size=length, p=chance))
+
+    def _empty_sample(self) -> str:
+        if self.min_length == 0:
+            return ""
+        raise InvalidMask(f"mask: expected at least one character, since {self!r} has no empty string, got all zero")
+
+    def _restriction(self, given: Any, kind: str) -> tuple[Any, Array]:
+        if not isinstance(given, tuple) or len(given) != 2:
+            raise InvalidMask(
+                f"{kind}: expected a pair (length or None, array over the characters or None), got {shorten(given)}"
+            )
+        length, chars = given
+        if length is not None and not (
+            isinstance(length, int | np.integer) and self.min_length <= length <= self.max_length
+        ):
+            raise InvalidMask(f"{kind} length: expected {self.min_length} to {self.max_length}, got {shorten(length)}")
+        if chars is None:
+            return length, self._uniform
+        if kind == "probability":
+            return length, distribution(chars, len(self._char_list))
+        allowed = array_mask(chars, kind, (len(self._char_list),))
+        return length, allowed / max(1, allowed.sum())
+
+    def contains(self, x: Any) -> bool:
+        """Whether `x` is a string of allowed length and characters."""
+        return (
+            isinstance(x, str)
+            and self.min_length <= len(x) <= self.max_length
+            and (self._free or self._char_set.issuperset(x))
+        )
+
+    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+        """What is wrong with the type or length, and each character that is not allowed."""
+        if not isinstance(x, str):
+            return [self._violation(x, path, f"a string, {self!r}")]
+        found: list[Violation] = []
+        if not self.min_length <= len(x) <= self.max_length:
+            found.append(Violation(path, f"{self.min_length} to {self.max_length} characters", f"{len(x)}"))
+        if not self._free:
+            strange = [(place, char) for place, char in enumerate(x) if char not in self._char_set]
+            found += [
+                Violation(f"{path}[{place}]", f"one of {shorten(self._char_str)}", repr(char))
+                for place, char in strange
+            ]
+        return found
+
+    # --- flattening: places of characters, padded by one past the last place ---
+
+    @property
+    def _padding(self) -> int:
+        return UNICODE_SIZE if self._free else len(self._char_set)
+
+    @property
+    def flatdim(self) -> int:
+        """The longest length."""
+        return self.max_length
+
+    @property
+    def flat_dtype(self) -> np.dtype[Any]:
+        """int32."""
+        return np.dtype(np.int32)
+
+    def flatten(self, x: Any) -> Array:
+        """The place of each character, padded."""
+        row = np.full(self.max_length, self._padding, dtype=np.int32)
+        row[: len(x)] = [self.character_index(char) for char in x]
+        return row
+
+    def unflatten(self, x: Any) -> str:
+        """The characters at those places, padding dropped."""
+        places = [int(place) for place in x if place < self._padding]
+        return "".join(map(chr, places)) if self._free else "".join(self._char_list[place] for place in places)
+
+    def flat_space(self) -> Box:
+        """A box of places."""
+        return Box(0, self._padding, shape=(self.max_length,), dtype=np.int32)
+
+    # --- batches and the wire ---
+
+    def same_layout(self, other: Space[Any]) -> bool:
+        """Equal longest length and characters."""
+        mine = (self.max_length, self._free, self._char_set)
+        return isinstance(other, Text) and mine == (other.max_length, other._free, other._char_set)
+
+    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> tuple[str, ...]:
+        """The shortest string of the first character, `n` times."""
+        del fn
+        return (self._char_str[:1] * self.min_length,) * n
+
+    def decode(self, data: Any) -> str:
+        """The string itself."""
+        if not isinstance(data, str):
+            raise CodecError(f"{self!r}: expected a string, got {shorten(data)}")
+        return data
+
+    def json_schema(self) -> dict[str, Any]:
+        """A string with both lengths, and a pattern for the characters."""
+        schema: dict[str, Any] = {"type": "string", "minLength": self.min_length, "maxLength": self.max_length}
+        if not self._free:
+            escaped = "".join("\\" + char if char in r"\]^-[" else char for char in self._char_str)
+            schema["pattern"] = f"^[{escaped}]*$"
+        return schema
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Text) and self.min_length == other.min_length and self.same_layout(other)
+
+    def __repr__(self) -> str:
+        charset = "any character" if self._free else self._char_str
+        return f"Text({self.min_length}, {self.max_length}, charset={charset})"
+
+
+def _characters(charset: Any) -> list[str]:
+    if not isinstance(charset, str | Set):
+        raise InvalidType(f"Text charset: expected a string or a set of characters, got {shorten(charset)}")
+    chars: list[str] = list(dict.fromkeys(charset)) if isinstance(charset, str) else sorted(charset)
+    wrong = [char for char in chars if len(char) != 1]
+    if wrong or not chars:
+        raise InvalidSpace(
+            f"Text charset: expected at least one element, each a single character, got {shorten(wrong or charset)}"
+        )
+    return chars

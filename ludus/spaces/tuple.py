@@ -1,0 +1,201 @@
+"""`Tuple`: one value of each of several spaces, in order."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from ludus.errors import CodecError, InvalidSeed, InvalidSpace, InvalidType, shorten
+from ludus.seeding import Seed
+from ludus.spaces.composite import Composite, combined_box, split_flat
+from ludus.spaces.mask import exclusive, parts
+from ludus.spaces.slot import Allocate
+from ludus.spaces.space import Space, Violation
+
+__all__ = ["Tuple"]
+
+
+class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
+    """Tuples whose element `i` is in space `i`.
+
+    >>> from ludus.spaces import Box, Discrete
+    >>> space = Tuple((Discrete(2), Box(-1, 1, shape=(2,))), seed=42)
+    >>> space.sample()
+    (np.int64(0), array([-0.3991573 ,  0.21649833], dtype=float32))
+    >>> print(*space.validate((0, 5), "action"))
+    action[1]: expected shape (2,), got shape ()
+    """
+
+    batched = True
+
+    def __init__(
+        self, spaces: Iterable[Space[Any]], seed: Seed | Sequence[Any] | np.random.Generator | None = None
+    ) -> None:
+        self.spaces = spaces_of("Tuple", spaces)
+        super().__init__(None, None, seed)
+
+    def arguments(self) -> dict[str, Any]:
+        """The spaces."""
+        return {"spaces": self.spaces}
+
+    @property
+    def subspaces(self) -> tuple[Space[Any], ...]:
+        """The spaces in order."""
+        return self.spaces
+
+    def seed(self, seed: Any = None) -> tuple[Any, ...]:
+        """Seed by one integer, from which each space's is drawn, or by a sequence of one seed for each."""
+        if seed is None:
+            return tuple(space.seed(None) for space in self.spaces)
+        if isinstance(seed, tuple | list):
+            if len(seed) != len(self.spaces):
+                raise InvalidSeed(f"seed: expected {len(self.spaces)} seeds, one for each space, got {len(seed)}")
+            return tuple(space.seed(one) for space, one in zip(self.spaces, seed, strict=True))
+        return tuple(space.seed(one) for space, one in zip(self.spaces, self._drawn_seeds(seed), strict=True))
+
+    def sample(self, mask: Any = None, probability: Any = None) -> tuple[Any, ...]:
+        """Independent samples; `mask` and `probability` are tuples with one entry, or None, for each space."""
+        if mask is None and probability is None:
+            return tuple([space.sample() for space in self.spaces])
+        kind = exclusive(mask, probability) or "mask"
+        given = parts(mask if kind == "mask" else probability, kind, len(self.spaces))
+        return tuple([space.sample(**{kind: one}) for space, one in zip(self.spaces, given, strict=True)])
+
+    def contains(self, x: Any) -> bool:
+        """Whether `x` is a tuple (a list or array will do) of that many values, each in its space."""
+        if isinstance(x, list) or (isinstance(x, np.ndarray) and x.ndim):
+            x = tuple(x)
+        if not isinstance(x, tuple) or len(x) != len(self.spaces):
+            return False
+        for space, part in zip(self.spaces, x, strict=True):  # noqa: SIM110  (a generator costs as much as the checks)
+            if not space.contains(part):
+                return False
+        return True
+
+    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+        """The violations of every element, or of the type and length."""
+        if not isinstance(x, tuple | list | np.ndarray):
+            return [self._violation(x, path, f"a tuple of {len(self.spaces)}, {self!r}")]
+        if isinstance(x, np.ndarray) and x.ndim == 0:
+            return [self._violation(x, path)]
+        if len(x) != len(self.spaces):
+            return [Violation(path, f"{len(self.spaces)} elements", f"{len(x)}")]
+        each = zip(self.spaces, x, strict=True)
+        return [one for i, (space, part) in enumerate(each) for one in space.validate(part, f"{path}[{i}]")]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.spaces[index]
+
+    def __len__(self) -> int:
+        return len(self.spaces)
+
+    # --- flattening ---
+
+    def flatten(self, x: Any) -> Any:
+        """The flattened elements joined, or a tuple of them where one is not an array."""
+        flat = [space.flatten(part) for space, part in zip(self.spaces, x, strict=True)]
+        return np.concatenate(flat) if self.is_np_flattenable else tuple(flat)
+
+    def unflatten(self, x: Any) -> tuple[Any, ...]:
+        """The elements from their joined or separate flat forms."""
+        flat = split_flat(self, x) if self.is_np_flattenable else x
+        return tuple(space.unflatten(part) for space, part in zip(self.spaces, flat, strict=True))
+
+    def flat_space(self) -> Space[Any]:
+        """One box, or a tuple of flattened spaces."""
+        flat = [space.flat_space() for space in self.spaces]
+        return combined_box(flat) if self.is_np_flattenable else Tuple(flat)
+
+    # --- batches ---
+
+    def batch(self, n: int) -> "Tuple":
+        """A tuple of batches."""
+        return Tuple([space.batch(n) for space in self.spaces], seed=deepcopy(self.np_random))
+
+    def batch_differing(self, spaces: Sequence[Space[Any]]) -> "Tuple":
+        """A tuple of batches of differing spaces."""
+        if any(len(space.subspaces) != len(self.spaces) for space in spaces):
+            raise InvalidSpace(f"batch_differing: expected tuples of {len(self.spaces)} spaces, got {shorten(spaces)}")
+        columns = zip(*[space.subspaces for space in spaces], strict=True)
+        return Tuple([column[0].batch_differing(column) for column in columns], seed=deepcopy(self.np_random))
+
+    def iterate(self, items: Any) -> Iterator[Any]:
+        """Lane by lane: across batches where the elements are batches, else the elements themselves."""
+        if all(space.batched for space in self.spaces):
+            return zip(*[space.iterate(part) for space, part in zip(self.spaces, items, strict=True)], strict=True)
+        try:
+            return iter(items)
+        except TypeError as error:
+            raise InvalidType(
+                f"iterate over {self!r}: expected a tuple with one value a lane, got {shorten(items)}"
+            ) from error
+
+    def concatenate(self, items: Iterable[Any], out: Any = None) -> tuple[Any, ...]:
+        """Each element's values joined."""
+        rows = list(items)
+        outs = [None] * len(self.spaces) if out is None else out
+        return tuple(space.concatenate([row[i] for row in rows], outs[i]) for i, space in enumerate(self.spaces))
+
+    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> tuple[Any, ...]:
+        """A tuple of buffers."""
+        return tuple(space.empty(n, fn) for space in self.spaces)
+
+    # --- the wire ---
+
+    def encode(self, x: Any, *, binary: bool = False) -> list[Any]:
+        """A list of encoded elements."""
+        return [space.encode(part, binary=binary) for space, part in zip(self.spaces, x, strict=True)]
+
+    def decode(self, data: Any) -> tuple[Any, ...]:
+        """The tuple in a list of exactly that many elements."""
+        if not isinstance(data, list) or len(data) != len(self.spaces):
+            raise CodecError(f"{self!r}: expected a list of {len(self.spaces)}, got {shorten(data)}")
+        return tuple(space.decode(part) for space, part in zip(self.spaces, data, strict=True))
+
+    def to_jsonable(self, sample_n: Iterable[Any]) -> list[Any]:
+        """For each space the list of its values."""
+        rows = list(sample_n)
+        return [space.to_jsonable([row[i] for row in rows]) for i, space in enumerate(self.spaces)]
+
+    def from_jsonable(self, sample_n: Any) -> list[Any]:
+        """The tuples again."""
+        columns = [space.from_jsonable(column) for space, column in zip(self.spaces, sample_n, strict=True)]
+        return list(zip(*columns, strict=True))
+
+    def json_schema(self) -> dict[str, Any]:
+        """An array with a schema for each place."""
+        schemas = [space.json_schema() for space in self.spaces]
+        return {"type": "array", "prefixItems": schemas, "minItems": len(schemas), "maxItems": len(schemas)}
+
+    # --- shared memory ---
+
+    def create_shared(self, n: int, allocate: Allocate) -> tuple[Any, ...]:
+        """Memory for each space."""
+        return tuple(space.create_shared(n, allocate) for space in self.spaces)
+
+    def read_shared(self, memory: Any, n: int) -> tuple[Any, ...]:
+        """A tuple of batches."""
+        return tuple(space.read_shared(part, n) for space, part in zip(self.spaces, memory, strict=True))
+
+    def write_shared(self, memory: Any, lane: int, x: Any) -> None:
+        """Each element into its own memory."""
+        for space, part, value in zip(self.spaces, memory, x, strict=True):
+            space.write_shared(part, lane, value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tuple) and self.spaces == other.spaces
+
+    def __repr__(self) -> str:
+        return f"Tuple({', '.join(map(repr, self.spaces))})"
+
+
+def spaces_of(what: str, spaces: Any) -> tuple[Space[Any], ...]:
+    """An iterable of spaces as a tuple, each checked to be one."""
+    if not isinstance(spaces, Iterable):
+        raise InvalidType(f"{what}: expected a sequence of spaces, got {shorten(spaces)}")
+    found = tuple(spaces)
+    for i, space in enumerate(found):
+        if not isinstance(space, Space):
+            raise InvalidType(f"{what}[{i}]: expected a ludus Space, got {shorten(space)}")
+    return found

@@ -1,0 +1,45 @@
+"""What the tests of the house share: where it is, and how a user's program is run."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Run a command as a user would, in an empty folder; its failure fails the test, with what it printed."""
+
+    def run(*command: object, cwd: Path = tmp_path) -> "subprocess.CompletedProcess[str]":
+        done = subprocess.run(
+            [str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+        )
+        if done.returncode:
+            pytest.fail(f"{' '.join(map(str, command))} exited with {done.returncode}\n{done.stdout}{done.stderr}")
+        return done
+
+    return run
+
+
+@pytest.fixture
+def run_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """As `run`, in an interpreter that nothing else measures or prepares."""
+    for name in list(os.environ):
+        if name.startswith(("COV", "PYTHON")):
+            monkeypatch.delenv(name)
+
+    def run_alone(*arguments: object) -> "subprocess.CompletedProcess[str]":
+        return run(sys.executable, *arguments)
+
+    return run_alone
