@@ -165,6 +165,10 @@ class Env(Generic[ObsT, ActT]):
             return True
         return False
 
+    def __or__(self, wrapper: Any) -> Any:
+        """`env | X.using(…)`: the environment with a wrapper around it; any function of an environment will do."""
+        return wrapper(self) if callable(wrapper) else NotImplemented
+
     # --- with-statement and text ---
 
     def __enter__(self) -> Self:

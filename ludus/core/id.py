@@ -7,7 +7,7 @@ from ludus.errors import InvalidType, MalformedId, shorten
 
 __all__ = ["EnvId"]
 
-_PATTERN = re.compile(r"(?:(?P<namespace>[\w.-]+(?:/[\w.-]+)*)/)?(?P<name>[\w.-]+?)(?:-v(?P<version>\d+))?")
+_PATTERN = re.compile(r"(?:(?P<namespace>[\w.-]+(?:/[\w.-]+)*)/)?(?P<name>[\w.-]+?)(?:-v(?P<version>[0-9]{1,18}))?")
 
 
 class EnvId(NamedTuple):

@@ -41,7 +41,8 @@ def from_done_step(result: tuple[Any, ...]) -> Step[Any]:
     else:
         cut = info.get(CUT, False)
         rest = {key: value for key, value in info.items() if key != CUT}
-    if isinstance(done, np.ndarray):
+    if isinstance(done, np.ndarray | list):
+        done = np.asarray(done, dtype=np.bool_)
         cut = np.broadcast_to(cut, done.shape)
         return Step(observation, reward, done & ~cut, done & cut, rest)
     return Step(observation, reward, bool(done and not cut), bool(done and cut), rest)
@@ -55,6 +56,10 @@ def to_done_step(step: tuple[Any, ...]) -> tuple[Any, Any, Any, Info]:
     """
     if len(step) == 4:
         return step  # type: ignore[return-value]
+    if len(step) != 5:
+        raise ContractViolation(
+            f"step: expected five values (observation, reward, terminated, truncated, info) or four, got {len(step)}"
+        )
     observation, reward, terminated, truncated, info = step
     if isinstance(terminated, np.ndarray):
         done: Any = terminated | truncated
@@ -72,8 +77,8 @@ def from_legacy(
     """
     return _FromLegacy(
         env,
-        observation_space or getattr(env, "observation_space", None),
-        action_space or getattr(env, "action_space", None),
+        getattr(env, "observation_space", None) if observation_space is None else observation_space,
+        getattr(env, "action_space", None) if action_space is None else action_space,
     )
 
 
@@ -107,10 +112,12 @@ class _FromLegacy(Env[Any, Any]):
                 )
             arguments["options"] = options
         if seed is not None:
-            if accepts(self.env.reset, "seed"):
-                arguments["seed"] = int(seed)
-            elif callable(getattr(self.env, "seed", None)):
+            # A `reset(**kwargs)`, as old wrappers have it, only passes on: `seed()` is the surer way.
+            by_method = callable(getattr(self.env, "seed", None)) and not accepts(self.env.reset, "seed", by_name=True)
+            if by_method:
                 self.env.seed(int(seed))
+            elif accepts(self.env.reset, "seed"):
+                arguments["seed"] = int(seed)
             else:
                 raise InvalidSeed(f"seed: expected None, since {type(self.env).__name__} has no seed(), got {seed}")
         return arguments
@@ -186,10 +193,12 @@ def to_legacy(env: Env[ObsT, ActT]) -> LegacyEnv[ObsT, ActT]:
     return LegacyEnv(env)
 
 
-def accepts(function: Any, name: str) -> bool:
-    """Whether `function` has a parameter of that name, or takes any."""
+def accepts(function: Any, name: str, *, by_name: bool = False) -> bool:
+    """Whether `function` has a parameter of that name, or (unless `by_name`) takes any."""
     try:
         parameters = signature(function).parameters
     except (TypeError, ValueError):
         return False
-    return name in parameters or any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())
+    if name in parameters:
+        return True
+    return not by_name and any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())

@@ -73,11 +73,12 @@ def _kind(layer: Any) -> str:
 def capture_attributes(layer: Any, memo: dict[int, Any]) -> dict[str, Any]:
     """A deep copy of a layer's attributes, without those in its class's `snapshot_shared`."""
     attributes = {name: value for name, value in _attributes(layer).items() if name not in layer.snapshot_shared}
-    memo.update({id(value): value for value in attributes.values() if isinstance(value, ModuleType)})
+    memo.update(_modules(attributes))
+    before = dict(memo)  # a copy that fails leaves half-made objects in the memo
     try:
         return deepcopy(attributes, memo)
     except Exception as error:
-        where, value, reason = _blame(attributes, memo, type(layer).__name__) or (type(layer).__name__, layer, error)
+        where, value, reason = _blame(attributes, before, type(layer).__name__) or (type(layer).__name__, layer, error)
         raise SnapshotError(
             f"snapshot: expected attributes that can be copied, got {where} = {shorten(value)} ({reason}); "
             f"name it in `snapshot_shared` if it is no state, or override `_capture` and `_reinstate`"
@@ -92,11 +93,18 @@ def reinstate_attributes(layer: Any, state: dict[str, Any], memo: dict[int, Any]
         if isinstance(value, Space) and isinstance(mine, Space) and mine == value:
             mine.adopt_random(value)
             memo[id(value)] = mine
+    memo.update(_modules(state))
     restored = deepcopy(state, memo)
     for name in current.keys() - restored.keys() - set(layer.snapshot_shared):
         delattr(layer, name)
     for name, value in restored.items():
-        object.__setattr__(layer, name, value)
+        if current.get(name) is not value:
+            object.__setattr__(layer, name, value)
+
+
+def _modules(attributes: dict[str, Any]) -> dict[int, Any]:
+    """Modules for a memo: they are what they are, though `deepcopy` refuses them."""
+    return {id(value): value for value in attributes.values() if isinstance(value, ModuleType)}
 
 
 def _attributes(layer: Any) -> dict[str, Any]:
@@ -106,6 +114,10 @@ def _attributes(layer: Any) -> dict[str, Any]:
         for name in (slots,) if isinstance(slots, str) else slots:
             if hasattr(layer, name):
                 found[name] = getattr(layer, name)
+    for name in ("observation_space", "action_space"):  # their generators are state, even where the class holds them
+        held = getattr(type(layer), name, None)
+        if isinstance(held, Space):
+            found[name] = held
     return found | vars(layer)
 
 

@@ -1,7 +1,7 @@
 """`EnvSpec`: everything needed to make an environment again, and to decide whether one wants to."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib import import_module
 from typing import Any, ClassVar, Literal, get_args
 
@@ -10,6 +10,7 @@ import msgspec
 from ludus.core.id import EnvId
 from ludus.errors import CodecError, InvalidSpec, InvalidType, listing, shorten
 from ludus.spaces.description import from_plain, to_plain
+from ludus.spaces.space import same_data
 
 __all__ = ["EnvSpec", "Isolation", "Security", "WrapperSpec"]
 
@@ -57,6 +58,21 @@ class WrapperSpec:
     entry_point: str
     kwargs: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        given: Any = self.kwargs
+        for name in ("name", "entry_point"):
+            if not isinstance(getattr(self, name), str):
+                raise InvalidSpec(f"wrapper {name}: expected text, got {shorten(getattr(self, name))}")
+        if not isinstance(given, dict):
+            raise InvalidSpec(f"wrapper kwargs: expected a dictionary of keyword arguments, got {shorten(given)}")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is WrapperSpec and _same_fields(self, other)
+
+    def __call__(self, env: Any) -> Any:
+        """Apply the wrapper to an environment."""
+        return load_entry_point(self.entry_point, f"wrapper {self.name}")(env, **self.kwargs)
+
 
 @dataclass(frozen=True)
 class EnvSpec:
@@ -96,8 +112,9 @@ class EnvSpec:
     maker: ClassVar[Callable[..., Any] | None] = None
 
     def __post_init__(self) -> None:
-        parsed = EnvId.parse(self.id)
+        EnvId.parse(self.id)
         _check_fields(self)
+        _set(self, "kwargs", dict(self.kwargs))
         for name in ("tags", "extras", "aliases"):
             _set(self, name, _strings(name, getattr(self, name)))
         if isinstance(self.security, Mapping):
@@ -108,7 +125,7 @@ class EnvSpec:
         ]
         _set(self, "additional_wrappers", tuple(wrappers))
         if not self.family:
-            _set(self, "family", parsed.namespace or _folder(self.entry_point))
+            _set(self, "family", self._default_family)
 
     @property
     def namespace(self) -> str | None:
@@ -133,7 +150,13 @@ class EnvSpec:
     def replace(self, **changes: Any) -> "EnvSpec":
         """A copy with some fields changed; unknown names are an error."""
         _check_names(EnvSpec, changes, "EnvSpec")
+        if self.family == self._default_family:
+            changes = {"family": "", **changes}  # it follows the id
         return replace(self, **changes)
+
+    @property
+    def _default_family(self) -> str:
+        return self.namespace or _folder(self.entry_point)
 
     def with_wrapper(self, wrapper: WrapperSpec) -> "EnvSpec":
         """A copy with one more wrapper outside."""
@@ -150,9 +173,7 @@ class EnvSpec:
         data: dict[str, Any] = {}
         for one in fields(self):
             value = getattr(self, one.name)
-            if value != _default(one) and not (
-                one.name == "family" and value == (self.namespace or _folder(self.entry_point))
-            ):
+            if not same_data(value, _default(one)) and not (one.name == "family" and value == self._default_family):
                 data[one.name] = _plain(value, f"{self.id}.{one.name}")
         return msgspec.json.encode(data).decode()
 
@@ -172,12 +193,15 @@ class EnvSpec:
         lines: list[str] = []
         for one in fields(self):
             value, hidden = getattr(self, one.name), one.name.endswith("entry_point") and not include_entry_points
-            if print_all or (not hidden and value != _default(one)):
+            if print_all or (not hidden and not same_data(value, _default(one))):
                 lines.append(f"{one.name}={value}")
         if disable_print:
             return "\n".join(lines)
         print("\n".join(lines))  # noqa: T201  (it is what the method is for)
         return None
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is EnvSpec and _same_fields(self, other)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "EnvSpec":
         return self  # frozen
@@ -198,7 +222,7 @@ def load_entry_point(entry_point: EntryPoint, what: str = "entry_point") -> Any:
 
 def entry_point_name(entry_point: EntryPoint, what: str) -> str:
     """`module:name` of an importable callable; raises InvalidSpec for lambdas and the like."""
-    if isinstance(entry_point, str):
+    if isinstance(entry_point, str) and "<" not in entry_point:
         return entry_point
     module, name = getattr(entry_point, "__module__", None), getattr(entry_point, "__qualname__", None)
     if not module or not name or "<" in name or module == "__main__":
@@ -214,6 +238,9 @@ def read_fields(kind: Any, data: Any, what: str) -> Any:
     if not isinstance(data, Mapping):
         raise InvalidSpec(f"{what}: expected an object, got {shorten(data)}")
     _check_names(kind, data, what)
+    missing = [one.name for one in fields(kind) if one.name not in data and _default(one) is MISSING]
+    if missing:
+        raise InvalidSpec(f"{what}: expected the fields {listing(map(repr, missing))}, got none of them")
     try:
         return kind(**data)
     except TypeError as error:
@@ -247,9 +274,8 @@ _TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
 def _check_fields(spec: EnvSpec) -> None:
     for name, (kind, expected) in _TYPES.items():
         value: Any = getattr(spec, name)
-        if not isinstance(value, kind) or (
-            name == "max_episode_steps" and (isinstance(value, bool) or (value is not None and value < 1))
-        ):
+        wrong = isinstance(value, bool) and kind is not bool
+        if wrong or not isinstance(value, kind) or (name == "max_episode_steps" and value is not None and value < 1):
             raise InvalidSpec(f"{spec.id}.{name}: expected {expected}, got {shorten(value)}")
     for name in ("entry_point", "vector_entry_point"):
         value = getattr(spec, name)
@@ -262,9 +288,13 @@ def _check_fields(spec: EnvSpec) -> None:
 
 
 def _strings(what: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not all(isinstance(one, str) for one in value):
+    if isinstance(value, str) or not isinstance(value, Iterable) or not all(isinstance(one, str) for one in value):
         raise InvalidType(f"{what}: expected a sequence of text, got {shorten(value)}")
     return tuple(value)
+
+
+def _same_fields(a: Any, b: Any) -> bool:
+    return all(same_data(getattr(a, one.name), getattr(b, one.name)) for one in fields(a))
 
 
 def _set(frozen: Any, name: str, value: Any) -> None:
@@ -282,6 +312,8 @@ def _folder(entry_point: Any) -> str:
 
 
 def _plain(value: Any, what: str) -> Any:
+    if isinstance(value, WrapperSpec):
+        entry_point_name(value.entry_point, f"{what}.entry_point")
     if isinstance(value, Security | WrapperSpec):
         return {one.name: _plain(getattr(value, one.name), f"{what}.{one.name}") for one in fields(value)}
     if isinstance(value, tuple) and value and isinstance(value[0], WrapperSpec | str):

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ludus.core.autoreset import AutoresetMode
 from ludus.core.env import Env
-from ludus.errors import InvalidArgument, InvalidType, shorten
+from ludus.errors import ContractViolation, InvalidArgument, InvalidType, shorten
 from ludus.spaces import Space
 
 __all__ = ["VectorEnv"]
@@ -17,7 +17,16 @@ ActT = TypeVar("ActT")
 Mask = npt.NDArray[np.bool_]
 
 
-class VectorEnv(Env[ObsT, ActT]):
+class _AnyBatch(type):
+    """Makes a wrapper around a batch count as a `VectorEnv`: what differs is `batch_shape`, not a second hierarchy."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return super().__instancecheck__(instance) or (
+            cls is VectorEnv and isinstance(instance, Env) and bool(instance.batch_shape)
+        )
+
+
+class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
     """A batch of `num_envs` lanes. Lane `i` of `reset(seed=s)` is the single environment of `reset(seed=s + i)`.
 
     Rewards are float64, flags bool. `info[key]` holds an array, and `info["_" + key]` says which lanes set it.
@@ -67,29 +76,73 @@ class VectorEnv(Env[ObsT, ActT]):
             )
         return mask, {key: value for key, value in options.items() if key != "reset_mask"}
 
+    def wrap_lanes(self, wrapper: Any) -> None:
+        """Put a wrapper around every lane, inside the batch: for what has to steer a lane step by step."""
+        raise InvalidType(f"{type(self).__name__}: expected lanes to put {wrapper} around, got a batch of one piece")
+
     def _add_info(self, vector_infos: dict[str, Any], env_info: dict[str, Any], env_num: int) -> dict[str, Any]:
         """Enter the info of lane `env_num` into the batch's."""
         for key, value in env_info.items():
-            if key == "final_obs" or not isinstance(value, dict):
-                column = vector_infos.get(key)
+            column = vector_infos.get(key)
+            nested = isinstance(value, dict) and key != "final_obs"
+            if column is not None and isinstance(column, dict) is not nested:
+                raise ContractViolation(
+                    f"lane {env_num} info[{key!r}]: expected a dictionary in all lanes or in none, got {shorten(value)}"
+                )
+            mask = vector_infos.setdefault(f"_{key}", np.zeros(self.num_envs, dtype=np.bool_))
+            if nested:
+                column = self._add_info({} if column is None else column, value, env_num)
+            else:
                 if column is None:
                     column = self._column(None if key == "final_obs" else value)
+                elif not _holds(column, value):
+                    column = self._widened(column, value, mask)
                 column[env_num] = value
-            else:
-                column = self._add_info(vector_infos.get(key, {}), value, env_num)
-            mask = vector_infos.setdefault(f"_{key}", np.zeros(self.num_envs, dtype=np.bool_))
             mask[env_num] = True
             vector_infos[key] = column
         return vector_infos
 
     def _column(self, value: Any) -> npt.NDArray[Any]:
         """An empty column for values like `value`: typed for numbers and arrays, of objects otherwise."""
-        if type(value) in (int, float, bool) or isinstance(value, np.number):
+        if _is_number(value):
             return np.zeros(self.num_envs, dtype=type(value))
         if isinstance(value, np.ndarray):
             return np.zeros((self.num_envs, *value.shape), dtype=value.dtype)
         return np.full(self.num_envs, None, dtype=object)
 
+    def _widened(self, column: npt.NDArray[Any], value: Any, mask: Mask) -> npt.NDArray[Any]:
+        """The column in a dtype that holds `value` too: of numbers if it can be, of objects otherwise."""
+        like: Any = np.asarray(value) if _is_number(value) else value
+        if isinstance(like, np.ndarray) and column.shape[1:] == like.shape and _akin(column.dtype, like.dtype):
+            return column.astype(np.result_type(column.dtype, like.dtype))
+        objects = np.full(self.num_envs, None, dtype=object)
+        for lane in np.flatnonzero(mask):
+            objects[lane] = column[lane]
+        return objects
+
     def __repr__(self) -> str:
         name = "" if self.spec is None else f"{self.spec.id}, "
         return f"{type(self).__name__}({name}num_envs={self.num_envs})"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+def _is_number(value: Any) -> bool:
+    """A number that a NumPy dtype holds: not a Python integer beyond 64 bits."""
+    if type(value) is int:
+        return -(2**63) <= value < 2**63
+    return type(value) in (float, bool) or isinstance(value, np.number)
+
+
+def _akin(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
+    return a.kind == b.kind or {a.kind, b.kind} <= set("biufc")
+
+
+def _holds(column: npt.NDArray[Any], value: Any) -> bool:
+    """Whether `value` enters the column unchanged."""
+    if column.dtype == object:
+        return True
+    if isinstance(value, np.ndarray):
+        return column.shape[1:] == value.shape and np.can_cast(value.dtype, column.dtype)
+    return column.ndim == 1 and _is_number(value) and np.can_cast(type(value), column.dtype)

@@ -1,10 +1,11 @@
 """`Wrapper`: an environment around an environment. Its constructor arguments are remembered for it."""
 
-from inspect import Parameter, signature
+from inspect import BoundArguments, Parameter, signature
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from ludus.core.autoreset import AutoresetMode
 from ludus.core.env import ActT, Env, ObsT
 from ludus.core.spec import EnvSpec, WrapperSpec
 from ludus.core.step import Info, Step
@@ -80,15 +81,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     def arguments(self) -> dict[str, Any]:
         """The constructor arguments as given, `env` left out."""
         args, kwargs = self._constructed
-        bound = signature(type(self)).bind(*args, **kwargs)
-        found: dict[str, Any] = {}
-        for place, (name, value) in enumerate(bound.arguments.items()):
-            kind = bound.signature.parameters[name].kind
-            if kind is Parameter.VAR_KEYWORD:
-                found |= {key: one for key, one in value.items() if key != "env"}
-            elif place > 0 and name != "env":
-                found[name] = value
-        return found
+        return _named(signature(type(self)).bind(*args, **kwargs))
 
     @classmethod
     def class_name(cls) -> str:
@@ -99,6 +92,18 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     def wrapper_spec(cls, **kwargs: Any) -> WrapperSpec:
         """This wrapper with these arguments, not yet applied."""
         return WrapperSpec(cls.class_name(), f"{cls.__module__}:{cls.__qualname__}", kwargs)
+
+    @classmethod
+    def using(cls, *args: Any, **kwargs: Any) -> WrapperSpec:
+        """This wrapper with these arguments, not yet applied: the one spelling for pipes, lists, specs and files.
+
+        >>> from ludus.envs.teaching.grid_world import GridWorld
+        >>> from ludus.wrappers import TimeLimit
+        >>> GridWorld() | TimeLimit.using(5)
+        <TimeLimit(max_episode_steps=5)<GridWorld instance>>
+        """
+        bound = signature(cls).bind(None, *args, **kwargs)
+        return cls.wrapper_spec(**_named(bound))
 
     @property
     def spec(self) -> EnvSpec | None:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -158,6 +163,38 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     def render_mode(self) -> str | None:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The render mode of the environment below."""
         return self.env.render_mode
+
+    @property
+    def num_envs(self) -> int:
+        """How many lanes the batch below has; no attribute of a single environment."""
+        return self.env.num_envs  # type: ignore[attr-defined]
+
+    @property
+    def single_action_space(self) -> Space[Any]:
+        """The action space of one lane."""
+        return self._of_one_lane("single_action_space")
+
+    @single_action_space.setter
+    def single_action_space(self, space: Space[Any]) -> None:
+        self._single_action_space = space
+
+    @property
+    def single_observation_space(self) -> Space[Any]:
+        """The observation space of one lane."""
+        return self._of_one_lane("single_observation_space")
+
+    @single_observation_space.setter
+    def single_observation_space(self, space: Space[Any]) -> None:
+        self._single_observation_space = space
+
+    def _of_one_lane(self, name: str) -> Any:
+        own = self.__dict__.get(f"_{name}")
+        return getattr(self.env, name) if own is None else own
+
+    @property
+    def autoreset_mode(self) -> AutoresetMode:
+        """When the batch below resets its lanes."""
+        return self.env.autoreset_mode  # type: ignore[attr-defined]
 
     # --- randomness: the streams belong to the environment at the bottom ---
 
@@ -219,6 +256,21 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
                     f"use env.get_wrapper_attr({name!r})"
                 )
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+
+def _named(bound: BoundArguments) -> dict[str, Any]:
+    """Bound arguments by name, without the environment, which comes first."""
+    found: dict[str, Any] = {}
+    for place, (name, value) in enumerate(bound.arguments.items()):
+        kind = bound.signature.parameters[name].kind
+        if kind is Parameter.VAR_KEYWORD:
+            found |= {key: one for key, one in value.items() if key != "env"}
+        elif kind is Parameter.VAR_POSITIONAL:  # shown, and refused when the wrapper is built again: never dropped
+            rest = value[1:] if place == 0 else value
+            found |= {f"*{name}": rest} if rest else {}
+        elif place > 0 and name != "env":
+            found[name] = value
+    return found
 
 
 class ObservationWrapper(Wrapper[WrapObsT, ActT, ObsT, ActT]):

@@ -75,6 +75,10 @@ class ArraySpace(Space[T_co]):
             low, high = dtype_limits(self.dtype)
         return known_space("Box")(low, high, shape=(self.flatdim,), dtype=self.dtype)
 
+    def zero(self) -> Any:
+        """All zeros."""
+        return np.zeros(self._shape, dtype=self.dtype)
+
     def iterate(self, items: Any) -> Iterator[Any]:
         """The rows of an array."""
         try:
@@ -189,26 +193,32 @@ def _with_names(data: Any) -> Any:
 
 def array_from_plain(data: Any, dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> Array:
     """The array that `plain_from_array` wrote; -1 as first length takes any. Raises CodecError for all else."""
+    many = shape[:1] == (-1,)
     if isinstance(data, bytes | bytearray | memoryview):
-        size = prod(shape[1:] if shape and shape[0] == -1 else shape) * dtype.itemsize
-        fits = len(data) % size == 0 if shape and shape[0] == -1 and size else len(data) == size
+        size = prod(shape[1:] if many else shape) * dtype.itemsize
+        fits = size > 0 and len(data) % size == 0 if many else len(data) == size
         if not fits:
             raise CodecError(f"{what}: expected {size} bytes a value, got {len(data)}")
         return np.frombuffer(data, dtype=dtype.newbyteorder("<")).astype(dtype).reshape(shape)
-    try:
-        array: Array = np.asarray(data)
-        if not _kind_fits(array, dtype):
-            raise CodecError(f"{what}: expected numbers of dtype {dtype}, got {shorten(data)}")
-        array = np.asarray(data, dtype=dtype)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise CodecError(f"{what}: expected an array of dtype {dtype}, got {shorten(data)}") from error
-    if shape and shape[0] == -1:
-        if array.size == 0:
-            array = array.reshape((len(array), *shape[1:]))
-        shape = (len(array) if array.ndim else -2, *shape[1:])
+    array = _array_from_lists(data, dtype, what)
+    if many and array.ndim:
+        shape = (len(array), *shape[1:])
+    if array.size == prod(shape) == 0:  # lists cannot tell (0,) from (0, 2)
+        array = array.reshape(shape)
     if array.shape != shape:
         raise CodecError(f"{what}: expected shape {shape}, got {array.shape}")
     return array
+
+
+def _array_from_lists(data: Any, dtype: np.dtype[Any], what: str) -> Array:
+    try:
+        if _kind_fits(np.asarray(data), dtype):
+            with np.errstate(over="raise"):
+                return np.asarray(data, dtype=dtype)
+        reason = None
+    except (ValueError, TypeError, ArithmeticError) as error:
+        reason = error
+    raise CodecError(f"{what}: expected numbers of dtype {dtype}, got {shorten(data)}") from reason
 
 
 def _kind_fits(array: Array, dtype: np.dtype[Any]) -> bool:

@@ -1,14 +1,13 @@
 """`Box`: arrays whose every element lies between a low and a high, either of which may be infinite."""
 
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import InvalidArgument, InvalidSpace, InvalidType, shorten
-from ludus.seeding import Seed
+from ludus.seeding import Seed, copy_generator
 from ludus.spaces.array_space import Array, ArraySpace, dtype_limits, nested_schema
 from ludus.spaces.mask import refuse_mask
 from ludus.spaces.space import Space, Violation
@@ -112,6 +111,12 @@ class Box(ArraySpace[Array]):
         drawn = np.asarray(drawn).astype(self.dtype)
         return np.asarray(drawn.clip(min=self.low, max=self.high)) if self.dtype == np.int64 else drawn
 
+    def zero(self) -> Array:
+        """Zeros, moved into the bounds where zero is outside."""
+        return np.clip(
+            np.zeros(self._shape, dtype=self.dtype), self.low, self.high, out=np.empty(self._shape, self.dtype)
+        )
+
     # --- membership ---
 
     def contains(self, x: Any) -> bool:
@@ -156,14 +161,17 @@ class Box(ArraySpace[Array]):
         """A box with a leading axis of `n`."""
         repeats = (n,) + (1,) * self.low.ndim
         return Box(
-            np.tile(self.low, repeats), np.tile(self.high, repeats), dtype=self.dtype, seed=deepcopy(self.np_random)
+            np.tile(self.low, repeats),
+            np.tile(self.high, repeats),
+            dtype=self.dtype,
+            seed=copy_generator(self.np_random),
         )
 
     def batch_differing(self, spaces: Sequence[Space[Any]]) -> "Box":
         """A box whose row `i` has the bounds of space `i`."""
         boxes = require_same(self, spaces, "shape", "dtype")
         low, high = np.array([box.low for box in boxes]), np.array([box.high for box in boxes])
-        return Box(low, high, dtype=self.dtype, seed=deepcopy(self.np_random))
+        return Box(low, high, dtype=self.dtype, seed=copy_generator(self.np_random))
 
     def json_schema(self) -> dict[str, Any]:
         """Nested arrays of numbers; one range for all elements where they share it."""
@@ -276,10 +284,11 @@ def _fill_infinite(name: str, array: Array, finite: Array, infinity: float, dtyp
 
 def _check_range(name: str, array: Array, dtype: np.dtype[Any]) -> None:
     least, most = dtype_limits(dtype)
-    if array.dtype == dtype:
+    floats = array.dtype.kind == dtype.kind == "f"
+    if array.dtype == dtype or (floats and array.dtype.itemsize < dtype.itemsize):
         return
     bad = (array < least) | (array > most)
-    if dtype.kind == "f" and array.dtype.kind == "f":
+    if floats:
         bad &= ~np.isinf(array)
     if bad.any():
         raise InvalidSpace(f"Box {name}: expected values within {dtype} ({least} to {most}), got {shorten(array)}")

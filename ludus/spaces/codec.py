@@ -40,7 +40,7 @@ def loads(space: Space[Any], data: bytes | str, *, format: Format = "json", name
     try:
         plain = msgspec.json.decode(data) if format == "json" else msgspec.msgpack.decode(_bytes(data))
         value = space.decode(plain)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise CodecError(f"{name}: expected {format} of {space!r}, got {shorten(data)}: {error}") from error
     space.check(value, name)
     return value

@@ -47,22 +47,43 @@ def describe(space: Space[Any]) -> dict[str, Any]:
 
 def from_description(data: Any) -> Space[Any]:
     """The space that `describe` wrote; custom classes must have been imported before."""
+    try:
+        numbers = _numbers(data)
+        if numbers > MOST_NUMBERS:
+            raise CodecError(f"space: expected shapes of at most {MOST_NUMBERS} numbers in all, got {numbers}")
+        return _build(data)
+    except RecursionError as error:
+        raise CodecError("space: expected a few levels of nesting, got more than can be read") from error
+
+
+def _numbers(data: Any) -> int:
+    """How many numbers the shapes in a description ask for, before any memory is taken for them."""
+    if isinstance(data, list):
+        return sum(map(_numbers, data))
+    if not isinstance(data, dict):
+        return 0
+    found = sum(map(_numbers, data.values()))
+    for name in ("shape", "n"):
+        shape = data.get(name)
+        for lengths in shape.values() if isinstance(shape, dict) else (shape,):
+            if isinstance(lengths, list) and all(isinstance(one, int) for one in lengths):
+                found += abs(prod(lengths))
+    return found
+
+
+def _build(data: Any) -> Space[Any]:
     if not isinstance(data, dict) or not isinstance(data.get("type"), str):
         raise CodecError(f"space: expected an object with a type, got {shorten(data)}")
     kind = known_space(data["type"])
     arguments = {name: from_plain(one, name) for name, one in data.items() if name != "type"}
-    _limit_size(arguments.get("shape") or arguments.get("n"))
     try:
         return kind.from_arguments(arguments)
-    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
+    except CodecError:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError) as error:
         raise CodecError(
             f"space {data['type']}: expected its constructor's arguments, got {shorten(arguments)}: {error}"
         ) from error
-
-
-def _limit_size(shape: Any) -> None:
-    if isinstance(shape, list) and all(isinstance(one, int) for one in shape) and prod(shape) > MOST_NUMBERS:
-        raise CodecError(f"space shape: expected at most {MOST_NUMBERS} numbers, got {shorten(shape)}")
 
 
 def to_plain(value: Any, path: str = "value") -> Any:
@@ -110,7 +131,7 @@ _WRITERS: tuple[tuple[Any, Callable[[Any, str], Any]], ...] = (
     (tuple, lambda value, path: {"$tuple": _write_items(value, path)}),
     (list, _write_items),
     (Mapping, _write_mapping),
-    ((set, frozenset), lambda value, path: {"$set": _write_items(sorted(value), path)}),
+    ((set, frozenset), lambda value, path: {"$set": _write_items(sorted(value, key=repr), path)}),
     (bytes, lambda value, _: {"$bytes": b64encode(value).decode()}),
     (type, lambda value, path: _write_type(value, path)),
 )
@@ -137,13 +158,14 @@ def from_plain(data: Any, path: str = "value") -> Any:
         raise CodecError(f"{path}: expected one of the tags {', '.join(_READERS)}, got {shorten(tags[0])}")
     try:
         return read(data, path)
+    except CodecError:
+        raise
     except (TypeError, ValueError, KeyError) as error:
         raise CodecError(f"{path}: expected a well-formed {tags[0]}, got {shorten(data)}: {error}") from error
 
 
 def _read_array(data: Any, path: str) -> Any:
     shape = tuple(data["shape"])
-    _limit_size(list(shape))
     if data["dtype"] == "object":
         array = np.empty(shape, dtype=object)
         array.flat[:] = np.asarray(from_plain(data["$array"], path), dtype=object).flat
@@ -159,7 +181,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "$array": _read_array,
     "$scalar": lambda data, path: _read_array(data["$scalar"], path)[()],
     "$dtype": lambda data, _: np.dtype(data["$dtype"]),
-    "$space": lambda data, _: from_description(data["$space"]),
+    "$space": lambda data, _: _build(data["$space"]),
     "$tuple": lambda data, path: tuple(from_plain(data["$tuple"], path)),
     "$set": lambda data, path: set(from_plain(data["$set"], path)),
     "$bytes": lambda data, _: b64decode(data["$bytes"], validate=True),

@@ -2,13 +2,12 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from ludus.errors import CodecError, InvalidArgument, InvalidMask, InvalidSeed, InvalidSpace, InvalidType, shorten
-from ludus.seeding import Seed
+from ludus.seeding import Seed, copy_generator
 from ludus.spaces.composite import Composite, combined_box, split_flat
 from ludus.spaces.mask import exclusive
 from ludus.spaces.slot import Allocate
@@ -86,6 +85,10 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
             raise InvalidMask(f"{kind}: expected a dictionary with the keys {list(self.spaces)}, got {shorten(given)}")
         return {key: space.sample(**{kind: given[key]}) for key, space in self.spaces.items()}
 
+    def zero(self) -> dict[Any, Any]:
+        """The zero of each space."""
+        return {key: space.zero() for key, space in self.spaces.items()}
+
     def contains(self, x: Any) -> bool:
         """Whether `x` is a dictionary with exactly these keys, each value in its space."""
         if not isinstance(x, dict) or x.keys() != self.spaces.keys():
@@ -156,7 +159,7 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
 
     def batch(self, n: int) -> "Dict":
         """A dictionary of batches."""
-        return self._like({key: space.batch(n) for key, space in self.spaces.items()}, deepcopy(self.np_random))
+        return self._like({key: space.batch(n) for key, space in self.spaces.items()}, copy_generator(self.np_random))
 
     def batch_differing(self, spaces: Sequence[Space[Any]]) -> "Dict":
         """A dictionary of batches of differing spaces."""
@@ -166,7 +169,7 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
                 f"batch_differing: expected the keys {list(self)} in every space, got {[list(one) for one in each]}"
             )
         columns = {key: space.batch_differing([one[key] for one in each]) for key, space in self.spaces.items()}
-        return self._like(columns, deepcopy(self.np_random))
+        return self._like(columns, copy_generator(self.np_random))
 
     def iterate(self, items: Any) -> Iterator[dict[Any, Any]]:
         """Lane by lane, a dictionary each."""
@@ -263,6 +266,9 @@ def _ordered(spaces: Any, sort_keys: bool) -> dict[Any, Any]:
             return {key: spaces[key] for key in sorted(spaces)}
         except TypeError:  # keys that do not compare keep the order they came in
             return dict(spaces)
-    if isinstance(spaces, Mapping | Sequence) and not isinstance(spaces, str):
-        return dict(spaces)
+    try:
+        if isinstance(spaces, Mapping | Sequence) and not isinstance(spaces, str):
+            return dict(spaces)
+    except (TypeError, ValueError):  # not pairs
+        pass
     raise InvalidType(f"Dict spaces: expected a mapping or a sequence of pairs, got {shorten(spaces)}")

@@ -1,14 +1,13 @@
 """`Discrete`: one of `n` consecutive integers."""
 
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import CodecError, InvalidSpace, InvalidType, shorten
-from ludus.seeding import Seed
+from ludus.seeding import Seed, copy_generator
 from ludus.spaces.array_space import Array, ArraySpace, dtype_limits
 from ludus.spaces.box import Box
 from ludus.spaces.mask import choice, exclusive
@@ -76,6 +75,10 @@ class Discrete(ArraySpace[Any]):
             return bool(fits and self._first <= int(x) < self._first + self._count)
         return False
 
+    def zero(self) -> Any:
+        """The first element."""
+        return self.start
+
     @property
     def flatdim(self) -> int:
         """`n`: a flattened value is one-hot."""
@@ -107,7 +110,7 @@ class Discrete(ArraySpace[Any]):
         each: Any = spaces
         widest = max((one.dtype for one in each), key=lambda dtype: dtype.itemsize)
         counts, starts = np.array([one.n for one in each], widest), np.array([one.start for one in each], widest)
-        return known_space("MultiDiscrete")(counts, dtype=widest, seed=deepcopy(self.np_random), start=starts)
+        return known_space("MultiDiscrete")(counts, dtype=widest, seed=copy_generator(self.np_random), start=starts)
 
     def iterate(self, items: Any) -> Any:
         """Refused: one integer is not a batch."""

@@ -7,11 +7,13 @@ msgspec, Pydantic or annotated-types narrow the default one.
 
 from collections.abc import Iterable
 from enum import Enum
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from ludus.errors import CodecError, InvalidSpace, shorten
+from ludus.spaces.array_space import dtype_limits
 from ludus.spaces.box import Box
 from ludus.spaces.discrete import Discrete
 from ludus.spaces.one_of import OneOf
@@ -76,6 +78,7 @@ class Scalar(Lens):
         super().__init__(space)
         self.kind = kind
         self.type: Any = self.types[kind]
+        self._limits = dtype_limits(space.dtype) if isinstance(space, Box) else None
 
     def validate(self, x: Any, path: str) -> list[Violation]:
         """The type, then the range; an int may stand for a float, a bool for nothing else."""
@@ -88,7 +91,9 @@ class Scalar(Lens):
         """The value as the space holds it."""
         if self.kind == "none":
             return 0
-        return np.asarray(x, dtype=self.space.dtype) if isinstance(self.space, Box) and _fits(x, self.space) else x
+        # A number that the dtype cannot hold is left as it is, for `validate` to refuse.
+        held = self._limits and (self._limits[0] <= x <= self._limits[1] or x in (inf, -inf) or x != x)
+        return np.asarray(x, dtype=self.space.dtype) if held else x
 
     def build(self, value: Any) -> Any:
         """The value as the plain Python type."""
@@ -114,11 +119,6 @@ class Scalar(Lens):
             if self.kind in ("none", "bool")
             else self.space.json_schema()
         )
-
-
-def _fits(x: Any, box: Box) -> bool:
-    """Whether an integer can be held at all; one that cannot is left as it is, for `validate` to refuse."""
-    return box.dtype.kind == "f" or -(2**63) <= x < 2**63
 
 
 class Choice(Lens):
@@ -147,12 +147,12 @@ class Choice(Lens):
 
     @property
     def _written(self) -> list[Any]:
-        return [one.value if isinstance(one, Enum) else one for one in self.values]
+        return [_written(one) for one in self.values]
 
     def encode(self, x: Any, *, binary: bool) -> Any:
         """The constant; an enum's value."""
         del binary
-        return x.value if isinstance(x, Enum) else x
+        return _written(x)
 
     def decode(self, data: Any) -> Any:
         """The constant written so."""
@@ -170,17 +170,28 @@ class Choice(Lens):
         return [self.kind, self._written]
 
 
-class Items(Lens):
-    """`list[T]` or `tuple[T, ...]`, over `Sequence`."""
+def _written(constant: Any) -> Any:
+    """A constant as plain data: an enum by its value, or by its name where the value is no plain data."""
+    if not isinstance(constant, Enum):
+        return constant
+    return constant.value if isinstance(constant.value, bool | int | float | str) else constant.name
 
-    def __init__(self, kind: str, item: Lens) -> None:
+
+class Items(Lens):
+    """`list[T]` or `tuple[T, ...]` of `least` to `most` elements, over `Sequence`, whose samples are cut or filled."""
+
+    def __init__(self, kind: str, item: Lens, least: int = 0, most: int | None = None) -> None:
         super().__init__(Sequence(item.space))
         self.kind, self.item, self.type = kind, item, {"list": list, "tuple": tuple}[kind]
+        self.least, self.most = least, most
 
     def validate(self, x: Any, path: str) -> list[Violation]:
         """Every element, or the type."""
         if not isinstance(x, self.type):
             return [Violation(path, f"a {self.kind}", shorten(x))]
+        if len(x) < self.least or (self.most is not None and len(x) > self.most):
+            upto = "or more" if self.most is None else f"to {self.most}"
+            return [Violation(path, f"{self.least} {upto} elements", f"{len(x)}")]
         return [one for i, part in enumerate(x) for one in self.item.validate(part, f"{path}[{i}]")]
 
     def read(self, x: Any) -> Any:
@@ -189,7 +200,9 @@ class Items(Lens):
 
     def build(self, value: Any) -> Any:
         """The elements in a list or tuple."""
-        return self.type(self.item.build(part) for part in value)
+        values = list(value[: self.most])
+        values += [values[-1] if values else self.item.space.zero()] * (self.least - len(values))
+        return self.type(self.item.build(part) for part in values)
 
     def encode(self, x: Any, *, binary: bool) -> Any:
         """A list."""
@@ -200,12 +213,15 @@ class Items(Lens):
         return self.type(self.item.decode(part) for part in _list(data))
 
     def json_schema(self) -> dict[str, Any]:
-        """An array of any length."""
-        return {"type": "array", "items": self.item.json_schema()}
+        """An array, with its lengths where they are bounded."""
+        schema = {"type": "array", "items": self.item.json_schema()}
+        schema |= {"minItems": self.least} if self.least else {}
+        return schema | ({} if self.most is None else {"maxItems": self.most})
 
     def arguments(self) -> list[Any]:
-        """The element's lens."""
-        return [self.kind, self.item.arguments()]
+        """The element's lens and, where they are bounded, the lengths."""
+        bounds = [self.least, self.most] if self.least or self.most is not None else []
+        return [self.kind, self.item.arguments(), *bounds]
 
 
 class Mapped(Lens):
@@ -380,7 +396,7 @@ def lens_from_arguments(data: Any) -> Lens:
     if kind in Scalar.types:
         return Scalar(kind, rest[0])
     if kind in ("list", "tuple"):
-        return Items(kind, lens_from_arguments(rest[0]))
+        return Items(kind, lens_from_arguments(rest[0]), *rest[1:])
     if kind == "dict":
         return Mapped(lens_from_arguments(rest[0]), lens_from_arguments(rest[1]))
     if kind in ("several", "union"):

@@ -1,13 +1,12 @@
 """`MultiBinary`: an array of zeros and ones."""
 
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from ludus.errors import InvalidSpace, InvalidType, shorten
-from ludus.seeding import Seed
+from ludus.seeding import Seed, copy_generator
 from ludus.spaces.array_space import Array, ArraySpace, as_array, nested_schema
 from ludus.spaces.box import Box, require_same
 from ludus.spaces.mask import array_mask, exclusive
@@ -44,7 +43,7 @@ class MultiBinary(ArraySpace[Array]):
         """Fair coins; `mask` fixes elements to 0 or 1 (2 leaves the coin), `probability` is the chance of each 1."""
         rng = self._np_random or self._seeded_lazily()
         if mask is None and probability is None:
-            return rng.integers(0, 2, self._shape, np.int8)
+            return rng.integers(0, 2, self.n, self.dtype)
         if exclusive(mask, probability) == "mask":
             fixed = array_mask(mask, "mask", self._shape, top=2)
             return np.where(fixed == 2, rng.integers(0, 2, self._shape, np.int8), fixed)
@@ -55,7 +54,12 @@ class MultiBinary(ArraySpace[Array]):
         """Whether `x` is an array (or a sequence) of the shape whose every element equals 0 or 1."""
         if isinstance(x, Sequence):
             x = as_array(x)
-        return bool(isinstance(x, np.ndarray) and x.shape == self._shape and ((x == 0) | (x == 1)).all())
+        return bool(
+            isinstance(x, np.ndarray)
+            and x.shape == self._shape
+            and x.dtype.kind in "biuf"
+            and ((x == 0) | (x == 1)).all()
+        )
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
         """What is wrong with the type or shape, else each element that is neither 0 nor 1."""
@@ -64,6 +68,8 @@ class MultiBinary(ArraySpace[Array]):
             return [self._violation(x, path)]
         if array.shape != self._shape:
             return [Violation(path, f"shape {self._shape}", f"shape {array.shape}")]
+        if array.dtype.kind not in "biuf":
+            return [Violation(path, "numbers", f"dtype {array.dtype}")]
         bad: Array = ~np.asarray((array == 0) | (array == 1))
         return self._element_violations(path, array, bad, lambda _: "0 or 1")
 
@@ -73,7 +79,7 @@ class MultiBinary(ArraySpace[Array]):
 
     def batch(self, n: int) -> Box:
         """An integer box with a leading axis of `n`."""
-        return Box(0, 1, shape=(n, *self._shape), dtype=np.int8, seed=deepcopy(self.np_random))
+        return Box(0, 1, shape=(n, *self._shape), dtype=np.int8, seed=copy_generator(self.np_random))
 
     def batch_differing(self, spaces: Sequence[Space[Any]]) -> Box:
         """The same as `batch`: only the shape could differ, and may not."""

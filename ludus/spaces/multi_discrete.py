@@ -1,14 +1,13 @@
 """`MultiDiscrete`: an array of independent choices, each with a count of its own."""
 
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import InvalidSpace, InvalidType, shorten
-from ludus.seeding import Seed
+from ludus.seeding import Seed, copy_generator
 from ludus.spaces.array_space import Array, ArraySpace, as_array, dtype_limits, nested_schema
 from ludus.spaces.box import Box, require_same
 from ludus.spaces.discrete import Discrete, integer_dtype
@@ -95,6 +94,10 @@ class MultiDiscrete(ArraySpace[Array]):
         bad = (array < self.start) | (array > self._last)
         return self._element_violations(path, array, bad, lambda at: repr(self[at]))
 
+    def zero(self) -> Array:
+        """The first element of each choice."""
+        return self.start.copy()
+
     def __getitem__(self, index: Any) -> "Discrete | MultiDiscrete":
         nvec, start = self.nvec[index], self.start[index]
         if np.ndim(nvec) == 0:
@@ -143,7 +146,7 @@ class MultiDiscrete(ArraySpace[Array]):
         """An integer box whose row `i` has the range of space `i`."""
         each = require_same(self, spaces, "shape", "dtype")
         low, high = np.array([one.start for one in each]), np.array([one._last for one in each])
-        return Box(low, high, dtype=self.dtype, seed=deepcopy(self.np_random))
+        return Box(low, high, dtype=self.dtype, seed=copy_generator(self.np_random))
 
     def json_schema(self) -> dict[str, Any]:
         """Nested arrays of integers; one range for all."""

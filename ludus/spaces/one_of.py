@@ -72,6 +72,10 @@ class OneOf(Composite[tuple[Any, Any]]):
         space = self.spaces[choice]
         return choice, (space.sample(**{kind: given[choice]}) if kind else space.sample())
 
+    def zero(self) -> tuple[int, Any]:
+        """The zero of the first space."""
+        return 0, self.spaces[0].zero()
+
     def contains(self, x: Any) -> bool:
         """Whether `x` is a pair of the number of a space and a value of it."""
         return bool(

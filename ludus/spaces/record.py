@@ -50,6 +50,7 @@ class Record(Composite[Any]):
             for name, field in found.items()
         }
         self._required = {name for name, field in found.items() if field.required}
+        self._keywords = {name: field.keyword for name, field in found.items()}
         if not self.lenses:
             raise InvalidSpace(f"Record({self.name}): expected a model with fields, got none")
         self._dict = Dict([(name, lens.space) for name, lens in self.lenses.items()])
@@ -71,6 +72,7 @@ class Record(Composite[Any]):
         model = make_dataclass(name, list(lenses))
         self = cls.__new__(cls)
         self.model, self.name, self.lenses, self._required = model, name, lenses, set(lenses)
+        self._keywords = {key: key for key in lenses}
         self._dict = Dict([(key, lens.space) for key, lens in lenses.items()])
         Space.__init__(self)
         return self
@@ -102,6 +104,10 @@ class Record(Composite[Any]):
         values = self._dict.sample(**{kind: mask if kind == "mask" else probability}) if kind else self._dict.sample()
         return self._build(values)
 
+    def zero(self) -> Any:
+        """An instance with the zero of each field."""
+        return self._build(self._dict.zero())
+
     def contains(self, x: Any) -> bool:
         """Whether `x` is an instance of the model with every field in its space."""
         return not self.validate(x)
@@ -118,7 +124,7 @@ class Record(Composite[Any]):
         return {name: lens.read(getattr(x, name)) for name, lens in self.lenses.items()}
 
     def _build(self, values: dict[str, Any]) -> Any:
-        return self.model(**{name: lens.build(values[name]) for name, lens in self.lenses.items()})
+        return self.model(**{self._keywords[name]: lens.build(values[name]) for name, lens in self.lenses.items()})
 
     def flatten(self, x: Any) -> Any:
         """The flattened fields joined, or a dictionary of them where one is not an array."""
@@ -147,7 +153,7 @@ class Record(Composite[Any]):
         fields: dict[str, Any] = {}
         for name, part in data.items():
             try:
-                fields[name] = self.lenses[name].decode(part)
+                fields[self._keywords[name]] = self.lenses[name].decode(part)
             except CodecError as error:
                 raise CodecError(f"{self.name}.{name}: {error}") from error
         try:

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import CodecError, InvalidSpace, InvalidType, InvalidValue, shorten
-from ludus.seeding import np_random
+from ludus.seeding import copy_generator, np_random
 from ludus.spaces.slot import Allocate, create_slots, read_slots, write_slot
 
-__all__ = ["Space", "Violation", "known_space"]
+__all__ = ["Space", "Violation", "known_space", "same_data"]
 
 T_co = TypeVar("T_co", covariant=True)
 Json = Any
@@ -138,13 +138,17 @@ class Space(Generic[T_co]):
 
     def adopt_random(self, other: "Space[Any]") -> None:
         """Continue from where the generators of an equal space are."""
-        self._np_random = deepcopy(other._np_random)
+        self._np_random = None if other._np_random is None else copy_generator(other._np_random)
         for mine, theirs in zip(self.subspaces, other.subspaces, strict=True):
             mine.adopt_random(theirs)
 
     def sample(self, mask: Any = None, probability: Any = None) -> T_co:
         """A random value; at most one of `mask` and `probability` may restrict it."""
         raise NotImplementedError(f"{type(self).__name__} defines no sample(mask=None, probability=None)")
+
+    def zero(self) -> Any:
+        """The value that stands for nothing: zero where that is in the space, else the nearest to it."""
+        raise NotImplementedError(f"{type(self).__name__} defines no zero()")
 
     # --- membership ---
 
@@ -206,13 +210,13 @@ class Space(Generic[T_co]):
     def batch(self, n: int) -> "Space[Any]":
         """The space of `n` values at once; the default is a tuple of independent copies."""
         make_tuple = known_space("Tuple")
-        batch = make_tuple(tuple(deepcopy(self) for _ in range(n)), seed=deepcopy(self.np_random))
-        batch.seed([int(one) for one in deepcopy(self.np_random).integers(0, int(1e8), n)])
+        batch = make_tuple(tuple(deepcopy(self) for _ in range(n)), seed=copy_generator(self.np_random))
+        batch.seed([int(one) for one in copy_generator(self.np_random).integers(0, int(1e8), n)])
         return batch
 
     def batch_differing(self, spaces: "Sequence[Space[Any]]") -> "Space[Any]":
         """The space of one value of each of `spaces`, all of this class, which may differ in their bounds."""
-        return known_space("Tuple")([deepcopy(space) for space in spaces], seed=deepcopy(self.np_random))
+        return known_space("Tuple")([deepcopy(space) for space in spaces], seed=copy_generator(self.np_random))
 
     def same_layout(self, other: "Space[Any]") -> bool:
         """Whether values of both fit the same buffers: equal dtype, shape and structure."""
@@ -253,7 +257,10 @@ class Space(Generic[T_co]):
         if not isinstance(data, list):
             raise CodecError(f"{self!r}: expected a list of values, got {shorten(data)}")
         items = [self.decode(one) for one in data]
-        return self.concatenate(items, self.empty(len(items)))
+        buffer = self.empty(len(items))
+        if not items:
+            return () if buffer is None else buffer
+        return self.concatenate(items, buffer)
 
     def json_schema(self) -> dict[str, Any]:
         """The JSON schema of an encoded value."""
@@ -284,12 +291,16 @@ class Space(Generic[T_co]):
     # --- identity ---
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and _equal(self.arguments(), other.arguments())  # type: ignore[attr-defined]
+        return type(self) is type(other) and same_data(self.arguments(), other.arguments())  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]  # a space carries a generator: it is compared, never hashed
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={shorten(v)}' for k, v in self.arguments().items())})"
+        try:
+            arguments = self.arguments()
+        except CodecError:  # a custom space that keeps none of its arguments can still be shown
+            return f"{type(self).__name__}(…)"
+        return f"{type(self).__name__}({', '.join(f'{k}={shorten(v)}' for k, v in arguments.items())})"
 
 
 def known_space(name: str) -> Any:
@@ -298,10 +309,14 @@ def known_space(name: str) -> Any:
     >>> known_space("Box").__name__
     'Box'
     """
-    known = Space._known.get(name)  # pyright: ignore[reportPrivateUsage]
-    if known is None:
-        raise CodecError(f"space type: expected one of {', '.join(sorted(Space._known))}, got {shorten(name)}; "  # pyright: ignore[reportPrivateUsage]
-                         "import the module that defines it first")  # fmt: skip
+    classes = Space._known  # pyright: ignore[reportPrivateUsage]
+    known = classes.get(name)
+    if known is None or known.sample is Space.sample:  # a class without `sample` is a base of spaces, not one
+        names = sorted(one for one, kind in classes.items() if kind.sample is not Space.sample)
+        raise CodecError(
+            f"space type: expected one of {', '.join(names)}, got {shorten(name)}; "
+            "import the module that defines it first"
+        )
     return known
 
 
@@ -315,9 +330,16 @@ def describe_value(x: object) -> str:
     return shorten(x)
 
 
-def _equal(a: Any, b: Any) -> bool:
+def same_data(a: Any, b: Any) -> bool:
+    """Whether two arguments are equal, where `==` would stumble over arrays inside containers.
+
+    >>> same_data({"low": [np.zeros(2)]}, {"low": [np.zeros(2)]})
+    True
+    """
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b)
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_equal(value, b[key]) for key, value in a.items())
+        return a.keys() == b.keys() and all(same_data(value, b[key]) for key, value in a.items())
+    if isinstance(a, list | tuple) and type(a) is type(b):
+        return len(a) == len(b) and all(map(same_data, a, b))
     return bool(a == b)

@@ -122,12 +122,16 @@ class Text(Space[str]):
         allowed = array_mask(chars, kind, (len(self._char_list),))
         return length, allowed / max(1, allowed.sum())
 
+    def zero(self) -> str:
+        """The shortest string of the first character."""
+        return self._char_str[:1] * self.min_length
+
     def contains(self, x: Any) -> bool:
         """Whether `x` is a string of allowed length and characters."""
         return (
             isinstance(x, str)
             and self.min_length <= len(x) <= self.max_length
-            and (self._free or self._char_set.issuperset(x))
+            and (_is_unicode(x) if self._free else self._char_set.issuperset(x))
         )
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
@@ -137,13 +141,12 @@ class Text(Space[str]):
         found: list[Violation] = []
         if not self.min_length <= len(x) <= self.max_length:
             found.append(Violation(path, f"{self.min_length} to {self.max_length} characters", f"{len(x)}"))
-        if not self._free:
-            strange = [(place, char) for place, char in enumerate(x) if char not in self._char_set]
-            found += [
-                Violation(f"{path}[{place}]", f"one of {shorten(self._char_str)}", repr(char))
-                for place, char in strange
-            ]
-        return found
+        if self._free and _is_unicode(x):
+            return found
+        admitted = _is_unicode if self._free else self._char_set.__contains__
+        expected = "a Unicode character" if self._free else f"one of {shorten(self._char_str)}"
+        strange = [(place, char) for place, char in enumerate(x) if not admitted(char)]
+        return found + [Violation(f"{path}[{place}]", expected, repr(char)) for place, char in strange]
 
     # --- flattening: places of characters, padded by one past the last place ---
 
@@ -186,7 +189,7 @@ class Text(Space[str]):
     def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> tuple[str, ...]:
         """The shortest string of the first character, `n` times."""
         del fn
-        return (self._char_str[:1] * self.min_length,) * n
+        return (self.zero(),) * n
 
     def decode(self, data: Any) -> str:
         """The string itself."""
@@ -210,11 +213,19 @@ class Text(Space[str]):
         return f"Text({self.min_length}, {self.max_length}, charset={charset})"
 
 
+def _is_unicode(text: str) -> bool:
+    """Whether every character can be written as UTF-8: half a surrogate pair, which Python admits, cannot."""
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
+
+
 def _characters(charset: Any) -> list[str]:
-    if not isinstance(charset, str | Set):
+    if not isinstance(charset, str | Set) or not all(isinstance(char, str) for char in charset):
         raise InvalidType(f"Text charset: expected a string or a set of characters, got {shorten(charset)}")
     chars: list[str] = list(dict.fromkeys(charset)) if isinstance(charset, str) else sorted(charset)
-    wrong = [char for char in chars if len(char) != 1]
+    wrong = [char for char in chars if len(char) != 1 or not _is_unicode(char)]
     if wrong or not chars:
         raise InvalidSpace(
             f"Text charset: expected at least one element, each a single character, got {shorten(wrong or charset)}"

@@ -1,13 +1,12 @@
 """`Tuple`: one value of each of several spaces, in order."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from ludus.errors import CodecError, InvalidSeed, InvalidSpace, InvalidType, shorten
-from ludus.seeding import Seed
+from ludus.seeding import Seed, copy_generator
 from ludus.spaces.composite import Composite, combined_box, split_flat
 from ludus.spaces.mask import exclusive, parts
 from ludus.spaces.slot import Allocate
@@ -62,6 +61,10 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         given = parts(mask if kind == "mask" else probability, kind, len(self.spaces))
         return tuple([space.sample(**{kind: one}) for space, one in zip(self.spaces, given, strict=True)])
 
+    def zero(self) -> tuple[Any, ...]:
+        """The zero of each space."""
+        return tuple(space.zero() for space in self.spaces)
+
     def contains(self, x: Any) -> bool:
         """Whether `x` is a tuple (a list or array will do) of that many values, each in its space."""
         if isinstance(x, list) or (isinstance(x, np.ndarray) and x.ndim):
@@ -111,14 +114,14 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
 
     def batch(self, n: int) -> "Tuple":
         """A tuple of batches."""
-        return Tuple([space.batch(n) for space in self.spaces], seed=deepcopy(self.np_random))
+        return Tuple([space.batch(n) for space in self.spaces], seed=copy_generator(self.np_random))
 
     def batch_differing(self, spaces: Sequence[Space[Any]]) -> "Tuple":
         """A tuple of batches of differing spaces."""
         if any(len(space.subspaces) != len(self.spaces) for space in spaces):
             raise InvalidSpace(f"batch_differing: expected tuples of {len(self.spaces)} spaces, got {shorten(spaces)}")
         columns = zip(*[space.subspaces for space in spaces], strict=True)
-        return Tuple([column[0].batch_differing(column) for column in columns], seed=deepcopy(self.np_random))
+        return Tuple([column[0].batch_differing(column) for column in columns], seed=copy_generator(self.np_random))
 
     def iterate(self, items: Any) -> Iterator[Any]:
         """Lane by lane: across batches where the elements are batches, else the elements themselves."""

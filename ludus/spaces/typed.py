@@ -4,13 +4,14 @@ import types
 from dataclasses import MISSING, is_dataclass
 from dataclasses import fields as dataclass_fields
 from enum import Enum
+from math import ceil, floor
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 from typing import Union as TypingUnion
 
 import numpy as np
 from msgspec import structs
 
-from ludus.errors import InvalidSpace, InvalidType, shorten
+from ludus.errors import InvalidSpace, InvalidType, listing, shorten
 from ludus.spaces.box import Box
 from ludus.spaces.discrete import Discrete
 from ludus.spaces.lens import Choice, Items, Lens, Mapped, Scalar, Several, Union, text_lens
@@ -19,6 +20,7 @@ from ludus.spaces.text import Text
 
 __all__ = ["Field", "is_model", "lens_of", "model_fields"]
 
+_BOUNDS = ("ge", "le", "gt", "lt", "min_length", "max_length")
 MOST_CHOICES = 2**16
 """Bounded integers with at most this many values become `Discrete`; wider ones an integer `Box`."""
 
@@ -36,27 +38,31 @@ class Field(NamedTuple):
     annotation: Any
     metadata: tuple[Any, ...]
     required: bool
+    keyword: str
+    """What the constructor calls it."""
 
 
 def model_fields(model: Any) -> dict[str, Field]:
     """The fields of a model that its constructor takes."""
     if not is_model(model):
         raise InvalidType(f"Record: expected a dataclass, msgspec Struct or Pydantic model class, got {shorten(model)}")
-    if hasattr(model, "model_fields"):
-        return {
-            name: Field(one.annotation, tuple(one.metadata), one.is_required())
-            for name, one in model.model_fields.items()
-        }
+    pydantic: Any = getattr(model, "__pydantic_fields__", None)
+    if pydantic is not None:
+        return {name: _pydantic_field(name, one) for name, one in pydantic.items() if one.init is not False}
     try:
         hints = get_type_hints(model, include_extras=True)
     except NameError as error:
         raise InvalidSpace(f"Record({model.__name__}): expected annotations that resolve, got {error}") from error
     if hasattr(model, "__struct_fields__"):
-        return {one.name: Field(hints[one.name], (), one.required) for one in structs.fields(model)}
+        return {one.name: Field(hints[one.name], (), one.required, one.name) for one in structs.fields(model)}
     plain = [one for one in dataclass_fields(model) if one.init]
-    return {
-        one.name: Field(hints[one.name], (), one.default is MISSING and one.default_factory is MISSING) for one in plain
-    }
+    required = {one.name: one.default is MISSING and one.default_factory is MISSING for one in plain}
+    return {name: Field(hints[name], (), needed, name) for name, needed in required.items()}
+
+
+def _pydantic_field(name: str, info: Any) -> Field:
+    keyword = info.validation_alias if isinstance(info.validation_alias, str) else name
+    return Field(info.annotation, tuple(info.metadata), info.is_required(), keyword)
 
 
 def lens_of(annotation: Any, metadata: tuple[Any, ...] = (), path: str = "value", seen: tuple[Any, ...] = ()) -> Lens:
@@ -66,31 +72,36 @@ def lens_of(annotation: Any, metadata: tuple[Any, ...] = (), path: str = "value"
         return lens_of(inner, (*more, *metadata), path, seen)
     space = next((one for one in metadata if isinstance(one, Space)), None)
     if space is not None:
-        return _named_space(annotation, space)
+        return _named_space(annotation, space, path)
     if annotation in _SCALARS:
-        return _SCALARS[annotation](_constraints(metadata))
+        return _scalar(annotation, _constraints(metadata, path), path)
     if is_model(annotation):
         if annotation in seen:
             raise InvalidSpace(f"{path}: expected a type of bounded depth, got {annotation.__name__} inside itself")
         return Lens(known_space("Record")(annotation, seen=seen))
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return Choice(annotation)
-    return _container(annotation, path, seen)
+    return _container(annotation, metadata, path, seen)
 
 
-def _container(annotation: Any, path: str, seen: tuple[Any, ...]) -> Lens:
+def _container(annotation: Any, metadata: tuple[Any, ...], path: str, seen: tuple[Any, ...]) -> Lens:
     origin, args = get_origin(annotation), get_args(annotation)
+    if origin in (TypingUnion, types.UnionType):  # what is said of a union is said of each of its types
+        return Union([lens_of(one, metadata, path, seen) for one in args])
+    limits = _constraints(metadata, path)
+    if args and (origin is list or (origin is tuple and args[1:] == (Ellipsis,))):
+        item = lens_of(args[0], (), f"{path}[]", seen)
+        return Items(origin.__name__, item, limits.get("min_length", 0), limits.get("max_length"))
+    if limits:
+        raise InvalidSpace(
+            f"{path}: expected constraints on numbers, text, lists or tuple[T, ...], "
+            f"got {listing(limits)} on {shorten(annotation)}"
+        )
     if origin is Literal:
         return Choice(args)
-    if origin in (TypingUnion, types.UnionType):
-        return Union([lens_of(one, (), path, seen) for one in args])
-    if origin is list and args:
-        return Items("list", lens_of(args[0], (), f"{path}[]", seen))
-    if origin is tuple and len(args) == 2 and args[1] is Ellipsis:
-        return Items("tuple", lens_of(args[0], (), f"{path}[]", seen))
     if origin is tuple and args:
         return Several([lens_of(one, (), f"{path}[{i}]", seen) for i, one in enumerate(args)])
-    if origin is dict and args[0] is str:
+    if origin is dict and args and args[0] is str:
         return Mapped(text_lens(), lens_of(args[1], (), f"{path}[]", seen))
     raise InvalidSpace(
         f"{path}: expected bool, int, float, str, None, Literal, an enum, list, tuple, dict[str, …], a union, a model "
@@ -98,29 +109,49 @@ def _container(annotation: Any, path: str, seen: tuple[Any, ...]) -> Lens:
     )
 
 
-def _named_space(annotation: Any, space: Space[Any]) -> Lens:
+def _named_space(annotation: Any, space: Space[Any], path: str) -> Lens:
     """A space named outright: plain Python scalars are still read and built as such."""
     name = {bool: "bool", int: "int", float: "float", str: "str"}.get(annotation)
+    if name and space.shape:
+        raise InvalidSpace(
+            f"{path}: expected a space of single values for {name}, got {space!r}; "
+            "give it shape=(), or annotate np.ndarray"
+        )
     return Scalar(name, space) if name else Lens(space)
 
 
-def _constraints(metadata: tuple[Any, ...]) -> dict[str, Any]:
+def _constraints(metadata: tuple[Any, ...], path: str) -> dict[str, Any]:
     """`ge`, `le`, `gt`, `lt`, `min_length` and `max_length`, whichever library they were said with."""
     found: dict[str, Any] = {}
     for one in metadata:
-        for name in ("ge", "le", "gt", "lt", "min_length", "max_length"):
+        inner = getattr(one, "metadata", None)  # a Pydantic `Field(…)` inside Annotated keeps them one level down
+        found |= _constraints(tuple(inner), path) if isinstance(inner, list) else {}
+        for name in (*_BOUNDS, "pattern", "multiple_of"):
             value = getattr(one, name, None)
             if value is not None:
                 found[name] = value
+    strange = [name for name in found if name not in _BOUNDS]
+    if strange:
+        raise InvalidSpace(
+            f"{path}: expected {listing(_BOUNDS)} as constraints, got {listing(strange)}, which no space can sample; "
+            "name a space, as in Annotated[str, Text(…)]"
+        )
     return found
 
 
+def _scalar(annotation: Any, limits: dict[str, Any], path: str) -> Lens:
+    try:
+        return _SCALARS[annotation](limits)
+    except InvalidSpace as error:
+        raise InvalidSpace(f"{path}: {error}") from error
+
+
 def _int(limits: dict[str, Any]) -> Lens:
-    low = limits.get("ge", limits["gt"] + 1 if "gt" in limits else None)
-    high = limits.get("le", limits["lt"] - 1 if "lt" in limits else None)
+    low = ceil(limits["ge"]) if "ge" in limits else floor(limits["gt"]) + 1 if "gt" in limits else None
+    high = floor(limits["le"]) if "le" in limits else ceil(limits["lt"]) - 1 if "lt" in limits else None
     if low is not None and high is not None and high - low < MOST_CHOICES:
-        return Scalar("int", Discrete(int(high - low + 1), start=int(low)))
-    ends = -np.inf if low is None else int(low), np.inf if high is None else int(high)
+        return Scalar("int", Discrete(high - low + 1, start=low))
+    ends = -np.inf if low is None else low, np.inf if high is None else high
     return Scalar("int", Box(*ends, shape=(), dtype=np.int64))
 
 

@@ -35,11 +35,14 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
         if not env_fns:
             raise InvalidArgument("SerialVectorEnv: expected at least one environment, got none")
         mode = AutoresetMode.of(autoreset_mode)
-        self.envs = [make() for make in env_fns]
-        self.num_envs, self.copy = len(self.envs), copy
-        first = self.envs[0]
-        self.metadata = {**first.metadata, "autoreset_mode": mode}
-        self.render_mode, self._mode = first.render_mode, mode
+        self.copy, self._mode = copy, mode
+        self._open([make() for make in env_fns])
+
+    def _open(self, envs: list[Env[Any, Any]]) -> None:
+        """Take these lanes, and make spaces and buffers for them."""
+        self.envs, self.num_envs, first = envs, len(envs), envs[0]
+        self.metadata = {**first.metadata, "autoreset_mode": self._mode}
+        self.render_mode = first.render_mode
         self.single_observation_space, self.single_action_space = first.observation_space, first.action_space
         self._require_equal_spaces()
         self.observation_space = self.single_observation_space.batch(self.num_envs)
@@ -154,6 +157,14 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
             raise InvalidArgument(f"set_attr {name}: expected {self.num_envs} values, got {len(each)}")
         for env, value in zip(self.envs, each, strict=True):
             env.set_wrapper_attr(name, value)
+
+    def wrap_lanes(self, wrapper: Any) -> None:
+        """Wrap every lane; spaces and buffers follow. Lanes have to be reset again."""
+        self._open([wrapper(env) for env in self.envs])
+
+    def stream(self, name: str) -> Any:
+        """The stream `name` of each lane."""
+        return self.call("stream", name)
 
     @property
     def np_random(self) -> Any:

@@ -25,6 +25,7 @@ class OrderEnforcing(Wrapper[ObsT, ActT, ObsT, ActT]):
         super().__init__(env)
         self._needs: str = "no reset yet"
         self._has_reset = False
+        self._single = not env.batch_shape
         self._disable_render_order_enforcing = disable_render_order_enforcing
 
     @property
@@ -43,7 +44,7 @@ class OrderEnforcing(Wrapper[ObsT, ActT, ObsT, ActT]):
         if self._needs:
             raise ResetNeeded(f"step: expected reset() first, got {self._needs}")
         result = self.env.step(action)
-        if not self.env.batch_shape and (result[2] or result[3]):
+        if self._single and (result[2] or result[3]):
             self._needs = "an episode that has ended"
         return result
 
@@ -57,4 +58,6 @@ class OrderEnforcing(Wrapper[ObsT, ActT, ObsT, ActT]):
     def spec(self) -> EnvSpec | None:
         """The spec below with order enforced: `make` puts the wrapper there by itself."""
         below = self.env.spec
-        return None if below is None else below.replace(order_enforce=True)
+        if below is None or self._disable_render_order_enforcing:
+            return super().spec  # `make` would put another one there
+        return below.replace(order_enforce=True)

@@ -1,18 +1,17 @@
 """Time limits: end an episode after `max_episode_steps`, as truncation, never as termination."""
 
-from typing import Any, TypeVar
+from typing import Any
 
-from ludus.core import Env, EnvSpec, Info, Step, Wrapper
-from ludus.errors import InvalidArgument, InvalidType, ResetNeeded, shorten
+from ludus.core import Env, EnvSpec, Info, Step
+from ludus.errors import ResetNeeded
 from ludus.seeding import Seed
+from ludus.wrappers.argument import positive
+from ludus.wrappers.transform import LaneWise
 
 __all__ = ["TimeLimit"]
 
-ObsT = TypeVar("ObsT")
-ActT = TypeVar("ActT")
 
-
-class TimeLimit(Wrapper[ObsT, ActT, ObsT, ActT]):
+class TimeLimit(LaneWise):
     """Truncates the episode on step `max_episode_steps`; an episode that terminates on that very step does both.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld
@@ -22,37 +21,34 @@ class TimeLimit(Wrapper[ObsT, ActT, ObsT, ActT]):
     (False, True)
     """
 
-    def __init__(self, env: Env[ObsT, ActT], max_episode_steps: int) -> None:
-        super().__init__(env)
-        if not isinstance(max_episode_steps, int) or isinstance(max_episode_steps, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidType(f"max_episode_steps: expected a positive integer, got {shorten(max_episode_steps)}")
-        if max_episode_steps < 1:
-            raise InvalidArgument(f"max_episode_steps: expected a positive integer, got {max_episode_steps}")
-        if env.batch_shape:
-            raise InvalidType(
-                f"TimeLimit: expected one environment, got a batch of {env.batch_shape}; wrap each lane instead"
-            )
-        self._max_episode_steps = max_episode_steps
+    def __init__(self, env: Env[Any, Any], max_episode_steps: int) -> None:
+        self._max_episode_steps = positive("max_episode_steps", max_episode_steps)
         self._elapsed_steps: int | None = None
+        super().__init__(env)
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
         """Reset and count from zero."""
         result = self.env.reset(seed=seed, options=options)
         self._elapsed_steps = 0
         return result
 
-    def step(self, action: ActT) -> Step[ObsT]:
+    def step(self, action: Any) -> Step[Any]:
         """Step and count."""
         elapsed = self._elapsed_steps
         if elapsed is None or elapsed >= self._max_episode_steps:
             state = "no reset yet" if elapsed is None else "an episode cut by its time limit"
             raise ResetNeeded(f"step: expected reset() first, got {state}")
-        observation, reward, terminated, truncated, info = self.env.step(action)
+        result = self.env.step(action)
         self._elapsed_steps = elapsed = elapsed + 1
-        return Step(observation, reward, terminated, truncated or elapsed >= self._max_episode_steps, info)
+        if elapsed < self._max_episode_steps:
+            return result
+        observation, reward, terminated, _, info = result
+        return Step(observation, reward, terminated, True, info)
 
     @property
     def spec(self) -> EnvSpec | None:
         """The spec below with this limit: `make` puts the wrapper there by itself."""
         below = self.env.spec
-        return None if below is None else below.replace(max_episode_steps=self._max_episode_steps)
+        if below is None or below.max_episode_steps is not None:
+            return super().spec  # a limit around a limit is a wrapper like any other
+        return below.replace(max_episode_steps=self._max_episode_steps)

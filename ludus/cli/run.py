@@ -1,0 +1,54 @@
+"""`ludus run`: a few episodes with random actions."""
+
+import sys
+from contextlib import redirect_stdout
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich import box
+from rich.table import Table
+
+from ludus.cli.console import out
+from ludus.cli.episode import Episode, play
+from ludus.registry import make
+
+__all__ = ["run"]
+
+
+def run(
+    target: Annotated[str, typer.Argument(metavar="ID", help="An id, or module:Env of the current folder.")],
+    episodes: Annotated[int, typer.Option(min=1, help="How many.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first episode; each one after it has the next.")] = 0,
+    max_steps: Annotated[int, typer.Option(min=1, help="Stop an episode here, if nothing else does.")] = 1000,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the episodes as JSON.")] = False,
+) -> None:
+    """Play episodes with random actions; the same seed plays the same episode."""
+    # What an environment prints is no part of the result.
+    with redirect_stdout(sys.stderr), make(target) as env:
+        name = env.spec.id if env.spec is not None else target
+        played = [play(env, seed + one, max_steps) for one in range(episodes)]
+    if as_json:
+        print(msgspec.json.encode({"id": name, "episodes": [_plain(one) for one in played]}).decode())
+    else:
+        out.print(_table(name, played))
+
+
+def _plain(episode: Episode) -> dict[str, Any]:
+    return {"seed": episode.seed, "steps": episode.steps, "return": episode.total, "ended_by": episode.ended_by}
+
+
+def _table(name: str, episodes: list[Episode]) -> Table:
+    look: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.ROUNDED}
+    table = Table(title=f"{name}, random actions", show_footer=True, **look)
+    count = len(episodes)
+    ends = [one.ended_by for one in episodes]
+    table.add_column("episode", justify="right", footer="mean")
+    table.add_column("seed", justify="right")
+    table.add_column("steps", justify="right", footer=f"{sum(one.steps for one in episodes) / count:.1f}")
+    table.add_column("return", justify="right", footer=f"{sum(one.total for one in episodes) / count:.2f}")
+    table.add_column("ended by", footer=f"{ends.count('termination')} of {count} terminated")
+    for number, one in enumerate(episodes, start=1):
+        style = "green" if one.ended_by == "termination" else None
+        table.add_row(str(number), str(one.seed), str(one.steps), f"{one.total:.2f}", one.ended_by, style=style)
+    return table

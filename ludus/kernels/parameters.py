@@ -1,0 +1,47 @@
+"""Parameters: values checked against the fields of a `Params` class, so that rules meet only the types they were written for."""
+
+from inspect import get_annotations
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from ludus.errors import InvalidArgument, InvalidType, listing, shorten
+
+__all__ = ["fitted", "fitted_all"]
+
+EXPECTED = {"float": "a number", "int": "an integer", "bool": "True or False"}
+
+
+def fitted_all(owner: str, params: type[Any], given: dict[str, Any]) -> Any:
+    """The parameters with those in `given` instead of their defaults."""
+    known = params._fields
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise InvalidArgument(f"{owner}: expected parameters out of {listing(known)}, got {listing(unknown)}")
+    return params(**{name: fitted(owner, params, name, value) for name, value in given.items()})
+
+
+def fitted(owner: str, params: type[Any], name: str, value: Any) -> Any:
+    """`value` as the type that `params` annotates `name` with; raises InvalidType where it is none.
+
+    >>> from typing import NamedTuple
+    >>> class Params(NamedTuple):
+    ...     length: float = 0.5
+    >>> fitted("Rod", Params, "length", 2)
+    2.0
+    >>> fitted("Rod", Params, "length", "long")
+    Traceback (most recent call last):
+    ludus.errors.InvalidType: Rod length: expected a number, got 'long'
+    """
+    annotation = get_annotations(params).get(name)
+    kind = getattr(annotation, "__name__", annotation)  # text where annotations are not evaluated
+    if kind == "bool" and isinstance(value, bool | np.bool_):
+        return bool(value)
+    if kind == "int" and isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if kind == "float" and isinstance(value, Real) and not isinstance(value, bool) and value == value:
+        return float(value)
+    if isinstance(kind, str) and kind in EXPECTED:
+        raise InvalidType(f"{owner} {name}: expected {EXPECTED[kind]}, got {shorten(value)}")
+    return value

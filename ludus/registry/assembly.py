@@ -1,0 +1,149 @@
+"""Assembly: from a spec to the environment, its wrappers around it."""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import Any
+
+from ludus.core import Env, EnvSpec, Wrapper, WrapperSpec
+from ludus.errors import EntryPointError, InvalidType, MissingExtra, RenderError, listing, shorten
+from ludus.registry.arguments import accepted, check_arguments
+from ludus.registry.loading import load
+from ludus.registry.ownership import owner
+from ludus.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
+
+__all__ = ["assemble"]
+
+AnyEnv = Env[Any, Any]
+
+
+def assemble(spec: EnvSpec, arguments: Mapping[str, Any], package: str) -> AnyEnv:
+    """The environment of a spec, so that its own `spec` makes it again.
+
+    `arguments` go over those of the spec; `package` is what an error about missing extras tells to install.
+    """
+    given = {**_copies(spec.kwargs), **arguments}
+    env = _create(spec, given, package)
+    bare = spec.replace(
+        kwargs=_copies(given),
+        max_episode_steps=None,
+        order_enforce=False,
+        disable_env_checker=True,
+        additional_wrappers=(),
+    )
+    env.unwrapped.spec = bare
+    return _wrap(env, spec)
+
+
+def _create(spec: EnvSpec, arguments: dict[str, Any], package: str) -> AnyEnv:
+    if spec.entry_point is None:
+        raise EntryPointError(
+            f"{spec.id}: expected an entry_point, got only a vector_entry_point; it exists as a batch only"
+        )
+    try:
+        creator = load(spec.entry_point, spec.id)
+        _check_creator(creator, spec)
+        _check_render_mode(creator, arguments, spec.id)
+        check_arguments(creator, arguments, spec.id)
+        env = creator(**arguments)
+    except (EntryPointError, ModuleNotFoundError) as error:
+        missing = _missing_extra(error, spec, package)
+        if missing is None:
+            raise
+        raise missing from error
+    if not isinstance(env, Env):
+        raise InvalidType(
+            f"{spec.id}: expected its entry_point to return a ludus Env, got {shorten(env)}{_adapter(env)}"
+        )
+    _check_modes(arguments.get("render_mode"), env.metadata, type(env.unwrapped).__name__, spec.id)
+    return env
+
+
+def _check_creator(creator: Any, spec: EnvSpec) -> None:
+    if not callable(creator):
+        raise EntryPointError(
+            f"{spec.id}: expected an Env class or a function that returns one, got {shorten(creator)}"
+        )
+    if isinstance(creator, type) and issubclass(creator, Wrapper):
+        raise InvalidType(
+            f"{spec.id}: expected an environment, got the wrapper {creator.__name__}; list it in additional_wrappers"
+        )
+
+
+def _check_render_mode(creator: Callable[..., Any], arguments: dict[str, Any], what: str) -> None:
+    """Refuse a mode that cannot be had; `None`, which asks for nothing, is not passed to those who do not take it."""
+    mode, known = arguments.get("render_mode"), accepted(creator)
+    name = getattr(creator, "__name__", "its entry_point")
+    if isinstance(creator, type):
+        _check_modes(mode, getattr(creator, "metadata", None), name, what)
+    if known is None or "render_mode" in known:
+        return
+    if mode is not None:
+        raise RenderError(f"{what}: expected no render_mode, got {mode!r}; {name} takes no argument render_mode")
+    arguments.pop("render_mode", None)
+
+
+def _check_modes(mode: str | None, metadata: Mapping[str, Any] | None, name: str, what: str) -> None:
+    modes = list((metadata or {}).get("render_modes") or [])
+    if mode is not None and mode not in modes:
+        expected = f"a render_mode out of {listing(map(repr, modes))}" if modes else "no render_mode"
+        hint = "" if modes else f"; {name} does not draw"
+        raise RenderError(f"{what}: expected {expected}, got {mode!r}{hint}")
+
+
+def _missing_extra(error: ImportError | EntryPointError, spec: EnvSpec, package: str) -> MissingExtra | None:
+    """The error that names the extra to install, where a third party's module is missing and the spec has extras."""
+    cause = error.__cause__ if isinstance(error, EntryPointError) else error
+    name = cause.name if isinstance(cause, ModuleNotFoundError) else None
+    if isinstance(error, MissingExtra) or not spec.extras or name is None or name.partition(".")[0] == owner(spec):
+        return None
+    return MissingExtra(
+        f"{spec.id}: expected the module {name!r}, got none; install what it needs: "
+        f'pip install "{package}[{",".join(spec.extras)}]"',
+        name=name,
+    )
+
+
+def _adapter(found: Any) -> str:
+    if isinstance(found, type) and issubclass(found, Env):
+        return f"; it returns the class: return {found.__name__}() instead"
+    if callable(getattr(found, "reset", None)) and callable(getattr(found, "step", None)):
+        return "; derive it from ludus.Env, or adapt an old one with ludus.core.from_legacy"
+    return "; is there a `return` missing?" if found is None else ""
+
+
+def _copies(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of their own, so that an environment that changes its arguments does not change a spec."""
+    return {name: _copy(value) for name, value in arguments.items()}
+
+
+def _copy(value: Any) -> Any:
+    try:
+        return deepcopy(value)
+    except Exception:  # a lock, a window, a connection: shared, because it cannot be copied
+        return value
+
+
+def _wrap(env: AnyEnv, spec: EnvSpec) -> AnyEnv:
+    # Wrappers that the entry point adds by itself are in the spec of an environment that was made before.
+    own = env.spec.additional_wrappers if env.spec is not None else ()
+    rest = spec.additional_wrappers
+    if rest[: len(own)] == own:
+        rest = rest[len(own) :]
+    if not spec.disable_env_checker:
+        env = PassiveEnvChecker(env)
+    if spec.order_enforce:
+        env = OrderEnforcing(env)
+    if spec.max_episode_steps is not None:
+        env = TimeLimit(env, spec.max_episode_steps)
+    for one in rest:
+        env = _wrapper(one, spec.id)(env, **_copies(one.kwargs))
+    return env
+
+
+def _wrapper(spec: WrapperSpec, id: str) -> Callable[..., AnyEnv]:
+    what = f"{id}: wrapper {spec.name!r}"
+    found = load(spec.entry_point, what)
+    if not isinstance(found, type) or not issubclass(found, Wrapper):
+        raise InvalidType(f"{what}: expected a subclass of ludus.Wrapper at {spec.entry_point!r}, got {shorten(found)}")
+    check_arguments(found, spec.kwargs, what, given=1)
+    return found

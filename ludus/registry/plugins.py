@@ -1,0 +1,125 @@
+"""Plugins: what installed packages announce in the entry-point group `ludus.envs`; none of their code is imported."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ludus.core import EnvId, EnvSpec
+from ludus.errors import EntryPointError, LudusError, MalformedId
+from ludus.registry.catalog import Entry, is_catalog, locate, read_catalog
+
+__all__ = ["Claim", "Findings", "Problem", "discover"]
+
+GROUP = "ludus.envs"
+
+
+class Claim(NamedTuple):
+    """A package says that an id is its."""
+
+    package: str
+    spec: EnvSpec
+
+
+class Problem(NamedTuple):
+    """Something a package announced that cannot be used; shown when it is asked for."""
+
+    package: str
+    error: LudusError
+    id: str | None = None
+    """The id that is concerned, where one can be told."""
+    modules: tuple[str, ...] = ()
+    """Namespaces the package is likely to use, where no id can be told."""
+
+    def __str__(self) -> str:
+        return f"{self.package}: {self.error}"
+
+    def concerns(self, id: EnvId) -> bool:
+        """Whether it explains why `id` is not known."""
+        if self.id is not None:
+            return self.id in (str(id), id.base) or (id.version is None and self.id.startswith(f"{id.base}-v"))
+        return id.namespace is not None and _plain(id.namespace) in map(_plain, (self.package, *self.modules))
+
+
+class Findings:
+    """What a look around found, in the order of packages; nothing is decided yet."""
+
+    def __init__(self) -> None:
+        self.claims: list[Claim] = []
+        self.problems: list[Problem] = []
+
+    def take(self, package: str, entries: Iterable[Entry], modules: tuple[str, ...] = ()) -> None:
+        """Sort the entries of one announcement into claims and problems."""
+        for name, entry in entries:
+            if isinstance(entry, EnvSpec):
+                self.claims.append(Claim(package, entry))
+            else:
+                self.problems.append(Problem(package, entry, name, modules))
+
+
+def discover() -> Findings:
+    """The built-in environments, then those of installed packages, by package name."""
+    from pathlib import Path
+
+    findings = Findings()
+    findings.take("ludus", read_catalog(Path(__file__).parents[1] / "envs" / "catalog.toml"))
+    for package, distribution in sorted(_announcing(), key=lambda one: one[0]):
+        _read_distribution(package, distribution, findings)
+    return findings
+
+
+def _announcing() -> Iterator[tuple[str, Any]]:
+    """The distributions with entry points for us; of two with one name, the one that Python would import."""
+    from importlib.metadata import distributions
+
+    seen: set[str] = set()
+    for distribution in distributions():
+        try:
+            # The text first: parsing the metadata of every installed package would cost more than all the rest.
+            if f"[{GROUP}]" not in (distribution.read_text("entry_points.txt") or ""):
+                continue
+            package = str(distribution.metadata["Name"])
+        except Exception:  # noqa: S112  (another package's metadata is unreadable: nothing of ours can be told from it)
+            continue
+        if _plain(package) not in seen:
+            seen.add(_plain(package))
+            yield package, distribution
+
+
+def _read_distribution(package: str, distribution: Any, findings: Findings) -> None:
+    try:
+        entry_points = [one for one in distribution.entry_points if one.group == GROUP]
+    except Exception as error:  # whatever a malformed file makes the standard library raise
+        problem = EntryPointError(f"expected a readable entry_points.txt, got {type(error).__name__}: {error}")
+        findings.problems.append(Problem(package, problem))
+        return
+    for one in entry_points:
+        modules = (one.value.partition(":")[0].partition(".")[0],)
+        findings.take(package, _entries(one.name, one.value, distribution), modules)
+
+
+def _entries(name: str, value: str, distribution: Any) -> Iterator[Entry]:
+    """What one line of entry_points.txt stands for: a catalog, or one environment."""
+    if not is_catalog(value):
+        yield _from_line(name, value)
+        return
+    try:
+        yield from read_catalog(locate(value, distribution))
+    except LudusError as error:
+        yield None, error
+    except Exception as error:  # an import hook of theirs, asked where a package is, may raise anything
+        yield (
+            None,
+            EntryPointError(f"{value}: expected a package that can be found, got {type(error).__name__}: {error}"),
+        )
+
+
+def _from_line(name: str, value: str) -> Entry:
+    target, _, extras = value.partition("[")
+    listed = tuple(one.strip() for one in extras.strip(" ]").split(",") if one.strip())
+    try:
+        return name, EnvSpec(name, entry_point=target.strip(), extras=listed)
+    except LudusError as error:
+        return (None if isinstance(error, MalformedId) else name), error
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "_").replace(".", "_")

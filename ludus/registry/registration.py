@@ -1,0 +1,72 @@
+"""Registration: from what a user passes to `register` to a spec."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields as fields_of
+from typing import Any, TypedDict
+
+from ludus.core import EnvId, EnvSpec, Security, WrapperSpec
+from ludus.errors import InvalidSpec, RegistrationError, listing
+from ludus.registry.suggestion import did_you_mean
+
+__all__ = ["SpecFields", "spec_of"]
+
+
+class SpecFields(TypedDict, total=False):
+    """The fields of an `EnvSpec` beside its id and entry point; None stands for the default."""
+
+    reward_threshold: float | None
+    nondeterministic: bool
+    max_episode_steps: int | None
+    order_enforce: bool
+    disable_env_checker: bool
+    kwargs: dict[str, Any] | None
+    additional_wrappers: Sequence[WrapperSpec]
+    vector_entry_point: str | Callable[..., Any] | None
+    author: str
+    description: str
+    tags: Sequence[str]
+    family: str
+    license: str
+    extras: Sequence[str]
+    aliases: Sequence[str]
+    deprecated: str
+    security: Security
+
+
+KNOWN = [one.name for one in fields_of(EnvSpec) if one.name not in ("id", "entry_point")]
+
+
+def spec_of(id: str | EnvSpec, entry_point: Any, fields: Mapping[str, Any], namespace: str | None) -> EnvSpec:
+    """The spec to register, inside the namespace if there is one."""
+    if isinstance(id, EnvSpec):
+        if entry_point is not None or fields:
+            raise RegistrationError(
+                f"register: expected an EnvSpec alone, got {id.id!r} with {listing(fields) or 'an entry_point'}; "
+                "change the spec with spec.replace(…)"
+            )
+        spec = id.replace(id=_within(namespace, id.id))
+    else:
+        full = _within(namespace, id)
+        _check_names(full, fields)
+        spec = EnvSpec(full, entry_point, **{name: value for name, value in fields.items() if value is not None})
+    if spec.entry_point is None and spec.vector_entry_point is None:
+        raise RegistrationError(
+            f"{spec.id}: expected an entry_point ('module:Class' or a callable) or a vector_entry_point, got neither"
+        )
+    return spec
+
+
+def _within(namespace: str | None, id: str) -> str:
+    parsed = EnvId.parse(id)
+    if namespace is None or parsed.namespace == namespace:
+        return str(parsed)
+    if parsed.namespace is not None:
+        raise RegistrationError(f"{id}: expected an id without a namespace inside namespace({namespace!r}), got {id!r}")
+    return str(parsed._replace(namespace=namespace))
+
+
+def _check_names(id: str, fields: Mapping[str, Any]) -> None:
+    for name in fields:
+        if name not in KNOWN:
+            hint = did_you_mean(name, KNOWN) or ";"
+            raise InvalidSpec(f"register {id!r}: unknown field {name!r}{hint} the fields are {listing(KNOWN, 40)}")

@@ -1,0 +1,71 @@
+"""Colours: four bytes (red, green, blue, alpha), written as a tuple, as `#rrggbb` or by name."""
+
+from functools import lru_cache
+from operator import index
+from typing import Any, NamedTuple
+
+from ludus.errors import InvalidArgument, listing, shorten
+
+__all__ = ["NAMES", "RGBA", "Color", "parse_color"]
+
+Color = str | tuple[int, int, int] | tuple[int, int, int, int]
+"""What a drawing call accepts as a colour."""
+
+NAMES = {
+    "black": "#000000", "white": "#ffffff", "gray": "#808080", "silver": "#c0c0c0",
+    "red": "#e03131", "orange": "#f08c00", "yellow": "#ffd43b", "green": "#2f9e44", "teal": "#0c8599",
+    "blue": "#1971c2", "navy": "#1b2a49", "purple": "#7048e8", "pink": "#e64980", "brown": "#8d5b3a",
+}  # fmt: skip
+"""Names for a calm palette; black, white, gray and silver are CSS's own."""
+
+
+class RGBA(NamedTuple):
+    """A colour as it is stored: each channel from 0 to 255, alpha 255 for opaque.
+
+    >>> parse_color("#ff000080")
+    RGBA(red=255, green=0, blue=0, alpha=128)
+    """
+
+    red: int
+    green: int
+    blue: int
+    alpha: int = 255
+
+
+def parse_color(color: Any, where: str = "color") -> RGBA:
+    """The channels of a colour; `where` begins the message when it is none.
+
+    >>> parse_color((10, 20, 30))
+    RGBA(red=10, green=20, blue=30, alpha=255)
+    """
+    found = _from_text(color) if isinstance(color, str) else _from_channels(color)
+    if found is None:
+        raise InvalidArgument(
+            f"{where}: expected (r, g, b) or (r, g, b, a) with integers from 0 to 255, '#rrggbb', '#rrggbbaa' "
+            f"or one of {listing(NAMES)}, got {shorten(color)}"
+        )
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _from_text(text: str) -> RGBA | None:
+    digits = NAMES.get(text.lower(), text).removeprefix("#")
+    if len(digits) in (3, 4):
+        digits = "".join(digit * 2 for digit in digits)
+    # `bytes.fromhex` alone would let blanks pass.
+    if len(digits) not in (6, 8) or len(digits.split()) != 1 or not text.startswith("#") and text.lower() not in NAMES:
+        return None
+    try:
+        return RGBA(*bytes.fromhex(digits))
+    except ValueError:
+        return None
+
+
+def _from_channels(color: Any) -> RGBA | None:
+    try:
+        channels = [index(channel) for channel in color]
+    except TypeError:
+        return None
+    if len(channels) not in (3, 4) or not all(0 <= channel <= 255 for channel in channels):
+        return None
+    return RGBA(*channels)

@@ -1,0 +1,78 @@
+"""Sampling: an image stretched, turned and put anywhere, as pixels with alpha."""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludus.rendering.coverage import coverage
+from ludus.rendering.frame import Floats, Frame
+from ludus.rendering.mark import Picture
+from ludus.rendering.matrix import Matrix
+from ludus.rendering.resize import resample
+
+__all__ = ["sampled"]
+
+Floats32 = NDArray[np.float32]
+
+
+@lru_cache(maxsize=256)
+def sampled(picture: Picture, unit: Matrix, size: tuple[int, int]) -> Frame:
+    """The RGBA pixels of a (width, height) window in which `unit` maps the unit square to the image's place."""
+    image = _premultiplied(picture)
+    across, down = math.hypot(unit.a, unit.b), math.hypot(unit.c, unit.d)
+    if picture.smooth:
+        shorter = max(1, min(picture.columns, round(across))), max(1, min(picture.rows, round(down)))
+        image = resample(image, shorter)
+        if _on_pixels(unit):
+            return _bytes(resample(image, (round(across), round(down)))[: size[1], : size[0]])
+    width, height = size
+    column, row = np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5)
+    place = unit.inverse().map_points(np.stack((column.ravel(), row.ravel()), axis=1))
+    pick = _bilinear if picture.smooth else _nearest
+    found = pick(image, place[:, 0] * image.shape[1], place[:, 1] * image.shape[0]).reshape(height, width, 4)
+    return _bytes(found * _covered(unit, size))
+
+
+def _premultiplied(picture: Picture) -> Floats32:
+    """The image as floats with alpha multiplied in: averages then weigh colours by how much of them is there."""
+    source = np.frombuffer(picture.data, dtype=np.uint8).reshape(picture.rows, picture.columns, picture.channels)
+    image = np.full((picture.rows, picture.columns, 4), 255.0, dtype=np.float32)
+    image[:, :, : picture.channels] = source
+    image[:, :, :3] *= image[:, :, 3:] / np.float32(255.0)
+    return image
+
+
+def _on_pixels(unit: Matrix) -> bool:
+    """Whether the image starts at the window's corner and ends on whole pixels."""
+    return unit.is_upright and unit.e == unit.f == 0.0 and unit.a == round(unit.a) and unit.d == round(unit.d)
+
+
+def _bilinear(image: Floats32, x: Floats, y: Floats) -> Floats32:
+    x, y = np.clip(x - 0.5, 0.0, image.shape[1] - 1), np.clip(y - 0.5, 0.0, image.shape[0] - 1)
+    left, top = x.astype(np.int64), y.astype(np.int64)
+    right, bottom = np.minimum(left + 1, image.shape[1] - 1), np.minimum(top + 1, image.shape[0] - 1)
+    aside, below = (x - left).astype(np.float32)[:, np.newaxis], (y - top).astype(np.float32)[:, np.newaxis]
+    upper = image[top, left] * (1 - aside) + image[top, right] * aside
+    lower = image[bottom, left] * (1 - aside) + image[bottom, right] * aside
+    return upper * (1 - below) + lower * below
+
+
+def _nearest(image: Floats32, x: Floats, y: Floats) -> Floats32:
+    column = np.clip(np.floor(x).astype(np.int64), 0, image.shape[1] - 1)
+    row = np.clip(np.floor(y).astype(np.int64), 0, image.shape[0] - 1)
+    return image[row, column]
+
+
+def _covered(unit: Matrix, size: tuple[int, int]) -> Floats32:
+    """How much of each pixel the image's outline covers, as a last axis of one."""
+    corners = np.array([unit.map(*corner) for corner in ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))])
+    return coverage(corners, np.array([1, 2, 3, 0]), size).astype(np.float32)[:, :, np.newaxis]
+
+
+def _bytes(image: Floats32) -> Frame:
+    """Premultiplied floats as RGBA bytes."""
+    alpha = image[:, :, 3:]
+    colors = image[:, :, :3] * (np.float32(255.0) / np.maximum(alpha, np.float32(1e-6)))
+    return np.clip(np.concatenate((colors, alpha), axis=2) + np.float32(0.5), 0, 255).astype(np.uint8)

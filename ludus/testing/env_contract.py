@@ -1,0 +1,100 @@
+"""The `Env` contract: every rule in the order in which it is judged, as a function and as a test class."""
+
+from ludus.testing.contract import Contract
+from ludus.testing.env_rules import (
+    api,
+    closing,
+    ownership,
+    rendering,
+    rewards,
+    seeding,
+    serialisation,
+    snapshots,
+    spaces,
+)
+from ludus.testing.report import Report
+from ludus.testing.rule import Examination, Rule
+from ludus.testing.subject import Subject, Target
+
+__all__ = ["ENV_RULES", "EnvContract", "check_env"]
+
+RUNS = (api.episodes_run,)
+REPEATS = (seeding.same_seed_same_history,)
+FRESH = (seeding.fresh_instance_same_history,)
+
+ENV_RULES: tuple[Rule[Subject], ...] = (
+    Rule(api.makes_an_env),
+    Rule(spaces.spaces_are_spaces, needs=(api.makes_an_env,)),
+    Rule(api.reset_takes_seed_and_options, needs=(api.makes_an_env,)),
+    Rule(api.reset_returns_a_pair, needs=(api.reset_takes_seed_and_options,)),
+    Rule(api.step_returns_five, needs=(spaces.spaces_are_spaces, api.reset_returns_a_pair)),
+    Rule(api.episodes_run, needs=(api.step_returns_five,)),
+    Rule(api.step_before_reset_fails, needs=(spaces.spaces_are_spaces,)),
+    Rule(api.options_are_handled, needs=(api.reset_returns_a_pair,)),
+    Rule(api.flags_are_bool, needs=RUNS),
+    Rule(api.metadata_lists_render_modes, needs=(api.makes_an_env,)),
+    Rule(api.spec_is_an_env_spec, needs=(api.makes_an_env,)),
+    Rule(spaces.spaces_stay_equal, needs=RUNS),
+    Rule(spaces.observations_in_space, needs=RUNS),
+    Rule(spaces.observations_have_the_dtype, needs=RUNS),
+    Rule(spaces.boxes_make_sense, needs=(spaces.spaces_are_spaces,)),
+    Rule(rewards.rewards_are_numbers, needs=RUNS),
+    Rule(rewards.rewards_are_finite, needs=RUNS),
+    Rule(seeding.reset_seeds_np_random, needs=(api.reset_returns_a_pair,)),
+    Rule(seeding.global_random_untouched, needs=RUNS),
+    Rule(seeding.same_seed_same_history, needs=(seeding.reset_seeds_np_random, seeding.global_random_untouched)),
+    Rule(seeding.fresh_instance_same_history, needs=REPEATS),
+    Rule(seeding.another_seed_another_history, needs=REPEATS),
+    Rule(seeding.reset_continues_the_stream, needs=REPEATS),
+    Rule(seeding.numpy_seeds_are_accepted, needs=REPEATS),
+    Rule(seeding.action_space_untouched, needs=RUNS),
+    Rule(seeding.instances_are_independent, needs=FRESH),
+    Rule(ownership.observations_are_the_callers, needs=REPEATS),
+    Rule(ownership.infos_are_the_callers, needs=REPEATS),
+    Rule(snapshots.snapshot_can_be_taken, needs=RUNS),
+    Rule(snapshots.snapshot_is_exact, needs=(*REPEATS, snapshots.snapshot_can_be_taken)),
+    Rule(snapshots.snapshot_fits_a_fresh_instance, needs=(*FRESH, snapshots.snapshot_is_exact)),
+    Rule(rendering.render_mode_is_an_argument, needs=(api.metadata_lists_render_modes,)),
+    Rule(rendering.render_gives_what_its_mode_says, needs=(rendering.render_mode_is_an_argument, api.episodes_run)),
+    Rule(rendering.rendering_changes_nothing, needs=(rendering.render_gives_what_its_mode_says, *REPEATS)),
+    Rule(closing.close_runs, needs=(api.makes_an_env,)),
+    Rule(closing.close_twice_is_harmless, needs=(closing.close_runs, api.reset_returns_a_pair)),
+    Rule(serialisation.spaces_can_be_described, needs=(spaces.spaces_are_spaces,)),
+    Rule(serialisation.values_travel_without_pickle, needs=(api.episodes_run, serialisation.spaces_can_be_described)),
+)
+
+
+def check_env(env: Target, *, seed: int = 0, steps: int = 100) -> Report:
+    """Hold an environment to the contract, in histories of `steps` steps; a breach is a finding, never an exception.
+
+    Give its class, a function that makes it, its id, `module:Class` or its spec. Of a single instance without a spec
+    the rules that need a fresh one cannot be checked, and the report says so; the instance is stepped, not closed.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> class Unlucky(GridWorld):
+    ...     def step(self, action):
+    ...         return super().step(action)._replace(reward=float("nan"))
+    >>> for finding in check_env(Unlucky).findings:
+    ...     print(finding.rule, "|", finding.message)
+    rewards-are-finite | step 1 reward: expected a finite number, got nan
+    """
+    return Examination(ENV_RULES, Subject(env, seed=seed, steps=steps)).report()
+
+
+class EnvContract(Contract[Subject], rules=ENV_RULES):
+    """The contract as tests, one for each rule: derive a test class and say what makes the environment.
+
+    `seed` and `steps` may be set beside `make`. A rule that is not meant to hold is switched off by `test_… = None`.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> class TestGridWorld(EnvContract):
+    ...     make = GridWorld
+    >>> TestGridWorld().test_same_seed_same_history()
+    """
+
+    seed: int = 0
+    steps: int = 100
+
+    def subject(self) -> Subject:
+        """What `make` makes."""
+        return Subject(self.target(), seed=self.seed, steps=self.steps)

@@ -1,0 +1,77 @@
+"""Rules about snapshots: going back means going back exactly, randomness included."""
+
+from typing import Any
+
+from ludus.core import Env
+from ludus.errors import SnapshotError
+from ludus.testing.equality import difference
+from ludus.testing.history import Player, first_difference
+from ludus.testing.report import error, warning
+from ludus.testing.rule import Found, raised
+from ludus.testing.subject import Subject
+
+__all__ = ["snapshot_can_be_taken", "snapshot_fits_a_fresh_instance", "snapshot_is_exact"]
+
+FIX = "keep all state in attributes of the environment that deepcopy copies, or override `_capture` and `_reinstate`"
+
+
+def snapshot_can_be_taken(subject: Subject) -> Found:
+    """`snapshot()` works in the middle of an episode, and `restore` takes it back."""
+    env = _begun(subject, subject.env()).env
+    try:
+        env.restore(env.snapshot())
+    except SnapshotError as refusal:
+        message, _, fix = str(refusal).partition("; ")
+        yield warning(message, fix or FIX)
+    except Exception as failure:
+        yield error(f"snapshot and restore: expected a copy of the state, got {raised(failure)}", FIX)
+
+
+def snapshot_is_exact(subject: Subject) -> Found:
+    """After `restore`, however often, the same actions give the same future, and action_space the same samples."""
+    env = subject.env()
+    env.action_space.seed(subject.seed)
+    player = _begun(subject, env)
+    twins = [player.fork(), player.fork()]
+    snapshot = env.snapshot()
+    future = player.future(_half(subject))
+    samples = _samples(env)
+    for time, twin in enumerate(twins, start=1):
+        env.restore(snapshot)
+        parted = first_difference(future, twin.future(_half(subject)))
+        if parted:
+            yield error(f"restore, time {time}, then the same actions: expected the same future, got {parted}", FIX)
+            return
+    found = difference(samples, _samples(env), "sample ")
+    if found:
+        yield error(
+            f"action_space after restore: expected the same samples, got {found}",
+            "capture the generators of the spaces too",
+        )
+
+
+def snapshot_fits_a_fresh_instance(subject: Subject) -> Found:
+    """A snapshot restored into a fresh instance gives the same future there."""
+    player = _begun(subject, subject.fresh())
+    twin = player.fork()
+    snapshot = player.env.snapshot()
+    twin.env = subject.fresh()
+    twin.env.restore(snapshot)
+    parted = first_difference(player.future(_half(subject)), twin.future(_half(subject)))
+    if parted:
+        yield error(f"restore into a fresh instance: expected the same future, got {parted}", FIX)
+
+
+def _half(subject: Subject) -> int:
+    return max(1, subject.steps // 2)
+
+
+def _begun(subject: Subject, env: Env[Any, Any]) -> Player:
+    """Partway through the history of the seed."""
+    player = Player(env, 0)
+    player.reset(subject.seed)
+    return player.run(_half(subject))
+
+
+def _samples(env: Env[Any, Any]) -> list[Any]:
+    return [env.action_space.sample() for _ in range(4)]

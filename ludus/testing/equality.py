@@ -1,0 +1,127 @@
+"""Equality of data: the same structure, types, dtypes, shapes and numbers, and NaN equals NaN."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.errors import shorten
+
+__all__ = ["Difference", "arrays", "data_equal", "difference", "parts"]
+
+Array = npt.NDArray[Any]
+NUMBERS = (bool, int, float, complex)
+
+
+class Difference(NamedTuple):
+    """The first place where two values differ, and what is there in each.
+
+    >>> print(difference({"x": np.array([1, 2])}, {"x": np.array([1, 3])}, "observation"))
+    observation["x"][1]: 2 and 3
+    """
+
+    path: str
+    left: str
+    right: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.left} and {self.right}"
+
+
+def data_equal(a: Any, b: Any) -> bool:
+    """Whether two values are the same data, types included: 1, 1.0, True and `np.int64(1)` are four different values.
+
+    Looks into arrays, dictionaries, tuples, lists, named tuples, dataclasses, msgspec Structs and Pydantic models.
+
+    >>> data_equal({"x": np.array([1.0, np.nan])}, {"x": np.array([1.0, np.nan])})
+    True
+    >>> data_equal(np.zeros(2, np.float32), np.zeros(2, np.float64))
+    False
+    """
+    return difference(a, b) is None
+
+
+def difference(a: Any, b: Any, path: str = "value", *, exact: bool = True) -> Difference | None:
+    """Where `a` and `b` differ first, or None; without `exact`, numbers compare by value and a list equals a tuple."""
+    if exact and type(a) is not type(b):
+        return Difference(path, _typed(a), _typed(b))
+    if _numeric(a, exact) or _numeric(b, exact):
+        return _array_difference(a, b, path, exact)
+    mine, other = parts(a), parts(b)
+    if mine is None or other is None:
+        return None if _same(a, b) else Difference(path, *_told_apart(a, b))
+    if mine.keys() != other.keys():
+        return Difference(path, f"parts {list(mine)}", f"parts {list(other)}")
+    found = (difference(one, other[name], f"{path}{name}", exact=exact) for name, one in mine.items())
+    return next((one for one in found if one is not None), None)
+
+
+def parts(value: Any) -> dict[str, Any] | None:
+    """What a structured value is made of, each under the path that leads to it; None for a value without parts."""
+    if isinstance(value, Mapping):
+        return {f'["{key}"]' if isinstance(key, str) else f"[{key!r}]": one for key, one in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return {f".{name}": getattr(value, name) for name in value._fields}  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(value, list | tuple):
+        return {f"[{place}]": one for place, one in enumerate(value)}
+    if isinstance(value, type):
+        return None
+    if is_dataclass(value):
+        return {f".{one.name}": getattr(value, one.name) for one in fields(value)}
+    if hasattr(value, "__struct_fields__"):
+        return {f".{name}": getattr(value, name) for name in value.__struct_fields__}
+    if hasattr(type(value), "model_fields") or type(value).__eq__ is object.__eq__:
+        return {f".{name}": one for name, one in vars(value).items()} if hasattr(value, "__dict__") else None
+    return None
+
+
+def arrays(value: Any, path: str = "") -> Iterator[tuple[str, Array]]:
+    """Every NumPy array in a structured value, with its path."""
+    if isinstance(value, np.ndarray):
+        yield path, value
+        return
+    for name, one in (parts(value) or {}).items():
+        yield from arrays(one, f"{path}{name}")
+
+
+def _numeric(value: Any, exact: bool) -> bool:
+    return isinstance(value, np.ndarray | np.generic) or (
+        isinstance(value, float | complex) if exact else isinstance(value, NUMBERS)
+    )
+
+
+def _array_difference(a: Any, b: Any, path: str, exact: bool) -> Difference | None:
+    left, right = np.asarray(a), np.asarray(b)
+    if left.shape != right.shape:
+        return Difference(path, f"shape {left.shape}", f"shape {right.shape}")
+    if exact and left.dtype != right.dtype:
+        return Difference(path, f"dtype {left.dtype}", f"dtype {right.dtype}")
+    if left.dtype == right.dtype == object:
+        return difference(left.tolist(), right.tolist(), path, exact=exact)
+    # A value that differs from itself is NaN, or its like among dates.
+    apart = np.argwhere(~np.asarray((left == right) | ((left != left) & (right != right))))
+    if not len(apart):
+        return None
+    at = tuple(int(place) for place in apart[0])
+    return Difference(path + "".join(f"[{place}]" for place in at), str(left[at]), str(right[at]))
+
+
+def _same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    equal: Any = a == b
+    return bool(equal)
+
+
+def _told_apart(a: Any, b: Any) -> tuple[str, str]:
+    left, right = shorten(a), shorten(b)
+    return (left, right) if left != right else (f"{left} at {id(a):#x}", f"{right} at {id(b):#x}")
+
+
+def _typed(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        array: Array = value
+        return f"an array of shape {array.shape}, dtype {array.dtype}"
+    return f"{shorten(value)} ({type(value).__name__})"

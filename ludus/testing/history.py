@@ -1,0 +1,161 @@
+"""Histories: an environment played with actions that depend on a seed alone, and everything it gave, copied at once."""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus.core import AutoresetMode, Env, VectorEnv
+from ludus.errors import ContractViolation, InvalidMask, shorten
+from ludus.seeding import Seed
+from ludus.spaces import Space
+from ludus.testing.equality import difference
+from ludus.testing.global_random import global_random
+from ludus.testing.rule import raised
+
+__all__ = ["Event", "Interrupted", "Player", "as_step", "first_difference", "play"]
+
+AnyEnv = Env[Any, Any]
+Watch = Callable[[Any, Any], None]
+"""Called with the observation and info just returned, before anything else happens."""
+
+
+class Interrupted(Exception):
+    """A call of the environment raised; the message says which call, and what."""
+
+
+class Event(NamedTuple):
+    """What one call of `reset` (then without reward and flags) or `step` gave."""
+
+    label: str
+    observation: Any
+    reward: Any
+    terminated: Any
+    truncated: Any
+    info: Any
+
+
+class Player:
+    """Steps an environment by actions sampled from a copy of its action space, or from `info["action_mask"]` of it."""
+
+    def __init__(self, env: AnyEnv, seed: int, watch: Watch | None = None) -> None:
+        self.env, self.watch = env, watch
+        self.space: Space[Any] = deepcopy(env.action_space)
+        self.space.seed(seed)
+        self.events: list[Event] = []
+        self.steps = 0
+        self.needs_reset = True
+        self.mask: Any = None
+
+    def fork(self) -> "Player":
+        """A player that will choose as this one will, with a history of its own."""
+        twin = Player(self.env, 0, self.watch)
+        twin.space, twin.mask = deepcopy(self.space), deepcopy(self.mask)
+        twin.steps, twin.needs_reset = self.steps, self.needs_reset
+        return twin
+
+    def reset(self, seed: Seed | None = None) -> None:
+        """Reset, and record what came."""
+        label = self._reset_label(seed)
+        observation, info = as_pair(self._call(label, lambda: self.env.reset(seed=seed)), label)
+        self.needs_reset = False
+        self._record(label, observation, (None, None, None), info)
+
+    def step(self) -> None:
+        """Step by one action, and record what came."""
+        self.steps += 1
+        action, label = self.choose(), f"step {self.steps}"
+        result = self._call(f"{label} with action {shorten(action, 40)}", lambda: self.env.step(deepcopy(action)))
+        observation, reward, terminated, truncated, info = as_step(result, label)
+        self.needs_reset = self._ended(terminated, truncated)
+        self._record(label, observation, (reward, terminated, truncated), info)
+
+    def run(self, steps: int) -> "Player":
+        """Step that often; reset where an episode ended, and once more halfway, in the middle of an episode."""
+        for number in range(steps):
+            if self.needs_reset or (number == steps // 2 and number > 0):
+                self.reset()
+            self.step()
+        return self
+
+    def future(self, steps: int) -> list[Event]:
+        """What the next `steps` steps bring."""
+        begin = len(self.events)
+        return self.run(steps).events[begin:]
+
+    def choose(self) -> Any:
+        """The next action."""
+        if self.mask is None:
+            return self.space.sample()
+        try:
+            return self.space.sample(mask=self.mask)
+        except (InvalidMask, TypeError):  # a mask of the environment's own kind
+            return self.space.sample()
+
+    def _reset_label(self, seed: Seed | None) -> str:
+        if seed is not None:
+            return f"reset(seed={seed!r})"
+        return f"reset() after step {self.steps}" if self.steps else "reset()"
+
+    def _record(self, label: str, observation: Any, outcome: tuple[Any, Any, Any], info: Any) -> None:
+        self.events.append(Event(label, *deepcopy((observation, *outcome)), deepcopy(info)))
+        self.mask = deepcopy(info.get("action_mask"))
+        if self.watch is not None:
+            self.watch(observation, info)
+
+    def _call(self, label: str, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except Exception as failure:
+            raise Interrupted(f"{label} raised {raised(failure)}") from failure
+
+    def _ended(self, terminated: Any, truncated: Any) -> bool:
+        if isinstance(self.env, VectorEnv) or self.env.batch_shape:
+            mode = AutoresetMode.of(self.env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
+            return mode is AutoresetMode.DISABLED and bool(np.any(terminated) or np.any(truncated))
+        return bool(np.any(terminated) or np.any(truncated))
+
+
+def as_pair(result: Any, label: str = "reset") -> tuple[Any, Any]:
+    """`reset`'s observation and info; raises ContractViolation for anything else."""
+    if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
+        raise ContractViolation(f"{label}: expected a pair (observation, info dictionary), got {_layout(result)}")
+    return result
+
+
+def as_step(result: Any, label: str = "step") -> tuple[Any, Any, Any, Any, Any]:
+    """`step`'s five values; raises ContractViolation for anything else."""
+    if not isinstance(result, tuple) or len(result) != 5:
+        raise ContractViolation(
+            f"{label}: expected five values (observation, reward, terminated, truncated, info), got {_layout(result)}"
+        )
+    if not isinstance(result[4], dict):
+        raise ContractViolation(f"{label} info: expected a dictionary, got {shorten(result[4])}")
+    return result
+
+
+def _layout(result: Any) -> str:
+    if not isinstance(result, tuple | list):
+        return shorten(result)
+    return f"a {type(result).__name__} of {len(result)}: {shorten(tuple(type(one).__name__ for one in result))}"
+
+
+def play(env: AnyEnv, *, seed: Seed, steps: int, watch: Watch | None = None) -> list[Event]:
+    """The history of `seed`: the actions are the same for every seed, and the global generators are pinned."""
+    with global_random():
+        player = Player(env, 0, watch)
+        player.reset(seed)
+        return player.run(steps).events
+
+
+def first_difference(first: Sequence[Event], then: Sequence[Event]) -> str | None:
+    """Where two histories part, in words, or None."""
+    for one, other in zip(first, then, strict=False):
+        for name in Event._fields[1:]:
+            found = difference(getattr(one, name), getattr(other, name), name)
+            if found is not None:
+                return f"{one.label} {found.path}: {found.left} first, {found.right} then"
+    if len(first) != len(then):
+        return f"{len(first)} calls first, {len(then)} then"
+    return None

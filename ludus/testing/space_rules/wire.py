@@ -1,0 +1,102 @@
+"""Rules about the wire: a space and its values as plain data, and back without loss."""
+
+from importlib import import_module
+from typing import Any, Literal
+
+import msgspec
+
+from ludus.errors import shorten
+from ludus.spaces import Space, describe, dumps, from_description, loads
+from ludus.testing.equality import difference
+from ludus.testing.report import error
+from ludus.testing.rule import Found, Unchecked, raised
+from ludus.testing.space_subject import SpaceSubject
+
+__all__ = ["description_gives_it_back", "json_gives_values_back", "msgpack_gives_values_back", "schema_admits_values"]
+
+
+def description_gives_it_back(subject: SpaceSubject) -> Found:
+    """`describe` is data that JSON carries, and `from_description` makes of it an equal space that samples alike."""
+    space = subject.fresh()
+    fix = "let `arguments()` return what the constructor takes, or keep each argument under its own name"
+    try:
+        plain = msgspec.json.decode(msgspec.json.encode(describe(space)))
+        back = from_description(plain)
+    except Exception as failure:
+        yield error(f"describe and back: expected {space!r}, got {raised(failure)}", fix)
+        return
+    if back != space or repr(back) != repr(space):
+        yield error(f"describe and back: expected {space!r}, got {back!r}", fix)
+        return
+    found = difference(_encoded(space, subject.seed), _encoded(back, subject.seed), "sample ")
+    if found:
+        yield error(f"describe and back: expected the same samples of {space!r}, got {found}", fix)
+
+
+def _encoded(space: Space[Any], seed: int) -> list[Any]:
+    """Some samples as plain data: a record that was read back has a class of its own."""
+    space.seed(seed)
+    return [space.encode(space.sample()) for _ in range(8)]
+
+
+def json_gives_values_back(subject: SpaceSubject) -> Found:
+    """A value written as JSON is read back exactly, types and dtypes included."""
+    yield from _round_trip(subject, "json")
+
+
+def msgpack_gives_values_back(subject: SpaceSubject) -> Found:
+    """A value written as msgpack is read back exactly, types and dtypes included."""
+    yield from _round_trip(subject, "msgpack")
+
+
+def _round_trip(subject: SpaceSubject, form: Literal["json", "msgpack"]) -> Found:
+    space, fix = (
+        subject.fresh(),
+        "let `encode` give plain data (lists, numbers, text), and `decode` make the value of it again",
+    )
+    for value in subject.samples:
+        try:
+            back = loads(space, dumps(space, value, format=form), format=form)
+        except Exception as failure:
+            yield error(f"{shorten(value)} as {form}: expected it back, got {raised(failure)}", fix)
+            return
+        found = difference(value, back)
+        if found:
+            yield error(f"{shorten(value)} as {form}: expected it back, got {found}", fix)
+            return
+
+
+def schema_admits_values(subject: SpaceSubject) -> Found:
+    """`json_schema` is a JSON schema, and admits what `encode` writes."""
+    space = subject.fresh()
+    schema: Any = space.json_schema()
+    try:
+        msgspec.json.encode(schema)
+    except (TypeError, msgspec.EncodeError) as failure:
+        yield error(
+            f"json_schema(): expected plain data, got {raised(failure)}",
+            "use numbers, text, lists and dictionaries only",
+        )
+        return
+    if not isinstance(schema, dict):
+        yield error(f"json_schema(): expected a dictionary, got {shorten(schema)}", "return {'type': …}")
+        return
+    for value in subject.samples:
+        plain = msgspec.json.decode(msgspec.json.encode(space.encode(value)))
+        refusal = _refusal(schema, plain)
+        if refusal:
+            yield error(
+                f"json_schema(): expected it to admit {shorten(plain)}, got {refusal}",
+                "let json_schema describe what encode writes",
+            )
+            return
+
+
+def _refusal(schema: dict[str, Any], plain: Any) -> str:
+    """What the jsonschema package, where it is installed, has against the value."""
+    try:
+        jsonschema = import_module("jsonschema")
+    except ImportError:
+        raise Unchecked("whether the schema admits values: the package jsonschema is not installed") from None
+    first = next(iter(jsonschema.Draft202012Validator(schema).iter_errors(plain)), None)
+    return "" if first is None else str(first.message)

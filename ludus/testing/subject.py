@@ -1,0 +1,132 @@
+"""Subjects: an environment to check, as something that makes fresh ones, or as the one instance there is."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property, partial
+from typing import Any
+
+from ludus.core import Env, EnvSpec, Wrapper
+from ludus.core.legacy import accepts
+from ludus.errors import InvalidType, shorten
+from ludus.registry import make, spec
+from ludus.registry.loading import import_named, load, member
+from ludus.testing.global_random import global_random
+from ludus.testing.history import Event, Watch, play
+from ludus.testing.rule import Unchecked
+
+__all__ = ["Subject", "Target"]
+
+AnyEnv = Env[Any, Any]
+Target = AnyEnv | type[AnyEnv] | Callable[..., AnyEnv] | EnvSpec | str
+"""An environment, its class, a function that makes one, its spec, its id or `module:Class`."""
+
+ONE_INSTANCE = "only one instance was given: pass the class, a function that makes it, or its id"
+
+
+class Subject:
+    """What is checked, with the seed and the number of steps it is checked with."""
+
+    def __init__(self, target: Target, *, seed: int = 0, steps: int = 100) -> None:
+        self.seed, self.steps = seed, steps
+        self.name = _name(target)
+        found = _resolved(target) if isinstance(target, str) else target
+        self.instance = found if isinstance(found, Env) and not _remakable(found) else None
+        self._make, self._creator = (None, None) if self.instance is not None else _makers(found)
+        self._made: list[Any] = []
+
+    # --- environments ---
+
+    def make(self, **arguments: Any) -> AnyEnv:
+        """A new environment; raises Unchecked where there is only one instance."""
+        if self._make is None:
+            raise Unchecked(ONE_INSTANCE)
+        env = self._make(**arguments)
+        self._made.append(env)
+        if self.name == "<lambda>":
+            self.name = str(env) if isinstance(env, Wrapper) else type(env).__name__
+        return env
+
+    def fresh(self, **arguments: Any) -> AnyEnv:
+        """A new environment, made under pinned global generators."""
+        with global_random():
+            return self.make(**arguments)
+
+    def env(self) -> AnyEnv:
+        """An environment to work with: a new one where possible, else the one that was given."""
+        return self.fresh() if self.instance is None else self.instance
+
+    @property
+    def is_class(self) -> bool:
+        """Whether environments are made by a class, which declares its arguments, rather than by any function."""
+        return isinstance(self._creator, type)
+
+    @property
+    def takes_render_mode(self) -> bool:
+        """Whether environments can be made with `render_mode=…`."""
+        return self._make is not None and accepts(self._creator, "render_mode")
+
+    def tidy(self) -> None:
+        """Close what was made; whether closing works is a rule of its own."""
+        while self._made:
+            with suppress(Exception):
+                self._made.pop().close()
+
+    # --- histories ---
+
+    @cached_property
+    def history(self) -> list[Event]:
+        """The history of the seed, played once and looked at by many rules."""
+        return self.play(self.env())
+
+    def play(
+        self, env: AnyEnv, *, seed: Any = None, steps: int | None = None, watch: Watch | None = None
+    ) -> list[Event]:
+        """The history of `seed`, by default the subject's own."""
+        seed = self.seed if seed is None else seed
+        return play(env, seed=seed, steps=self.steps if steps is None else steps, watch=watch)
+
+
+def _resolved(text: str) -> Any:
+    """`module:Class` is the bare class, whatever it is registered as; an id is what `make` gives."""
+    module, colon, path = text.partition(":")
+    if colon and module and path:
+        found = import_named(module, text)
+        if hasattr(found, path.partition(".")[0]):
+            return member(found, path, text)
+    return spec(text)
+
+
+def _remakable(env: AnyEnv) -> bool:
+    """Whether the spec of an environment makes the same again: it may name code that cannot be found by name."""
+    if env.spec is None or env.batch_shape:
+        return False
+    try:
+        with make(env.spec) as again:
+            return str(again) == str(env)
+    except Exception:
+        return False
+
+
+def _makers(found: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """What makes an environment, and the class or function under it that the arguments go to."""
+    if isinstance(found, Env):
+        spec: Any = found.spec
+        return partial(make, spec), load(spec.entry_point, spec.id)
+    if isinstance(found, EnvSpec):
+        # The passive checker would stop at the first breach; here all are wanted.
+        return partial(make, found, disable_env_checker=True), load(found.entry_point or "", found.id)
+    if callable(found):
+        return found, found
+    expected = "an environment, its class, a function that makes one, a spec or an id"
+    raise InvalidType(f"check_env: expected {expected}, got {shorten(found)}")
+
+
+def _name(target: Any) -> str:
+    """What `target` is called in a report."""
+    if isinstance(target, str):
+        return target
+    if isinstance(target, Env):
+        return type(target.unwrapped).__name__ if target.spec is None else target.spec.id
+    if isinstance(target, EnvSpec):
+        return target.id
+    return str(getattr(target, "__name__", shorten(target, 40)))

@@ -1,0 +1,44 @@
+"""Autoreset for one environment: an ended episode is followed by the next without asking."""
+
+from typing import Any
+
+from ludus.core import Env, Info, Step, Wrapper
+from ludus.errors import InvalidType
+from ludus.seeding import Seed
+
+__all__ = ["Autoreset"]
+
+
+class Autoreset(Wrapper[Any, Any, Any, Any]):
+    """Resets on the step after an episode's end: that step's action is ignored and its reward is 0.
+
+    >>> import ludus
+    >>> env = Autoreset(ludus.make("Bandit-v0"))
+    >>> _ = env.reset(seed=0)
+    >>> env.step(0).terminated, env.step(0).terminated
+    (True, False)
+    """
+
+    def __init__(self, env: Env[Any, Any]) -> None:
+        super().__init__(env)
+        if env.batch_shape:
+            raise InvalidType(
+                f"Autoreset: expected one environment, got a batch of {env.batch_shape}, which has a mode of its own"
+            )
+        self.autoreset = False
+
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+        """Reset by hand."""
+        result = self.env.reset(seed=seed, options=options)
+        self.autoreset = False
+        return result
+
+    def step(self, action: Any) -> Step[Any]:
+        """Step, or reset when the last step ended an episode."""
+        if self.autoreset:
+            observation, info = self.env.reset()
+            self.autoreset = False
+            return Step(observation, 0.0, False, False, info)
+        step = self.env.step(action)
+        self.autoreset = bool(step[2] or step[3])
+        return step

@@ -1,0 +1,75 @@
+"""Delays: what happened some steps ago, now."""
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from ludus.core import Env, Info, Step
+from ludus.errors import InvalidType
+from ludus.wrappers.argument import positive
+from ludus.wrappers.lanes import blend, lane_of, made_of_arrays
+from ludus.wrappers.transform import Mask, Transform
+
+__all__ = ["DelayObservation"]
+
+
+class DelayObservation(Transform):
+    """Shows the observation of `delay` steps ago; zeros until there is one.
+
+    >>> import ludus
+    >>> env = DelayObservation(ludus.make("GridWorld-v0"), delay=1)
+    >>> env.reset(seed=0)[0].tolist(), env.step(1).observation.tolist(), env.step(1).observation.tolist()
+    ([0, 0], [0, 0], [1, 0])
+    """
+
+    state_fields = ("_past", "_age")
+
+    def __init__(self, env: Env[Any, Any], delay: int) -> None:
+        super().__init__(env)
+        self.delay = positive("delay", delay, 0)
+        self._space = self.lane_observation_space
+        if self._lead and not made_of_arrays(self._space):
+            raise InvalidType(
+                f"DelayObservation: expected observations made of arrays, got {self._space!r}; "
+                "wrap each lane instead, by make_vec(wrappers=[…])"
+            )
+        zero = self._space.zero()
+        self._zero: Any = zero if not self._lead else self._space.concatenate([zero] * self._lead[0])
+        self._past: deque[Any] = deque(maxlen=self.delay + 1)
+        self._age: Any = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
+
+    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+        """Start counting the lanes that begin; the others go on waiting."""
+        if begun is None:
+            self._past.clear()
+            self._past.append(observation)
+            self._age = self._age * 0
+        else:
+            self._past[-1] = blend(self._space, begun, observation, self._past[-1])
+            self._age = np.where(begun, 0, self._age)
+        return self._delayed(), info
+
+    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+        """Remember the observation and show an old one."""
+        observation, reward, terminated, truncated, info = step
+        final = self._final(info) if self._lead else []
+        if final:
+            info = self._with_final(info, [(lane, self._delayed_last(lane, last)) for lane, last in final])
+        self._past.append(observation)
+        self._age = self._age + 1 if begun is None else np.where(begun, 0, self._age + 1)
+        return Step(self._delayed(), reward, terminated, truncated, info)
+
+    def _delayed(self) -> Any:
+        old = self._past[0] if len(self._past) > self.delay else self._zero
+        if not self._lead or (len(self._past) > self.delay and (self._age >= self.delay).all()):
+            return old
+        return blend(self._space, self._age >= self.delay, old, self._zero)
+
+    def _delayed_last(self, lane: int, last: Any) -> Any:
+        """What an episode's last observation looks like: `last` has not been pushed yet."""
+        if self.delay == 0:
+            return last
+        if self._age[lane] + 1 < self.delay:
+            return self._space.zero()
+        return lane_of(self._space, self._past[-self.delay], lane)

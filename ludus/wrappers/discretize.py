@@ -1,0 +1,111 @@
+"""Continuous boxes cut into bins, for observations and for actions."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.core import Env
+from ludus.errors import InvalidArgument, InvalidSpace, shorten
+from ludus.spaces import Box, Discrete, MultiDiscrete, Space
+from ludus.wrappers.transform import ObservationTransform, Transform
+
+__all__ = ["DiscretizeAction", "DiscretizeObservation"]
+
+Array = npt.NDArray[Any]
+
+
+class Bins:
+    """A finite box cut into `bins` equal parts along each of its numbers."""
+
+    def __init__(self, space: Space[Any], bins: int | tuple[int, ...], what: str) -> None:
+        if not isinstance(space, Box) or not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
+            raise InvalidSpace(f"{what}: expected a finite Box, got {space!r}")
+        self.low, self.high, self.shape, self.dtype = space.low.ravel(), space.high.ravel(), space.shape, space.dtype
+        counts: list[Any] = [bins] * self.low.size if isinstance(bins, int) else list(bins)
+        if len(counts) != self.low.size or not all(isinstance(one, int | np.integer) and one > 0 for one in counts):
+            raise InvalidArgument(
+                f"{what} bins: expected a positive integer, or {self.low.size} of them, got {shorten(bins)}"
+            )
+        self.counts: Array = np.array(counts, dtype=np.int64)
+        each = zip(self.low, self.high, counts, strict=True)
+        self.edges = [np.linspace(low, high, count + 1) for low, high, count in each]
+        self.centers = [0.5 * (edges[:-1] + edges[1:]) for edges in self.edges]
+
+    def space(self, multidiscrete: bool) -> Space[Any]:
+        """The space of the bins' numbers."""
+        return MultiDiscrete(self.counts) if multidiscrete else Discrete(int(self.counts.prod()))
+
+    def places(self, values: Any, lead: tuple[int, ...]) -> Array:
+        """The bin of each number, with the numbers of one value in the last axis."""
+        rows = np.clip(np.reshape(values, (*lead, -1)), self.low, self.high - 1e-8)
+        columns = [np.digitize(rows[..., i], edges[1:-1]) for i, edges in enumerate(self.edges)]
+        return np.stack(columns, axis=-1)
+
+    def joined(self, places: Array) -> Any:
+        """One number for all bins of a value."""
+        return np.ravel_multi_index(tuple(np.moveaxis(places, -1, 0)), tuple(self.counts))
+
+    def parted(self, number: Any) -> Array:
+        """The bins of one number."""
+        return np.stack(np.unravel_index(np.asarray(number), tuple(self.counts)), axis=-1)
+
+
+class DiscretizeObservation(ObservationTransform):
+    """Shows the bin an observation falls into: one number, or one for each element with `multidiscrete`.
+
+    >>> import ludus
+    >>> env = DiscretizeObservation(ludus.make("MountainCar-v0"), bins=10)
+    >>> env.observation_space
+    Discrete(100)
+    """
+
+    def __init__(self, env: Env[Any, Any], bins: int | tuple[int, ...], multidiscrete: bool = False) -> None:
+        super().__init__(env)
+        self._bins = Bins(self.lane_observation_space, bins, "DiscretizeObservation")
+        self.multidiscrete = multidiscrete
+        self.show_observation_space(self._bins.space(multidiscrete))
+
+    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
+        """Look up the bins."""
+        places = self._bins.places(observation, lead)
+        if self.multidiscrete:
+            return places
+        joined = self._bins.joined(places)
+        return joined if lead else int(joined)
+
+    def revert_observation(self, obs: Any) -> tuple[Array, Array]:
+        """The least and greatest observation of a bin."""
+        places = np.asarray(obs, dtype=np.int64) if self.multidiscrete else self._bins.parted(obs)
+        low = [edges[place] for edges, place in zip(self._bins.edges, places, strict=True)]
+        high = [edges[place + 1] for edges, place in zip(self._bins.edges, places, strict=True)]
+        return np.array(low, dtype=self._bins.dtype), np.array(high, dtype=self._bins.dtype)
+
+
+class DiscretizeAction(Transform):
+    """Takes the number of a bin and acts with its centre.
+
+    >>> import ludus
+    >>> env = DiscretizeAction(ludus.make("MountainCarContinuous-v0"), bins=5)
+    >>> env.action_space
+    Discrete(5)
+    """
+
+    def __init__(self, env: Env[Any, Any], bins: int | tuple[int, ...], multidiscrete: bool = False) -> None:
+        super().__init__(env)
+        self._bins = Bins(self.lane_action_space, bins, "DiscretizeAction")
+        self.multidiscrete = multidiscrete
+        self.show_action_space(self._bins.space(multidiscrete))
+
+    def before_step(self, action: Any) -> Any:
+        """The centre of the bin."""
+        self.action_space.check(action, "action")
+        places = np.asarray(action) if self.multidiscrete else self._bins.parted(action)
+        columns = [centers[places[..., i]] for i, centers in enumerate(self._bins.centers)]
+        return np.stack(columns, axis=-1).astype(self._bins.dtype).reshape(self._lead + self._bins.shape)
+
+    def revert_action(self, action: Any) -> Any:
+        """The bin whose centre is nearest to an action of the environment below."""
+        row = np.ravel(action)
+        places = [int(np.abs(centers - one).argmin()) for centers, one in zip(self._bins.centers, row, strict=True)]
+        return np.array(places, dtype=np.int64) if self.multidiscrete else int(self._bins.joined(np.array(places)))

@@ -1,0 +1,45 @@
+"""Infos of a batch, lane by lane."""
+
+from typing import Any
+
+import numpy as np
+
+from ludus.core import Env, Info, Step
+from ludus.errors import InvalidType
+from ludus.wrappers.transform import Mask, Transform
+
+__all__ = ["DictInfoToList"]
+
+
+class DictInfoToList(Transform):
+    """Gives the infos of a batch as a list of one dictionary for each lane.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> from ludus.vector import SerialVectorEnv
+    >>> [sorted(info) for info in DictInfoToList(SerialVectorEnv([GridWorld] * 2)).reset(seed=0)[1]]
+    [['goal'], ['goal']]
+    """
+
+    def __init__(self, env: Env[Any, Any]) -> None:
+        super().__init__(env)
+        if not self._lead:
+            raise InvalidType("DictInfoToList: expected a batch, got one environment")
+
+    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Any]:
+        """Split the infos."""
+        return observation, self._split(info)
+
+    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+        """Split the infos."""
+        return step._replace(info=self._split(step.info))  # type: ignore[arg-type]
+
+    def _split(self, info: Info) -> list[Info]:
+        lanes: list[Info] = [{} for _ in range(self._lead[0])]
+        for key, column in info.items():
+            if key.startswith("_") and key[1:] in info:
+                continue
+            values = self._split(column) if isinstance(column, dict) else column
+            has = info.get(f"_{key}", np.ones(self._lead, dtype=np.bool_))
+            for lane in np.flatnonzero(has):
+                lanes[lane][key] = values[lane]
+        return lanes

@@ -1,0 +1,175 @@
+"""Normalising: observations and rewards on one scale, by running statistics that can be saved, loaded and frozen."""
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.errors import InvalidArgument, InvalidSpace
+from ludus.spaces import Box
+from ludus.wrappers.transform import Mask, Transform
+
+__all__ = ["NormalizeObservation", "NormalizeReward", "RunningMeanStd"]
+
+Array = npt.NDArray[Any]
+
+
+class RunningMeanStd:
+    """Mean and variance of all rows seen, without keeping them.
+
+    >>> seen = RunningMeanStd(shape=(1,))
+    >>> seen.update(np.array([[1.0], [3.0]]))
+    >>> seen.mean.round(3)
+    array([2.])
+    """
+
+    def __init__(self, epsilon: float = 1e-4, shape: tuple[int, ...] = (), dtype: npt.DTypeLike = np.float64) -> None:
+        self.mean: Any = np.zeros(shape, dtype=dtype) if shape else 0.0
+        self.var: Any = np.ones(shape, dtype=dtype) if shape else 1.0
+        self.count: float = epsilon
+
+    def update(self, x: Array) -> None:
+        """Take in rows."""
+        count = x.shape[0]
+        # Sums as products with ones: a reduction over the first of two axes takes five times as long.
+        away = (x - self.mean).reshape(count, -1)
+        ones = np.ones(count)
+        mean = (ones @ away / count).reshape(x.shape[1:])
+        square = (ones @ (away * away) / count).reshape(x.shape[1:])
+        self.update_from_moments(self.mean + mean, square - mean * mean, count)
+
+    def update_one(self, x: Any) -> None:
+        """Take in one row, or one number."""
+        away, total = x - self.mean, self.count + 1.0
+        self.mean = self.mean + away / total
+        self.var = (self.var + away * away / total) * (self.count / total)
+        self.count = total
+
+    def update_from_moments(self, batch_mean: Any, batch_var: Any, batch_count: int) -> None:
+        """Take in rows of which only these are known."""
+        delta, total = batch_mean - self.mean, self.count + batch_count
+        spread = self.var * self.count + batch_var * batch_count + delta * delta * (self.count * batch_count / total)
+        self.mean, self.var, self.count = self.mean + delta * (batch_count / total), spread / total, total
+
+
+class _Running(Transform):
+    """What both normalisers share: statistics that go on running unless frozen."""
+
+    def __init__(self, env: Env[Any, Any], epsilon: float) -> None:
+        super().__init__(env)
+        if not epsilon > 0:
+            raise InvalidArgument(f"epsilon: expected a positive number, got {epsilon}")
+        self.epsilon = epsilon
+        self._update_running_mean = True
+
+    @property
+    def update_running_mean(self) -> bool:
+        """Whether the statistics still change."""
+        return self._update_running_mean
+
+    @update_running_mean.setter
+    def update_running_mean(self, setting: bool) -> None:
+        self._update_running_mean = setting
+
+    def freeze(self, frozen: bool = True) -> None:
+        """Stop (or go on) changing the statistics: for evaluation."""
+        self._update_running_mean = not frozen
+
+
+class NormalizeObservation(_Running):
+    """Shows observations shifted and scaled to mean 0 and variance 1; the lanes of a batch share one set of statistics.
+
+    Every observation counts once: first and last ones, and after a partial reset only those of the lanes reset.
+
+    >>> import ludus
+    >>> env = NormalizeObservation(ludus.make("GridWorld-v0"))
+    >>> env.reset(seed=0)[0]
+    array([0., 0.], dtype=float32)
+    """
+
+    state_fields = ("obs_rms",)
+
+    def __init__(self, env: Env[Any, Any], epsilon: float = 1e-8) -> None:
+        super().__init__(env, epsilon)
+        shape = self.lane_observation_space.shape
+        if shape is None:
+            raise InvalidSpace(f"NormalizeObservation: expected a space of arrays, got {self.lane_observation_space!r}")
+        self.show_observation_space(Box(-np.inf, np.inf, shape=shape, dtype=np.float32))
+        self.obs_rms = RunningMeanStd(shape=shape)
+
+    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+        """Normalise first observations."""
+        self._learn(observation if begun is None else observation[begun])
+        return self._normal(observation), info
+
+    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+        """Normalise, last observations included."""
+        observation, reward, terminated, truncated, info = step
+        final = self._final(info) if self._lead else []
+        self._learn(observation)
+        if final:
+            self._learn(np.stack([last for _, last in final]))
+            info = self._with_final(info, [(lane, self._normal(last)) for lane, last in final])
+        return Step(self._normal(observation), reward, terminated, truncated, info)
+
+    def _learn(self, rows: Any) -> None:
+        if self._update_running_mean:
+            (self.obs_rms.update if self._lead else self.obs_rms.update_one)(rows)
+
+    def _normal(self, observation: Any) -> Any:
+        mean, scale = self.obs_rms.mean, 1.0 / np.sqrt(self.obs_rms.var + self.epsilon)
+        return ((observation - mean) * scale).astype(np.float32)
+
+
+class NormalizeReward(_Running):
+    """Scales rewards so that the discounted return has variance 1; the lanes of a batch share one set of statistics.
+
+    The return of an episode starts at 0 with it, whether the last one terminated or was cut.
+
+    >>> import ludus
+    >>> env = NormalizeReward(ludus.make("GridWorld-v0"), gamma=0.9)
+    >>> _ = env.reset(seed=0)
+    >>> float(env.step(1).reward)
+    0.0
+    """
+
+    state_fields = ("return_rms", "discounted_reward")
+
+    def __init__(self, env: Env[Any, Any], gamma: float = 0.99, epsilon: float = 1e-8) -> None:
+        super().__init__(env, epsilon)
+        if not 0 <= gamma <= 1:
+            raise InvalidArgument(f"gamma: expected a number from 0 to 1, got {gamma}")
+        self.gamma = gamma
+        self.return_rms = RunningMeanStd(shape=())
+        self.discounted_reward: Any = np.zeros(self._lead) if self._lead else 0.0
+
+    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+        """Start the returns of lanes that begin."""
+        self.discounted_reward = self.discounted_reward * (0.0 if begun is None else ~begun)
+        return observation, info
+
+    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+        """Add to the returns and scale the reward."""
+        observation, reward, terminated, truncated, info = step
+        total = self.discounted_reward * self.gamma + reward
+        if self._lead:
+            total = self.of_actions(total, begun)
+            if self._update_running_mean:
+                self._learn(total, begun)
+            self.discounted_reward = total * ~(terminated | truncated)
+        else:
+            if self._update_running_mean:
+                self.return_rms.update_one(total)
+            self.discounted_reward = 0.0 if terminated or truncated else total
+        return Step(observation, reward / sqrt(self.return_rms.var + self.epsilon), terminated, truncated, info)
+
+    def _learn(self, total: Any, begun: Mask | None) -> None:
+        """Learn from the lanes that were stepped; a lane that was reset instead has no return yet."""
+        rows = total if begun is None or self._mode is AutoresetMode.SAME_STEP else total[~begun]
+        if rows.size:
+            away = rows - self.return_rms.mean
+            mean = float(away.sum()) / rows.size
+            square = float(away @ away) / rows.size
+            self.return_rms.update_from_moments(self.return_rms.mean + mean, square - mean * mean, rows.size)

@@ -1,0 +1,39 @@
+"""Images at another size."""
+
+from typing import Any
+
+import numpy as np
+
+from ludus.core import Env
+from ludus.errors import InvalidArgument, shorten
+from ludus.rendering import resize
+from ludus.spaces import Box
+from ludus.wrappers.observations import image_space
+from ludus.wrappers.transform import ObservationTransform
+
+__all__ = ["ResizeObservation"]
+
+
+class ResizeObservation(ObservationTransform):
+    """Shows an image at another size, `(height, width)`: averaged when it shrinks, interpolated when it grows.
+
+    >>> resize(np.full((4, 4), 7, np.uint8), (2, 2)).tolist()
+    [[7, 7], [7, 7]]
+    """
+
+    def __init__(self, env: Env[Any, Any], shape: tuple[int, int]) -> None:
+        super().__init__(env)
+        space = image_space("ResizeObservation", self.lane_observation_space, (2, 3))
+        given: Any = shape
+        whole = isinstance(given, tuple) and len(given) == 2 and all(isinstance(one, int | np.integer) for one in given)
+        if not whole or min(given) < 1:
+            raise InvalidArgument(
+                f"ResizeObservation shape: expected a tuple of two positive integers, got {shorten(shape)}"
+            )
+        self.shape = (int(shape[0]), int(shape[1]))
+        self.show_observation_space(Box(0, 255, shape=self.shape + space.shape[2:], dtype=np.uint8))
+
+    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
+        """Resize one image, or each lane's."""
+        size = (self.shape[1], self.shape[0])
+        return np.stack([resize(one, size) for one in observation]) if lead else resize(observation, size)

@@ -1,0 +1,72 @@
+"""Rewards in another form."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ludus.core import Env, Step
+from ludus.errors import InvalidArgument, InvalidType, shorten
+from ludus.wrappers.transform import Mask, Transform
+
+__all__ = ["ClipReward", "TransformReward"]
+
+
+class TransformReward(Transform):
+    """Gives `func(reward)`; in a batch lane by lane, or all at once with `vectorized=True`.
+
+    >>> import ludus
+    >>> env = TransformReward(ludus.make("GridWorld-v0"), lambda reward: reward - 1)
+    >>> _ = env.reset(seed=0)
+    >>> env.step(0).reward
+    -1.0
+    """
+
+    def __init__(self, env: Env[Any, Any], func: Callable[[Any], Any], *, vectorized: bool = False) -> None:
+        super().__init__(env)
+        if not callable(func):
+            raise InvalidType(f"TransformReward func: expected a function, got {shorten(func)}")
+        self.func, self.vectorized = func, vectorized
+
+    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+        """Call the function."""
+        whole = not self._lead or self.vectorized
+        reward = self.func(step[1]) if whole else np.array([self.func(one) for one in step[1]], dtype=np.float64)
+        return Step(step[0], self.of_actions(reward, begun), step[2], step[3], step[4])
+
+
+class ClipReward(Transform):
+    """Keeps rewards between `min_reward` and `max_reward`; either may be None.
+
+    >>> import ludus
+    >>> env = ClipReward(ludus.make("GridWorld-v0"), 0.5, 1.0)
+    >>> _ = env.reset(seed=0)
+    >>> env.step(0).reward
+    0.5
+    """
+
+    def __init__(self, env: Env[Any, Any], min_reward: Any = None, max_reward: Any = None) -> None:
+        super().__init__(env)
+        if min_reward is None and max_reward is None:
+            raise InvalidArgument("ClipReward: expected min_reward or max_reward, got neither")
+        if (
+            min_reward is not None
+            and max_reward is not None
+            and np.any(np.asarray(min_reward) > np.asarray(max_reward))
+        ):
+            raise InvalidArgument(f"ClipReward: expected min_reward <= max_reward, got {min_reward} and {max_reward}")
+        self.min_reward, self.max_reward = min_reward, max_reward
+        plain = isinstance(min_reward, int | float | None) and isinstance(max_reward, int | float | None)
+        self._plain = plain and not self._lead
+
+    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+        """Clip."""
+        return Step(step[0], self.of_actions(self._clipped(step[1]), begun), step[2], step[3], step[4])
+
+    def _clipped(self, reward: Any) -> Any:
+        low, high = self.min_reward, self.max_reward
+        if not self._plain:
+            return np.clip(reward, low, high)
+        if low is not None and reward < low:
+            return low
+        return high if high is not None and reward > high else reward

@@ -1,0 +1,99 @@
+"""Episode statistics: return, length and time, told when an episode ends."""
+
+import time
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.errors import InvalidArgument
+from ludus.wrappers.transform import Mask, Transform
+
+__all__ = ["RecordEpisodeStatistics"]
+
+
+class RecordEpisodeStatistics(Transform):
+    """Puts `{"r": return, "l": length, "t": seconds}` into the info of an episode's last step, and keeps the latest.
+
+    In a batch the three are arrays and `info["_episode"]` says which lanes ended.
+
+    >>> import ludus
+    >>> env = RecordEpisodeStatistics(ludus.make("GridWorld-v0", max_episode_steps=2))
+    >>> _ = env.reset(seed=0), env.step(0)
+    >>> info = env.step(0).info
+    >>> info["episode"]["r"], info["episode"]["l"]
+    (0.0, 2)
+    """
+
+    state_fields = ("episode_count", "return_queue", "length_queue", "time_queue")
+
+    def __init__(self, env: Env[Any, Any], buffer_length: int = 100, stats_key: str = "episode") -> None:
+        super().__init__(env)
+        self._stats_key = stats_key
+        self.episode_count = 0
+        self.episode_returns: Any = 0.0 if not self._lead else np.zeros(self._lead)
+        self.episode_lengths: Any = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
+        self.episode_start_time: Any = (
+            time.perf_counter() if not self._lead else np.full(self._lead, time.perf_counter())
+        )
+        self.time_queue: deque[float] = deque(maxlen=buffer_length)
+        self.return_queue: deque[float] = deque(maxlen=buffer_length)
+        self.length_queue: deque[int] = deque(maxlen=buffer_length)
+
+    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+        """Start the lanes that begin."""
+        self._start(begun)
+        return observation, info
+
+    def _start(self, begun: Mask | None) -> None:
+        now = time.perf_counter()
+        if begun is None:
+            self.episode_returns, self.episode_lengths = self.episode_returns * 0.0, self.episode_lengths * 0
+            self.episode_start_time = now if not self._lead else np.full(self._lead, now)
+        else:
+            self.episode_returns = np.where(begun, 0.0, self.episode_returns)
+            self.episode_lengths = np.where(begun, 0, self.episode_lengths)
+            self.episode_start_time = np.where(begun, now, self.episode_start_time)
+
+    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+        """Count, and tell of what ended."""
+        if begun is not None and self._mode is AutoresetMode.NEXT_STEP:
+            going = ~begun
+            self._start(begun)
+            self.episode_returns = self.episode_returns + step.reward * going
+            self.episode_lengths = self.episode_lengths + going
+        else:
+            self.episode_returns = self.episode_returns + step.reward
+            self.episode_lengths = self.episode_lengths + 1
+        over = step[2] | step[3]
+        if not (over.any() if self._lead else over):
+            return step
+        step = step._replace(info=self._told(step.info, over))
+        if self._mode is AutoresetMode.SAME_STEP:
+            self._start(over)
+        return step
+
+    def _told(self, info: Info, over: Any) -> Info:
+        if self._stats_key in info:
+            raise InvalidArgument(
+                f"stats_key: expected a key that info has not, got {self._stats_key!r}; choose another"
+            )
+        took = time.perf_counter() - self.episode_start_time
+        if not self._lead:
+            self._keep(self.episode_returns, self.episode_lengths, round(took, 6))
+            told = {"r": self.episode_returns, "l": self.episode_lengths, "t": round(took, 6)}
+            return {**info, self._stats_key: told}
+        took = np.round(took, 6)
+        for lane in np.flatnonzero(over):
+            self._keep(self.episode_returns[lane], self.episode_lengths[lane], took[lane])
+        columns = {"r": self.episode_returns, "l": self.episode_lengths, "t": took}
+        told = {name: np.where(over, column, np.zeros_like(column)) for name, column in columns.items()}
+        told |= {f"_{name}": over.copy() for name in columns}
+        return {**info, self._stats_key: told, f"_{self._stats_key}": over.copy()}
+
+    def _keep(self, total: Any, length: Any, seconds: Any) -> None:
+        self.episode_count += 1
+        self.return_queue.append(float(total))
+        self.length_queue.append(int(length))
+        self.time_queue.append(float(seconds))

@@ -1,0 +1,19 @@
+"""`ludus demo`."""
+
+from ludus.registry import list_envs, registry
+
+
+def test_it_plays_the_built_in_environments_and_says_what_to_try_next(ludus):
+    shown = ludus("demo")
+    assert shown.exit_code == 0
+    built_in = [spec for spec in list_envs(extras=()) if registry.package(spec) == "ludus"]
+    assert shown.stdout.count("same history") == len(built_in) >= 2
+    assert "differs" not in shown.stdout
+    assert "ludus run GridWorld-v0 --seed 7" in shown.stdout
+
+
+def test_it_fits_a_terminal_of_80_columns(program):
+    done = program("demo")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "ludus check my_module:MyEnv" in done.stdout
