@@ -105,7 +105,7 @@ class _FromLegacy(Env[Any, Any]):
 
     def _reset_arguments(self, seed: Any, options: Any) -> dict[str, Any]:
         arguments: dict[str, Any] = {}
-        if options is not None:
+        if options:
             if not accepts(self.env.reset, "options"):
                 raise InvalidArgument(
                     f"options: expected None, since {type(self.env).__name__}.reset takes none, got {shorten(options)}"

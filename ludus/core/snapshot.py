@@ -74,6 +74,8 @@ def capture_attributes(layer: Any, memo: dict[int, Any]) -> dict[str, Any]:
     """A deep copy of a layer's attributes, without those in its class's `snapshot_shared`."""
     attributes = {name: value for name, value in _attributes(layer).items() if name not in layer.snapshot_shared}
     memo.update(_modules(attributes))
+    for space in [value for value in attributes.values() if isinstance(value, Space)]:
+        space.settle()  # a generator that is seeded later would not be the snapshot's
     before = dict(memo)  # a copy that fails leaves half-made objects in the memo
     try:
         return deepcopy(attributes, memo)

@@ -5,11 +5,10 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib import import_module
 from typing import Any, ClassVar, Literal, get_args
 
-import msgspec
-
 from ludus.core.id import EnvId
 from ludus.errors import CodecError, InvalidSpec, InvalidType, listing, shorten
 from ludus.spaces.description import from_plain, to_plain
+from ludus.spaces.message import read_json, write_json
 from ludus.spaces.space import same_data
 
 __all__ = ["EnvSpec", "Isolation", "Security", "WrapperSpec"]
@@ -175,14 +174,14 @@ class EnvSpec:
             value = getattr(self, one.name)
             if not same_data(value, _default(one)) and not (one.name == "family" and value == self._default_family):
                 data[one.name] = _plain(value, f"{self.id}.{one.name}")
-        return msgspec.json.encode(data).decode()
+        return write_json(data).decode()
 
     @staticmethod
     def from_json(text: str | bytes) -> "EnvSpec":
         """The spec that `to_json` wrote. Making it imports and runs the code it names: read only what you trust."""
         try:
-            data = from_plain(msgspec.json.decode(text))
-        except (msgspec.DecodeError, CodecError, RecursionError) as error:
+            data = from_plain(read_json(text, "spec"))
+        except (CodecError, RecursionError) as error:
             raise InvalidSpec(f"spec: expected JSON text of an EnvSpec, got {shorten(text)}: {error}") from error
         return read_fields(EnvSpec, data, "EnvSpec")
 

@@ -1,7 +1,6 @@
-"""Parameters: values checked against the fields of a `Params` class, so that rules meet only the types they were written for."""
+"""Parameters: checked against the fields of a `Params` class, so that rules meet only the types they expect."""
 
 from inspect import get_annotations
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -38,9 +37,14 @@ def fitted(owner: str, params: type[Any], name: str, value: Any) -> Any:
     kind = getattr(annotation, "__name__", annotation)  # text where annotations are not evaluated
     if kind == "bool" and isinstance(value, bool | np.bool_):
         return bool(value)
-    if kind == "int" and isinstance(value, Integral) and not isinstance(value, bool):
+    if kind == "int" and isinstance(value, int | np.integer) and not isinstance(value, bool):
         return int(value)
-    if kind == "float" and isinstance(value, Real) and not isinstance(value, bool) and value == value:
+    if (
+        kind == "float"
+        and isinstance(value, int | float | np.number)
+        and not isinstance(value, bool)
+        and value == value
+    ):
         return float(value)
     if isinstance(kind, str) and kind in EXPECTED:
         raise InvalidType(f"{owner} {name}: expected {EXPECTED[kind]}, got {shorten(value)}")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy import empty
 
 __all__ = ["row_writer"]
 
@@ -20,25 +21,25 @@ def row_writer(length: int) -> Writer:
 
 
 def _two(seen: Any, dtype: Any) -> Any:
-    row = np.empty(2, dtype)
+    row = empty(2, dtype)
     row[0], row[1] = seen
     return row
 
 
 def _three(seen: Any, dtype: Any) -> Any:
-    row = np.empty(3, dtype)
+    row = empty(3, dtype)
     row[0], row[1], row[2] = seen
     return row
 
 
 def _four(seen: Any, dtype: Any) -> Any:
-    row = np.empty(4, dtype)
+    row = empty(4, dtype)
     row[0], row[1], row[2], row[3] = seen
     return row
 
 
 def _six(seen: Any, dtype: Any) -> Any:
-    row = np.empty(6, dtype)
+    row = empty(6, dtype)
     row[0], row[1], row[2], row[3], row[4], row[5] = seen
     return row
 

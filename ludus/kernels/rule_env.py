@@ -46,6 +46,8 @@ class RuleEnv(Env[Any, Any]):
     rules: ClassVar[Rules]
     clips_actions: ClassVar[bool] = False
     """Whether the rules clip a Box's action themselves: then any finite numbers are an action."""
+    last_action: Any
+    """What `step` was last called with, as the rules took it; None after a reset."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -61,6 +63,7 @@ class RuleEnv(Env[Any, Any]):
             )
         self.render_mode = render_mode
         self.params: Any = fitted_all(type(self).__name__, self.rules.params, params)
+        self.last_action: Any = None
         self._state: Any = None
         self._needs = "no reset yet"
         acts, seen = self.action_space, self.observation_space
@@ -81,7 +84,7 @@ class RuleEnv(Env[Any, Any]):
             self._state = rules.reset(rng, params)
         else:
             self._state = rules.renew(self._state, rng, params)
-        self._needs = ""
+        self._needs, self.last_action = "", None
         if self.render_mode == "human":
             self.render()
         seen = rules.observe(self._state, params)
@@ -94,11 +97,11 @@ class RuleEnv(Env[Any, Any]):
         if self._needs:
             raise ResetNeeded(f"step: expected reset() first, got {self._needs}")
         if self._row_dtype is not None:
-            if not (
-                type(action) is ndarray
-                and action.dtype is self._row_dtype
-                and action.shape == self._row_shape
-                and isfinite(sum(action.tolist()))  # tells of any NaN; NumPy's functions take five times as long here
+            if (
+                type(action) is not ndarray
+                or action.dtype is not self._row_dtype
+                or action.shape != self._row_shape
+                or not isfinite(sum(action.tolist()))  # finds any NaN; NumPy's functions take five times as long here
             ):
                 action = finite_row(self.action_space, action)  # pyright: ignore[reportArgumentType]
         elif type(action) is int64:
@@ -110,7 +113,7 @@ class RuleEnv(Env[Any, Any]):
         _, _, _, advance, observe, inform, _ = self.rules
         params = self.params
         state, reward, terminated = advance(self._state, action, self._np_random, params)
-        self._state = state
+        self._state, self.last_action = state, action
         if terminated:
             self._needs = "an episode that has ended"
         if self.render_mode == "human":
@@ -136,7 +139,7 @@ class RuleEnv(Env[Any, Any]):
 
     @property
     def state(self) -> Any:
-        """The rules' state: a NamedTuple that unpacks; None before the first reset. Any sequence of its fields sets it."""
+        """The rules' state as a NamedTuple; None before the first reset. Any sequence of its fields sets it."""
         state = self._state
         return state if state is None or isinstance(state, self.rules.state) else self.rules.state._make(state)
 
@@ -147,7 +150,7 @@ class RuleEnv(Env[Any, Any]):
             raise InvalidArgument(f"state: expected the fields {listing(fields)}, got {shorten(value)}")
         kind, owner = self.rules.state, type(self).__name__
         self._state = kind(*(fitted(owner, kind, name, one) for name, one in zip(fields, value, strict=True)))
-        self._needs = ""
+        self._needs, self.last_action = "", None
         self.np_random  # noqa: B018  (rules read the generator directly: there has to be one)
 
 

@@ -1,8 +1,8 @@
 """`Rules`: the contract between an environment's arithmetic and whatever runs it.
 
-Rules are plain functions. They touch nothing but their arguments and the constants of their module, draw only from `rng`, use
-only `math`, scalars, tuples and small arrays, call only functions written alike, and so can be compiled as they are. State and
-parameters are NamedTuples: values, never changed in place.
+Rules are plain functions. They touch nothing but their arguments and the constants of their module, draw only from
+`rng`, use only `math`, scalars, tuples and small arrays, call only functions written alike, and so can be compiled as
+they are. State and parameters are NamedTuples: values, never changed in place.
 """
 
 from collections.abc import Callable
@@ -29,10 +29,10 @@ class Rules(NamedTuple):
     state: type[Any]
     """A NamedTuple class: numbers, bools and arrays of fixed shape.
 
-    Rules that unpack their state may return it as the plain tuple of its fields: in a small step that is a tenth of the time.
+    Rules that unpack their state may return it as the plain tuple of its fields, which saves a tenth of a small step.
     """
     params: type[Any]
-    """A NamedTuple class whose every field has a default; values given for `float`, `int` and `bool` fields are checked."""
+    """A NamedTuple class whose every field has a default; values for `float`, `int` and `bool` fields are checked."""
     reset: Callable[..., Any]
     """`reset(rng, params) -> State`."""
     step: Callable[..., Any]
@@ -45,7 +45,7 @@ class Rules(NamedTuple):
     inform: Callable[..., Any] | None = None
     """`inform(state, params) -> NamedTuple`: what goes into `info`; None for nothing."""
     renew: Callable[..., Any] | None = None
-    """`renew(state, rng, params) -> State`: the next episode's first state, where that depends on how the last one went.
+    """`renew(state, rng, params) -> State`: the next episode's first state, where it depends on how the last one went.
 
     None for `reset`. A reset with a seed never calls it: the same seed gives the same history, whatever came before.
     """

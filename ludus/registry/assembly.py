@@ -22,7 +22,7 @@ def assemble(spec: EnvSpec, arguments: Mapping[str, Any], package: str) -> AnyEn
     `arguments` go over those of the spec; `package` is what an error about missing extras tells to install.
     """
     given = {**_copies(spec.kwargs), **arguments}
-    env = _create(spec, given, package)
+    env, shown = _create(spec, given, package)
     bare = spec.replace(
         kwargs=_copies(given),
         max_episode_steps=None,
@@ -31,10 +31,12 @@ def assemble(spec: EnvSpec, arguments: Mapping[str, Any], package: str) -> AnyEn
         additional_wrappers=(),
     )
     env.unwrapped.spec = bare
-    return _wrap(env, spec)
+    env = _wrap(env, spec)
+    return env if shown is None else _wrapper(shown, spec.id)(env)
 
 
-def _create(spec: EnvSpec, arguments: dict[str, Any], package: str) -> AnyEnv:
+def _create(spec: EnvSpec, arguments: dict[str, Any], package: str) -> tuple[AnyEnv, WrapperSpec | None]:
+    """The bare environment, and the wrapper that gives the render mode asked for where it has none of its own."""
     if spec.entry_point is None:
         raise EntryPointError(
             f"{spec.id}: expected an entry_point, got only a vector_entry_point; it exists as a batch only"
@@ -42,6 +44,7 @@ def _create(spec: EnvSpec, arguments: dict[str, Any], package: str) -> AnyEnv:
     try:
         creator = load(spec.entry_point, spec.id)
         _check_creator(creator, spec)
+        shown = _stand_in(creator, arguments)
         _check_render_mode(creator, arguments, spec.id)
         check_arguments(creator, arguments, spec.id)
         env = creator(**arguments)
@@ -55,7 +58,21 @@ def _create(spec: EnvSpec, arguments: dict[str, Any], package: str) -> AnyEnv:
             f"{spec.id}: expected its entry_point to return a ludus Env, got {shorten(env)}{_adapter(env)}"
         )
     _check_modes(arguments.get("render_mode"), env.metadata, type(env.unwrapped).__name__, spec.id)
-    return env
+    return env, shown
+
+
+def _stand_in(creator: Any, arguments: dict[str, Any]) -> WrapperSpec | None:
+    """A wrapper for a mode that follows from another: a list of frames, or a window that shows them."""
+    mode, modes = arguments.get("render_mode"), (getattr(creator, "metadata", None) or {}).get("render_modes") or []
+    if not isinstance(mode, str) or mode in modes:
+        return None
+    if mode.endswith("_list") and mode[:-5] in modes and mode != "human_list":
+        arguments["render_mode"] = mode[:-5]
+        return WrapperSpec("RenderCollection", "ludus.wrappers:RenderCollection")
+    if mode == "human" and "rgb_array" in modes:
+        arguments["render_mode"] = "rgb_array"
+        return WrapperSpec("HumanRendering", "ludus.wrappers:HumanRendering")
+    return None
 
 
 def _check_creator(creator: Any, spec: EnvSpec) -> None:

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from ludus.core import EnvSpec
 from ludus.core.spec import read_fields
 from ludus.errors import EntryPointError, InvalidSpec, LudusError, listing, shorten
@@ -45,6 +43,8 @@ def locate(entry_point: str, distribution: Any) -> Any:
 
 def read_catalog(path: Any) -> Iterator[Entry]:
     """What a catalog lists, in its order; an entry that is wrong does not keep the others from being read."""
+    import msgspec
+
     try:
         content = path.read_bytes()
         data: Any = msgspec.toml.decode(content) if path.name.endswith(".toml") else msgspec.json.decode(content)

@@ -1,6 +1,6 @@
 """`make_vec`: many environments of one spec, stepped together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import index
 from typing import Any
@@ -9,6 +9,7 @@ from ludus.core import AutoresetMode, Env, EnvSpec, VectorEnv
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
 from ludus.registry.make import Target, make, requested
 from ludus.vector import SerialVectorEnv
+from ludus.wrappers.wrapping import wrapper_of
 
 __all__ = ["make_vec"]
 
@@ -21,7 +22,7 @@ def make_vec(
     num_envs: int = 1,
     executor: str = "serial",
     autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-    wrappers: Sequence[WrapLane] = (),
+    wrappers: Sequence[Any] = (),
     **kwargs: Any,
 ) -> VectorEnv[Any, Any]:
     """A batch of `num_envs` lanes, each made as `make(id, **kwargs)` makes it and then wrapped by each of `wrappers`.
@@ -36,9 +37,9 @@ def make_vec(
     known = EXECUTORS.get(executor) if isinstance(executor, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
     if known is None:
         raise InvalidArgument(f"executor: expected one of {listing(EXECUTORS)}, got {shorten(executor)}")
-    if callable(wrappers) or not all(callable(one) for one in wrappers):
-        raise InvalidType(f"wrappers: expected a sequence of wrapper classes or functions, got {shorten(wrappers)}")
-    lane = partial(_lane, requested(id), tuple(wrappers), kwargs)
+    if callable(wrappers) or isinstance(wrappers, str | Mapping):
+        raise InvalidType(f"wrappers: expected a sequence of wrappers, got {shorten(wrappers)}")
+    lane = partial(_lane, requested(id), tuple(wrapper_of(one) for one in wrappers), kwargs)
     envs = known([lane] * _count(num_envs), autoreset_mode=autoreset_mode)
     envs.spec = envs.envs[0].spec
     return envs

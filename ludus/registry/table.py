@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 from ludus.core import EnvId, EnvSpec
 from ludus.errors import DuplicateId, listing
+from ludus.registry.elsewhere import from_elsewhere
 from ludus.registry.index import Index
 from ludus.registry.notice import notice
 from ludus.registry.ownership import owner
@@ -105,9 +106,13 @@ class Registry(Mapping[str, EnvSpec]):
                     "neither is used: uninstall one of them"
                 )
             claim = index.claims.get(index.aliases.get(name, name))
-            if claim is None:
-                raise unknown(id, index)
-            return claim.spec
+            if claim is not None:
+                return claim.spec
+            error = unknown(id, index)
+        found = from_elsewhere(id)  # without the lock: it imports, and what it imports may need the registry
+        if found is None:
+            raise error
+        return found
 
     def package(self, spec: EnvSpec) -> str:
         """The installed package, or else the module, that an environment comes from."""

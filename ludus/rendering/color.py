@@ -1,5 +1,6 @@
 """Colours: four bytes (red, green, blue, alpha), written as a tuple, as `#rrggbb` or by name."""
 
+import re
 from functools import lru_cache
 from operator import index
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ NAMES = {
     "blue": "#1971c2", "navy": "#1b2a49", "purple": "#7048e8", "pink": "#e64980", "brown": "#8d5b3a",
 }  # fmt: skip
 """Names for a calm palette; black, white, gray and silver are CSS's own."""
+
+HEX = re.compile("#([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
 
 
 class RGBA(NamedTuple):
@@ -49,16 +52,11 @@ def parse_color(color: Any, where: str = "color") -> RGBA:
 
 @lru_cache(maxsize=1024)
 def _from_text(text: str) -> RGBA | None:
-    digits = NAMES.get(text.lower(), text).removeprefix("#")
-    if len(digits) in (3, 4):
-        digits = "".join(digit * 2 for digit in digits)
-    # `bytes.fromhex` alone would let blanks pass.
-    if len(digits) not in (6, 8) or len(digits.split()) != 1 or not text.startswith("#") and text.lower() not in NAMES:
+    found = HEX.fullmatch(NAMES.get(text.lower(), text))
+    if found is None:
         return None
-    try:
-        return RGBA(*bytes.fromhex(digits))
-    except ValueError:
-        return None
+    digits = found[1] if len(found[1]) > 4 else "".join(digit * 2 for digit in found[1])
+    return RGBA(*bytes.fromhex(digits))
 
 
 def _from_channels(color: Any) -> RGBA | None:

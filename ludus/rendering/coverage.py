@@ -75,23 +75,23 @@ def _spread(counts: Ints) -> tuple[Ints, Ints]:
 def _winding(slices: Slices, width: int, height: int) -> Floats:
     """The winding number of each pixel, averaged over it."""
     seen = slices.left < width
-    row, tall, left, right = (part[seen] for part in slices)
+    left, right = slices.left[seen], slices.right[seen]
     first = np.clip(np.floor(left).astype(np.int64), 0, width - 1)
     last = np.clip(np.floor(right).astype(np.int64) + 1, first, width - 1)
     piece, offset = _spread(last - first + 1)
     column, left, right = first[piece] + offset, left[piece], right[piece]
-    before, here = _area_up_to(column, left, right), _area_up_to(column + 1, left, right)
-    # Only the change from column to column is noted, and summed up at the end: beyond its last column a piece is silent.
-    change = here - before
-    change[1:] -= np.where(offset[1:] > 0, change[:-1], 0.0)
-    noted = np.bincount(row[piece] * width + column, weights=change * tall[piece], minlength=width * height)
+    covered = _area_up_to(column + 1, left, right) - _area_up_to(column, left, right)
+    # Only the change from column to column is noted, and summed up at the end: past its last column a piece is silent.
+    covered[1:] -= np.where(offset[1:] > 0, covered[:-1], 0.0)
+    cell, weights = slices.row[seen][piece] * width + column, covered * slices.height[seen][piece]
+    noted: Floats = np.bincount(cell, weights=weights, minlength=width * height).astype(np.float64, copy=False)
     return np.cumsum(noted.reshape(height, width), axis=1)
 
 
 def _area_up_to(x: Ints, left: Floats, right: Floats) -> Floats:
     """The area between a piece of height 1 that runs from `left` to `right` and the vertical at `x`, if beyond it."""
     reach = np.maximum(x - left, 0.0)
-    # Where the vertical cuts the piece a triangle, beyond it a triangle and a rectangle; upright pieces have no triangle.
+    # A triangle where the vertical cuts the piece, and a rectangle beyond it; upright pieces have no triangle.
     run = np.maximum(right - left, 1e-300)
     cut = np.minimum(reach, run)
     return cut * (cut / run) * 0.5 + (reach - cut)

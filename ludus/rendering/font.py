@@ -9,20 +9,29 @@ from typing import NamedTuple
 import numpy as np
 
 from ludus.rendering.frame import Floats
-from ludus.rendering.glyphs import DIGIT_WIDTH, GLYPHS, MISSING, SPACES
+from ludus.rendering.glyphs import DIGIT_WIDTH, GLYPHS, MISSING, SNUG_LEFT, SNUG_RIGHT, SPACES
 from ludus.rendering.mark import ANCHORS, Text
 from ludus.rendering.matrix import Matrix
 from ludus.rendering.outline import Outline, join_contours
 from ludus.rendering.stroke import stroke
 
-__all__ = ["CAP_HEIGHT", "LINE_HEIGHT", "text_outline", "text_width"]
+__all__ = [
+    "CAP_HEIGHT",
+    "LINE_HEIGHT",
+    "Glyph",
+    "glyph",
+    "placed_characters",
+    "text_outline",
+    "text_place",
+    "text_width",
+]
 
 EM = 22.0
 """Units of the glyphs to a text of size 1."""
 PENS = {False: 1.9, True: 3.1}
 """The pen's width, plain and bold."""
-BEARING = 1.25
-"""What is left free on each side of a glyph."""
+BEARING, SNUG = 1.5, 0.8
+"""What is left free on each side of a glyph, upright or round."""
 CAP_HEIGHT = (14.0 + PENS[False]) / EM
 """The height of capitals and digits in a text of size 1."""
 LINE_HEIGHT = 1.3
@@ -62,25 +71,37 @@ def _advance(line: str, bold: bool) -> float:
 
 def text_outline(text: Text) -> tuple[Outline, Matrix]:
     """The outline of a text, and the map from it to the text's place."""
+    place, across = text_place(text)
+    return layout(text.text, text.bold, across), place
+
+
+def text_place(text: Text) -> tuple[Matrix, float]:
+    """The map from the glyphs' units to a text's place, and the part of each line that lies left of it."""
     across, down = ANCHORS[text.anchor]
-    lines = text.text.count("\n")
-    height = CAP_HEIGHT + LINE_HEIGHT * lines
-    unit = text.size / EM
-    baseline = text.y + text.size * (CAP_HEIGHT - down * height)
-    return layout(text.text, text.bold, across), Matrix(unit, 0.0, 0.0, -unit, text.x, baseline)
+    height = CAP_HEIGHT + LINE_HEIGHT * text.text.count("\n")
+    unit, baseline = text.size / EM, text.y + text.size * (CAP_HEIGHT - down * height)
+    return Matrix(unit, 0.0, 0.0, -unit, text.x, baseline), across
 
 
 @lru_cache(maxsize=1024)
 def layout(text: str, bold: bool, across: float) -> Outline:
-    """A text in units: the first baseline at 0, lines shifted to the left by `across` of their width."""
-    contours: list[Floats] = []
+    """The outline of a text in units: the first baseline at 0, lines shifted to the left by `across` of their width."""
+    return join_contours(
+        [
+            contour + np.array((x, y))
+            for character, x, y in placed_characters(text, bold, across)
+            for contour in glyph(character, bold).contours
+        ]
+    )
+
+
+def placed_characters(text: str, bold: bool, across: float) -> Iterator[tuple[str, float, float]]:
+    """Each character of a text, and where its glyph stands, in units."""
     for number, line in enumerate(text.split("\n")):
-        pen = -across * _advance(line, bold)
+        x, y = -across * _advance(line, bold), -number * LINE_HEIGHT * EM
         for character in line:
-            drawn = glyph(character, bold)
-            contours += [contour + (pen, -number * LINE_HEIGHT * EM) for contour in drawn.contours]
-            pen += drawn.advance
-    return join_contours(contours)
+            yield character, x, y
+            x += glyph(character, bold).advance
 
 
 @lru_cache(maxsize=512)
@@ -93,11 +114,15 @@ def glyph(character: str, bold: bool) -> Glyph:
     low = min(float(one.points[:, 0].min()) for one in strokes)
     width = max(float(one.points[:, 0].max()) for one in strokes) - low
     if character.isdecimal():
-        low, width = (low + (low + width) - DIGIT_WIDTH) / 2.0 if character != "1" else 0.0, DIGIT_WIDTH
+        low, width = low + (width - DIGIT_WIDTH) / 2.0, DIGIT_WIDTH
+    left = SNUG if character in SNUG_LEFT else BEARING
+    right = SNUG if character in SNUG_RIGHT else BEARING
+    if character.isdecimal():
+        left, right = BEARING, SNUG
     # The pen's edge, not its middle, stands on the baseline and at the side bearing.
-    shift = (BEARING + pen / 2.0 - low, pen / 2.0)
+    shift = (left + pen / 2.0 - low, pen / 2.0)
     contours = [contour + shift for one in strokes for contour in _inked(one, pen)]
-    return Glyph(tuple(contours), width + pen + 2.0 * BEARING)
+    return Glyph(tuple(contours), left + width + pen + right)
 
 
 def _inked(one: Stroke, pen: float) -> list[Floats]:

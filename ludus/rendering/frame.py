@@ -21,7 +21,9 @@ def as_frame(value: Any, where: str = "frame") -> Frame:
     """
     frame = np.asarray(value)
     if frame.dtype != np.uint8 or frame.ndim not in (2, 3) or frame.size == 0:
-        raise InvalidArgument(f"{where}: expected uint8 pixels of shape (height, width, 3), got {_described(value, frame)}")
+        raise InvalidArgument(
+            f"{where}: expected uint8 pixels of shape (height, width, 3), got {_described(value, frame)}"
+        )
     if frame.ndim == 2:
         frame = frame[:, :, np.newaxis]
     if frame.shape[2] == 1:

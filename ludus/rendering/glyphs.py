@@ -1,16 +1,20 @@
-"""Glyphs: a sans-serif of our own, each letter as the path of a round pen. Capitals are 14 units high, small letters 10.
+"""Glyphs: a sans-serif of our own, each letter as the path of a round pen. Capitals are 14 units high, small ones 10.
 
-`M x y` lifts the pen, `L x y` draws a line, `C` a cubic curve (two handles, end), `A cx cy rx ry from to` an arc in degrees,
-`Z` closes, `D x y` sets a dot; y points up from the baseline. A path that begins with `F` is filled, not drawn.
+`M x y` lifts the pen, `L x y` draws a line, `C` a cubic curve (two handles, end), `A cx cy rx ry from to` an arc in
+degrees, `Z` closes, `D x y` sets a dot; y points up from the baseline. What begins with `F` is filled, not drawn.
 """
 
-__all__ = ["DIGIT_WIDTH", "GLYPHS", "MISSING", "SPACES"]
+__all__ = ["DIGIT_WIDTH", "GLYPHS", "MISSING", "SNUG_LEFT", "SNUG_RIGHT", "SPACES"]
 
 DIGIT_WIDTH = 8.6
 """All digits have this width, so that numbers which change do not dance."""
 
 SPACES = {" ": 5.2, "\u00a0": 5.2, "\t": 20.8}
 """The widths of what leaves no trace."""
+
+SNUG_LEFT = frozenset("AJTVWXYZ7acdefgjoqstvwxyCGOQ/\\")
+SNUG_RIGHT = frozenset("AFKLPRTVWXYZ7bcefkoprstvwxyDOQ/\\")
+"""What is round or slanted on that side: it needs less room there than an upright stem does."""
 
 MISSING = "M0 0 L0 14 L8 14 L8 0 Z"
 """A box, for characters that the font does not have."""
@@ -128,6 +132,20 @@ GLYPHS = {
     "−": "M0 6.4 L9.2 6.4",
     "…": "D0 0.2 D5 0.2 D10 0.2",
     "•": "F A2.6 6 2.6 2.6 0 360 Z",
+    "α": "M9.4 10 C7.2 2 6 0 3.8 0 C1.6 0 0 2 0 5 C0 8 1.6 10 3.8 10 C6 10 7.2 8 9.4 0",
+    "γ": "M0 10 L3.9 0 L3.9 -4.2 M7.8 10 L3.9 0",
+    "ε": "M7 8.6 C6.2 9.6 5 10 3.8 10 C1.8 10 0.6 9 0.6 7.6 C0.6 6.2 1.8 5.2 3.8 5.2 "
+         "C1.4 5.2 0 4.2 0 2.6 C0 1 1.6 0 3.8 0 C5.4 0 6.6 0.5 7.4 1.6",
+    "θ": "A4.1 7 4.1 7 0 360 Z M0 7 L8.2 7",
+    "λ": "M0.4 14.2 C2.4 14.8 3 13 3.6 11 L7.6 0 M4.2 9 L0 0",
+    "μ": "M0 10 L0 -4.2 M0 3.9 A3.7 3.9 3.7 3.9 180 360 M7.4 10 L7.4 0",
+    "π": "M0 10 L9.6 10 M2.4 10 L2.4 0 M7.2 10 L7.2 0",
+    "σ": "M9.4 10 L4.4 10 A4.4 5 4.4 5 90 405",
+    "τ": "M0 10 L8 10 M4 10 L4 0",
+    "φ": "A5.2 5 5.2 5 0 360 Z M5.2 14 L5.2 -4.2",
+    "ω": "M1.8 10 C-0.8 7 -0.6 0 3 0 C5 0 6 1.6 6 4.6 C6 1.6 7 0 9 0 C12.6 0 12.8 7 10.2 10",
+    "Δ": "M0 0 L6 14 L12 0 Z",
+    "Σ": "M9 14 L0 14 L5.4 7 L0 0 L9 0",
     "←": "M14 6.4 L0 6.4 M5 11.4 L0 6.4 L5 1.4",
     "→": "M0 6.4 L14 6.4 M9 11.4 L14 6.4 L9 1.4",
     "↑": "M5 -0.6 L5 13.4 M0 8.4 L5 13.4 L10 8.4",
@@ -137,6 +155,6 @@ GLYPHS = {
     "♦": "F M5.5 -1 L11 6.4 L5.5 13.8 L0 6.4 Z",
     "♣": "F A3 5 3.4 3.4 0 360 Z F A10 5 3.4 3.4 0 360 Z F A6.5 10.2 3.4 3.4 0 360 Z "
          "F M3.4 -1 C5.6 0.6 6.1 3.6 6.1 6.6 L6.9 6.6 C6.9 3.6 7.4 0.6 9.6 -1 Z",
-    "♠": "F M6.5 13.8 C4.6 10.4 0 8.2 0 4.6 C0 0.8 5.2 0.6 6.3 3.8 L6.7 3.8 C7.8 0.6 13 0.8 13 4.6 C13 8.2 8.4 10.4 6.5 13.8 Z "
-         "F M3.4 -1 C5.6 0.2 6.2 2.4 6.2 5 L6.8 5 C6.8 2.4 7.4 0.2 9.6 -1 Z",
+    "♠": "F M6.5 13.8 C4.6 10.4 0 8.2 0 4.6 C0 0.8 5.2 0.6 6.3 3.8 L6.7 3.8 C7.8 0.6 13 0.8 13 4.6 "
+         "C13 8.2 8.4 10.4 6.5 13.8 Z F M3.4 -1 C5.6 0.2 6.2 2.4 6.2 5 L6.8 5 C6.8 2.4 7.4 0.2 9.6 -1 Z",
 }  # fmt: skip

@@ -5,7 +5,20 @@ from typing import Literal, NamedTuple
 from ludus.rendering.color import RGBA
 from ludus.rendering.matrix import Matrix
 
-__all__ = ["ANCHORS", "Anchor", "Cap", "Ellipse", "Join", "Mark", "Paint", "Path", "Picture", "Rectangle", "Rule", "Text"]
+__all__ = [
+    "ANCHORS",
+    "Anchor",
+    "Cap",
+    "Ellipse",
+    "Join",
+    "Mark",
+    "Paint",
+    "Path",
+    "Picture",
+    "Rectangle",
+    "Rule",
+    "Text",
+]
 
 Cap = Literal["butt", "round", "square"]
 Join = Literal["miter", "round"]

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,19 @@ __all__ = ["Outline", "corners", "fill_outline", "join_contours", "stroke_outlin
 Shape = Path | Ellipse | Rectangle
 
 
-class Outline(NamedTuple):
-    """Corners, and for each the number of the corner that follows it in its contour."""
+class Outline:
+    """Corners, and for each the number of the corner that follows it in its contour; equal only to itself.
 
-    points: Floats
-    following: NDArray[np.int64]
+    >>> Outline(np.array([[1.0, 2.0], [5.0, 2.0], [5.0, 4.0]]), np.array([1, 2, 0])).box
+    (1.0, 2.0, 5.0, 4.0)
+    """
+
+    def __init__(self, points: Floats, following: NDArray[np.int64]) -> None:
+        self.points = points
+        self.following = following
+        self.box = (
+            (0.0, 0.0, 0.0, 0.0) if not len(points) else (*points.min(axis=0).tolist(), *points.max(axis=0).tolist())
+        )
 
 
 def join_contours(contours: Sequence[Floats]) -> Outline:
@@ -85,7 +92,7 @@ def _ring(circle: Ellipse, width: float, resolution: float) -> list[Floats]:
     outer, inner = circle.radius_x + width / 2.0, circle.radius_x - width / 2.0
     unit = _circle(_sides(outer, resolution))
     rings = [unit * outer, unit[::-1] * inner] if inner > 0.0 else [unit * outer]
-    return [(circle.x, circle.y) + ring for ring in rings]
+    return [ring + np.array((circle.x, circle.y)) for ring in rings]
 
 
 def _rounded(box: Rectangle, resolution: float) -> Floats:
@@ -99,9 +106,9 @@ def _rounded(box: Rectangle, resolution: float) -> Floats:
     left, top, right, bottom = left + radius, top + radius, right - radius, bottom - radius
     return np.concatenate(
         (
-            (right, bottom) + arc,
-            (left, bottom) + arc[:, ::-1] * (-1.0, 1.0),
+            arc + np.array((right, bottom)),
+            arc[:, ::-1] * (-1.0, 1.0) + (left, bottom),
             (left, top) - arc,
-            (right, top) + arc[:, ::-1] * (1.0, -1.0),
+            arc[:, ::-1] * (1.0, -1.0) + (right, top),
         )
     )

@@ -1,5 +1,6 @@
 """Pixels: a drawing as an anti-aliased RGB frame. NumPy is all it needs, and the same drawing gives the same bytes."""
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -11,18 +12,19 @@ from ludus.rendering.color import RGBA
 from ludus.rendering.coverage import coverage
 from ludus.rendering.drawing import Drawing
 from ludus.rendering.font import text_outline
-from ludus.rendering.frame import Floats, Frame
-from ludus.rendering.mark import Mark, Path, Picture, Rectangle, Rule, Text
+from ludus.rendering.frame import Frame
+from ludus.rendering.mark import Mark, Paint, Path, Picture, Rectangle, Rule, Text
 from ludus.rendering.matrix import Matrix
 from ludus.rendering.outline import Outline, Shape, fill_outline, stroke_outline
 from ludus.rendering.sampling import sampled
 
 __all__ = ["blank", "paint", "to_pixels"]
 
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+
 GRAIN = 1024
-"""Outlines are laid on a grid of 1/1024 pixel, so that equal shapes are found again in the caches."""
-FAR = 1e6
-"""Corners further out, in pixels, are drawn in to here: no frame shows the difference."""
+"""Shapes are moved on a grid of 1/1024 pixel, so that equal ones are found again in the caches."""
 SMALL = 1 << 14
 """Masks of at most so many pixels are kept in large number, larger ones in small number."""
 
@@ -65,73 +67,88 @@ def paint(frame: Frame, mark: Mark, base: Matrix) -> None:
         outline, place = text_outline(shape)
         _paint_outline(frame, outline, matrix.after(place), colors.fill)
     else:
-        _paint_shape(frame, shape, mark, matrix)
+        _paint_fill(frame, shape, colors, matrix)
+        _paint_stroke(frame, shape, colors, matrix)
 
 
-def _paint_shape(frame: Frame, shape: Shape, mark: Mark, matrix: Matrix) -> None:
-    colors, resolution = mark.paint, _resolution(matrix)
-    if colors.fill is not None:
-        if isinstance(shape, Rectangle) and not shape.radius and matrix.is_upright:
-            left, top = matrix.map(shape.x, shape.y)
-            right, bottom = matrix.map(shape.x + shape.width, shape.y + shape.height)
-            blend_rectangle(frame, (left, top, right, bottom), colors.fill)
-        else:
-            _paint_outline(frame, fill_outline(shape, resolution), matrix, colors.fill, colors.rule)
-    if colors.stroke is not None:
-        box = _straight(shape, mark, matrix)
-        if box is not None:
-            blend_rectangle(frame, box, colors.stroke)
-        else:
-            _paint_outline(frame, stroke_outline(shape, colors, resolution), matrix, colors.stroke)
+def _paint_fill(frame: Frame, shape: Shape, colors: Paint, matrix: Matrix) -> None:
+    if colors.fill is None:
+        return
+    if isinstance(shape, Rectangle) and not shape.radius and matrix.is_upright:
+        corner = matrix.map(shape.x, shape.y)
+        blend_rectangle(frame, (*corner, *matrix.map(shape.x + shape.width, shape.y + shape.height)), colors.fill)
+        return
+    shape, matrix = _centered(shape, matrix)
+    _paint_outline(frame, fill_outline(shape, _resolution(matrix)), matrix, colors.fill, colors.rule)
+
+
+def _paint_stroke(frame: Frame, shape: Shape, colors: Paint, matrix: Matrix) -> None:
+    if colors.stroke is None:
+        return
+    box = _straight(shape, colors, matrix)
+    if box is not None:
+        blend_rectangle(frame, box, colors.stroke)
+        return
+    shape, matrix = _centered(shape, matrix)
+    # Colours do not shape a line: left out, so that lines of all colours share one outline.
+    outline = stroke_outline(shape, colors._replace(fill=None, stroke=None), _resolution(matrix))
+    _paint_outline(frame, outline, matrix, colors.stroke)
+
+
+def _centered(shape: Shape, matrix: Matrix) -> tuple[Shape, Matrix]:
+    """The shape at (0, 0) and a map that brings it back: equal shapes in many places then share one outline."""
+    if isinstance(shape, Path):
+        return shape, matrix
+    x, y = matrix.map(shape.x, shape.y)
+    return shape._replace(x=0.0, y=0.0), matrix._replace(e=x, f=y)
 
 
 def _resolution(matrix: Matrix) -> float:
     """Pixels per unit, as a power of two: a slowly growing scale then finds its outlines in the cache."""
-    return 2.0 ** np.ceil(np.log2(max(matrix.magnification, 1e-6)))
+    return 2.0 ** math.ceil(math.log2(max(matrix.magnification, 1e-6)))
 
 
-def _straight(shape: Shape, mark: Mark, matrix: Matrix) -> tuple[float, float, float, float] | None:
+def _straight(shape: Shape, colors: Paint, matrix: Matrix) -> Box | None:
     """The rectangle that a horizontal or vertical line with plain ends is."""
-    if not isinstance(shape, Path) or len(shape.points) != 2 or mark.paint.cap != "butt" or not matrix.is_upright:
+    if not isinstance(shape, Path) or len(shape.points) != 2 or colors.cap != "butt" or not matrix.is_upright:
         return None
     (x1, y1), (x2, y2) = shape.points
     if (x1 == x2) == (y1 == y2):
         return None
-    half = mark.paint.width / 2.0
+    half = colors.width / 2.0
     wide, tall = (half, 0.0) if x1 == x2 else (0.0, half)
-    left, top = matrix.map(min(x1, x2) - wide, min(y1, y2) - tall)
-    right, bottom = matrix.map(max(x1, x2) + wide, max(y1, y2) + tall)
-    return left, top, right, bottom
+    corner = matrix.map(min(x1, x2) - wide, min(y1, y2) - tall)
+    return *corner, *matrix.map(max(x1, x2) + wide, max(y1, y2) + tall)
 
 
-def _paint_outline(
-    frame: Frame, outline: Outline, matrix: Matrix, color: RGBA | None, rule: Rule = "nonzero"
-) -> None:
-    if color is None or not len(outline.points):
-        return
-    points = np.clip(matrix.map_points(outline.points), -FAR, FAR)
-    window = _window(points, frame)
-    if window is None:
+def _paint_outline(frame: Frame, outline: Outline, matrix: Matrix, color: RGBA | None, rule: Rule = "nonzero") -> None:
+    window = _window(outline.box, matrix, frame)
+    if color is None or window is None:
         return
     left, top, right, bottom = window
-    grains = np.rint((points - (left, top)) * GRAIN).astype(np.int32)
     size = right - left, bottom - top
     masks = _small_mask if size[0] * size[1] <= SMALL else _large_mask
-    mask = masks(grains.tobytes(), outline.following.tobytes(), size, rule)
+    mask = masks(outline, _within(matrix, left, top), size, rule)
     blend_mask(frame[top:bottom, left:right], mask, color)
 
 
-def _window(points: Floats, frame: Frame) -> tuple[int, int, int, int] | None:
-    """The pixels (left, top, right, bottom) that an outline can touch; None when it lies outside the frame."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    left, top = max(0, int(np.floor(low[0]))), max(0, int(np.floor(low[1])))
-    right, bottom = min(frame.shape[1], int(np.ceil(high[0]))), min(frame.shape[0], int(np.ceil(high[1])))
+def _window(box: Box, matrix: Matrix, frame: Frame) -> tuple[int, int, int, int] | None:
+    """The pixels (left, top, right, bottom) that a box can touch once it is mapped; None if there are none."""
+    left, top, right, bottom = box
+    corners = [matrix.map(left, top), matrix.map(right, bottom), matrix.map(right, top), matrix.map(left, bottom)]
+    x, y = [corner[0] for corner in corners], [corner[1] for corner in corners]
+    left, top = max(0, math.floor(min(x))), max(0, math.floor(min(y)))
+    right, bottom = min(frame.shape[1], math.ceil(max(x))), min(frame.shape[0], math.ceil(max(y)))
     return (left, top, right, bottom) if left < right and top < bottom else None
 
 
-def _mask(grains: bytes, following: bytes, size: tuple[int, int], rule: Rule) -> Mask:
-    points = np.frombuffer(grains, dtype=np.int32).reshape(-1, 2) / GRAIN
-    return to_mask(coverage(points, np.frombuffer(following, dtype=np.int64), size, rule=rule))
+def _within(matrix: Matrix, left: int, top: int) -> Matrix:
+    """The map into a window of the frame, its shift laid on a fine grid."""
+    return matrix._replace(e=round((matrix.e - left) * GRAIN) / GRAIN, f=round((matrix.f - top) * GRAIN) / GRAIN)
+
+
+def _mask(outline: Outline, matrix: Matrix, size: tuple[int, int], rule: Rule) -> Mask:
+    return to_mask(coverage(matrix.map_points(outline.points), outline.following, size, rule=rule))
 
 
 _small_mask = lru_cache(maxsize=1024)(_mask)
@@ -139,12 +156,10 @@ _large_mask = lru_cache(maxsize=8)(_mask)
 
 
 def _paint_picture(frame: Frame, picture: Picture, matrix: Matrix) -> None:
-    corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
     unit = matrix.after(Matrix(picture.width, 0.0, 0.0, picture.height, picture.x, picture.y))
-    window = _window(np.array([unit.map(*corner) for corner in corners]), frame)
+    window = _window((0.0, 0.0, 1.0, 1.0), unit, frame)
     if window is None or not unit.determinant:
         return
     left, top, right, bottom = window
-    placed = Matrix(*(round(number * GRAIN) / GRAIN for number in unit._replace(e=unit.e - left, f=unit.f - top)))
-    if placed.determinant:
-        blend_image(frame[top:bottom, left:right], sampled(picture._replace(x=0.0, y=0.0), placed, (right - left, bottom - top)))
+    image = sampled(picture._replace(x=0.0, y=0.0), _within(unit, left, top), (right - left, bottom - top))
+    blend_image(frame[top:bottom, left:right], image)

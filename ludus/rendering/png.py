@@ -1,4 +1,4 @@
-"""PNG files: the frame as it is, compressed; the standard library is enough to write one."""
+"""PNG files: a frame as it is, compressed; the standard library is enough to write one."""
 
 import struct
 import zlib
@@ -6,22 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from ludus.rendering.frame import as_frame
+from ludus.rendering.frame import Frame, as_frame
 
 __all__ = ["to_png"]
 
+COLOR_TYPES = {3: 2, 4: 6}
+"""PNG's numbers for three channels and four."""
+
 
 def to_png(frame: Any) -> bytes:
-    """An RGB frame as the bytes of a PNG file.
+    """An RGB frame, or one with alpha, as the bytes of a PNG file.
 
     >>> to_png(np.zeros((2, 2, 3), np.uint8))[1:4]
     b'PNG'
     """
-    pixels = as_frame(frame)
-    height, width, _ = pixels.shape
-    rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)  # each row begins with its filter: 0 for none
+    pixels: Frame = np.asarray(frame)
+    if pixels.ndim != 3 or pixels.shape[2] != 4:
+        pixels = as_frame(pixels)
+    height, width, channels = pixels.shape
+    rows = np.zeros((height, 1 + channels * width), dtype=np.uint8)  # each row begins with its filter: 0 for none
     rows[:, 1:] = pixels.reshape(height, -1)
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, 8, COLOR_TYPES[channels], 0, 0, 0)
     chunks = (b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), 6)), (b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks)
 

@@ -27,8 +27,8 @@ def resize(frame: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
     array = np.asarray(frame)
     if array.ndim not in (2, 3, 4) or array.dtype.kind not in "uf" or 0 in array.shape:
         raise InvalidArgument(
-            f"resize: expected an image (height, width[, channels]) or a batch (n, height, width, channels) of bytes or "
-            f"floats, got {array.dtype} of shape {array.shape}"
+            "resize: expected an image (height, width[, channels]) or a batch (n, height, width, channels) of bytes "
+            f"or floats, got {array.dtype} of shape {array.shape}"
         )
     rows = 1 if array.ndim == 4 else 0
     if array.shape[rows : rows + 2] == (height, width):
@@ -69,7 +69,7 @@ def _along(array: NDArray[Any], length: int, axis: int) -> NDArray[Any]:
     shape = [1] * array.ndim
     shape[axis] = length
     total: NDArray[Any] = np.zeros((*array.shape[:axis], length, *array.shape[axis + 1 :]), dtype=kind)
-    # One weighted gather for each tap, not a matrix product: there are few taps, and no BLAS that rounds in its own order.
+    # One weighted gather for each tap, not a matrix product: taps are few, and a BLAS rounds in an order of its own.
     for source, weight in _taps(array.shape[axis], length):
         total += array.take(source, axis=axis) * weight.reshape(shape).astype(kind, copy=False)
     return total

@@ -2,6 +2,7 @@
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from ludus.rendering.resize import resample
 
 __all__ = ["sampled"]
 
-Floats32 = NDArray[np.float32]
+Reals = NDArray[np.floating[Any]]
 
 
 @lru_cache(maxsize=256)
@@ -28,14 +29,14 @@ def sampled(picture: Picture, unit: Matrix, size: tuple[int, int]) -> Frame:
         if _on_pixels(unit):
             return _bytes(resample(image, (round(across), round(down)))[: size[1], : size[0]])
     width, height = size
-    column, row = np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5)
-    place = unit.inverse().map_points(np.stack((column.ravel(), row.ravel()), axis=1))
+    row, column = np.divmod(np.arange(width * height, dtype=np.float64), width)
+    place = unit.inverse().map_points(np.stack((column + 0.5, row + 0.5), axis=1))
     pick = _bilinear if picture.smooth else _nearest
     found = pick(image, place[:, 0] * image.shape[1], place[:, 1] * image.shape[0]).reshape(height, width, 4)
     return _bytes(found * _covered(unit, size))
 
 
-def _premultiplied(picture: Picture) -> Floats32:
+def _premultiplied(picture: Picture) -> Reals:
     """The image as floats with alpha multiplied in: averages then weigh colours by how much of them is there."""
     source = np.frombuffer(picture.data, dtype=np.uint8).reshape(picture.rows, picture.columns, picture.channels)
     image = np.full((picture.rows, picture.columns, 4), 255.0, dtype=np.float32)
@@ -49,29 +50,29 @@ def _on_pixels(unit: Matrix) -> bool:
     return unit.is_upright and unit.e == unit.f == 0.0 and unit.a == round(unit.a) and unit.d == round(unit.d)
 
 
-def _bilinear(image: Floats32, x: Floats, y: Floats) -> Floats32:
+def _bilinear(image: Reals, x: Floats, y: Floats) -> Reals:
     x, y = np.clip(x - 0.5, 0.0, image.shape[1] - 1), np.clip(y - 0.5, 0.0, image.shape[0] - 1)
     left, top = x.astype(np.int64), y.astype(np.int64)
     right, bottom = np.minimum(left + 1, image.shape[1] - 1), np.minimum(top + 1, image.shape[0] - 1)
     aside, below = (x - left).astype(np.float32)[:, np.newaxis], (y - top).astype(np.float32)[:, np.newaxis]
-    upper = image[top, left] * (1 - aside) + image[top, right] * aside
-    lower = image[bottom, left] * (1 - aside) + image[bottom, right] * aside
-    return upper * (1 - below) + lower * below
+    upper = image[top, left] + (image[top, right] - image[top, left]) * aside
+    lower = image[bottom, left] + (image[bottom, right] - image[bottom, left]) * aside
+    return upper + (lower - upper) * below
 
 
-def _nearest(image: Floats32, x: Floats, y: Floats) -> Floats32:
+def _nearest(image: Reals, x: Floats, y: Floats) -> Reals:
     column = np.clip(np.floor(x).astype(np.int64), 0, image.shape[1] - 1)
     row = np.clip(np.floor(y).astype(np.int64), 0, image.shape[0] - 1)
     return image[row, column]
 
 
-def _covered(unit: Matrix, size: tuple[int, int]) -> Floats32:
+def _covered(unit: Matrix, size: tuple[int, int]) -> Reals:
     """How much of each pixel the image's outline covers, as a last axis of one."""
     corners = np.array([unit.map(*corner) for corner in ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))])
     return coverage(corners, np.array([1, 2, 3, 0]), size).astype(np.float32)[:, :, np.newaxis]
 
 
-def _bytes(image: Floats32) -> Frame:
+def _bytes(image: Reals) -> Frame:
     """Premultiplied floats as RGBA bytes."""
     alpha = image[:, :, 3:]
     colors = image[:, :, :3] * (np.float32(255.0) / np.maximum(alpha, np.float32(1e-6)))

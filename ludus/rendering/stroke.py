@@ -142,7 +142,7 @@ class _Line:
             yield self.half * math.cos(at), self.half * math.sin(at)
 
     def cap(self, place: int, way: float, cap: Cap) -> Floats:
-        """The points between the two sides at the first (0, way -1) or last (-1, way 1) point; the sides give the ends."""
+        """The points between the two sides at the first (0, way -1) or last (-1, way 1) point, without the ends."""
         point, ahead, aside = self.points[place], self.directions[place] * way, self.normals[place] * way
         if cap == "butt":
             return np.empty((0, 2))

@@ -45,6 +45,11 @@ class ArraySpace(Space[T_co]):
         return self._shape
 
     @property
+    def _size(self) -> int:
+        """How many numbers a value holds; `flatdim` may be more, where the flat form is one-hot."""
+        return prod(self._shape)
+
+    @property
     def is_np_flattenable(self) -> bool:
         """Always true: an array flattens to an array."""
         return True
@@ -106,7 +111,7 @@ class ArraySpace(Space[T_co]):
 
     def encode_many(self, items: Any, *, binary: bool = False) -> Any:
         """The whole stack at once."""
-        binary = binary and self.flatdim > 0  # with no bytes an element, the bytes could not tell how many there are
+        binary = binary and self._size > 0  # with no bytes an element, the bytes could not tell how many there are
         return plain_from_array(np.asarray(items, dtype=self.dtype), binary=binary)
 
     def decode_many(self, data: Any) -> Array:
@@ -119,15 +124,15 @@ class ArraySpace(Space[T_co]):
 
     def create_shared(self, n: int, allocate: Allocate) -> Any:
         """One block for all lanes."""
-        return allocate(max(1, n * self.flatdim * self.dtype.itemsize))
+        return allocate(max(1, n * self._size * self.dtype.itemsize))
 
     def read_shared(self, memory: Any, n: int) -> Array:
         """A view: it changes when a lane is written."""
-        return np.frombuffer(memory, dtype=self.dtype, count=n * self.flatdim).reshape(n, *self._shape)
+        return np.frombuffer(memory, dtype=self.dtype, count=n * self._size).reshape(n, *self._shape)
 
     def write_shared(self, memory: Any, lane: int, x: Any) -> None:
         """Copy `x` into its lane."""
-        size = self.flatdim
+        size = self._size
         row = np.frombuffer(memory, dtype=self.dtype, count=size, offset=lane * size * self.dtype.itemsize)
         row[...] = np.asarray(x, dtype=self.dtype).reshape(size)
 
@@ -212,7 +217,7 @@ def array_from_plain(data: Any, dtype: np.dtype[Any], shape: tuple[int, ...], wh
 
 def _array_from_lists(data: Any, dtype: np.dtype[Any], what: str) -> Array:
     try:
-        if _kind_fits(np.asarray(data), dtype):
+        if _kind_fits(data, np.asarray(data), dtype):
             with np.errstate(over="raise"):
                 return np.asarray(data, dtype=dtype)
         reason = None
@@ -221,10 +226,12 @@ def _array_from_lists(data: Any, dtype: np.dtype[Any], what: str) -> Array:
     raise CodecError(f"{what}: expected numbers of dtype {dtype}, got {shorten(data)}") from reason
 
 
-def _kind_fits(array: Array, dtype: np.dtype[Any]) -> bool:
-    """Whether lists of this kind may become `dtype` without a silent change of value."""
+def _kind_fits(data: Any, array: Array, dtype: np.dtype[Any]) -> bool:
+    """Whether lists, which NumPy reads as `array`, may become `dtype` without a silent change of value."""
     if array.size == 0:
         return True
+    if dtype == np.uint64 and array.dtype.kind == "f":  # so NumPy reads small and huge integers together
+        return all(type(one) is int for one in np.asarray(data, dtype=object).flat)
     allowed = {"b": "b", "i": "iu", "u": "iu", "f": "iufU"}[dtype.kind]
     return array.dtype.kind in allowed
 

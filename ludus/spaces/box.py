@@ -137,7 +137,7 @@ class Box(ArraySpace[Array]):
         try:
             with np.errstate(all="ignore"):
                 return np.asarray(x, dtype=self.dtype)
-        except (ValueError, TypeError, OverflowError):
+        except (ValueError, TypeError, OverflowError, np.exceptions.ComplexWarning):
             return None
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
@@ -178,8 +178,9 @@ class Box(ArraySpace[Array]):
         leaf: dict[str, Any] = {"type": {"f": "number", "b": "boolean"}.get(self.dtype.kind, "integer")}
         if self.dtype.kind != "b" and self.low.size:
             low, high = self.low.min(), self.high.max()
-            leaf |= {} if np.isinf(low) else {"minimum": low.item()}
-            leaf |= {} if np.isinf(high) else {"maximum": high.item()}
+            number = float if self.dtype.kind == "f" else int  # not .item(): that leaves a longdouble as it is
+            leaf |= {} if np.isinf(low) else {"minimum": number(low)}
+            leaf |= {} if np.isinf(high) else {"maximum": number(high)}
         if self.dtype.kind == "f":
             leaf = {"anyOf": [leaf, {"enum": ["NaN", "Infinity", "-Infinity"]}]} if not self.is_bounded() else leaf
         return nested_schema(self._shape, leaf)
@@ -203,6 +204,8 @@ def _outer(bound: Array, finite: Array, infinity: float) -> Any:
     """A bound as the constructor takes it: one number where all are equal."""
     if not finite.all() and bound.dtype.kind != "f":
         bound = np.where(finite, bound.astype(object), infinity)
+    if bound.dtype.kind == "b":  # the constructor takes 0 and 1, not False and True
+        bound = bound.astype(np.int8)
     same = bound.size > 0 and bool((bound == bound.flat[0]).all())
     first = bound.flat[0] if same else None
     return bound if not same else first.item() if isinstance(first, np.generic) and first.dtype.itemsize <= 8 else first

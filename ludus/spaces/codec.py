@@ -2,9 +2,8 @@
 
 from typing import Any, Literal
 
-import msgspec
-
 from ludus.errors import CodecError, InvalidArgument, shorten
+from ludus.spaces.message import pack, read_json, unpack, write_json
 from ludus.spaces.space import Space
 
 __all__ = ["dumps", "loads"]
@@ -21,9 +20,9 @@ def dumps(space: Space[Any], value: Any, *, format: Format = "json") -> bytes:
     """
     space.check(value)
     if format == "json":
-        return msgspec.json.encode(space.encode(value))
+        return write_json(space.encode(value))
     if format == "msgpack":
-        return msgspec.msgpack.encode(space.encode(value, binary=True))
+        return pack(space.encode(value, binary=True))
     raise InvalidArgument(f"format: expected 'json' or 'msgpack', got {format!r}")
 
 
@@ -37,16 +36,10 @@ def loads(space: Space[Any], data: bytes | str, *, format: Format = "json", name
     """
     if format not in ("json", "msgpack"):
         raise InvalidArgument(f"format: expected 'json' or 'msgpack', got {format!r}")
+    plain = read_json(data, name) if format == "json" else unpack(data, name)  # type: ignore[arg-type]
     try:
-        plain = msgspec.json.decode(data) if format == "json" else msgspec.msgpack.decode(_bytes(data))
         value = space.decode(plain)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+    except (UnicodeError, RecursionError) as error:
         raise CodecError(f"{name}: expected {format} of {space!r}, got {shorten(data)}: {error}") from error
     space.check(value, name)
     return value
-
-
-def _bytes(data: bytes | str) -> bytes:
-    if isinstance(data, str):
-        raise CodecError(f"msgpack: expected bytes, got text {shorten(data)}")
-    return data

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from math import isfinite, prod
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from ludus.errors import CodecError, shorten
 from ludus.spaces.array_space import array_from_plain, plain_from_array
+from ludus.spaces.message import read_json, write_json
 from ludus.spaces.space import Space, known_space
 
 __all__ = ["describe", "from_description", "from_json", "from_plain", "to_json", "to_plain"]
@@ -25,7 +25,7 @@ def to_json(space: Space[Any]) -> str:
     >>> to_json(Discrete(3))
     '{"type":"Discrete","n":3,"start":0,"dtype":"int64"}'
     """
-    return msgspec.json.encode(describe(space)).decode()
+    return write_json(describe(space)).decode()
 
 
 def from_json(text: str | bytes) -> Space[Any]:
@@ -34,10 +34,7 @@ def from_json(text: str | bytes) -> Space[Any]:
     >>> from_json('{"type":"Discrete","n":3,"start":0,"dtype":"int64"}')
     Discrete(3)
     """
-    try:
-        return from_description(msgspec.json.decode(text))
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise CodecError(f"space: expected JSON text, got {shorten(text)}: {error}") from error
+    return from_description(read_json(text, "space"))
 
 
 def describe(space: Space[Any]) -> dict[str, Any]:
@@ -167,9 +164,7 @@ def from_plain(data: Any, path: str = "value") -> Any:
 def _read_array(data: Any, path: str) -> Any:
     shape = tuple(data["shape"])
     if data["dtype"] == "object":
-        array = np.empty(shape, dtype=object)
-        array.flat[:] = np.asarray(from_plain(data["$array"], path), dtype=object).flat
-        return array
+        return np.asarray(from_plain(data["$array"], path), dtype=object).reshape(shape)
     dtype = np.dtype(data["dtype"])
     if dtype.kind not in "biuf":
         raise CodecError(f"{path}: expected a numeric dtype, got {dtype}")

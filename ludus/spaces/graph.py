@@ -160,10 +160,10 @@ class Graph(Space[GraphInstance]):
 
     def unflatten(self, x: Any) -> GraphInstance:
         """The graph with its nodes and edges restored."""
-        nodes = _rejoined(self.node_space, self.node_space.flat_space(), x.nodes, flat=False)
+        nodes = _rejoined(self.node_space, self.node_space.flat_space().batch(1), x.nodes, flat=False)
         edges = None
         if x.edges is not None and self.edge_space is not None:
-            edges = _rejoined(self.edge_space, self.edge_space.flat_space(), x.edges, flat=False)
+            edges = _rejoined(self.edge_space, self.edge_space.flat_space().batch(1), x.edges, flat=False)
         return GraphInstance(nodes, edges, x.edge_links)
 
     def flat_space(self) -> "Graph":

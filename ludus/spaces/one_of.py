@@ -142,8 +142,12 @@ class OneOf(Composite[tuple[Any, Any]]):
         flat: Any = [space.flat_space() for space in self.spaces]
         if not self.is_np_flattenable:
             return OneOf(flat)
-        low, high = min(box.low.min() for box in flat), max(box.high.max() for box in flat)
         rest = self.flatdim - 1
+        filled = [box for box in flat if box.low.size]
+        low, high = (
+            min((box.low.min() for box in filled), default=0),
+            max((box.high.max() for box in filled), default=0),
+        )
         lows, highs = np.concatenate([[0], np.full(rest, low)]), np.concatenate([[len(flat) - 1], np.full(rest, high)])
         return Box(lows, highs, dtype=self.flat_dtype)
 

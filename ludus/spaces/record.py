@@ -102,11 +102,11 @@ class Record(Composite[Any]):
         """An instance with random fields; a mask is a dictionary with one entry, or None, for each field."""
         kind = exclusive(mask, probability)
         values = self._dict.sample(**{kind: mask if kind == "mask" else probability}) if kind else self._dict.sample()
-        return self._build(values)
+        return self.from_fields(values)
 
     def zero(self) -> Any:
         """An instance with the zero of each field."""
-        return self._build(self._dict.zero())
+        return self.from_fields(self._dict.zero())
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is an instance of the model with every field in its space."""
@@ -120,19 +120,21 @@ class Record(Composite[Any]):
 
     # --- to and from the values of the fields' spaces ---
 
-    def _read(self, x: Any) -> dict[str, Any]:
+    def to_fields(self, x: Any) -> dict[str, Any]:
+        """The value of each field's space, by name."""
         return {name: lens.read(getattr(x, name)) for name, lens in self.lenses.items()}
 
-    def _build(self, values: dict[str, Any]) -> Any:
+    def from_fields(self, values: dict[str, Any]) -> Any:
+        """The instance with those values of the fields' spaces."""
         return self.model(**{self._keywords[name]: lens.build(values[name]) for name, lens in self.lenses.items()})
 
     def flatten(self, x: Any) -> Any:
         """The flattened fields joined, or a dictionary of them where one is not an array."""
-        return self._dict.flatten(self._read(x))
+        return self._dict.flatten(self.to_fields(x))
 
     def unflatten(self, x: Any) -> Any:
         """The instance again."""
-        return self._build(self._dict.unflatten(x))
+        return self.from_fields(self._dict.unflatten(x))
 
     def flat_space(self) -> Space[Any]:
         """One box, or a dictionary of flattened fields."""

@@ -134,7 +134,7 @@ class Sequence(Space[Any]):
 
     def unflatten(self, x: Any) -> Any:
         """The elements restored, joined again when stacked."""
-        flat = self.feature_space.flat_space()
+        flat = self.feature_space.flat_space().batch(1) if self.stack else None
         return self._mapped(x, flat, self.feature_space.unflatten, self.feature_space)
 
     def _mapped(self, x: Any, source: Space[Any] | None, change: Callable[[Any], Any], target: Space[Any]) -> Any:

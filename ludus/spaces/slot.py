@@ -6,11 +6,11 @@ The size of a slot is a limit, not a guess at the data: a value that does not fi
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import CodecError
+from ludus.spaces.message import pack, unpack
 
 __all__ = ["SLOT_BYTES", "Allocate", "create_slots", "read_slots", "write_slot"]
 
@@ -36,12 +36,12 @@ def read_slots(memory: Any, n: int) -> Iterator[Any]:
     """The plain data of each of `n` slots; a slot never written reads as None."""
     for row in _bytes(memory).reshape(n, -1):
         length = int(row[:_HEADER].view(np.uint64)[0])
-        yield msgspec.msgpack.decode(row[_HEADER : _HEADER + length].tobytes()) if length else None
+        yield unpack(row[_HEADER : _HEADER + length].tobytes(), "shared memory") if length else None
 
 
 def write_slot(memory: Any, lane: int, data: Any, what: str, size: int = SLOT_BYTES) -> None:
     """Write plain `data` as slot `lane`."""
-    message = msgspec.msgpack.encode(data)
+    message = pack(data)
     if len(message) > size:
         raise CodecError(
             f"{what}: expected at most {size} bytes in shared memory, got {len(message)}; "

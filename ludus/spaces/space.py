@@ -136,6 +136,13 @@ class Space(Generic[T_co]):
         self._np_random, used = np_random(seed)
         return used
 
+    def settle(self) -> None:
+        """Seed from the operating system whatever has no generator yet, so that all draws from here on are fixed."""
+        if self._np_random is None:
+            self._np_random = np_random()[0]
+        for space in self.subspaces:
+            space.settle()
+
     def adopt_random(self, other: "Space[Any]") -> None:
         """Continue from where the generators of an equal space are."""
         self._np_random = None if other._np_random is None else copy_generator(other._np_random)

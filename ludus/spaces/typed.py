@@ -1,6 +1,7 @@
 """From types to lenses: what an annotation, and the constraints on it, say about a value."""
 
 import types
+from copy import deepcopy
 from dataclasses import MISSING, is_dataclass
 from dataclasses import fields as dataclass_fields
 from enum import Enum
@@ -9,7 +10,6 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 from typing import Union as TypingUnion
 
 import numpy as np
-from msgspec import structs
 
 from ludus.errors import InvalidSpace, InvalidType, listing, shorten
 from ludus.spaces.box import Box
@@ -54,6 +54,8 @@ def model_fields(model: Any) -> dict[str, Field]:
     except NameError as error:
         raise InvalidSpace(f"Record({model.__name__}): expected annotations that resolve, got {error}") from error
     if hasattr(model, "__struct_fields__"):
+        from msgspec import structs  # here already, or there would be no Struct
+
         return {one.name: Field(hints[one.name], (), one.required, one.name) for one in structs.fields(model)}
     plain = [one for one in dataclass_fields(model) if one.init]
     required = {one.name: one.default is MISSING and one.default_factory is MISSING for one in plain}
@@ -117,7 +119,8 @@ def _named_space(annotation: Any, space: Space[Any], path: str) -> Lens:
             f"{path}: expected a space of single values for {name}, got {space!r}; "
             "give it shape=(), or annotate np.ndarray"
         )
-    return Scalar(name, space) if name else Lens(space)
+    own = deepcopy(space)  # the one in the annotation is shared by all, its generator included
+    return Scalar(name, own) if name else Lens(own)
 
 
 def _constraints(metadata: tuple[Any, ...], path: str) -> dict[str, Any]:

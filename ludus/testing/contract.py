@@ -39,7 +39,7 @@ class Contract(Generic[SubjectT]):
         written = getattr_static(type(self), "make")
         if written is None:
             raise InvalidType(f"{type(self).__name__}: expected `make = MyClass`, or a method make(self), got none")
-        if isinstance(written, FunctionType) and not signature(written).parameters:
+        if isinstance(written, FunctionType) and next(iter(signature(written).parameters), None) != "self":
             return written
         return self.make
 

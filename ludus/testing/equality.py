@@ -34,6 +34,7 @@ def data_equal(a: Any, b: Any) -> bool:
     """Whether two values are the same data, types included: 1, 1.0, True and `np.int64(1)` are four different values.
 
     Looks into arrays, dictionaries, tuples, lists, named tuples, dataclasses, msgspec Structs and Pydantic models.
+    A NumPy scalar and an array of shape () count as the same, since NumPy itself gives now one, now the other.
 
     >>> data_equal({"x": np.array([1.0, np.nan])}, {"x": np.array([1.0, np.nan])})
     True
@@ -45,7 +46,7 @@ def data_equal(a: Any, b: Any) -> bool:
 
 def difference(a: Any, b: Any, path: str = "value", *, exact: bool = True) -> Difference | None:
     """Where `a` and `b` differ first, or None; without `exact`, numbers compare by value and a list equals a tuple."""
-    if exact and type(a) is not type(b):
+    if exact and type(a) is not type(b) and not (_is_number(a) and _is_number(b)):
         return Difference(path, _typed(a), _typed(b))
     if _numeric(a, exact) or _numeric(b, exact):
         return _array_difference(a, b, path, exact)
@@ -84,6 +85,11 @@ def arrays(value: Any, path: str = "") -> Iterator[tuple[str, Array]]:
         return
     for name, one in (parts(value) or {}).items():
         yield from arrays(one, f"{path}{name}")
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is one NumPy number: a row of an array of them is a scalar, on its own it is an array of shape ()."""
+    return isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.shape == ())
 
 
 def _numeric(value: Any, exact: bool) -> bool:

@@ -3,33 +3,88 @@
 Not here: executors, which run many environments, and the `Wrapper` contract itself, which is in `ludus.core`.
 """
 
-from ludus.wrappers.actions import ClipAction, RepeatAction, RescaleAction, StickyAction, TransformAction
-from ludus.wrappers.autoreset import Autoreset
-from ludus.wrappers.delay import DelayObservation
-from ludus.wrappers.discretize import DiscretizeAction, DiscretizeObservation
-from ludus.wrappers.frame_stack import FrameStackObservation
-from ludus.wrappers.infos import DictInfoToList
-from ludus.wrappers.max_and_skip import MaxAndSkipObservation
-from ludus.wrappers.normalize import NormalizeObservation, NormalizeReward, RunningMeanStd
-from ludus.wrappers.observations import (
-    DtypeObservation,
-    FilterObservation,
-    FlattenObservation,
-    GrayscaleObservation,
-    RescaleObservation,
-    ReshapeObservation,
-    TransformObservation,
-)
-from ludus.wrappers.order_enforcing import OrderEnforcing
-from ludus.wrappers.passive_env_checker import ContractWarning, PassiveEnvChecker
-from ludus.wrappers.rewards import ClipReward, TransformReward
-from ludus.wrappers.statistics import RecordEpisodeStatistics
-from ludus.wrappers.time_aware import TimeAwareObservation
-from ludus.wrappers.time_limit import TimeLimit
-from ludus.wrappers.transform import LaneWise, ObservationTransform, Transform
-from ludus.wrappers.wrap import wrap, wrapper_of
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ludus.wrappers.actions import ClipAction, RepeatAction, RescaleAction, StickyAction, TransformAction
+    from ludus.wrappers.autoreset import Autoreset
+    from ludus.wrappers.delay import DelayObservation
+    from ludus.wrappers.discretize import DiscretizeAction, DiscretizeObservation
+    from ludus.wrappers.frame_stack import FrameStackObservation
+    from ludus.wrappers.infos import DictInfoToList
+    from ludus.wrappers.max_and_skip import MaxAndSkipObservation
+    from ludus.wrappers.normalize import NormalizeObservation, NormalizeReward, RunningMeanStd
+    from ludus.wrappers.observations import (
+        DtypeObservation,
+        FilterObservation,
+        FlattenObservation,
+        GrayscaleObservation,
+        RescaleObservation,
+        ReshapeObservation,
+        TransformObservation,
+    )
+    from ludus.wrappers.order_enforcing import OrderEnforcing
+    from ludus.wrappers.passive_env_checker import ContractWarning, PassiveEnvChecker
+    from ludus.wrappers.pictures import AddWhiteNoise, HumanRendering, ObstructView, RecordVideo, RenderCollection
+    from ludus.wrappers.render_observation import AddRenderObservation
+    from ludus.wrappers.resize import ResizeObservation
+    from ludus.wrappers.rewards import ClipReward, TransformReward
+    from ludus.wrappers.statistics import RecordEpisodeStatistics
+    from ludus.wrappers.time_aware import TimeAwareObservation
+    from ludus.wrappers.time_limit import TimeLimit
+    from ludus.wrappers.transform import LaneWise, ObservationTransform, Transform
+    from ludus.wrappers.wrapping import wrap, wrapper_of
+
+_HOME = {
+    "ClipAction": "actions",
+    "RepeatAction": "actions",
+    "RescaleAction": "actions",
+    "StickyAction": "actions",
+    "TransformAction": "actions",
+    "Autoreset": "autoreset",
+    "DelayObservation": "delay",
+    "DiscretizeAction": "discretize",
+    "DiscretizeObservation": "discretize",
+    "FrameStackObservation": "frame_stack",
+    "DictInfoToList": "infos",
+    "MaxAndSkipObservation": "max_and_skip",
+    "NormalizeObservation": "normalize",
+    "NormalizeReward": "normalize",
+    "RunningMeanStd": "normalize",
+    "DtypeObservation": "observations",
+    "FilterObservation": "observations",
+    "FlattenObservation": "observations",
+    "GrayscaleObservation": "observations",
+    "RescaleObservation": "observations",
+    "ReshapeObservation": "observations",
+    "TransformObservation": "observations",
+    "OrderEnforcing": "order_enforcing",
+    "ContractWarning": "passive_env_checker",
+    "PassiveEnvChecker": "passive_env_checker",
+    "AddWhiteNoise": "pictures",
+    "HumanRendering": "pictures",
+    "ObstructView": "pictures",
+    "RecordVideo": "pictures",
+    "RenderCollection": "pictures",
+    "AddRenderObservation": "render_observation",
+    "ResizeObservation": "resize",
+    "ClipReward": "rewards",
+    "TransformReward": "rewards",
+    "RecordEpisodeStatistics": "statistics",
+    "TimeAwareObservation": "time_aware",
+    "TimeLimit": "time_limit",
+    "LaneWise": "transform",
+    "ObservationTransform": "transform",
+    "Transform": "transform",
+    "wrap": "wrapping",
+    "wrapper_of": "wrapping",
+}
+"""Where each name lives: a wrapper is loaded when it is first named, which keeps `import ludus` light."""
 
 __all__ = [
+    "AddRenderObservation",
+    "AddWhiteNoise",
     "Autoreset",
     "ClipAction",
     "ClipReward",
@@ -43,18 +98,23 @@ __all__ = [
     "FlattenObservation",
     "FrameStackObservation",
     "GrayscaleObservation",
+    "HumanRendering",
     "LaneWise",
     "MaxAndSkipObservation",
     "NormalizeObservation",
     "NormalizeReward",
     "ObservationTransform",
+    "ObstructView",
     "OrderEnforcing",
     "PassiveEnvChecker",
     "RecordEpisodeStatistics",
+    "RecordVideo",
+    "RenderCollection",
     "RepeatAction",
     "RescaleAction",
     "RescaleObservation",
     "ReshapeObservation",
+    "ResizeObservation",
     "RunningMeanStd",
     "StickyAction",
     "TimeAwareObservation",
@@ -66,3 +126,15 @@ __all__ = [
     "wrap",
     "wrapper_of",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

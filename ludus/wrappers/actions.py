@@ -125,10 +125,10 @@ class StickyAction(LaneWise):
     The draws are from a stream of its own: the dynamics are the same with and without it.
 
     >>> import ludus
-    >>> env = StickyAction(ludus.make("GridWorld-v0"), 0.5)
+    >>> env = StickyAction(ludus.make("GridWorld-v0"), 0.9)
     >>> _ = env.reset(seed=0)
     >>> [env.step(action).observation.tolist() for action in (1, 3, 3)]
-    [[1, 0], [2, 0], [2, 1]]
+    [[1, 0], [2, 0], [3, 0]]
     """
 
     def __init__(

@@ -6,7 +6,7 @@ import numpy as np
 
 from ludus.core import Env
 from ludus.errors import InvalidArgument, shorten
-from ludus.rendering import resize
+from ludus.rendering.resize import resize
 from ludus.spaces import Box
 from ludus.wrappers.observations import image_space
 from ludus.wrappers.transform import ObservationTransform

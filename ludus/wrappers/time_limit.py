@@ -49,6 +49,6 @@ class TimeLimit(LaneWise):
     def spec(self) -> EnvSpec | None:
         """The spec below with this limit: `make` puts the wrapper there by itself."""
         below = self.env.spec
-        if below is None or below.max_episode_steps is not None:
+        if below is None or any(isinstance(layer, TimeLimit) for layer in self.env._layers()):
             return super().spec  # a limit around a limit is a wrapper like any other
         return below.replace(max_episode_steps=self._max_episode_steps)

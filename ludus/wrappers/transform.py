@@ -67,6 +67,8 @@ class Transform(Wrapper[Any, Any, Any, Any]):
     def step(self, action: Any) -> Step[Any]:
         """`before_step`, the step below, then `after_step`."""
         step = self.env.step(self.before_step(action))
+        if type(step) is not Step:  # a wrapper of somebody's own may give a plain tuple of the five
+            step = Step(*step)
         return self.after_step(step, self._begun(step) if self._lead else None)
 
     def _reset_lanes(self, options: dict[str, Any] | None) -> Mask | None:

@@ -12,7 +12,7 @@ from tests.core.wording import says
 def test_the_same_seed_gives_the_same_episodes(make):
     def play(seed):
         env, seen = make(), []
-        observation, info = env.reset(seed=seed)
+        env.reset(seed=seed)
         env.action_space.seed(seed)
         for _ in range(50):
             step = env.step(env.action_space.sample())

@@ -275,7 +275,6 @@ def test_a_render_mode_that_the_class_lists_is_passed_on(spec):
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("Count", {}, "Env-v0: expected a render_mode out of 'ansi', 'rgb_array', got 'human'"),
         ("count_from_seven", {}, "Env-v0: expected a render_mode out of 'ansi', 'rgb_array', got 'human'"),
         ("Blind", {"size": 3}, "Env-v0: expected no render_mode, got 'human'; Blind does not draw"),
         (

@@ -58,8 +58,8 @@ def test_an_old_version_warns_once_for_all_lanes(shared):
         ({"num_envs": True}, InvalidArgument, "num_envs: expected a positive integer, got True"),
         ({"executor": "threads"}, InvalidArgument, "executor: expected one of serial, got 'threads'"),
         ({"executor": None}, InvalidArgument, "executor: expected one of serial, got None"),
-        ({"wrappers": TimeLimit}, InvalidType, "wrappers: expected a sequence of wrapper classes or functions, got"),
-        ({"wrappers": [3]}, InvalidType, "wrappers: expected a sequence of wrapper classes or functions, got [3]"),
+        ({"wrappers": TimeLimit}, InvalidType, "wrappers: expected a sequence of wrappers, got"),
+        ({"wrappers": [3]}, InvalidType, "wrapper: expected X.using(…), a Wrapper class or a function of an"),
         ({"wrappers": [lambda env: None]}, InvalidType, "wrappers: expected <function"),
         ({"autoreset_mode": "never"}, InvalidArgument, "autoreset_mode: expected one of NextStep, SameStep, Disabled"),
         (

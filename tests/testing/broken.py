@@ -197,7 +197,7 @@ class OwnGenerator(Walk):
         self.rng = np.random.default_rng()
 
     def step(self, action):
-        self.state = np.clip(self.state + self.rng.normal(size=2), 0, 1)
+        self.state = np.clip(self.state + 0.01 * self.rng.normal(size=2), 0, 1)
         return super().step(action)
 
 

@@ -176,7 +176,7 @@ CASES = {
     broken.RefusesNumPySeeds: (
         "error",
         "numpy-seeds-are-accepted",
-        "reset(seed=0) raised TypeError: seed must be an int",
+        "raised TypeError: seed must be an int",
         "`int(seed)` to other libraries",
     ),
     broken.GlobalNumPyRandom: (

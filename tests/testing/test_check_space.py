@@ -1,6 +1,8 @@
 """The contract of spaces: every built-in keeps it, custom ones can, and broken ones are told."""
 
+import sys
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Annotated, Literal
 
 import msgspec
@@ -245,7 +247,7 @@ BROKEN = {
     NotEqualToItself: ("equality-is-by-value", "to equal its copy, got False", "constructor's arguments"),
     ArgumentsLost: (
         "description-gives-it-back",
-        "describe and back: expected the same samples of ArgumentsLost(n=5)",
+        "describe and back: expected ArgumentsLost(n=5) with the same values, got a space that refuses [0.",
         "let `arguments()` return",
     ),
     LosesTheType: (
@@ -291,3 +293,27 @@ def test_what_is_no_space_is_a_finding():
     [finding] = check_space(3).findings
     assert finding.rule == "makes-a-space"
     assert "expected a ludus Space, its class or a function that makes one, got 3" in finding.message
+
+
+def test_a_schema_is_tried_on_values_where_jsonschema_is_installed(monkeypatch):
+    class Refuses:
+        def __init__(self, schema):
+            self.schema = schema
+
+        def iter_errors(self, plain):
+            yield SimpleNamespace(message=f"{plain} is not of type 'text'")
+
+    monkeypatch.setitem(sys.modules, "jsonschema", SimpleNamespace(Draft202012Validator=Refuses))
+    [finding] = check_space(Even).findings
+    assert finding.rule == "schema-admits-values"
+    assert "is not of type 'text'" in finding.message
+
+
+def test_without_jsonschema_the_report_says_that_no_value_was_tried(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    report = check_space(Even)
+    assert report.findings == ()
+    assert "schema-admits-values" in report.rules
+    assert report.not_checked == {
+        "schema-admits-values": "whether it admits values: the package jsonschema is not installed"
+    }

@@ -28,6 +28,10 @@ class TestSmallBandit(EnvContract):
     make = lambda: Bandit(arms=2)  # noqa: E731
 
 
+class TestWalk(EnvContract):
+    make = lambda render_mode=None: broken.Walk(render_mode)  # noqa: E731
+
+
 class TestLargeGridWorld(EnvContract):
     size = 9
 

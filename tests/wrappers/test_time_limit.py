@@ -96,6 +96,14 @@ def test_the_limit_is_positive(limit):
 def test_the_spec_carries_the_limit_as_its_own_field():
     env = GridWorld()
     assert TimeLimit(env, 5).spec is None
-    env.spec = EnvSpec("GridWorld-v0", max_episode_steps=100)
+    env.spec = EnvSpec("GridWorld-v0")
     assert TimeLimit(env, 5).spec == EnvSpec("GridWorld-v0", max_episode_steps=5)
-    assert env.spec.max_episode_steps == 100
+    assert env.spec.max_episode_steps is None
+
+
+def test_a_limit_around_a_limit_is_a_wrapper_like_any_other():
+    env = GridWorld()
+    env.spec = EnvSpec("GridWorld-v0")
+    outer = TimeLimit(TimeLimit(env, 9), 5).spec
+    assert outer.max_episode_steps == 9
+    assert outer.additional_wrappers == (TimeLimit.using(5),)

@@ -1,13 +1,18 @@
 """CartPole: keep a pole upright on a cart by pushing the cart left or right."""
 
+# A rule takes all that the contract gives it, whether it uses it or not.
+# ruff: noqa: ARG001
+
 from math import cos, pi, sin
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ludus.envs.classic.bounds import reset_bounds
+from ludus.envs.classic.cartpole_picture import cartpole_picture
 from ludus.errors import InvalidArgument
 from ludus.kernels import RuleEnv, Rules
+from ludus.rendering import Canvas, Drawn
 from ludus.spaces import Box, Discrete
 
 __all__ = ["CartPole"]
@@ -58,9 +63,7 @@ def step(state: State, action: int, rng: Any, params: Params) -> tuple[tuple[flo
         force = -force
     costheta, sintheta = cos(theta), sin(theta)
     temp = (force + polemass * (theta_dot * theta_dot) * sintheta) / mass
-    thetaacc = (gravity * sintheta - costheta * temp) / (
-        length * (4.0 / 3.0 - masspole * (costheta * costheta) / mass)
-    )
+    thetaacc = (gravity * sintheta - costheta * temp) / (length * (4.0 / 3.0 - masspole * (costheta * costheta) / mass))
     xacc = temp - polemass * thetaacc * costheta / mass
     if semi_implicit:
         x_dot = x_dot + tau * xacc
@@ -83,8 +86,8 @@ def observe(state: State, params: Params) -> State:
     return state
 
 
-class CartPole(RuleEnv):
-    """A pole on a cart. Push left (0) or right (1); the reward is 1 for each step until the pole falls or the cart leaves.
+class CartPole(Drawn, RuleEnv):
+    """A pole on a cart. Push left (0) or right (1); the reward is 1 a step until the pole falls or the cart leaves.
 
     >>> env = CartPole()
     >>> env.reset(seed=42)[0]
@@ -92,7 +95,11 @@ class CartPole(RuleEnv):
     """
 
     rules = Rules(State, Params, reset, step, observe)
-    metadata = {"render_modes": ["human", "rgb_array"], "render_fps": 50}  # noqa: RUF012
+    metadata = {  # noqa: RUF012
+        "render_modes": ["human", "rgb_array", "ansi", "svg"],
+        "render_fps": 50,
+        "action_names": ["push left", "push right"],
+    }
 
     def __init__(self, sutton_barto_reward: bool = False, render_mode: str | None = None) -> None:
         params = Params()
@@ -116,3 +123,8 @@ class CartPole(RuleEnv):
         """`low` and `high` set the range of the first state."""
         low, high = reset_bounds(options, self.params.start_low, self.params.start_high)
         return self.params._replace(start_low=low, start_high=high)
+
+    def draw(self) -> Canvas:
+        """The cart, the pole, and the limits of both."""
+        params, state = self.params, self.state
+        return cartpole_picture(state.x, state.theta, params.length, params.x_threshold, params.theta_threshold_radians)

@@ -1,12 +1,17 @@
 """MountainCar: an underpowered car has to swing up a hill by way of the other one."""
 
+# A rule takes all that the contract gives it, whether it uses it or not.
+# ruff: noqa: ARG001
+
 from math import cos
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ludus.envs.classic.bounds import reset_bounds
+from ludus.envs.classic.mountain_car_picture import mountain_car_picture
 from ludus.kernels import RuleEnv, Rules
+from ludus.rendering import Canvas, Drawn
 from ludus.spaces import Box, Discrete
 
 __all__ = ["MountainCar"]
@@ -57,7 +62,7 @@ def observe(state: State, params: Params) -> State:
     return state
 
 
-class MountainCar(RuleEnv):
+class MountainCar(Drawn, RuleEnv):
     """A car in a valley. Push left (0), not at all (1) or right (2); every step costs 1 until the flag is reached.
 
     >>> env = MountainCar()
@@ -66,7 +71,12 @@ class MountainCar(RuleEnv):
     """
 
     rules = Rules(State, Params, reset, step, observe)
-    metadata = {"render_modes": ["human", "rgb_array"], "render_fps": 30}  # noqa: RUF012
+    metadata = {  # noqa: RUF012
+        "render_modes": ["human", "rgb_array", "ansi", "svg"],
+        "render_fps": 30,
+        "action_names": ["push left", "coast", "push right"],
+        "keys_to_action": {"": 1, "left": 0, "right": 2},
+    }
 
     def __init__(self, render_mode: str | None = None, goal_velocity: float = 0) -> None:
         params = Params()
@@ -80,3 +90,10 @@ class MountainCar(RuleEnv):
         """`low` and `high` set the range of the first position."""
         low, high = reset_bounds(options, self.params.start_low, self.params.start_high)
         return self.params._replace(start_low=low, start_high=high)
+
+    def draw(self) -> Canvas:
+        """The valley, the car and the flag."""
+        params, throttle = self.params, 0 if self.last_action is None else self.last_action - 1
+        return mountain_car_picture(
+            self.state.position, params.min_position, params.max_position, params.goal_position, throttle
+        )

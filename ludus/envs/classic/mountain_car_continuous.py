@@ -1,5 +1,8 @@
 """MountainCarContinuous: the car in the valley, with an engine that can be throttled."""
 
+# A rule takes all that the contract gives it, whether it uses it or not.
+# ruff: noqa: ARG001
+
 from math import cos
 from typing import Any, NamedTuple
 
@@ -7,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludus.envs.classic.bounds import reset_bounds
+from ludus.envs.classic.mountain_car_picture import mountain_car_picture
 from ludus.envs.classic.single import SPLIT, single
 from ludus.kernels import RuleEnv, Rules
+from ludus.rendering import Canvas, Drawn
 from ludus.spaces import Box
 
 __all__ = ["MountainCarContinuous"]
@@ -49,39 +54,94 @@ def step(
 ) -> tuple[tuple[float, float], float, bool]:
     """One step of the engine and of gravity; the left wall stops the car.
 
-    In double precision from a first state, in single precision from all others: such is the history everybody has. Each
-    pair of lines with `wide` is `single()`, written out because a call costs more than the arithmetic.
+    From a first state in double precision, from all others in single precision: such is the history everybody has.
+    Pairs of lines with `wide` are `single()` written out, because a call costs more than the arithmetic.
     """
     position, velocity = state
     weakest, strongest, lowest, highest, top_speed, goal, goal_velocity, power, _, _ = params
     pull = float(action[0])
     wide = position * SPLIT
-    double = position != wide - (wide - position)
+    if position != wide - (wide - position):
+        return _first_step(position, velocity, pull, params)
     slope = 3.0 * position
-    if not double:
-        wide = slope * SPLIT
-        slope = wide - (wide - slope)
-    gravity = 0.0025 * cos(slope)
+    wide = slope * SPLIT
+    weight = 0.0025 * cos(wide - (wide - slope))
     if weakest <= pull <= strongest:
-        wide = gravity * SPLIT
-        push = single(pull * single(power)) - (wide - (wide - gravity))
+        wide = weight * SPLIT
+        push = single(pull * single(power)) - (wide - (wide - weight))
     else:
-        push = (strongest if pull > strongest else weakest) * power - gravity
-    if not double or weakest <= pull <= strongest:
-        wide = push * SPLIT
-        push = wide - (wide - push)
-    velocity = velocity + push
-    if not double:
-        wide = velocity * SPLIT
-        velocity = wide - (wide - velocity)
-    velocity = min(max(velocity, -top_speed), top_speed)
-    return _arrive(position, velocity, double, lowest, highest), -(pull * pull * 0.1), False
+        push = (weakest if pull < weakest else strongest) * power - weight
+    wide = push * SPLIT
+    velocity = velocity + (wide - (wide - push))
+    if velocity > top_speed:
+        velocity = top_speed
+    elif velocity < -top_speed:
+        velocity = -top_speed
+    wide = velocity * SPLIT
+    velocity = wide - (wide - velocity)
+    position = position + velocity
+    if position > highest:
+        position = highest
+    elif position < lowest:
+        position = lowest
+    wide = position * SPLIT
+    position = wide - (wide - position)
+    if position < lowest + NEAR and position == single(lowest) and velocity < 0.0:
+        velocity = 0.0
+    arrived = position > goal - NEAR and position >= single(goal) and velocity >= goal_velocity
+    return (position, velocity), (100.0 if arrived else 0.0) - pull * pull * 0.1, arrived
 
 
-def _arrive(position: float, velocity: float, double: bool, lowest: float, highest: float) -> tuple[float, float]:
-    return position, velocity
+def _first_step(
+    position: float, velocity: float, pull: float, params: Params
+) -> tuple[tuple[float, float], float, bool]:
+    """The same in double precision, except for the push of an engine within its limits."""
+    weight = 0.0025 * cos(3.0 * position)
+    if params.min_action <= pull <= params.max_action:
+        push = single(single(pull * single(params.power)) - single(weight))
+    else:
+        push = min(max(pull, params.min_action), params.max_action) * params.power - weight
+    velocity = min(max(velocity + push, -params.max_speed), params.max_speed)
+    position = min(max(position + velocity, params.min_position), params.max_position)
+    if position == params.min_position and velocity < 0.0:
+        velocity = 0.0
+    arrived = position >= params.goal_position and velocity >= params.goal_velocity
+    return (single(position), single(velocity)), (100.0 if arrived else 0.0) - pull * pull * 0.1, arrived
 
 
 def observe(state: State, params: Params) -> State:
     """The state itself."""
     return state
+
+
+class MountainCarContinuous(Drawn, RuleEnv):
+    """A car in a valley, pulled by a force from -1 to 1, clipped; 100 at the flag, less 0.1 × force² each step.
+
+    >>> env = MountainCarContinuous()
+    >>> env.reset(seed=123, options={"low": -0.7, "high": -0.5})[0]
+    array([-0.5635296,  0.       ], dtype=float32)
+    """
+
+    rules = Rules(State, Params, reset, step, observe)
+    clips_actions = True
+    metadata = {"render_modes": ["human", "rgb_array", "ansi", "svg"], "render_fps": 30}  # noqa: RUF012
+
+    def __init__(self, render_mode: str | None = None, goal_velocity: float = 0) -> None:
+        params = Params()
+        self.low_state = np.array([params.min_position, -params.max_speed], dtype=np.float32)
+        self.high_state = np.array([params.max_position, params.max_speed], dtype=np.float32)
+        self.observation_space = Box(self.low_state, self.high_state, dtype=np.float32)
+        self.action_space = Box(params.min_action, params.max_action, shape=(1,), dtype=np.float32)
+        super().__init__(render_mode=render_mode, goal_velocity=goal_velocity)
+
+    def reset_params(self, options: dict[str, Any]) -> Params:
+        """`low` and `high` set the range of the first position."""
+        low, high = reset_bounds(options, self.params.start_low, self.params.start_high)
+        return self.params._replace(start_low=low, start_high=high)
+
+    def draw(self) -> Canvas:
+        """The valley, the car and the flag."""
+        params, throttle = self.params, 0.0 if self.last_action is None else float(self.last_action[0])
+        return mountain_car_picture(
+            self.state.position, params.min_position, params.max_position, params.goal_position, throttle
+        )

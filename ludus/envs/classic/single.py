@@ -1,7 +1,7 @@
 """Single precision by double arithmetic: the same bits interpreted and compiled, on every machine.
 
-Two of the classic environments have histories that were computed in single precision. Rules cannot leave that to NumPy's
-`float32`: a compiler promotes other mixtures of types, and NumPy's own sine differs from the C library's in the last bit.
+Two of the classic environments have histories that were computed in single precision. Rules cannot leave that to
+NumPy's `float32`: a compiler promotes mixtures of types otherwise, and NumPy's sine is not the C library's.
 """
 
 from math import floor
@@ -29,7 +29,7 @@ def is_single(x: float) -> bool:
 
 
 def sine(x: float) -> float:
-    """The sine of a single-precision number as NumPy's `float32` sine gives it, bit for bit, up to some thousand turns."""
+    """The sine of a single-precision number as NumPy's `float32` sine gives it, bit for bit, up to a thousand."""
     turns = _quarter_turns(x)
     return _quadrant(_reduced(x, turns), int(turns))
 

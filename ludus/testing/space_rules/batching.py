@@ -47,15 +47,8 @@ def _lanes_differ(batch: Space[Any], joined: Any, values: list[Any]) -> str:
     lanes = list(batch.iterate(joined))
     if len(lanes) != len(values):
         return f"{len(lanes)}"
-    found = difference(values, [_scalar_as(lane, value) for lane, value in zip(lanes, values, strict=True)], "lane ")
+    found = difference(values, lanes, "lane ")
     return "" if found is None else str(found)
-
-
-def _scalar_as(lane: Any, value: Any) -> Any:
-    """A row of shape () is a NumPy scalar in an array and an array on its own: the same value."""
-    if isinstance(value, np.ndarray) and isinstance(lane, np.generic):
-        return np.asarray(lane)
-    return lane
 
 
 def flattening_gives_values_back(subject: SpaceSubject) -> Found:

@@ -1,0 +1,77 @@
+"""`ludus play`: play an environment yourself."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+import yaml
+
+from ludus.cli.console import out
+from ludus.core import Env
+from ludus.errors import InvalidArgument, RenderError, listing
+from ludus.registry import make
+from ludus.rendering import Drawn, TerminalScreen, WindowScreen
+from ludus.rendering import play as play_env
+
+__all__ = ["play"]
+
+
+class Where(StrEnum):
+    """Where to play."""
+
+    TERMINAL = "terminal"
+    WINDOW = "window"
+
+
+def play(
+    target: Annotated[str, typer.Argument(metavar="ID", help="An id, or module:Env of the current folder.")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- NAME=VALUE …]", help="Arguments of the environment.")
+    ] = None,
+    render: Annotated[Where, typer.Option(help="Where to play; the window needs ludus[window].")] = Where.TERMINAL,
+    fps: Annotated[
+        float | None, typer.Option(min=0.1, max=1000.0, help="Steps a second, when it runs by the clock.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of the first episode.")] = None,
+    record: Annotated[str | None, typer.Option(metavar="FILE", help="Save what happens as .mp4 or .gif.")] = None,
+    turns: Annotated[
+        bool | None,
+        typer.Option(
+            "--turns/--clock", help="One step for each key, or by the clock; the environment's own way if neither."
+        ),
+    ] = None,
+) -> None:
+    """Play an environment: arrow keys or letters act, r restarts, q quits. The keys are shown below the picture."""
+    with playable(target, keywords(arguments or [])) as env:
+        name = env.spec.id if env.spec is not None else target
+        screen = TerminalScreen() if render is Where.TERMINAL else WindowScreen(name)
+        scores = play_env(env, screen=screen, fps=fps, seed=seed, record=record, turns=turns)
+    out.print(f"{name}: {len(scores)} episode{'s' if len(scores) != 1 else ''}, best score {max(scores):g}")
+    if record is not None:
+        out.print(f"saved {record}", soft_wrap=True)
+
+
+def keywords(arguments: list[str]) -> dict[str, Any]:
+    """`NAME=VALUE` pairs, with values read as YAML: numbers are numbers and lists are lists."""
+    pairs = [argument.partition("=") for argument in arguments]
+    wrong = [
+        argument
+        for argument, (name, sign, _) in zip(arguments, pairs, strict=True)
+        if not (sign and name.isidentifier())
+    ]
+    if wrong:
+        raise InvalidArgument(f"arguments: expected NAME=VALUE after --, got {listing(wrong)}")
+    return {name: yaml.safe_load(value) for name, _, value in pairs}
+
+
+def playable(target: str, arguments: dict[str, Any]) -> Env[Any, Any]:
+    """The environment, made so that its picture can be had."""
+    env = make(target, **arguments)
+    if isinstance(env.unwrapped, Drawn) or "render_mode" in arguments:
+        return env
+    modes: list[str] = env.metadata.get("render_modes") or []
+    env.close()
+    mode = next((mode for mode in ("rgb_array", "ansi") if mode in modes), None)
+    if mode is None:
+        raise RenderError(f"play: expected an environment that draws, got {target} with the render modes {list(modes)}")
+    return make(target, render_mode=mode, **arguments)

@@ -1,0 +1,89 @@
+"""`AlgorithmicEnv`: a task on tapes, as an environment."""
+
+from typing import Any, ClassVar
+
+from ludus.envs.algorithmic.tape import HARDEST
+from ludus.errors import InvalidArgument, shorten
+from ludus.kernels import RuleEnv
+from ludus.spaces import Discrete, Tuple
+
+__all__ = ["AlgorithmicEnv"]
+
+
+class AlgorithmicEnv(RuleEnv):
+    """Read an input symbol by symbol and write the right output; a subclass adds the rules.
+
+    The action is where to move the reading head, whether to write, and what. A right symbol gives 1, a wrong one -0.5
+    and the end, running out of time -1 and the end. When enough episodes in a row went well, inputs become longer by
+    one; a reset with a seed starts from `starting_min_length` again.
+
+    >>> from ludus.envs.algorithmic.copy import Copy
+    >>> env = Copy()
+    >>> env.reset(seed=0)
+    (3, {})
+    >>> env.text_of(env.input_data), env.text_of(env.target)
+    ('DCBB', 'DCBB')
+    """
+
+    MOVEMENTS: ClassVar[tuple[str, ...]] = ("left", "right")
+    metadata = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
+
+    def __init__(self, *, render_mode: str | None, base: int, chars: bool, **params: Any) -> None:
+        name, most = type(self).__name__, 26 if chars else 10
+        _check_range(f"{name} base", base, most)
+        _check_range(f"{name} starting_min_length", params["starting_min_length"], HARDEST)
+        self.chars = chars
+        self.charmap = [chr(ord("A") + one) if chars else str(one) for one in range(base)] + [" "]
+        self.observation_space = Discrete(base + 1)
+        self.action_space = Tuple((Discrete(len(self.MOVEMENTS)), Discrete(2), Discrete(base)))
+        super().__init__(render_mode=render_mode, base=base, **params)
+
+    def text_of(self, symbols: Any) -> str:
+        """Symbols as text; rows of a grid one below the other."""
+        if symbols and isinstance(symbols[0], list):
+            return "\n".join(self.text_of(row) for row in zip(*symbols, strict=True))
+        return "".join(self.charmap[one] for one in symbols)
+
+    @property
+    def input_data(self) -> list[Any]:
+        """The input: a list of symbols, of columns where there is more than one row; empty before the first reset."""
+        if self._state is None:
+            return []
+        columns = self._state.tape[: self._state.length].tolist()
+        return columns if self.params.rows > 1 else [column[0] for column in columns]
+
+    @property
+    def target(self) -> list[int]:
+        """What has to be written; empty before the first reset."""
+        return [] if self._state is None else self._state.target[: self._state.target_length].tolist()
+
+    @property
+    def min_length(self) -> int:
+        """The least length of inputs now."""
+        return self.params.starting_min_length if self._state is None else self._state.min_length
+
+    @property
+    def read_head_position(self) -> Any:
+        """The reading head's column, or column and row where there is more than one row."""
+        x, y = (0, 0) if self._state is None else (self._state.x, self._state.y)
+        return (x, y) if self.params.rows > 1 else x
+
+    @property
+    def write_head_position(self) -> int:
+        """How many symbols are written."""
+        return 0 if self._state is None else self._state.written
+
+    @property
+    def time_limit(self) -> int:
+        """The step after which it is too late; 0 before the first reset."""
+        return 0 if self._state is None else self._state.time_limit
+
+    @property
+    def episode_total_reward(self) -> float | None:
+        """The sum of this episode's rewards; None before the first reset."""
+        return None if self._state is None else self._state.total
+
+
+def _check_range(what: str, value: Any, most: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise InvalidArgument(f"{what}: expected an integer from 1 to {most}, got {shorten(value)}")

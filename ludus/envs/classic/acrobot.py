@@ -1,0 +1,175 @@
+"""Acrobot: swing the free end of two hinged links above a line, with torque at the joint between them only."""
+
+# A rule takes all that the contract gives it, whether it uses it or not.
+# ruff: noqa: ARG001
+
+from math import cos, pi, sin
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus.envs.classic.acrobot_picture import acrobot_picture
+from ludus.envs.classic.bounds import reset_bounds
+from ludus.envs.classic.single import cosine, is_single, sine, single
+from ludus.errors import InvalidArgument
+from ludus.kernels import RuleEnv, Rules
+from ludus.rendering import Canvas, Drawn
+from ludus.spaces import Box, Discrete
+
+__all__ = ["Acrobot"]
+
+Angles = tuple[float, float, float, float]
+
+
+class State(NamedTuple):
+    """The first link's angle from hanging down, the second's from the first, and their speeds."""
+
+    theta1: float
+    theta2: float
+    theta1_dot: float
+    theta2_dot: float
+
+
+class Params(NamedTuple):
+    """The physics, and where an episode starts."""
+
+    dt: float = 0.2
+    """Seconds between two states."""
+    LINK_LENGTH_1: float = 1.0
+    LINK_LENGTH_2: float = 1.0
+    LINK_MASS_1: float = 1.0
+    LINK_MASS_2: float = 1.0
+    LINK_COM_POS_1: float = 0.5
+    """Where along the first link its centre of mass is."""
+    LINK_COM_POS_2: float = 0.5
+    LINK_MOI: float = 1.0
+    """The moment of inertia of either link."""
+    MAX_VEL_1: float = 4 * pi
+    MAX_VEL_2: float = 9 * pi
+    AVAIL_TORQUE: tuple[float, float, float] = (-1.0, 0.0, 1.0)
+    torque_noise_max: float = 0.0
+    nips: bool = False
+    """Whether to leave out the term that is in the book's equations but not in the paper's."""
+    square: float = 2.0
+    """The exponent in the equations, no constant: a compiler would multiply instead, and the last bit may differ."""
+    start_low: float = -0.1
+    start_high: float = 0.1
+
+
+def reset(rng: Any, params: Params) -> Angles:
+    """Both links hanging, all four quantities uniform between `start_low` and `start_high`, in single precision."""
+    low, high = params.start_low, params.start_high
+    theta1, theta2 = single(rng.uniform(low, high)), single(rng.uniform(low, high))
+    return theta1, theta2, single(rng.uniform(low, high)), single(rng.uniform(low, high))
+
+
+def step(state: State, action: int, rng: Any, params: Params) -> tuple[Angles, float, bool]:
+    """One fourth-order Runge-Kutta step under a constant torque."""
+    torque = params.AVAIL_TORQUE[action]
+    if params.torque_noise_max > 0:
+        torque += rng.uniform(-params.torque_noise_max, params.torque_noise_max)
+    a1, a2, v1, v2 = state
+    dt = params.dt
+    half = dt / 2.0
+    # Each stage is a speed and an acceleration for both angles; the speeds of a stage are those it was evaluated at.
+    p1, p2 = _accelerations(a1, a2, v1, v2, torque, params)
+    r1, r2 = v1 + half * p1, v2 + half * p2
+    q1, q2 = _accelerations(a1 + half * v1, a2 + half * v2, r1, r2, torque, params)
+    s1, s2 = v1 + half * q1, v2 + half * q2
+    w1, w2 = _accelerations(a1 + half * r1, a2 + half * r2, s1, s2, torque, params)
+    t1, t2 = v1 + dt * w1, v2 + dt * w2
+    z1, z2 = _accelerations(a1 + dt * s1, a2 + dt * s2, t1, t2, torque, params)
+    sixth = dt / 6.0
+    theta1 = _wrapped(a1 + sixth * (v1 + 2 * r1 + 2 * s1 + t1))
+    theta2 = _wrapped(a2 + sixth * (v2 + 2 * r2 + 2 * s2 + t2))
+    theta1_dot = min(max(v1 + sixth * (p1 + 2 * q1 + 2 * w1 + z1), -params.MAX_VEL_1), params.MAX_VEL_1)
+    theta2_dot = min(max(v2 + sixth * (p2 + 2 * q2 + 2 * w2 + z2), -params.MAX_VEL_2), params.MAX_VEL_2)
+    above = -cos(theta1) - cos(theta2 + theta1) > 1.0
+    return (theta1, theta2, theta1_dot, theta2_dot), 0.0 if above else -1.0, above
+
+
+def _accelerations(
+    theta1: float, theta2: float, dtheta1: float, dtheta2: float, torque: float, params: Params
+) -> tuple[float, float]:
+    """What the torque, gravity and the links' motion do to both angles."""
+    _, l1, _, m1, m2, lc1, lc2, inertia, _, _, _, _, nips, square, _, _ = params
+    g = 9.8
+    cos2, sin2 = cos(theta2), sin(theta2)
+    d1 = m1 * lc1**square + m2 * (l1**square + lc2**square + 2 * l1 * lc2 * cos2) + inertia + inertia
+    d2 = m2 * (lc2**square + l1 * lc2 * cos2) + inertia
+    phi2 = m2 * lc2 * g * cos(theta1 + theta2 - pi / 2.0)
+    phi1 = (
+        -m2 * l1 * lc2 * dtheta2**square * sin2
+        - 2 * m2 * l1 * lc2 * dtheta2 * dtheta1 * sin2
+        + (m1 * lc1 + m2 * l1) * g * cos(theta1 - pi / 2)
+        + phi2
+    )
+    drive = torque + d2 / d1 * phi1
+    if not nips:
+        drive = drive - m2 * l1 * lc2 * dtheta1**square * sin2
+    ddtheta2 = (drive - phi2) / (m2 * lc2**square + inertia - d2**square / d1)
+    return -(d2 * ddtheta2 + phi1) / d1, ddtheta2
+
+
+def _wrapped(angle: float) -> float:
+    """`angle` brought between -π and π by whole turns."""
+    turn = pi - -pi
+    while angle > pi:
+        angle = angle - turn
+    while angle < -pi:
+        angle = angle + turn
+    return angle
+
+
+def observe(state: State, params: Params) -> tuple[float, float, float, float, float, float]:
+    """Cosine and sine of both angles, and their speeds; a first state is seen in single precision, as it was drawn."""
+    theta1, theta2, dot1, dot2 = state
+    if is_single(theta1) and is_single(theta2) and is_single(dot1) and is_single(dot2):
+        return cosine(theta1), sine(theta1), cosine(theta2), sine(theta2), dot1, dot2
+    return cos(theta1), sin(theta1), cos(theta2), sin(theta2), dot1, dot2
+
+
+class Acrobot(Drawn, RuleEnv):
+    """Two links, one motor between them. Torque of -1 (0), 0 (1) or 1 (2); a step costs 1 until the free end is high.
+
+    >>> env = Acrobot()
+    >>> env.reset(seed=123, options={"low": -0.2, "high": 0.2})[0].round(3)
+    array([ 0.997,  0.073,  0.984, -0.178, -0.112, -0.126], dtype=float32)
+    """
+
+    rules = Rules(State, Params, reset, step, observe)
+    metadata = {  # noqa: RUF012
+        "render_modes": ["human", "rgb_array", "ansi", "svg"],
+        "render_fps": 15,
+        "action_names": ["torque -1", "no torque", "torque 1"],
+        "keys_to_action": {"": 1, "left": 0, "right": 2},
+    }
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        params = Params()
+        ends = np.array([1.0, 1.0, 1.0, 1.0, params.MAX_VEL_1, params.MAX_VEL_2], dtype=np.float32)
+        self.observation_space = Box(-ends, ends, dtype=np.float32)
+        self.action_space = Discrete(3)
+        super().__init__(render_mode=render_mode)
+
+    @property
+    def book_or_nips(self) -> str:
+        """`"book"`, or `"nips"` for the equations of the paper, which lack a term."""
+        return "nips" if self.params.nips else "book"
+
+    @book_or_nips.setter
+    def book_or_nips(self, value: str) -> None:
+        if value not in ("book", "nips"):
+            raise InvalidArgument(f"book_or_nips: expected 'book' or 'nips', got {value!r}")
+        self.params = self.params._replace(nips=value == "nips")
+
+    def reset_params(self, options: dict[str, Any]) -> Params:
+        """`low` and `high` set the range of the first state."""
+        low, high = reset_bounds(options, self.params.start_low, self.params.start_high)
+        return self.params._replace(start_low=low, start_high=high)
+
+    def draw(self) -> Canvas:
+        """The links, the line, and the last torque."""
+        params, state = self.params, self.state
+        torque = 0.0 if self.last_action is None else params.AVAIL_TORQUE[self.last_action]
+        return acrobot_picture(state.theta1, state.theta2, (params.LINK_LENGTH_1, params.LINK_LENGTH_2), torque)

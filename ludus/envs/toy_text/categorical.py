@@ -1,0 +1,35 @@
+"""Categorical draws: which of several outcomes a random number between 0 and 1 stands for.
+
+The outcome is the first whose running sum of probabilities exceeds the number; the first of all where none does.
+"""
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["draw_place", "which_of_three"]
+
+
+def draw_place(cumulative: Any, rng: Any) -> int:
+    """A place, by an array of running sums of the places' probabilities.
+
+    >>> draw_place(np.array([0.0, 0.5, 1.0]), np.random.default_rng(0))
+    2
+    """
+    place = int(np.searchsorted(cumulative, rng.random(), side="right"))
+    return place if place < len(cumulative) else 0
+
+
+def which_of_three(number: float, first: float, second: float, third: float) -> int:
+    """0, 1 or 2, by three probabilities.
+
+    >>> which_of_three(0.5, 0.25, 0.5, 0.25)
+    1
+    """
+    total = first
+    if total > number:
+        return 0
+    total += second
+    if total > number:
+        return 1
+    return 2 if total + third > number else 0

@@ -1,0 +1,308 @@
+"""Batches by Gymnasium's names and arguments: the serial executor, and bases for batches and wrappers of one's own."""
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+from ludus import core
+from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.errors import ClosedEnvironment, InvalidArgument, InvalidSpace, InvalidType, shorten
+from ludus.interop.as_gymnasium.failures import AlreadyPendingCallError, NoAsyncCallError
+from ludus.spaces import Space, batch_differing_spaces
+from ludus.vector import SerialVectorEnv
+
+__all__ = [
+    "AsyncState",
+    "AsyncVectorEnv",
+    "SyncVectorEnv",
+    "VectorActionWrapper",
+    "VectorEnv",
+    "VectorObservationWrapper",
+    "VectorRewardWrapper",
+    "VectorWrapper",
+]
+
+ObsT = TypeVar("ObsT")
+ActT = TypeVar("ActT")
+WrapObsT = TypeVar("WrapObsT")
+WrapActT = TypeVar("WrapActT")
+ArrayT = TypeVar("ArrayT")
+_Batches: Any = type(core.VectorEnv)
+
+
+class _AnyBatch(_Batches):
+    """Makes every batch count as a `VectorEnv`, and every wrapper around one as a `VectorWrapper`."""
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        if type.__instancecheck__(self, instance):
+            return True
+        kind = self.__dict__.get("_stands_for")
+        return kind is not None and isinstance(instance, kind) and bool(instance.batch_shape)
+
+
+class VectorEnv(core.VectorEnv[ObsT, ActT], Generic[ObsT, ActT, ArrayT], metaclass=_AnyBatch):
+    """The base of a batch, with the third type parameter that Gymnasium's has.
+
+    >>> from ludus import make_vec
+    >>> isinstance(make_vec("GridWorld-v0"), VectorEnv)
+    True
+    """
+
+    _stands_for = Env
+
+
+class VectorWrapper(
+    core.Wrapper[WrapObsT, WrapActT, ObsT, ActT],
+    Generic[WrapObsT, WrapActT, ObsT, ActT, ArrayT],
+    metaclass=_AnyBatch,
+):
+    """The base of a wrapper that only makes sense around a batch.
+
+    >>> from ludus import make_vec
+    >>> VectorWrapper(make_vec("GridWorld-v0", num_envs=2)).num_envs
+    2
+    """
+
+    _stands_for = core.Wrapper
+
+    def __init__(self, env: Env[ObsT, ActT]) -> None:
+        super().__init__(env)
+        if not env.batch_shape:
+            raise InvalidType(f"{type(self).__name__}: expected a batch, got one environment, {env}")
+
+    def close(self, **kwargs: Any) -> None:
+        """Close the batch."""
+        below: Any = self.env
+        below.close(**kwargs)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the batch is closed."""
+        return self.env.get_wrapper_attr("closed")
+
+
+class VectorObservationWrapper(VectorWrapper[WrapObsT, ActT, ObsT, ActT, ArrayT]):
+    """A wrapper that changes the observations of a batch, by `observations`.
+
+    >>> from ludus import make_vec
+    >>> class Doubled(VectorObservationWrapper):
+    ...     def observations(self, observations):
+    ...         return observations * 2
+    >>> Doubled(make_vec("GridWorld-v0", num_envs=2)).reset(seed=0)[0].shape
+    (2, 2)
+    """
+
+    def __init__(self, env: Env[ObsT, ActT]) -> None:
+        super().__init__(env)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            raise InvalidArgument(
+                f"{type(self).__name__}: expected the autoreset mode NextStep or Disabled, got SameStep, whose last "
+                "observations observations() would miss; derive it from ludus.wrappers.ObservationTransform"
+            )
+
+    def observations(self, observations: ObsT) -> WrapObsT:
+        """The observations to show instead."""
+        raise NotImplementedError(f"{type(self).__name__} defines no observations(observations)")
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[WrapObsT, Info]:
+        """Reset, with the observations changed."""
+        observations, info = self.env.reset(seed=seed, options=options)
+        return self.observations(observations), info
+
+    def step(self, action: ActT) -> Step[WrapObsT]:
+        """Step, with the observations changed."""
+        observations, rewards, terminations, truncations, infos = self.env.step(action)
+        return Step(self.observations(observations), rewards, terminations, truncations, infos)
+
+
+class VectorActionWrapper(VectorWrapper[ObsT, WrapActT, ObsT, ActT, ArrayT]):
+    """A wrapper that changes the actions of a batch, by `actions`.
+
+    >>> from ludus import make_vec
+    >>> class Still(VectorActionWrapper):
+    ...     def actions(self, actions):
+    ...         return actions * 0
+    >>> env = Still(make_vec("GridWorld-v0", num_envs=2))
+    >>> _ = env.reset(seed=0)
+    >>> env.step(env.action_space.sample()).observation.tolist()
+    [[0, 0], [0, 0]]
+    """
+
+    def actions(self, actions: WrapActT) -> ActT:
+        """The actions to take instead."""
+        raise NotImplementedError(f"{type(self).__name__} defines no actions(actions)")
+
+    def step(self, action: WrapActT) -> Step[ObsT]:
+        """Step with the changed actions."""
+        return self.env.step(self.actions(action))
+
+
+class VectorRewardWrapper(VectorWrapper[ObsT, ActT, ObsT, ActT, ArrayT]):
+    """A wrapper that changes the rewards of a batch, by `rewards`.
+
+    >>> from ludus import make_vec
+    >>> class Penalty(VectorRewardWrapper):
+    ...     def rewards(self, rewards):
+    ...         return rewards - 0.5
+    >>> env = Penalty(make_vec("GridWorld-v0", num_envs=2))
+    >>> _ = env.reset(seed=0)
+    >>> env.step(env.action_space.sample() * 0).reward.tolist()
+    [-0.5, -0.5]
+    """
+
+    def rewards(self, rewards: Any) -> Any:
+        """The rewards to give instead."""
+        raise NotImplementedError(f"{type(self).__name__} defines no rewards(rewards)")
+
+    def step(self, action: ActT) -> Step[ObsT]:
+        """Step, with the rewards changed."""
+        observations, rewards, terminations, truncations, infos = self.env.step(action)
+        return Step(observations, self.rewards(rewards), terminations, truncations, infos)
+
+
+class SyncVectorEnv(SerialVectorEnv, VectorEnv[Any, Any, Any]):
+    """The serial executor by Gymnasium's arguments; lanes may differ in the bounds of their observations.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> SyncVectorEnv([GridWorld, GridWorld]).observation_space
+    Box(0, 4, (2, 2), int64)
+    """
+
+    def __init__(
+        self,
+        env_fns: Iterable[Callable[[], Env[Any, Any]]],
+        copy: bool = True,
+        observation_mode: str | tuple[Space[Any], Space[Any]] = "same",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    ) -> None:
+        given: Any = observation_mode
+        pair = isinstance(given, tuple) and [isinstance(one, Space) for one in given] == [True, True]
+        if not pair and given not in ("same", "different"):
+            raise InvalidArgument(
+                f"observation_mode: expected 'same', 'different' or (batch space, lane space), "
+                f"got {shorten(observation_mode)}"
+            )
+        self.env_fns, self.observation_mode = list(env_fns), observation_mode
+        super().__init__(self.env_fns, autoreset_mode=autoreset_mode, copy=copy)
+
+    def _open(self, envs: list[Env[Any, Any]]) -> None:
+        super()._open(envs)
+        if self.observation_mode == "different":
+            self.observation_space = batch_differing_spaces([env.observation_space for env in envs])
+        elif isinstance(self.observation_mode, tuple):
+            self.observation_space, self.single_observation_space = self.observation_mode
+            self._observations = self.single_observation_space.empty(self.num_envs)
+
+    def _require_equal_spaces(self) -> None:
+        if self.observation_mode == "same":
+            super()._require_equal_spaces()
+            return
+        for lane, env in enumerate(self.envs):
+            expected, found = self.single_observation_space, env.observation_space
+            if not expected.same_layout(found) or env.action_space != self.single_action_space:
+                raise InvalidSpace(
+                    f"lane {lane}: expected the shapes and dtypes of lane 0, {expected!r}, "
+                    f"and its action space, {self.single_action_space!r}, got {found!r} and {env.action_space!r}"
+                )
+
+
+class AsyncState(Enum):
+    """What an `AsyncVectorEnv` is waiting for."""
+
+    DEFAULT = "default"
+    WAITING_RESET = "reset"
+    WAITING_STEP = "step"
+    WAITING_CALL = "call"
+
+
+class AsyncVectorEnv(SyncVectorEnv):
+    """Gymnasium's batch of one process a lane, here in this process, one lane after another; it says so in a warning.
+
+    Histories are the same in both. The methods with `_async` only take their arguments, those with `_wait` do the work.
+
+    >>> import warnings
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     AsyncVectorEnv([GridWorld, GridWorld]).num_envs
+    2
+    """
+
+    def __init__(
+        self,
+        env_fns: Sequence[Callable[[], Env[Any, Any]]],
+        shared_memory: bool = True,
+        copy: bool = True,
+        context: str | None = None,
+        daemon: bool = True,
+        worker: Callable[..., Any] | None = None,
+        observation_mode: str | tuple[Space[Any], Space[Any]] = "same",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        max_concurrency: int | None = None,
+    ) -> None:
+        del shared_memory, context, daemon, max_concurrency  # where lanes run never changes what they do
+        if worker is not None:
+            raise InvalidArgument(
+                f"worker: expected None, since no process is started, got {shorten(worker)}; "
+                "put what it does into a wrapper"
+            )
+        warnings.warn(
+            "AsyncVectorEnv: lanes run one after another in this process, with the same histories as in processes of "
+            "their own but without their speed; docs/interop.md says why",
+            UserWarning,
+            stacklevel=2,
+        )
+        super().__init__(env_fns, copy, observation_mode, autoreset_mode)
+        self._state, self._pending = AsyncState.DEFAULT, ((), {})
+
+    def _begin(self, state: AsyncState, *args: Any, **kwargs: Any) -> None:
+        if self.closed:
+            raise ClosedEnvironment(f"{state.value}_async: expected an open batch, got one that is closed")
+        if self._state is not AsyncState.DEFAULT:
+            raise AlreadyPendingCallError(
+                f"{state.value}_async: expected nothing under way, got a pending {self._state.value}; "
+                f"call {self._state.value}_wait() first",
+                self._state.value,
+            )
+        self._state, self._pending = state, (args, kwargs)
+
+    def _finish(self, state: AsyncState) -> tuple[Any, Any]:
+        if self._state is not state:
+            raise NoAsyncCallError(f"{state.value}_wait: expected {state.value}_async() first, got none", state.value)
+        self._state, pending = AsyncState.DEFAULT, self._pending
+        return pending
+
+    def reset_async(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> None:
+        """Take the arguments of a reset."""
+        self._begin(AsyncState.WAITING_RESET, seed=seed, options=options)
+
+    def reset_wait(self, timeout: float | None = None) -> tuple[Any, Info]:
+        """Reset with the arguments taken."""
+        del timeout
+        _, kwargs = self._finish(AsyncState.WAITING_RESET)
+        return self.reset(**kwargs)
+
+    def step_async(self, actions: Any) -> None:
+        """Take the actions of a step."""
+        self._begin(AsyncState.WAITING_STEP, actions)
+
+    def step_wait(self, timeout: float | None = None) -> Step[Any]:
+        """Step with the actions taken."""
+        del timeout
+        args, _ = self._finish(AsyncState.WAITING_STEP)
+        return self.step(*args)
+
+    def call_async(self, name: str, *args: Any, **kwargs: Any) -> None:
+        """Take the arguments of a call of every lane."""
+        self._begin(AsyncState.WAITING_CALL, name, *args, **kwargs)
+
+    def call_wait(self, timeout: float | None = None) -> tuple[Any, ...]:
+        """Call every lane with the arguments taken."""
+        del timeout
+        args, kwargs = self._finish(AsyncState.WAITING_CALL)
+        return self.call(*args, **kwargs)
+
+    def close_extras(self, timeout: float | None = None, terminate: bool = False, **kwargs: Any) -> None:
+        """Close every lane."""
+        del timeout, terminate
+        super().close_extras(**kwargs)

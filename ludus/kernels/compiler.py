@@ -1,0 +1,144 @@
+"""The compiler: rules and a loop over lanes become machine code, kept on disk for the next process."""
+
+import hashlib
+import os
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba.core.errors import NumbaError
+
+from ludus.errors import InvalidType
+from ludus.kernels.random import Stream
+from ludus.kernels.rules import Rules
+from ludus.kernels.source import Layout, kernel_source
+
+__all__ = ["Kernel", "KernelError", "compile_rules"]
+
+# No fast-math and no contraction: a batch has to give the bits that the interpreted rules give.
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+
+
+class KernelError(InvalidType):
+    """Rules that cannot be compiled; the message names the line and what to change."""
+
+
+class Kernel(NamedTuple):
+    """The two loops of a compiled batch."""
+
+    reset_lanes: Callable[..., Any]
+    step_lanes: Callable[..., Any]
+
+
+def compile_rules(rules: Rules, layout: Layout) -> Kernel:
+    """The loops for a set of rules; Numba compiles them when they are first called."""
+    text = kernel_source(layout)
+    functions = [rules.reset, rules.step, rules.observe, rules.inform, rules.renew]
+    path = _kept_source(text, rules, [one for one in functions if one is not None])
+    seen: dict[Any, Any] = {}
+    # Numba looks the module of a kept function up by name when it loads it.
+    module = types.ModuleType(f"ludus_kernel_{path.stem if path else id(rules)}")
+    if path is not None:
+        sys.modules[module.__name__] = module
+    scope: dict[str, Any] = vars(module)
+    scope |= {
+        "State": rules.state,
+        "Stream": Stream,
+        "compiled": numba.njit(**OPTIONS),
+        "kept": numba.njit(cache=path is not None, **OPTIONS),
+    }
+    for name in ("reset", "step", "observe", "inform", "renew"):
+        rule = getattr(rules, name)
+        scope[f"rule_{name}"] = None if rule is None else _compiled(rule, seen)
+    exec(compile(text, str(path) if path else "<kernel>", "exec"), scope)  # noqa: S102  (text of our own making)
+    return Kernel(scope["reset_lanes"], scope["step_lanes"])
+
+
+def _compiled(function: Any, seen: dict[Any, Any]) -> Any:
+    """A rule, and every plain function it calls, for use in compiled code."""
+    if function in seen:
+        return seen[function]
+    scope = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        called = scope.get(name)
+        if isinstance(called, types.FunctionType) and called is not function:
+            scope[name] = _compiled(called, seen)
+    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, function.__closure__)
+    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+    seen[function] = numba.njit(**OPTIONS)(copy)
+    return seen[function]
+
+
+def explain(rules: Rules, error: NumbaError) -> KernelError:
+    """What Numba said, with the line of the rule it stumbled over."""
+    lines = [line.strip() for line in str(error).replace("\x1b[0m", "").splitlines() if line.strip()]
+    where = next((line for line in reversed(lines) if line.startswith("File ")), "")
+    reason = next(
+        (line for line in lines if "error" in line.lower() or "unknown" in line.lower()), lines[0] if lines else ""
+    )
+    return KernelError(
+        f"rules of {rules.step.__module__}: expected functions of numbers, tuples and small arrays, got {reason} {where}; "
+        "rewrite that line, or run with executor='serial'"
+    )
+
+
+# --- what is kept on disk ---
+
+
+def _kept_source(text: str, rules: Rules, functions: list[Any]) -> Path | None:
+    """The file that holds `text`, named by all that it depends on; None where nothing can be kept."""
+    importable = all(_importable(one) for one in [*functions, rules.state, rules.params])
+    folder = _folder() if importable else None
+    if folder is None:
+        return None
+    digest = hashlib.sha256(f"{text}{numba.__version__}{np.__version__}{sys.version}".encode())
+    for source in sorted(_sources(functions)):
+        digest.update(Path(source).read_bytes())
+    path = folder / f"{rules.step.__module__.replace('.', '_')}_{digest.hexdigest()[:24]}.py"
+    try:
+        if not path.exists():
+            new = path.with_suffix(f".{os.getpid()}")
+            new.write_text(text)
+            new.replace(path)  # at once: many processes may do the same
+    except OSError:
+        return None
+    return path
+
+
+def _folder() -> Path | None:
+    home = os.environ.get("LUDUS_CACHE_DIR") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "ludus"
+    )
+    folder = Path(home) / "kernels"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return None
+    # Code is loaded from here: a folder that others may write to, or that we may not, is not used.
+    status = folder.stat()
+    own = not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
+    return folder if own and os.access(folder, os.W_OK) else None
+
+
+def _importable(thing: Any) -> bool:
+    module = sys.modules.get(thing.__module__)
+    return thing.__module__ != "__main__" and getattr(module, thing.__qualname__, None) is thing
+
+
+def _sources(functions: list[Any]) -> set[str]:
+    """The files of the rules and of every plain function they call."""
+    found: set[str] = set()
+    waiting, seen = list(functions), set[Any]()
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        found.add(one.__code__.co_filename)
+        called = [one.__globals__.get(name) for name in one.__code__.co_names]
+        waiting += [other for other in called if isinstance(other, types.FunctionType)]
+    return found

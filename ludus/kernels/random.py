@@ -1,0 +1,308 @@
+"""Random streams in compiled code: PCG64 with NumPy's own draws, to the last bit, one stream for each lane.
+
+A stream is a row of six words: state and increment of 128 bits as two halves each, and the half draw that 32-bit
+integers leave over. Rules see an object with the methods of `numpy.random.Generator`; interpreted, it is that
+generator itself.
+"""
+
+from collections.abc import Sequence
+from math import exp, log1p
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba.core import types
+from numba.extending import overload_method, register_jitable
+from numba.np.random import _constants as ziggurat
+
+__all__ = ["Stream", "generator_of", "stream_rows", "write_stream"]
+
+Words = npt.NDArray[np.uint64]
+WORDS = 6
+HIGH, LOW, STEP_HIGH, STEP_LOW, HAS_HALF, HALF = range(WORDS)
+
+U = np.uint64
+MULTIPLIER_HIGH, MULTIPLIER_LOW = U(0x2360ED051FC65DA4), U(0x4385DF649FCCF645)
+MASK32, ONE, ZERO = U(0xFFFFFFFF), U(1), U(0)
+TO_UNIT = 1.0 / 9007199254740992.0
+
+KI, WI, FI = ziggurat.ki_double, ziggurat.wi_double, ziggurat.fi_double
+KE, WE, FE = ziggurat.ke_double, ziggurat.we_double, ziggurat.fe_double
+NORMAL_TAIL, NORMAL_TAIL_INVERSE = ziggurat.ziggurat_nor_r, ziggurat.ziggurat_nor_inv_r
+EXPONENTIAL_TAIL = ziggurat.ziggurat_exp_r
+
+
+class Stream(NamedTuple):
+    """The stream of one lane, as compiled rules see it.
+
+    >>> import numba
+    >>> rows = stream_rows([7])
+    >>> numba.njit(lambda stream: stream.random())(Stream(rows, 0)) == np.random.default_rng(7).random()
+    True
+    """
+
+    words: Words
+    lane: int
+
+
+def stream_rows(seeds: Sequence[int]) -> Words:
+    """The rows of freshly seeded streams."""
+    rows = np.zeros((len(seeds), WORDS), dtype=np.uint64)
+    for lane, seed in enumerate(seeds):
+        write_stream(rows, lane, np.random.PCG64(seed))
+    return rows
+
+
+def write_stream(rows: Words, lane: int, bits: Any) -> None:
+    """Put the state of a PCG64 bit generator into a row."""
+    state: Any = bits.state
+    for place, value in ((HIGH, state["state"]["state"]), (STEP_HIGH, state["state"]["inc"])):
+        rows[lane, place], rows[lane, place + 1] = U(value >> 64), U(value & 0xFFFFFFFFFFFFFFFF)
+    rows[lane, HAS_HALF], rows[lane, HALF] = U(state["has_uint32"]), U(state["uinteger"])
+
+
+def generator_of(rows: Words, lane: int) -> np.random.Generator:
+    """A NumPy generator that goes on where a row is."""
+    words = [int(word) for word in rows[lane]]
+    bits = np.random.PCG64(0)
+    bits.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": words[HIGH] << 64 | words[LOW], "inc": words[STEP_HIGH] << 64 | words[STEP_LOW]},
+        "has_uint32": words[HAS_HALF],
+        "uinteger": words[HALF],
+    }
+    return np.random.Generator(bits)
+
+
+@register_jitable
+def _product(a: Any, b: Any) -> Any:
+    """Both halves of a product of two 64-bit words."""
+    a_low, a_high, b_low, b_high = a & MASK32, a >> U(32), b & MASK32, b >> U(32)
+    low, cross = a_low * b_low, a_high * b_low
+    middle = (low >> U(32)) + (cross & MASK32) + a_low * b_high
+    return a_high * b_high + (cross >> U(32)) + (middle >> U(32)), a * b
+
+
+@register_jitable
+def next64(words: Any, lane: Any) -> Any:
+    """Step the stream and give 64 bits."""
+    high, low = words[lane, HIGH], words[lane, LOW]
+    carry, new_low = _product(low, MULTIPLIER_LOW)
+    new_high = carry + high * MULTIPLIER_LOW + low * MULTIPLIER_HIGH
+    step_low = words[lane, STEP_LOW]
+    low = new_low + step_low
+    high = new_high + words[lane, STEP_HIGH] + (ONE if low < step_low else ZERO)
+    words[lane, HIGH], words[lane, LOW] = high, low
+    mixed, turn = high ^ low, high >> U(58)
+    return (mixed >> turn) | (mixed << ((U(64) - turn) & U(63)))
+
+
+@register_jitable
+def next32(words: Any, lane: Any) -> Any:
+    """Give 32 bits: the half left over, or the lower half of a new draw."""
+    if words[lane, HAS_HALF]:
+        words[lane, HAS_HALF] = ZERO
+        return words[lane, HALF]
+    drawn = next64(words, lane)
+    words[lane, HAS_HALF], words[lane, HALF] = ONE, drawn >> U(32)
+    return drawn & MASK32
+
+
+@register_jitable
+def next_double(words: Any, lane: Any) -> Any:
+    """A double from 0 up to 1."""
+    return (next64(words, lane) >> U(11)) * TO_UNIT
+
+
+@register_jitable
+def bounded(words: Any, lane: Any, most: Any) -> Any:
+    """An integer from 0 to `most`, by Lemire's method, 32 bits at a time where they suffice."""
+    if most == ZERO:
+        return ZERO
+    if most < MASK32:
+        count = most + ONE
+        product = next32(words, lane) * count
+        if (product & MASK32) < count:
+            threshold = (MASK32 - most) % count
+            while (product & MASK32) < threshold:
+                product = next32(words, lane) * count
+        return product >> U(32)
+    if most == MASK32:
+        return next32(words, lane)
+    if most == U(0xFFFFFFFFFFFFFFFF):
+        return next64(words, lane)
+    count = most + ONE
+    high, low = _product(next64(words, lane), count)
+    if low < count:
+        threshold = (U(0xFFFFFFFFFFFFFFFF) - most) % count
+        while low < threshold:
+            high, low = _product(next64(words, lane), count)
+    return high
+
+
+@register_jitable
+def masked(words: Any, lane: Any, most: Any) -> Any:
+    """An integer from 0 to `most`, below 2**32, by drawing as many bits until they fit: NumPy shuffles by this."""
+    mask = most
+    mask |= mask >> ONE
+    mask |= mask >> U(2)
+    mask |= mask >> U(4)
+    mask |= mask >> U(8)
+    mask |= mask >> U(16)
+    drawn = next32(words, lane) & mask
+    while drawn > most:
+        drawn = next32(words, lane) & mask
+    return drawn
+
+
+@register_jitable
+def standard_normal(words: Any, lane: Any) -> Any:
+    """A normal double, by the ziggurat."""
+    while True:
+        bits = next64(words, lane)
+        layer = bits & U(0xFF)
+        bits = bits >> U(8)
+        sign = bits & ONE
+        size = (bits >> ONE) & U(0x000FFFFFFFFFFFFF)
+        x = size * WI[layer]
+        if sign:
+            x = -x
+        if size < KI[layer]:
+            return x
+        if layer == ZERO:
+            while True:
+                away = -NORMAL_TAIL_INVERSE * log1p(-next_double(words, lane))
+                height = -log1p(-next_double(words, lane))
+                if height + height > away * away:
+                    return -(NORMAL_TAIL + away) if (size >> U(8)) & ONE else NORMAL_TAIL + away
+        elif ((FI[layer - ONE] - FI[layer]) * next_double(words, lane) + FI[layer]) < exp(-0.5 * x * x):
+            return x
+
+
+@register_jitable
+def standard_exponential(words: Any, lane: Any) -> Any:
+    """An exponential double, by the ziggurat."""
+    while True:
+        bits = next64(words, lane) >> U(3)
+        layer = bits & U(0xFF)
+        size = bits >> U(8)
+        x = size * WE[layer]
+        if size < KE[layer]:
+            return x
+        if layer == ZERO:
+            return EXPONENTIAL_TAIL - log1p(-next_double(words, lane))
+        if (FE[layer - ONE] - FE[layer]) * next_double(words, lane) + FE[layer] < exp(-x):
+            return x
+
+
+def _is_stream(kind: Any) -> bool:
+    return getattr(kind, "instance_class", None) is Stream
+
+
+@overload_method(types.NamedTuple, "random")
+def _random(stream: Any) -> Any:
+    def draw(stream: Any) -> Any:
+        return next_double(stream.words, stream.lane)
+
+    return draw if _is_stream(stream) else None
+
+
+@overload_method(types.NamedTuple, "uniform")
+def _uniform(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
+    def draw(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
+        return low + (high - low) * next_double(stream.words, stream.lane)
+
+    return draw if _is_stream(stream) else None
+
+
+@overload_method(types.NamedTuple, "integers")
+def _integers(stream: Any, low: Any, high: Any = None) -> Any:
+    def below(stream: Any, low: Any, high: Any = None) -> Any:
+        return np.int64(bounded(stream.words, stream.lane, U(low - 1)))
+
+    def between(stream: Any, low: Any, high: Any = None) -> Any:
+        return low + np.int64(bounded(stream.words, stream.lane, U(high - 1 - low)))
+
+    if not _is_stream(stream):
+        return None
+    return below if high is None or isinstance(high, types.NoneType | types.Omitted) else between
+
+
+@overload_method(types.NamedTuple, "standard_normal")
+def _standard_normal(stream: Any) -> Any:
+    def draw(stream: Any) -> Any:
+        return standard_normal(stream.words, stream.lane)
+
+    return draw if _is_stream(stream) else None
+
+
+@overload_method(types.NamedTuple, "normal")
+def _normal(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    def draw(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+        return loc + scale * standard_normal(stream.words, stream.lane)
+
+    return draw if _is_stream(stream) else None
+
+
+@overload_method(types.NamedTuple, "exponential")
+def _exponential(stream: Any, scale: Any = 1.0) -> Any:
+    def draw(stream: Any, scale: Any = 1.0) -> Any:
+        return scale * standard_exponential(stream.words, stream.lane)
+
+    return draw if _is_stream(stream) else None
+
+
+@overload_method(types.NamedTuple, "shuffle")
+def _shuffle(stream: Any, x: Any) -> Any:
+    def draw(stream: Any, x: Any) -> Any:
+        for i in range(len(x) - 1, 0, -1):
+            j = np.int64(masked(stream.words, stream.lane, U(i)))
+            x[i], x[j] = x[j], x[i]
+
+    return draw if _is_stream(stream) else None
+
+
+@overload_method(types.NamedTuple, "permutation")
+def _permutation(stream: Any, x: Any) -> Any:
+    def of_count(stream: Any, x: Any) -> Any:
+        order = np.arange(x)
+        stream.shuffle(order)
+        return order
+
+    def of_array(stream: Any, x: Any) -> Any:
+        order = x.copy()
+        stream.shuffle(order)
+        return order
+
+    if not _is_stream(stream):
+        return None
+    return of_count if isinstance(x, types.Integer) else of_array
+
+
+@overload_method(types.NamedTuple, "choice")
+def _choice(stream: Any, a: Any, p: Any = None) -> Any:
+    """One element: `a` is a count or a row; with `p`, by those probabilities."""
+    weighted = p is not None and not isinstance(p, types.NoneType | types.Omitted)
+    counted = isinstance(a, types.Integer)
+
+    def uniform_count(stream: Any, a: Any, p: Any = None) -> Any:
+        return stream.integers(a)
+
+    def uniform_row(stream: Any, a: Any, p: Any = None) -> Any:
+        return a[stream.integers(len(a))]
+
+    def weighted_count(stream: Any, a: Any, p: Any = None) -> Any:
+        return _weighted(stream, p)
+
+    def weighted_row(stream: Any, a: Any, p: Any = None) -> Any:
+        return a[_weighted(stream, p)]
+
+    if not _is_stream(stream):
+        return None
+    return (weighted_count if counted else weighted_row) if weighted else (uniform_count if counted else uniform_row)
+
+
+@register_jitable
+def _weighted(stream: Any, p: Any) -> Any:
+    total = p.cumsum()
+    return np.searchsorted(total / total[-1], stream.random(), side="right")

@@ -1,0 +1,153 @@
+"""`TerminalScreen`: play in the terminal. Whatever happens, the terminal is afterwards as it was."""
+
+import os
+import select
+import signal
+import termios
+import threading
+import time
+import tty
+from collections.abc import Sequence
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from ludus.errors import RenderError
+from ludus.rendering.drawing import Drawing
+from ludus.rendering.frame import Frame
+from ludus.rendering.keyboard import decode_keys
+from ludus.rendering.screen import Picture
+from ludus.rendering.terminal import frame_to_ansi, to_ansi
+
+__all__ = ["TerminalScreen"]
+
+ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"
+LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
+BEGIN, END = "\x1b[?2026h\x1b[H", "\x1b[J\x1b[?2026l"
+"""Terminals that know it show everything in between at once; the others ignore it."""
+HOLD = 0.3
+"""Seconds for which a key counts as held: terminals tell when a key goes down, never when it comes up."""
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+class TerminalScreen:
+    """The terminal behind two file descriptors, by default standard input and output.
+
+    >>> TerminalScreen(input_fd=3, output_fd=4).gone
+    False
+    """
+
+    def __init__(self, input_fd: int = 0, output_fd: int = 1) -> None:
+        self._input, self._output = input_fd, output_fd
+        self._rest = ""
+        self._seen: dict[str, float] = {}
+        self._settings: list[Any] | None = None
+        self._handlers: dict[int, Any] = {}
+        self._size = (0, 0)
+        self.gone = False
+        """Whether the terminal hung up."""
+
+    def __enter__(self) -> Self:
+        if not (os.isatty(self._input) and os.isatty(self._output)):
+            raise RenderError(
+                "play: expected a terminal, got input or output that is a file or a pipe; "
+                "run it in a terminal, or use --render window"
+            )
+        self._settings = termios.tcgetattr(self._input)
+        try:
+            self._catch_signals()
+            tty.setcbreak(self._input)
+            settings = termios.tcgetattr(self._input)
+            # Ctrl-Z would leave the shell with a terminal in our state.
+            settings[6][termios.VSUSP] = b"\x00"
+            termios.tcsetattr(self._input, termios.TCSANOW, settings)
+            self._write(ENTER)
+        except BaseException:
+            self._restore()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._restore()
+
+    def _restore(self) -> None:
+        try:
+            self._write(LEAVE)
+            termios.tcsetattr(self._input, termios.TCSAFLUSH, self._settings or [])
+        except (OSError, termios.error):
+            self.gone = True
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        self._handlers.clear()
+
+    def _catch_signals(self) -> None:
+        """Let the signals that end a program unwind it instead, so that the terminal is given back."""
+        if threading.current_thread() is threading.main_thread():
+            self._handlers = {number: signal.signal(number, _unwind) for number in ENDING}
+
+    # --- output ---
+
+    def show(self, picture: Picture, lines: Sequence[str]) -> None:
+        """Show the picture as large as fits, and the lines below it."""
+        columns, rows = os.get_terminal_size(self._output)
+        image = _fitted(picture, columns, rows - len(lines))
+        fresh = "" if (columns, rows) == self._size else "\x1b[2J"
+        self._size = (columns, rows)
+        text = [line[:columns] for line in lines]
+        # No line break after the last line: it would scroll the first one away.
+        self._write(BEGIN + fresh + "\r\n".join(f"{line}\x1b[K" for line in [*image, *text][:rows]) + END)
+
+    def _write(self, text: str) -> None:
+        data = text.encode()
+        while data:
+            data = data[os.write(self._output, data) :]
+
+    # --- input ---
+
+    def keys(self, timeout: float | None) -> list[str]:
+        """The keys pressed since the last call."""
+        found, self._rest = decode_keys(self._rest + self._read(timeout))
+        if self._rest:
+            # An escape that nothing follows at once is the key; else the sequence goes on.
+            more, self._rest = decode_keys(self._rest + (self._read(0.03) or "\x1b"))
+            found, self._rest = found + (more or ["escape"]), ""
+        now = time.monotonic()
+        self._seen |= dict.fromkeys(found, now)
+        return found
+
+    def _read(self, timeout: float | None) -> str:
+        ready, _, _ = select.select([self._input], [], [], timeout)
+        if not ready:
+            return ""
+        try:
+            data = os.read(self._input, 1024)
+        except OSError:
+            data = b""
+        self.gone = not data
+        return data.decode(errors="ignore")
+
+    def held(self) -> frozenset[str]:
+        """The keys pressed a moment ago."""
+        now = time.monotonic()
+        return frozenset(key for key, at in self._seen.items() if now - at < HOLD)
+
+
+def _unwind(number: int, frame: FrameType | None) -> None:
+    del frame
+    raise SystemExit(128 + number)
+
+
+def _fitted(picture: Picture, columns: int, rows: int) -> list[str]:
+    """The picture in at most so many columns and rows, in the middle."""
+    if isinstance(picture, str):
+        return picture.splitlines()[: max(1, rows)]
+    width, height = (picture.width, picture.height) if isinstance(picture, Drawing) else _frame_size(picture)
+    fit = max(1, min(columns, int(2 * max(1, rows) * width / height)))
+    text = to_ansi(picture, fit) if isinstance(picture, Drawing) else frame_to_ansi(picture, fit)
+    margin = " " * ((columns - fit) // 2)
+    return [margin + line for line in text.split("\n")[: max(1, rows)]]
+
+
+def _frame_size(frame: Frame) -> tuple[int, int]:
+    return frame.shape[1], frame.shape[0]
