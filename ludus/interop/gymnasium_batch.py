@@ -76,17 +76,11 @@ class BatchToGymnasium(GymnasiumBatch):
         """The seed of each lane."""
         return self.ludus_env.np_random_seed
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """The attribute `name` of each lane, called with these arguments if it can be."""
-        return self.ludus_env.get_wrapper_attr("call")(name, *args, **kwargs)
-
-    def get_attr(self, name: str) -> tuple[Any, ...]:
-        """The attribute `name` of each lane."""
-        return self.ludus_env.get_wrapper_attr("get_attr")(name)
-
-    def set_attr(self, name: str, values: Any) -> None:
-        """Set the attribute on each lane."""
-        self.ludus_env.get_wrapper_attr("set_attr")(name, values)
+    def __getattr__(self, name: str) -> Any:
+        """What the adapter has not, the batch may have: `call`, `get_attr`, `set_attr`, `envs`."""
+        if name.startswith("__") or "ludus_env" not in self.__dict__:
+            raise AttributeError(f"BatchToGymnasium has no attribute {name!r}")
+        return self.ludus_env.get_wrapper_attr(name)
 
     def __repr__(self) -> str:
         return f"BatchToGymnasium({self.ludus_env!r})"
@@ -155,17 +149,11 @@ class BatchFromGymnasium(VectorEnv[Any, Any]):
         """The seed of each lane, or of the stream they share."""
         return self.gymnasium_env.np_random_seed
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """The attribute `name` of each lane, called with these arguments if it can be."""
-        return self.gymnasium_env.call(name, *args, **kwargs)
-
-    def get_attr(self, name: str) -> tuple[Any, ...]:
-        """The attribute `name` of each lane."""
-        return self.gymnasium_env.get_attr(name)
-
-    def set_attr(self, name: str, values: Any) -> None:
-        """Set the attribute on each lane."""
-        self.gymnasium_env.set_attr(name, values)
+    def __getattr__(self, name: str) -> Any:
+        """What the adapter has not, the batch may have: `call`, `get_attr`, `set_attr`, `envs`."""
+        if name.startswith("__") or "gymnasium_env" not in self.__dict__:
+            raise AttributeError(f"BatchFromGymnasium has no attribute {name!r}")
+        return getattr(self.gymnasium_env.unwrapped, name)
 
 
 def _seeds(seed: Any, count: int) -> Any:

@@ -74,17 +74,15 @@ class ToGymnasium(GymnasiumEnv):
 
     # --- attributes ---
 
-    def has_wrapper_attr(self, name: str) -> bool:
-        """Whether the adapter or the environment has the attribute."""
-        return hasattr(self, name) or self.ludus_env.has_wrapper_attr(name)
-
-    def get_wrapper_attr(self, name: str) -> Any:
-        """The attribute of the adapter, else of the environment."""
-        return getattr(self, name) if hasattr(self, name) else self.ludus_env.get_wrapper_attr(name)
+    def __getattr__(self, name: str) -> Any:
+        """What the adapter has not, the environment may have: `env.unwrapped.x` reads the same on both sides."""
+        if name.startswith("__") or "ludus_env" not in self.__dict__:
+            raise AttributeError(f"ToGymnasium has no attribute {name!r}")
+        return self.ludus_env.get_wrapper_attr(name)
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
         """Set the attribute where it is, else on the environment when `force`."""
-        if hasattr(self, name):
+        if name in self.__dict__ or hasattr(type(self), name):
             setattr(self, name, value)
             return True
         return self.ludus_env.set_wrapper_attr(name, value, force=force)
@@ -148,17 +146,15 @@ class FromGymnasium(Env[Any, Any]):
 
     # --- attributes ---
 
-    def has_wrapper_attr(self, name: str) -> bool:
-        """Whether the adapter, or an environment under it, has the attribute."""
-        return hasattr(self, name) or self.gymnasium_env.has_wrapper_attr(name)
-
-    def get_wrapper_attr(self, name: str) -> Any:
-        """The attribute of the adapter, else of the nearest environment under it that has it."""
-        return getattr(self, name) if hasattr(self, name) else self.gymnasium_env.get_wrapper_attr(name)
+    def __getattr__(self, name: str) -> Any:
+        """What the adapter has not, the environment may have: `env.unwrapped.x` reads the same on both sides."""
+        if name.startswith("__") or "gymnasium_env" not in self.__dict__:
+            raise AttributeError(f"FromGymnasium has no attribute {name!r}")
+        return self.gymnasium_env.get_wrapper_attr(name)
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
         """Set the attribute where it is, else on the environment when `force`."""
-        if hasattr(self, name):
+        if name in self.__dict__ or hasattr(type(self), name):
             setattr(self, name, value)
             return True
         return self.gymnasium_env.set_wrapper_attr(name, value, force=force)

@@ -1,4 +1,4 @@
-"""`KernelVectorEnv`: a batch whose rules are compiled. Lane `i` seeded `s` is the single environment seeded `s`, bit for bit."""
+"""`KernelVectorEnv`: a batch whose rules are compiled. Each lane is the single environment of its seed."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -73,6 +73,7 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
             tuple((name, column.ndim > 1) for name, column in zip(names, self._state, strict=True)),
             width,
             self._told,
+            len(self.single_action_space) if isinstance(self.single_action_space, Tuple) else 0,
             self.rules.renew is not None,
         )
         self._kernel = compile_rules(self.rules, layout)
@@ -123,7 +124,8 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
         if self._mode == 2 and self._ended.any():
             lanes = [int(one) for one in np.flatnonzero(self._ended)]
             raise ResetNeeded(
-                f"step: expected lanes under way, got ended lanes {lanes}; reset them with options={{'reset_mask': mask}}"
+                f"step: expected lanes under way, got ended lanes {lanes}; "
+                "reset them with options={'reset_mask': mask}"
             )
         actions, n = self._actions(action), self.num_envs
         out, last = np.empty(self._out_shape, self._out_dtype), self._buffer_for_last()
@@ -150,6 +152,9 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
 
     def _actions(self, action: Any) -> Array:
         space = self.single_action_space
+        if isinstance(space, Tuple):
+            self.action_space.check(action, "action", InvalidAction)
+            return np.stack([np.asarray(part, dtype=np.int64) for part in action], axis=1)
         actions = np.asarray(action)
         if isinstance(space, Discrete):
             low, high = int(space.start), int(space.start + space.n)
@@ -166,7 +171,8 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
             actions.shape != (self.num_envs, *space.shape) or not np.isfinite(actions).all()
         ):
             self.action_space.check(action, "action", InvalidAction)
-        return np.ascontiguousarray(actions, dtype=space.dtype)
+        # As doubles, which hold every number of the space: compiled, `float(x)` leaves single precision as it is.
+        return actions.astype(space.dtype).astype(np.float64)
 
     # --- what is given ---
 
@@ -207,6 +213,12 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
     def np_random(self) -> Any:
         """A generator for each lane that goes on where the lane is; drawing from it does not move the lane."""
         return tuple(generator_of(self._words, lane) for lane in range(self.num_envs))
+
+    @np_random.setter
+    def np_random(self, value: Any) -> None:
+        for lane, generator in enumerate(value):
+            write_stream(self._words, lane, generator.bit_generator)
+            self._seeded[lane] = True
 
     def _capture(self, memo: dict[int, Any]) -> Any:
         del memo

@@ -5,6 +5,7 @@ import os
 import sys
 import types
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ class Kernel(NamedTuple):
     step_lanes: Callable[..., Any]
 
 
+@cache
 def compile_rules(rules: Rules, layout: Layout) -> Kernel:
     """The loops for a set of rules; Numba compiles them when they are first called."""
     text = kernel_source(layout)
@@ -81,8 +83,8 @@ def explain(rules: Rules, error: NumbaError) -> KernelError:
         (line for line in lines if "error" in line.lower() or "unknown" in line.lower()), lines[0] if lines else ""
     )
     return KernelError(
-        f"rules of {rules.step.__module__}: expected functions of numbers, tuples and small arrays, got {reason} {where}; "
-        "rewrite that line, or run with executor='serial'"
+        f"rules of {rules.step.__module__}: expected functions of numbers, tuples and small arrays, "
+        f"got {reason} {where}; rewrite that line, or run with executor='serial'"
     )
 
 

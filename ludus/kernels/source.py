@@ -19,6 +19,8 @@ class Layout(NamedTuple):
     """How many numbers an observation has; 0 for a single integer."""
     information: tuple[str, ...]
     """The fields of `inform`."""
+    parts: int
+    """How many integers an action has, where it is a tuple of them; 0 for one integer, or a row of a Box."""
     renews: bool
     """Whether the next episode depends on the last one."""
 
@@ -31,6 +33,9 @@ def kernel_source(layout: Layout) -> str:
     read = ", ".join(f"s_{name}[i]" for name, _ in layout.state)
     new = ", ".join(f"new[{place}]" for place in range(len(layout.state)))
     known = {
+        "ACTION": f"({''.join(f'actions[i, {part}], ' for part in range(layout.parts))})"
+        if layout.parts
+        else "actions[i]",
         "STATE": state,
         "INFORMED": informed,
         "LAST": last,
@@ -108,7 +113,7 @@ def step_lanes(
             rewards[i] = 0.0
             begun[i] = True
         else:
-            new, reward, over = rule_step(State(<READ>), actions[i], Stream(words, i), params)
+            new, reward, over = rule_step(State(<READ>), <ACTION>, Stream(words, i), params)
             <WRITE_DEEP>
             show(i, State(<NEW>), params, out, <INFORMED>0)
             elapsed[i] += 1

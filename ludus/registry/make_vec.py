@@ -6,6 +6,7 @@ from operator import index
 from typing import Any
 
 from ludus.core import AutoresetMode, Env, EnvSpec, VectorEnv
+from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
 from ludus.registry.make import Target, make, requested
 from ludus.vector import SerialVectorEnv
@@ -14,7 +15,9 @@ from ludus.wrappers.wrapping import wrapper_of
 __all__ = ["make_vec"]
 
 WrapLane = Callable[[Env[Any, Any]], Env[Any, Any]]
-EXECUTORS = {"serial": SerialVectorEnv}
+EXECUTORS = ("serial", "kernel")
+KERNEL = "ludus.kernels.batch:KernelVectorEnv"
+"""By name: the compiler is loaded only when it is asked for."""
 
 
 def make_vec(
@@ -34,14 +37,32 @@ def make_vec(
     array([[2, 1],
            [1, 1]])
     """
-    known = EXECUTORS.get(executor) if isinstance(executor, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
-    if known is None:
+    if executor not in EXECUTORS:
         raise InvalidArgument(f"executor: expected one of {listing(EXECUTORS)}, got {shorten(executor)}")
     if callable(wrappers) or isinstance(wrappers, str | Mapping):
         raise InvalidType(f"wrappers: expected a sequence of wrappers, got {shorten(wrappers)}")
     lane = partial(_lane, requested(id), tuple(wrapper_of(one) for one in wrappers), kwargs)
-    envs = known([lane] * _count(num_envs), autoreset_mode=autoreset_mode)
+    if executor == "kernel":
+        return _compiled(lane, _count(num_envs), autoreset_mode)
+    envs = SerialVectorEnv([lane] * _count(num_envs), autoreset_mode=autoreset_mode)
     envs.spec = envs.envs[0].spec
+    return envs
+
+
+def _compiled(
+    lane: Callable[[], Env[Any, Any]], count: int, autoreset_mode: AutoresetMode | str
+) -> VectorEnv[Any, Any]:
+    """A compiled batch of lanes that nothing but `make`'s own wrappers is around."""
+    one = lane()
+    spec, bare = one.spec, one.unwrapped
+    if not hasattr(bare, "rules") or spec is None or spec.additional_wrappers or bare.render_mode is not None:
+        raise InvalidArgument(
+            f"executor='kernel': expected an environment made of rules, without wrappers or render_mode, got {one}; "
+            "wrap the batch instead of its lanes, or use executor='serial'"
+        )
+    batch = load_entry_point(KERNEL)
+    envs = batch(lambda: bare, count, autoreset_mode=autoreset_mode, max_episode_steps=spec.max_episode_steps)
+    envs.spec = spec
     return envs
 
 

@@ -36,7 +36,8 @@ def as_number(where: str, value: Any) -> float:
     0.5
     """
     try:
-        number = float(value)
+        # What counts has one value: text that looks like a number is a mistake, and so is an array.
+        number = math.nan if isinstance(value, str | bytes) or np.ndim(value) else float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not -FAR <= number <= FAR:

@@ -93,7 +93,8 @@ def _element(mark: Mark) -> str:
     if isinstance(shape, Path):
         name, place = "polygon" if shape.closed else "polyline", {"points": _listed(shape.points)}
     elif isinstance(shape, Rectangle):
-        corner = shape.radius or None
+        # Of a radius that is too large, SVG alone would make two, one for each side.
+        corner = min(shape.radius, shape.width / 2.0, shape.height / 2.0) or None
         name, place = "rect", {"x": shape.x, "y": shape.y, "width": shape.width, "height": shape.height, "rx": corner}
     else:
         name, place = _ellipse(shape)

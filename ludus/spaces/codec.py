@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from ludus.errors import CodecError, InvalidArgument, shorten
+from ludus.errors import InvalidArgument
 from ludus.spaces.message import pack, read_json, unpack, write_json
 from ludus.spaces.space import Space
 
@@ -37,9 +37,6 @@ def loads(space: Space[Any], data: bytes | str, *, format: Format = "json", name
     if format not in ("json", "msgpack"):
         raise InvalidArgument(f"format: expected 'json' or 'msgpack', got {format!r}")
     plain = read_json(data, name) if format == "json" else unpack(data, name)  # type: ignore[arg-type]
-    try:
-        value = space.decode(plain)
-    except (UnicodeError, RecursionError) as error:
-        raise CodecError(f"{name}: expected {format} of {space!r}, got {shorten(data)}: {error}") from error
+    value = space.decode(plain)
     space.check(value, name)
     return value

@@ -25,10 +25,8 @@ def exclusive(mask: Any, probability: Any) -> str | None:
 
 
 def refuse_mask(space: object, mask: Any, probability: Any) -> None:
-    """For spaces that cannot be restricted."""
-    given = exclusive(mask, probability)
-    if given:
-        raise InvalidMask(f"sample: {space!r} takes no {given}; pass None for it")
+    """For spaces that cannot be restricted, when one of both is given."""
+    raise InvalidMask(f"sample: {space!r} takes no {exclusive(mask, probability)}; pass None for it")
 
 
 def array_mask(value: Any, kind: str, shape: tuple[int, ...], top: int = 1) -> Array:

@@ -227,7 +227,7 @@ def test_arguments_of_plain_data_survive_json(kwargs):
         2**100,
         Box(-np.inf, np.inf, (2,), np.int64),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_arguments_beyond_plain_data_survive_json_with_their_types(value):
     again = EnvSpec.from_json(EnvSpec("A-v0", kwargs={"value": value}).to_json()).kwargs["value"]

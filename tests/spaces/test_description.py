@@ -285,7 +285,7 @@ fields = st.sampled_from(
 kinds = st.sampled_from([*KNOWN.split(", "), "tests.spaces.models:Even", "tests.spaces.models:Simplex", "os:system"])
 plain = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 9) | st.integers() | st.floats()
-    | st.sampled_from(["a", "int8", "float32", "O", "NaN", "int", "choice", "list", "union", "QQ=="]),
+    | st.sampled_from(["word", "int8", "float32", "O", "NaN", "int", "choice", "list", "union", "QQ=="]),
     lambda inner: st.lists(inner, max_size=4)
     | st.dictionaries(fields | tags, inner, max_size=3)
     | st.builds(lambda kind, rest: {"$space": {"type": kind, **rest}}, kinds, st.dictionaries(fields, inner)),
@@ -293,7 +293,7 @@ plain = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(kinds, st.dictionaries(fields, plain, max_size=5))
 def test_a_description_made_at_random_is_a_space_or_refused(kind, rest):
     try:

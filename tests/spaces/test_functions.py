@@ -191,6 +191,16 @@ def test_a_one_of_some_space_without_numbers_pads_with_zero():
     assert same(space.unflatten(space.flatten(value)), value)
 
 
+def test_a_one_of_spaces_that_vary_in_size_flattens_to_pairs():
+    space = OneOf((Sequence(Discrete(2)), Discrete(3)), seed=0)
+    assert not space.is_np_flattenable
+    assert space.flat_space() == OneOf((Sequence(Box(0, 1, (2,), np.int64)), Box(0, 1, (3,), np.int64)))
+    for _ in range(10):
+        value = space.sample()
+        assert space.flatten(value) in space.flat_space()
+        assert same(space.unflatten(space.flatten(value)), value)
+
+
 def test_stacked_sequences_flatten_even_when_empty():
     space = Sequence(Dict(a=Discrete(3), b=Box(0, 1)), stack=True)
     empty = space.sample(mask=(0, None))

@@ -524,5 +524,10 @@ def test_options_of_a_union_are_tried_in_order():
         assert space.unflatten(space.flatten(value)) == value
 
 
+def test_a_value_of_no_option_cannot_be_flattened():
+    with says(InvalidSpace, "expected a value of the union, got 2.5"):
+        Record(Order).flatten(order(choice=2.5))
+
+
 def test_a_record_shows_its_fields():
     assert repr(Record(Inner)) == "Record(Inner: value=Discrete(5))"

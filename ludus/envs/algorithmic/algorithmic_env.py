@@ -3,14 +3,16 @@
 from typing import Any, ClassVar
 
 from ludus.envs.algorithmic.tape import HARDEST
+from ludus.envs.algorithmic.tape_picture import Sheet, tape_picture
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels import RuleEnv
+from ludus.rendering import Canvas, Drawn
 from ludus.spaces import Discrete, Tuple
 
 __all__ = ["AlgorithmicEnv"]
 
 
-class AlgorithmicEnv(RuleEnv):
+class AlgorithmicEnv(Drawn, RuleEnv):
     """Read an input symbol by symbol and write the right output; a subclass adds the rules.
 
     The action is where to move the reading head, whether to write, and what. A right symbol gives 1, a wrong one -0.5
@@ -26,7 +28,7 @@ class AlgorithmicEnv(RuleEnv):
     """
 
     MOVEMENTS: ClassVar[tuple[str, ...]] = ("left", "right")
-    metadata = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
+    metadata = {"render_modes": ["human", "ansi", "rgb_array", "svg"], "render_fps": 4}  # noqa: RUF012
 
     def __init__(self, *, render_mode: str | None, base: int, chars: bool, **params: Any) -> None:
         name, most = type(self).__name__, 26 if chars else 10
@@ -82,6 +84,46 @@ class AlgorithmicEnv(RuleEnv):
     def episode_total_reward(self) -> float | None:
         """The sum of this episode's rewards; None before the first reset."""
         return None if self._state is None else self._state.total
+
+    # --- what it looks like ---
+
+    def output(self) -> str:
+        """What is written, as text; only the last symbol can be wrong."""
+        text = self.text_of(self.target)[: self.write_head_position]
+        if self.last_action is not None and self.last_action[1] == 1 and text:
+            return text[:-1] + self.charmap[self.last_action[2]]
+        return text
+
+    def draw(self) -> Canvas:
+        """The tapes and the reading head."""
+        state = self.state
+        title = f"step {state.time} of at most {state.time_limit}, return {state.total:g}"
+        rows = self.text_of(self.input_data).split("\n")
+        return tape_picture(
+            Sheet(rows, self.text_of(self.target), self.output(), state.x, state.y, len(state.target), title)
+        )
+
+    def board(self) -> str:
+        """The tapes as text, for the render mode "ansi": the symbol being read and the one written last stand out."""
+        state, target, output = self.state, self.text_of(self.target), self.output()
+        lines = [f"input of length {state.length}, step {state.time} of at most {state.time_limit}"]
+        for number, row in enumerate(self.text_of(self.input_data).split("\n")):
+            cells = list(f"  {row}  ")
+            if number == state.y and -2 <= state.x < len(row) + 2:
+                cells[state.x + 2] = f"\x1b[42m{cells[state.x + 2]}\x1b[0m"
+            lines.append(f"{'input' if number == 0 else '':7}:{''.join(cells)}")
+        if self.last_action is not None and self.last_action[1] == 1:
+            color = 42 if output == target[: len(output)] else 41
+            output = f"{output[:-1]}\x1b[{color}m{output[-1:]}\x1b[0m"
+        lines += [f"output :  {output}", f"target :  {target}", f"return :  {state.total:g}"]
+        if self.last_action is not None:
+            move, write, symbol = self.last_action
+            lines.append(f"action :  {self.MOVEMENTS[move]}{f', write {self.charmap[symbol]}' if write else ''}")
+        return "\n".join(lines) + "\n"
+
+    def render(self) -> Any:
+        """The current picture; under "ansi" the tapes as text."""
+        return self.board() if self.render_mode == "ansi" and self._state is not None else super().render()
 
 
 def _check_range(what: str, value: Any, most: int) -> None:

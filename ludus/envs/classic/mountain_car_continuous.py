@@ -59,7 +59,7 @@ def step(
     """
     position, velocity = state
     weakest, strongest, lowest, highest, top_speed, goal, goal_velocity, power, _, _ = params
-    pull = float(action[0])
+    pull = 0.0 + float(action[0])  # a double, also where `float` keeps a single
     wide = position * SPLIT
     if position != wide - (wide - position):
         return _first_step(position, velocity, pull, params)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env, Step
-from ludus.errors import InvalidAction
+from ludus.errors import InvalidAction, InvalidArgument, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Box, Discrete
 
@@ -26,6 +26,8 @@ class GridWorld(Env[Any, int]):
     """
 
     def __init__(self, size: int = 5) -> None:
+        if not isinstance(size, int) or size < 2:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidArgument(f"GridWorld size: expected an integer from 2, got {shorten(size)}")
         self.size = size
         self.observation_space = Box(0, size - 1, shape=(2,), dtype=np.int64)
         self.action_space = Discrete(4)

@@ -1,6 +1,5 @@
 """The picture of Blackjack: a table with the dealer's hand above and the player's below."""
 
-from ludus.envs.toy_text.playing_card import HEIGHT as CARD_HEIGHT
 from ludus.envs.toy_text.playing_card import WIDTH as CARD_WIDTH
 from ludus.envs.toy_text.playing_card import draw_back, draw_card
 from ludus.rendering import Canvas

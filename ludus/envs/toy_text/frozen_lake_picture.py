@@ -39,10 +39,10 @@ def _draw_tile(canvas: Canvas, letter: str, texture: int) -> None:
         canvas.line(1, 7, 10, 7, color="#6f9fcb", width=2.5, cap="round")
         return
     canvas.polygon([(-26, -12), (-12, -26), (-4, -26), (-26, -4)], fill=SHINE)
-    if texture < 2:
+    if texture < 2 and letter == "F":
         canvas.polyline([(4, 8), (10, 13), (8, 20), (16, 24)], color=SEAM, width=1.5)
         canvas.line(10, 13, 18, 10, color=SEAM, width=1.5)
     if letter in "SG":
-        canvas.text(26, -25, letter, size=15, color=LETTER, anchor="top right", bold=True)
+        canvas.text(25, 25, letter, size=15, color=LETTER, anchor="bottom right", bold=True)
     if letter == "G":
         draw_flag(canvas)
