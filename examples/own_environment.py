@@ -9,7 +9,7 @@ from ludus.spaces import Box, Discrete
 class Thermostat(ludus.Env):
     """Keep a room at 20 degrees while the weather changes."""
 
-    def __init__(self, limit: float = 5.0) -> None:
+    def __init__(self, limit: float = 3.0) -> None:
         self.limit = limit
         self.observation_space = Box(-50.0, 90.0, (1,), np.float64)
         self.action_space = Discrete(3, start=-1)  # cool, wait, heat
@@ -28,10 +28,10 @@ class Thermostat(ludus.Env):
 
 
 env = ludus.make(Thermostat, max_episode_steps=50)
-for name, policy in {"wait": lambda t: 0, "steer": lambda t: int(np.sign(20.0 - t))}.items():
+for name, strength in {"wait": 0, "steer": 1}.items():
     (degrees,), info = env.reset(seed=4)
     total, steps, over = 0.0, 0, False
     while not over:
-        (degrees,), reward, terminated, truncated, info = env.step(policy(degrees))
+        (degrees,), reward, terminated, truncated, info = env.step(strength * int(np.sign(20.0 - degrees)))
         total, steps, over = total + reward, steps + 1, terminated or truncated
     print(f"{name:5} {steps:2} steps, return {total:6.2f}, {'ended' if terminated else 'cut by the time limit'}")

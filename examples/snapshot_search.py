@@ -1,4 +1,4 @@
-"""Plan with snapshots: try every action to a depth, go back exactly, take the best. No model of the environment needed."""
+"""Plan with snapshots: try every action, go back exactly, take the best. No model of the environment is needed."""
 
 import ludus
 

@@ -1,4 +1,4 @@
-"""Typed actions: a dataclass is a space. It is sampled, validated field by field, written as JSON, and has a schema."""
+"""Typed actions: a dataclass is a space, sampled, validated field by field, and written as JSON."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -15,27 +15,26 @@ class Trade:
 
 
 class Market(ludus.Env):
-    def __init__(self) -> None:
-        self.action_space, self.observation_space = Record(Trade), Discrete(1000)
+    action_space, observation_space = Record(Trade), Discrete(1000)
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         self.price = 100
-        return self.price, {}
+        return 100, {}
 
     def step(self, trade: Trade):
         self.action_space.check(trade, "action", ludus.errors.InvalidAction)
-        before, self.price = self.price, int(self.price + self.np_random.integers(-9, 10))
-        sign = {"buy": 1, "sell": -1, "hold": 0}[trade.side]
-        return ludus.Step.transition(self.price, float(sign * trade.amount * (self.price - before)))
+        change = int(self.np_random.integers(-9, 10))
+        self.price += change
+        held = {"buy": trade.amount, "sell": -trade.amount, "hold": 0}[trade.side]
+        return ludus.Step.transition(self.price, float(held * change))
 
 
 env = Market()
 env.reset(seed=1)
-print(env.step(Trade("buy", 3)))
-message = dumps(env.action_space, Trade("sell", 5, note="enough"))
-print(message, "→", loads(env.action_space, message))
+trade = loads(env.action_space, b'{"side": "sell", "amount": 3}')  # checked on the way in
+print(trade, dumps(env.action_space, trade).decode(), env.step(trade), sep="\n")
 try:
     env.step(Trade("borrow", 99))
 except ludus.errors.InvalidAction as error:
-    print(str(error).replace("; ", "\n"))
+    print(error)

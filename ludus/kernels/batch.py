@@ -80,7 +80,6 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
         self._words = np.zeros((n, WORDS), dtype=np.uint64)
         self._elapsed = np.zeros(n, dtype=np.int64)
         self._ended = np.zeros(n, dtype=np.bool_)
-        self._begun = np.zeros(n, dtype=np.bool_)
         self._fresh = np.ones(n, dtype=np.bool_)
         self._seeded = np.zeros(n, dtype=np.bool_)
 
@@ -133,7 +132,7 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
         kept = [column.copy() for column in self._info] if self._mode == 1 else self._info
         ended = self._run(
             "step_lanes", actions, self._mode, self._limit, self._words, self.params, self._elapsed, self._ended,
-            out, last, rewards, terminated, truncated, self._begun, *self._info, *kept, *self._state,
+            out, last, rewards, terminated, truncated, *self._info, *kept, *self._state,
         )  # fmt: skip
         self._last = out
         info = self._infos(None)
@@ -171,8 +170,7 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
             actions.shape != (self.num_envs, *space.shape) or not np.isfinite(actions).all()
         ):
             self.action_space.check(action, "action", InvalidAction)
-        # As doubles, which hold every number of the space: compiled, `float(x)` leaves single precision as it is.
-        return actions.astype(space.dtype).astype(np.float64)
+        return np.ascontiguousarray(actions, dtype=space.dtype)
 
     # --- what is given ---
 

@@ -50,6 +50,7 @@ def compile_rules(rules: Rules, layout: Layout) -> Kernel:
     scope |= {
         "State": rules.state,
         "Stream": Stream,
+        "unsigned": np.uint64,  # an index that may be negative costs a test at every access
         "compiled": numba.njit(**OPTIONS),
         "kept": numba.njit(cache=path is not None, **OPTIONS),
     }
@@ -64,7 +65,7 @@ def _compiled(function: Any, seen: dict[Any, Any]) -> Any:
     """A rule, and every plain function it calls, for use in compiled code."""
     if function in seen:
         return seen[function]
-    scope = dict(function.__globals__)
+    scope = {"float": _double, **function.__globals__}
     for name in function.__code__.co_names:
         called = scope.get(name)
         if isinstance(called, types.FunctionType) and called is not function:
@@ -73,6 +74,12 @@ def _compiled(function: Any, seen: dict[Any, Any]) -> Any:
     copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
     seen[function] = numba.njit(**OPTIONS)(copy)
     return seen[function]
+
+
+@numba.njit(**OPTIONS)
+def _double(x: Any) -> Any:
+    """What `float(x)` means in Python; Numba's leaves a single-precision number as it is."""
+    return np.float64(x)
 
 
 def explain(rules: Rules, error: NumbaError) -> KernelError:
@@ -98,7 +105,8 @@ def _kept_source(text: str, rules: Rules, functions: list[Any]) -> Path | None:
     if folder is None:
         return None
     digest = hashlib.sha256(f"{text}{numba.__version__}{np.__version__}{sys.version}".encode())
-    for source in sorted(_sources(functions)):
+    own = {str(Path(__file__).with_name(name)) for name in ("compiler.py", "random.py")}
+    for source in sorted(_sources(functions) | own):
         digest.update(Path(source).read_bytes())
     path = folder / f"{rules.step.__module__.replace('.', '_')}_{digest.hexdigest()[:24]}.py"
     try:

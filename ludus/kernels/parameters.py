@@ -9,7 +9,7 @@ from ludus.errors import InvalidArgument, InvalidType, listing, shorten
 
 __all__ = ["fitted", "fitted_all"]
 
-EXPECTED = {"float": "a number", "int": "an integer", "bool": "True or False"}
+EXPECTED = {"float": "a number", "int": "an integer", "bool": "True or False", "tuple": "a tuple"}
 
 
 def fitted_all(owner: str, params: type[Any], given: dict[str, Any]) -> Any:
@@ -46,6 +46,8 @@ def fitted(owner: str, params: type[Any], name: str, value: Any) -> Any:
         and value == value
     ):
         return float(value)
+    if kind == "tuple" and isinstance(value, tuple | list):
+        return tuple(value)
     if isinstance(kind, str) and kind in EXPECTED:
         raise InvalidType(f"{owner} {name}: expected {EXPECTED[kind]}, got {shorten(value)}")
     return value

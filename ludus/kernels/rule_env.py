@@ -105,9 +105,8 @@ class RuleEnv(Env[Any, Any]):
             ):
                 action = finite_row(self.action_space, action)  # pyright: ignore[reportArgumentType]
         elif type(action) is int64:
-            action = int(action)
-            if not self.action_space.contains(action):
-                action = read_action(self.action_space, action)
+            number = int(action)
+            action = number if self.action_space.contains(number) else read_action(self.action_space, action)
         elif type(action) is not int or not self.action_space.contains(action):
             action = read_action(self.action_space, action)
         _, _, _, advance, observe, inform, _ = self.rules

@@ -91,7 +91,8 @@ def begin(i, fresh, words, params, out, <INFORMED><STATE>):
 
 @kept
 def reset_lanes(first, stop, mask, fresh, words, params, elapsed, ended, out, <INFORMED><STATE>):
-    for i in range(first, stop):
+    for lane in range(first, stop):
+        i = unsigned(lane)
         if mask[i]:
             begin(i, fresh[i], words, params, out, <INFORMED><STATE>)
             elapsed[i] = 0
@@ -100,18 +101,17 @@ def reset_lanes(first, stop, mask, fresh, words, params, elapsed, ended, out, <I
 
 @kept
 def step_lanes(
-    first, stop, actions, mode, limit, words, params, elapsed, ended, out, last, rewards, terminated, truncated, begun,
+    first, stop, actions, mode, limit, words, params, elapsed, ended, out, last, rewards, terminated, truncated,
     <INFORMED><LAST><STATE>
 ):
     count = 0
-    for i in range(first, stop):
-        begun[i] = False
+    for lane in range(first, stop):
+        i = unsigned(lane)
         if ended[i]:
             begin(i, False, words, params, out, <INFORMED><STATE>)
             elapsed[i] = 0
             ended[i] = terminated[i] = truncated[i] = False
             rewards[i] = 0.0
-            begun[i] = True
         else:
             new, reward, over = rule_step(State(<READ>), <ACTION>, Stream(words, i), params)
             <WRITE_DEEP>
@@ -125,7 +125,6 @@ def step_lanes(
                     <KEEP>
                     begin(i, False, words, params, out, <INFORMED><STATE>)
                     elapsed[i] = 0
-                    begun[i] = True
                 else:
                     ended[i] = True
     return count

@@ -37,7 +37,7 @@ def as_number(where: str, value: Any) -> float:
     """
     try:
         # What counts has one value: text that looks like a number is a mistake, and so is an array.
-        number = math.nan if isinstance(value, str | bytes) or np.ndim(value) else float(value)
+        number = math.nan if isinstance(value, str | bytes) or getattr(value, "ndim", 0) else float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not -FAR <= number <= FAR:

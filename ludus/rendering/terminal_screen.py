@@ -22,7 +22,7 @@ __all__ = ["TerminalScreen"]
 
 ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"
 LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
-BEGIN, END = "\x1b[?2026h\x1b[H", "\x1b[J\x1b[?2026l"
+BEGIN, END = "\x1b[?2026h", "\x1b[J\x1b[?2026l"
 """Terminals that know it show everything in between at once; the others ignore it."""
 HOLD = 0.3
 """Seconds for which a key counts as held: terminals tell when a key goes down, never when it comes up."""
@@ -94,9 +94,10 @@ class TerminalScreen:
         image = _fitted(picture, columns, rows - len(lines))
         fresh = "" if (columns, rows) == self._size else "\x1b[2J"
         self._size = (columns, rows)
-        text = [line[:columns] for line in lines]
-        # No line break after the last line: it would scroll the first one away.
-        self._write(BEGIN + fresh + "\r\n".join(f"{line}\x1b[K" for line in [*image, *text][:rows]) + END)
+        shown = [*image, *(line[:columns] for line in lines)][:rows]
+        # Each line goes to its place: line breaks mean different things to different terminal settings.
+        placed = (f"\x1b[{row};1H{line}\x1b[K" for row, line in enumerate(shown, start=1))
+        self._write(BEGIN + fresh + "".join(placed) + END)
 
     def _write(self, text: str) -> None:
         data = text.encode()

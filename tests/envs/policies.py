@@ -1,4 +1,4 @@
-"""Ways to act that lead environments to their ends, so that a comparison sees them; `act(rng, seed, observation, info)`."""
+"""Ways to act that lead to all kinds of ends, so that a comparison sees them; `act(rng, seed, observation, info)`."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ def uniform(n):
     return lambda rng, seed, observation, info: int(rng.integers(n))
 
 
-def numpy_uniform(n):
-    """As `action_space.sample()` gives them."""
-    return lambda rng, seed, observation, info: rng.integers(n)
+def balance(rng, seed, observation, info):
+    """Push under the pole on every fifth seed, at random on the others."""
+    return int(observation[2] + observation[3] > 0) if seed % 5 == 4 else rng.integers(2)
 
 
 def swing(n):
@@ -33,6 +33,11 @@ def pull(strongest):
         return rng.uniform(-reach, reach, 1).astype(np.float32)
 
     return act
+
+
+def on_ice(rng, seed, observation, info):
+    """Always up on every fourth seed, where no hole is; at random on the others."""
+    return 3 if seed % 4 == 3 else rng.integers(4)
 
 
 def along_the_cliff(rng, seed, observation, info):

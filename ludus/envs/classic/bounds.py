@@ -1,5 +1,6 @@
 """Reset bounds: the `low` and `high` that classic environments take as reset options."""
 
+from math import isfinite
 from typing import Any
 
 from ludus.errors import InvalidArgument, shorten
@@ -17,6 +18,6 @@ def reset_bounds(options: dict[str, Any], low: float, high: float) -> tuple[floa
         first, last = (float(end) for end in ends)
     except (TypeError, ValueError) as error:
         raise InvalidArgument(f"options: expected numbers for low and high, got {shorten(ends)}") from error
-    if not first <= last:
-        raise InvalidArgument(f"options: expected low <= high, got low={first}, high={last}")
+    if not (isfinite(first) and isfinite(last) and first <= last):
+        raise InvalidArgument(f"options: expected finite numbers with low <= high, got low={first}, high={last}")
     return first, last

@@ -26,9 +26,9 @@ CONVERSIONS = "ArrayConversion JaxToNumpy JaxToTorch NumpyToTorch"
 BATCH_WRAPPERS = (
     "DictInfoToList FilterObservation FlattenObservation GrayscaleObservation ResizeObservation ReshapeObservation "
     "RescaleObservation DtypeObservation NormalizeObservation ClipAction RescaleAction ClipReward NormalizeReward "
-    "RecordEpisodeStatistics RecordVideo HumanRendering VectorizeTransformObservation VectorizeTransformAction "
-    "VectorizeTransformReward"
+    "RecordEpisodeStatistics RecordVideo HumanRendering"
 )
+VECTORIZED = "VectorizeTransformObservation VectorizeTransformAction VectorizeTransformReward"
 TRANSFORMS = "TransformObservation TransformAction TransformReward"
 VECTORS = "VectorEnv VectorWrapper VectorObservationWrapper VectorActionWrapper VectorRewardWrapper"
 REGISTRY = "make make_vec spec register registry VectorizeMode pprint_registry register_envs"
@@ -96,11 +96,13 @@ MODULES: dict[str, tuple[tuple[str, str], ...]] = {
     "wrappers": (
         (
             "ludus.wrappers",
-            f"{OBSERVATIONS} {STATEFUL} AtariPreprocessing {ACTIONS} StickyAction RepeatAction ClipReward "
-            f"TransformReward NormalizeReward {COMMON} {DRAWN} {CONVERSIONS}",
+            f"{OBSERVATIONS} {STATEFUL} {ACTIONS} StickyAction RepeatAction ClipReward TransformReward NormalizeReward "
+            f"{COMMON} {DRAWN}",
         ),
+        ("ludus.wrappers.atari", "AtariPreprocessing"),
+        ("ludus.wrappers.conversion", CONVERSIONS),
     ),
-    "wrappers.atari_preprocessing": (("ludus.wrappers", "AtariPreprocessing"),),
+    "wrappers.atari_preprocessing": (("ludus.wrappers.atari", "AtariPreprocessing"),),
     "wrappers.common": (("ludus.wrappers", COMMON),),
     "wrappers.rendering": (("ludus.wrappers", DRAWN),),
     "wrappers.stateful_action": (("ludus.wrappers", "StickyAction RepeatAction"),),
@@ -110,37 +112,54 @@ MODULES: dict[str, tuple[tuple[str, str], ...]] = {
     "wrappers.transform_observation": (("ludus.wrappers", OBSERVATIONS),),
     "wrappers.transform_reward": (("ludus.wrappers", "TransformReward ClipReward"),),
     "wrappers.array_conversion": (("ludus.wrappers.conversion", "ArrayConversion array_conversion module_namespace"),),
-    "wrappers.jax_to_numpy": (("ludus.wrappers.conversion", "JaxToNumpy jax_to_numpy numpy_to_jax"),),
-    "wrappers.jax_to_torch": (("ludus.wrappers.conversion", "JaxToTorch jax_to_torch torch_to_jax"),),
-    "wrappers.numpy_to_torch": (("ludus.wrappers.conversion", "NumpyToTorch numpy_to_torch torch_to_numpy"),),
+    "wrappers.jax_to_numpy": (
+        ("ludus.wrappers.conversion", "JaxToNumpy"),
+        (f"{HERE}.conversions", "jax_to_numpy numpy_to_jax"),
+    ),
+    "wrappers.jax_to_torch": (
+        ("ludus.wrappers.conversion", "JaxToTorch"),
+        (f"{HERE}.conversions", "jax_to_torch torch_to_jax"),
+    ),
+    "wrappers.numpy_to_torch": (
+        ("ludus.wrappers.conversion", "NumpyToTorch"),
+        (f"{HERE}.conversions", "numpy_to_torch torch_to_numpy"),
+    ),
     "wrappers.utils": (
         ("ludus.wrappers", "RunningMeanStd"),
         (f"{HERE}.space_functions", "create_zero_array rescale_box"),
     ),
-    "wrappers.vector": (("ludus.wrappers", f"{BATCH_WRAPPERS} {CONVERSIONS}"), (f"{HERE}.vector_wrappers", TRANSFORMS)),
-    "wrappers.vector.array_conversion": (("ludus.wrappers", "ArrayConversion"),),
+    "wrappers.vector": (
+        ("ludus.wrappers", BATCH_WRAPPERS),
+        ("ludus.wrappers.conversion", CONVERSIONS),
+        ("ludus.wrappers.vectorize", VECTORIZED),
+        (f"{HERE}.vector_wrappers", TRANSFORMS),
+    ),
+    "wrappers.vector.array_conversion": (("ludus.wrappers.conversion", "ArrayConversion"),),
     "wrappers.vector.common": (("ludus.wrappers", "RecordEpisodeStatistics"),),
     "wrappers.vector.dict_info_to_list": (("ludus.wrappers", "DictInfoToList"),),
-    "wrappers.vector.jax_to_numpy": (("ludus.wrappers", "JaxToNumpy"),),
-    "wrappers.vector.jax_to_torch": (("ludus.wrappers", "JaxToTorch"),),
-    "wrappers.vector.numpy_to_torch": (("ludus.wrappers", "NumpyToTorch"),),
+    "wrappers.vector.jax_to_numpy": (("ludus.wrappers.conversion", "JaxToNumpy"),),
+    "wrappers.vector.jax_to_torch": (("ludus.wrappers.conversion", "JaxToTorch"),),
+    "wrappers.vector.numpy_to_torch": (("ludus.wrappers.conversion", "NumpyToTorch"),),
     "wrappers.vector.rendering": (("ludus.wrappers", "HumanRendering RecordVideo"),),
     "wrappers.vector.stateful_observation": (("ludus.wrappers", "NormalizeObservation"),),
     "wrappers.vector.stateful_reward": (("ludus.wrappers", "NormalizeReward"),),
     "wrappers.vector.vectorize_action": (
-        ("ludus.wrappers", "VectorizeTransformAction ClipAction RescaleAction"),
+        ("ludus.wrappers", "ClipAction RescaleAction"),
+        ("ludus.wrappers.vectorize", "VectorizeTransformAction"),
         (f"{HERE}.vector_wrappers", "TransformAction"),
     ),
     "wrappers.vector.vectorize_observation": (
         (
             "ludus.wrappers",
-            "VectorizeTransformObservation FilterObservation FlattenObservation GrayscaleObservation ResizeObservation "
-            "ReshapeObservation RescaleObservation DtypeObservation",
+            "FilterObservation FlattenObservation GrayscaleObservation ResizeObservation ReshapeObservation "
+            "RescaleObservation DtypeObservation",
         ),
+        ("ludus.wrappers.vectorize", "VectorizeTransformObservation"),
         (f"{HERE}.vector_wrappers", "TransformObservation"),
     ),
     "wrappers.vector.vectorize_reward": (
-        ("ludus.wrappers", "VectorizeTransformReward ClipReward"),
+        ("ludus.wrappers", "ClipReward"),
+        ("ludus.wrappers.vectorize", "VectorizeTransformReward"),
         (f"{HERE}.vector_wrappers", "TransformReward"),
     ),
     "envs": ((f"{HERE}.registration", "make spec register registry pprint_registry"),),
