@@ -11,6 +11,7 @@ from ludus.cli.demo import demo
 from ludus.cli.group import Verbs
 from ludus.cli.info import info
 from ludus.cli.list import list_environments
+from ludus.cli.play import play
 from ludus.cli.run import run
 from ludus.cli.version import version
 
@@ -47,5 +48,6 @@ app.command("demo")(demo)
 app.command("list")(list_environments)
 app.command("info")(info)
 app.command("run")(run)
+app.command("play")(play)
 app.command("check")(check)
 app.command("version")(version)

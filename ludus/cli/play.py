@@ -26,9 +26,9 @@ class Where(StrEnum):
 def play(
     target: Annotated[str, typer.Argument(metavar="ID", help="An id, or module:Env of the current folder.")],
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- NAME=VALUE …]", help="Arguments of the environment.")
+        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="Arguments of the environment, after --.")
     ] = None,
-    render: Annotated[Where, typer.Option(help="Where to play; the window needs ludus[window].")] = Where.TERMINAL,
+    render: Annotated[Where, typer.Option(help="Where to play; a window needs pygame-ce.")] = Where.TERMINAL,
     fps: Annotated[
         float | None, typer.Option(min=0.1, max=1000.0, help="Steps a second, when it runs by the clock.")
     ] = None,
@@ -61,7 +61,14 @@ def keywords(arguments: list[str]) -> dict[str, Any]:
     ]
     if wrong:
         raise InvalidArgument(f"arguments: expected NAME=VALUE after --, got {listing(wrong)}")
-    return {name: yaml.safe_load(value) for name, _, value in pairs}
+    return {name: _value(name, value) for name, _, value in pairs}
+
+
+def _value(name: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InvalidArgument(f"arguments: expected a value as YAML, got {name}={text!r}") from error
 
 
 def playable(target: str, arguments: dict[str, Any]) -> Env[Any, Any]:

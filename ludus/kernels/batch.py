@@ -99,7 +99,7 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
         if not self._seeded.all():
             waiting = [int(lane) for lane in np.flatnonzero(~self._seeded)]
             raise ResetNeeded(f"reset: expected every lane to have been reset once, got none for lanes {waiting}")
-        out = np.zeros(self._out_shape, self._out_dtype) if mask.all() else self._last.copy()
+        out = np.empty(self._out_shape, self._out_dtype)
         self._run(
             "reset_lanes",
             mask,
@@ -113,7 +113,6 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
             *self._state,
         )
         self._fresh[mask] = False
-        self._last = out
         return self._shown(out), self._infos(mask)
 
     def step(self, action: Any) -> Step[Any]:
@@ -134,7 +133,6 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
             "step_lanes", actions, self._mode, self._limit, self._words, self.params, self._elapsed, self._ended,
             out, last, rewards, terminated, truncated, *self._info, *kept, *self._state,
         )  # fmt: skip
-        self._last = out
         info = self._infos(None)
         if ended and self._mode == 1:
             info = self._final(terminated | truncated, last, kept) | info
@@ -178,7 +176,7 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
         if isinstance(self.single_observation_space, Tuple):
             return tuple(out[:, place].copy() for place in range(out.shape[1]))
         shape = self.single_observation_space.shape
-        return out.reshape(self.num_envs, *shape).copy() if shape else out.copy()
+        return out.reshape(self.num_envs, *shape) if shape and len(shape) > 1 else out
 
     def _infos(self, mask: Array | None) -> Info:
         told: Info = {}
@@ -226,7 +224,6 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
             self._ended,
             self._fresh,
             self._seeded,
-            self._last,
             *self._state,
             *self._info,
         ]
@@ -235,11 +232,9 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
     def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
         del memo
         count = len(self._state)
-        self._words, self._elapsed, self._ended, self._fresh, self._seeded, self._last = (
-            one.copy() for one in state[:6]
-        )
-        self._state = [one.copy() for one in state[6 : 6 + count]]
-        self._info = [one.copy() for one in state[6 + count :]]
+        self._words, self._elapsed, self._ended, self._fresh, self._seeded = (one.copy() for one in state[:5])
+        self._state = [one.copy() for one in state[5 : 5 + count]]
+        self._info = [one.copy() for one in state[5 + count :]]
 
 
 def _column(n: int, value: Any) -> Array:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import sys
 import types
 from collections.abc import Callable
@@ -83,15 +84,14 @@ def _double(x: Any) -> Any:
 
 
 def explain(rules: Rules, error: NumbaError) -> KernelError:
-    """What Numba said, with the line of the rule it stumbled over."""
-    lines = [line.strip() for line in str(error).replace("\x1b[0m", "").splitlines() if line.strip()]
-    where = next((line for line in reversed(lines) if line.startswith("File ")), "")
-    reason = next(
-        (line for line in lines if "error" in line.lower() or "unknown" in line.lower()), lines[0] if lines else ""
-    )
+    """What Numba said, shortened to the reason and to the line of the rule it stumbled over."""
+    lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines() if line.strip()]
+    reason = next((line for line in lines if not line.startswith("Failed in")), "an unknown construct")
+    where = next((line.rstrip(":") for line in lines if line.startswith("File ") and "<kernel>" not in line), "")
+    caret = next((place for place, line in enumerate(lines) if set(line) == {"^"}), 0)
     return KernelError(
-        f"rules of {rules.step.__module__}: expected functions of numbers, tuples and small arrays, "
-        f"got {reason} {where}; rewrite that line, or run with executor='serial'"
+        f"rules of {rules.step.__module__}: expected numbers, tuples and small arrays, got {reason} "
+        f"({where}: {lines[caret - 1]}); rewrite that line, or run with executor='serial'"
     )
 
 

@@ -97,6 +97,8 @@ def reset_lanes(first, stop, mask, fresh, words, params, elapsed, ended, out, <I
             begin(i, fresh[i], words, params, out, <INFORMED><STATE>)
             elapsed[i] = 0
             ended[i] = False
+        else:
+            show(i, State(<READ>), params, out, <INFORMED>0)
 
 
 @kept

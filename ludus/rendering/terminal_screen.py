@@ -26,6 +26,7 @@ BEGIN, END = "\x1b[?2026h", "\x1b[J\x1b[?2026l"
 """Terminals that know it show everything in between at once; the others ignore it."""
 HOLD = 0.3
 """Seconds for which a key counts as held: terminals tell when a key goes down, never when it comes up."""
+NAP = 0.2
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -118,9 +119,10 @@ class TerminalScreen:
         return found
 
     def _read(self, timeout: float | None) -> str:
-        ready, _, _ = select.select([self._input], [], [], timeout)
-        if not ready:
-            return ""
+        end = None if timeout is None else time.monotonic() + timeout
+        while not select.select([self._input], [], [], _nap(end))[0]:
+            if end is not None and time.monotonic() >= end:
+                return ""
         try:
             data = os.read(self._input, 1024)
         except OSError:
@@ -132,6 +134,11 @@ class TerminalScreen:
         """The keys pressed a moment ago."""
         now = time.monotonic()
         return frozenset(key for key, at in self._seen.items() if now - at < HOLD)
+
+
+def _nap(end: float | None) -> float:
+    """Seconds to wait at a time: a signal that comes just before the wait is only noticed after it."""
+    return NAP if end is None else max(0.0, min(NAP, end - time.monotonic()))
 
 
 def _unwind(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,7 @@
-"""What no environment can use is refused, in words that say what to do, and the environment goes on as if nothing came."""
+"""What cannot be used is refused, in words that say what to do, and the environment goes on as if nothing came."""
+
+# Messages are compared whole, each on one line.
+# ruff: noqa: E501
 
 import numpy as np
 import pytest

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ludus.envs.teaching import Bandit, GridWorld
-from ludus.errors import InvalidAction
+from ludus.errors import InvalidAction, InvalidArgument
 from tests.core.wording import says
 
 
@@ -80,6 +80,23 @@ def test_a_pull_ends_the_episode_and_pays_by_chance():
         assert step.terminated
         rewards.append(step.reward)
     assert rewards == [0.0, 1.0]
+
+
+def test_gaussian_arms_pay_around_their_means():
+    env = Bandit(arms=2, gaussian=True)
+    pay = []
+    for seed in range(300):
+        env.reset(seed=seed)
+        env.chances[:] = -5.0, 5.0
+        pay.append(env.step(1).reward)
+    assert abs(np.mean(pay) - 5.0) < 0.3
+    assert 0.8 < np.std(pay) < 1.2
+
+
+@pytest.mark.parametrize("size", [1, 0, -3, 2.5, "4", None])
+def test_a_square_has_at_least_two_cells_a_side(size):
+    with says(InvalidArgument, f"GridWorld size: expected an integer from 2, got {size!r}"):
+        GridWorld(size=size)
 
 
 @pytest.mark.parametrize(

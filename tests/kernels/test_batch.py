@@ -1,13 +1,22 @@
 """A compiled batch is its lanes: bit for bit the single environment, for every set of rules and autoreset mode."""
 
+import os
+import subprocess
+import sys
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 import ludus
 from ludus.core import AutoresetMode
 from ludus.core.spec import load_entry_point
-from ludus.kernels import RuleEnv
+from ludus.envs.classic import CartPole
+from ludus.errors import InvalidAction, InvalidArgument, InvalidType, ResetNeeded
+from ludus.kernels import RuleEnv, Rules
 from ludus.kernels.batch import KernelVectorEnv
+from ludus.kernels.compiler import KernelError
+from ludus.spaces import Discrete
 from ludus.testing import data_equal
 from ludus.vector import SerialVectorEnv
 from ludus.wrappers import TimeLimit
@@ -61,3 +70,147 @@ def test_a_compiled_batch_is_its_lanes_in_every_mode(name):
                 assert np.array_equal(a, b)
             same_infos(mine.info, theirs.info)
             ended = mine.terminated | mine.truncated
+
+
+@pytest.fixture(scope="module")
+def cartpoles():
+    return pair("CartPole-v1", AutoresetMode.NEXT_STEP)[0]
+
+
+def test_a_snapshot_of_a_batch_is_exact(cartpoles):
+    cartpoles.reset(seed=3)
+    for _ in range(20):
+        cartpoles.step(np.ones(LANES, int))
+    before = cartpoles.snapshot()
+
+    def history():
+        cartpoles.restore(before)
+        return [cartpoles.step(np.array([0, 1, 0, 1])) for _ in range(60)]
+
+    first, second = history(), history()
+    assert all(np.array_equal(a.observation, b.observation) for a, b in zip(first, second, strict=True))
+
+
+def test_lanes_may_be_seeded_one_by_one_and_go_on_unseeded(cartpoles):
+    first, _ = cartpoles.reset(seed=[4, 9, None, 2])
+    alone = CartPole()
+    for lane, seed in ((0, 4), (1, 9), (3, 2)):
+        assert np.array_equal(first[lane], alone.reset(seed=seed)[0])
+    again, _ = cartpoles.reset()
+    alone.reset(seed=2)
+    assert np.array_equal(again[3], alone.reset()[0])
+
+
+def test_reset_options_reach_the_rules(cartpoles):
+    first, _ = cartpoles.reset(seed=0, options={"low": 0.01, "high": 0.02})
+    assert ((first >= 0.01) & (first <= 0.02)).all()
+    with pytest.raises(InvalidArgument, match="options: expected"):
+        cartpoles.reset(seed=0, options={"hight": 1})
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        (np.array([0, 1, 0, 7]), r"action\[3\]: expected Discrete\(2\), got 7"),
+        (np.zeros(3, int), r"action: expected shape \(4,\), got shape \(3,\)"),
+        (np.zeros(4), "action: expected dtype int64 or one that casts to it safely, got dtype float64"),
+    ],
+)
+def test_wrong_actions_are_refused_by_lane_and_the_batch_goes_on(cartpoles, action, text):
+    cartpoles.reset(seed=0)
+    with pytest.raises(InvalidAction, match=text):
+        cartpoles.step(action)
+    cartpoles.step(np.zeros(LANES, int))
+
+
+def test_order_is_kept():
+    batch, _ = pair("CartPole-v1", AutoresetMode.DISABLED)
+    with pytest.raises(ResetNeeded, match=r"step: expected reset\(\) first, got no reset yet"):
+        batch.step(np.zeros(LANES, int))
+    with pytest.raises(
+        ResetNeeded, match=r"expected every lane to have been reset once, got none for lanes \[1, 2, 3\]"
+    ):
+        batch.reset(options={"reset_mask": np.array([True, False, False, False])})
+    batch.reset(seed=0)
+    for _ in range(12):
+        ended = batch.step(np.zeros(LANES, int)).done
+        if ended.any():
+            break
+    with pytest.raises(ResetNeeded, match="step: expected lanes under way, got ended lanes"):
+        batch.step(np.zeros(LANES, int))
+
+
+def test_generators_of_lanes_can_be_read_and_set(cartpoles):
+    cartpoles.reset(seed=1)
+    cartpoles.np_random = [np.random.default_rng(seed) for seed in range(LANES)]
+    assert [rng.random() for rng in cartpoles.np_random] == [
+        np.random.default_rng(seed).random() for seed in range(LANES)
+    ]
+
+
+def test_only_environments_made_of_rules_are_compiled():
+    with pytest.raises(InvalidType, match="KernelVectorEnv: expected an environment made of rules"):
+        KernelVectorEnv(lambda: Plain(), 2)
+    with pytest.raises(InvalidArgument, match="executor='kernel': expected an environment made of rules"):
+        ludus.make_vec(Plain, 2, executor="kernel")
+
+
+class Plain(ludus.Env):
+    observation_space = action_space = Discrete(2)
+
+
+class State(NamedTuple):
+    place: int
+
+
+class Params(NamedTuple):
+    goal: int = 3
+
+
+class Clumsy(RuleEnv):
+    observation_space = action_space = Discrete(5)
+    rules = Rules(
+        State,
+        Params,
+        lambda rng, params: State(0),
+        lambda state, action, rng, params: (State(len(open("x").name)), 0.0, False),  # noqa: SIM115
+        lambda state, params: state.place,
+    )
+
+
+def test_rules_that_cannot_be_compiled_say_so():
+    batch = KernelVectorEnv(Clumsy, 2)
+    batch.reset(seed=0)
+    with pytest.raises(KernelError) as raised:
+        batch.step(np.zeros(2, int))
+    text = str(raised.value)
+    assert text.startswith("rules of tests.kernels.test_batch: expected numbers, tuples and small arrays, got Unt")
+    assert "test_batch.py" in text
+    assert "open(" in text
+    assert text.endswith("rewrite that line, or run with executor='serial'")
+
+
+PROGRAM = """
+import ludus, numpy as np
+envs = ludus.make_vec("CartPole-v1", 2, executor="kernel")
+envs.reset(seed=0)
+print(envs.step(np.array([0, 1])).observation.tolist())
+"""
+
+
+@pytest.mark.parametrize("kept", ["kept", "readonly", "open to others"])
+def test_compiled_code_is_kept_only_where_it_is_safe(tmp_path, kept):
+    folder = tmp_path / "kernels"
+    if kept != "kept":
+        folder.mkdir()
+        folder.chmod(0o777 if kept == "open to others" else 0o500)
+    environment = {**os.environ, "LUDUS_CACHE_DIR": str(tmp_path)}
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+        ).stdout
+        for _ in range(2 if kept == "kept" else 1)
+    ]
+    assert len(set(told)) == 1
+    found = list(folder.glob("*.py"))
+    assert bool(found) == (kept == "kept" or (kept == "readonly" and os.geteuid() == 0))

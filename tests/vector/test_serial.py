@@ -296,6 +296,19 @@ def test_a_batch_can_be_wrapped():
     assert envs.batch_shape == (2,)
     assert envs.reset(seed=0)[0].shape == (2, 1)
     assert str(envs) == "<WrapperSerialVectorEnv(num_envs=2)>"
+    assert isinstance(envs, VectorEnv)
+    assert (envs.num_envs, envs.autoreset_mode) == (2, AutoresetMode.NEXT_STEP)
+    assert envs.single_action_space == Discrete(3, start=-1)
+    envs.single_action_space, envs.single_observation_space = Discrete(2), Discrete(4)
+    assert (envs.single_action_space, envs.single_observation_space) == (Discrete(2), Discrete(4))
+    assert envs.env.single_action_space == Discrete(3, start=-1)
+
+
+def test_a_wrapper_of_one_environment_has_no_lanes():
+    env = Wrapper(Walk())
+    assert not isinstance(env, VectorEnv)
+    with says(AttributeError, "Wrapper has no attribute 'num_envs'"):
+        env.num_envs  # noqa: B018
 
 
 class Infos(GridWorld):
