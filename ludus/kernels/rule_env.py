@@ -46,12 +46,16 @@ class RuleEnv(Env[Any, Any]):
     rules: ClassVar[Rules]
     clips_actions: ClassVar[bool] = False
     """Whether the rules clip a Box's action themselves: then any finite numbers are an action."""
+    _functions: ClassVar[tuple[Any, Any, Any]]
     last_action: Any
     """What `step` was last called with, as the rules took it; None after a reset."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name in cls.rules.params._fields if "rules" in cls.__dict__ else ():
+        if "rules" not in cls.__dict__:
+            return
+        cls._functions = cls.rules.step, cls.rules.observe, cls.rules.inform
+        for name in cls.rules.params._fields:
             if not hasattr(cls, name):
                 setattr(cls, name, _parameter(name))
 
@@ -109,8 +113,7 @@ class RuleEnv(Env[Any, Any]):
             action = number if self.action_space.contains(number) else read_action(self.action_space, action)
         elif type(action) is not int or not self.action_space.contains(action):
             action = read_action(self.action_space, action)
-        _, _, _, advance, observe, inform, _ = self.rules
-        params = self.params
+        (advance, observe, inform), params = self._functions, self.params
         state, reward, terminated = advance(self._state, action, self._np_random, params)
         self._state, self.last_action = state, action
         if terminated:

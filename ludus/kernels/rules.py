@@ -32,7 +32,10 @@ class Rules(NamedTuple):
     Rules that unpack their state may return it as the plain tuple of its fields, which saves a tenth of a small step.
     """
     params: type[Any]
-    """A NamedTuple class whose every field has a default; values for `float`, `int` and `bool` fields are checked."""
+    """A NamedTuple class whose every field has a default: numbers, bools, bytes, tuples of numbers and arrays.
+
+    Values that are given for `float`, `int` and `bool` fields are checked.
+    """
     reset: Callable[..., Any]
     """`reset(rng, params) -> State`."""
     step: Callable[..., Any]

@@ -23,9 +23,8 @@ class Mask(NamedTuple):
     alpha: Frame
     full: NDArray[np.bool_] | None
     """None when there are none."""
-    partial: tuple[NDArray[np.int64], NDArray[np.int64]]
-    strength: NDArray[np.uint16]
-    """The alpha of the partial pixels, as a column."""
+    partial: tuple[NDArray[np.int64], NDArray[np.int64]] | None
+    """None when there are so many that it is cheaper to blend all pixels."""
 
 
 def to_mask(covered: Floats) -> Mask:
@@ -33,19 +32,26 @@ def to_mask(covered: Floats) -> Mask:
     alpha = (covered * 255.0 + (0.5 + 1e-9)).astype(np.uint8)
     full = alpha == 255
     rows, columns = np.nonzero((alpha > 0) & ~full)
-    strength = alpha[rows, columns].astype(np.uint16)[:, np.newaxis]
-    return Mask(alpha, full if full.any() else None, (rows, columns), strength)
+    if len(rows) > DENSE * alpha.size:
+        return Mask(alpha, None, None)
+    return Mask(alpha, full if full.any() else None, (rows, columns))
 
 
 def blend_mask(region: Frame, mask: Mask, color: RGBA) -> None:
     """Bring a colour over the part of a frame that the mask covers."""
-    tint, alpha = np.array(color[:3], dtype=np.uint16), np.uint16(color.alpha)
-    if len(mask.strength) > DENSE * mask.alpha.size:
-        region[:] = _over(region, tint, _rounded(mask.alpha * alpha)[:, :, np.newaxis])
+    tint = np.array(color[:3], dtype=np.uint16)
+    if mask.partial is None:
+        region[:] = _over(region, tint, _weakened(mask.alpha, color.alpha)[:, :, np.newaxis])
         return
     if mask.full is not None:
         _fill(region, mask.full, color)
-    region[mask.partial] = _over(region[mask.partial], tint, _rounded(mask.strength * alpha))
+    strength = _weakened(mask.alpha[mask.partial], color.alpha)[:, np.newaxis]
+    region[mask.partial] = _over(region[mask.partial], tint, strength)
+
+
+def _weakened(alpha: Frame, by: int) -> NDArray[np.uint16]:
+    wide = alpha.astype(np.uint16)
+    return wide if by == 255 else _rounded(wide * np.uint16(by))
 
 
 def _fill(region: Frame, where: NDArray[np.bool_], color: RGBA) -> None:
@@ -90,10 +96,13 @@ def blend_image(region: Frame, image: Frame) -> None:
 
 
 def _over(below: Frame, above: NDArray[np.uint16], strength: NDArray[np.uint16] | np.uint16) -> NDArray[np.uint16]:
-    return _rounded(above * strength + below * (np.uint16(255) - strength))
+    # Widened first: before NumPy 2, bytes times a small number are bytes, and overflow.
+    return _rounded(above * strength + below.astype(np.uint16) * (np.uint16(255) - strength))
 
 
 def _rounded(value: NDArray[np.uint16]) -> NDArray[np.uint16]:
-    """`value` / 255 to the nearest, exact up to 255 · 255 and much faster than a division."""
-    value = value + np.uint16(128)
-    return (value + (value >> np.uint16(8))) >> np.uint16(8)
+    """`value` / 255 to the nearest, in place: exact up to 255 · 255, and much faster than a division."""
+    value += np.uint16(128)
+    value += value >> np.uint16(8)
+    value >>= np.uint16(8)
+    return value

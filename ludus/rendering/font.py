@@ -37,6 +37,8 @@ CAP_HEIGHT = (14.0 + PENS[False]) / EM
 LINE_HEIGHT = 1.3
 """From line to line, in sizes."""
 STEP = math.radians(12.0)
+SHORT = 64
+"""Texts up to this length are remembered; longer ones rarely come back as they were."""
 ROUND = 64.0
 """The resolution at which the pen's round ends are smooth: pixels per em, beyond most texts."""
 
@@ -72,7 +74,8 @@ def _advance(line: str, bold: bool) -> float:
 def text_outline(text: Text) -> tuple[Outline, Matrix]:
     """The outline of a text, and the map from it to the text's place."""
     place, across = text_place(text)
-    return layout(text.text, text.bold, across), place
+    lay = _remembered_layout if len(text.text) <= SHORT else layout
+    return lay(text.text, text.bold, across), place
 
 
 def text_place(text: Text) -> tuple[Matrix, float]:
@@ -83,7 +86,6 @@ def text_place(text: Text) -> tuple[Matrix, float]:
     return Matrix(unit, 0.0, 0.0, -unit, text.x, baseline), across
 
 
-@lru_cache(maxsize=1024)
 def layout(text: str, bold: bool, across: float) -> Outline:
     """The outline of a text in units: the first baseline at 0, lines shifted to the left by `across` of their width."""
     return join_contours(
@@ -93,6 +95,9 @@ def layout(text: str, bold: bool, across: float) -> Outline:
             for contour in glyph(character, bold).contours
         ]
     )
+
+
+_remembered_layout = lru_cache(maxsize=512)(layout)
 
 
 def placed_characters(text: str, bold: bool, across: float) -> Iterator[tuple[str, float, float]]:

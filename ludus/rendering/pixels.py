@@ -14,7 +14,7 @@ from ludus.rendering.drawing import Drawing
 from ludus.rendering.font import text_outline
 from ludus.rendering.frame import Frame
 from ludus.rendering.mark import Mark, Paint, Path, Picture, Rectangle, Rule, Text
-from ludus.rendering.matrix import Matrix
+from ludus.rendering.matrix import IDENTITY, Matrix
 from ludus.rendering.outline import Outline, Shape, fill_outline, stroke_outline
 from ludus.rendering.sampling import sampled
 
@@ -25,8 +25,8 @@ Box = tuple[float, float, float, float]
 
 GRAIN = 1024
 """Shapes are moved on a grid of 1/1024 pixel, so that equal ones are found again in the caches."""
-SMALL = 1 << 14
-"""Masks of at most so many pixels are kept in large number, larger ones in small number."""
+SMALL, LARGE = 1 << 14, 1 << 20
+"""Masks up to so many pixels are kept in large number, in small number; still larger ones are not."""
 
 
 def to_pixels(drawing: Drawing, scale: float = 1.0) -> Frame:
@@ -60,7 +60,8 @@ def blank(width: int, height: int, background: RGBA) -> Frame:
 
 def paint(frame: Frame, mark: Mark, base: Matrix) -> None:
     """Draw one mark on a frame; `base` leads from the drawing's coordinates to pixels."""
-    shape, colors, matrix = mark.shape, mark.paint, base.after(mark.matrix)
+    shape, colors = mark.shape, mark.paint
+    matrix = base if mark.matrix is IDENTITY else base.after(mark.matrix)
     if isinstance(shape, Picture):
         _paint_picture(frame, shape, matrix)
     elif isinstance(shape, Text):
@@ -127,9 +128,9 @@ def _paint_outline(frame: Frame, outline: Outline, matrix: Matrix, color: RGBA |
         return
     left, top, right, bottom = window
     size = right - left, bottom - top
-    masks = _small_mask if size[0] * size[1] <= SMALL else _large_mask
-    mask = masks(outline, _within(matrix, left, top), size, rule)
-    blend_mask(frame[top:bottom, left:right], mask, color)
+    area = size[0] * size[1]
+    covered = _small_mask if area <= SMALL else _large_mask if area <= LARGE else _mask
+    blend_mask(frame[top:bottom, left:right], covered(outline, _within(matrix, left, top), size, rule), color)
 
 
 def _window(box: Box, matrix: Matrix, frame: Frame) -> tuple[int, int, int, int] | None:

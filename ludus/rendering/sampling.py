@@ -17,10 +17,20 @@ __all__ = ["sampled"]
 
 Reals = NDArray[np.floating[Any]]
 
+KEPT = 1 << 16
+"""Bytes: an image, or its pixels on the frame, is remembered only up to this size."""
 
-@lru_cache(maxsize=256)
+
 def sampled(picture: Picture, unit: Matrix, size: tuple[int, int]) -> Frame:
-    """The RGBA pixels of a (width, height) window in which `unit` maps the unit square to the image's place."""
+    """The RGBA pixels of a (width, height) window in which `unit` maps the unit square to the image's place.
+
+    Sprites are remembered, since they come back in every frame; whole screens are new each time, and too large to keep.
+    """
+    small = len(picture.data) <= KEPT and 4 * size[0] * size[1] <= KEPT
+    return _remembered(picture, unit, size) if small else _sampled(picture, unit, size)
+
+
+def _sampled(picture: Picture, unit: Matrix, size: tuple[int, int]) -> Frame:
     image = _premultiplied(picture)
     across, down = math.hypot(unit.a, unit.b), math.hypot(unit.c, unit.d)
     if picture.smooth:
@@ -34,6 +44,9 @@ def sampled(picture: Picture, unit: Matrix, size: tuple[int, int]) -> Frame:
     pick = _bilinear if picture.smooth else _nearest
     found = pick(image, place[:, 0] * image.shape[1], place[:, 1] * image.shape[0]).reshape(height, width, 4)
     return _bytes(found * _covered(unit, size))
+
+
+_remembered = lru_cache(maxsize=256)(_sampled)
 
 
 def _premultiplied(picture: Picture) -> Reals:

@@ -6,6 +6,7 @@ import pytest
 import ludus
 from ludus.envs.algorithmic import Copy, DuplicatedInput, RepeatCopy, Reverse, ReversedAddition
 from ludus.envs.algorithmic.tape import HARDEST, LONGEST
+from ludus.rendering import KeyMap
 
 TASKS = [Copy, DuplicatedInput, RepeatCopy, Reverse, ReversedAddition, lambda: ReversedAddition(rows=3)]
 LEFT, RIGHT, UP, DOWN = range(4)
@@ -254,3 +255,21 @@ def test_before_the_first_reset_there_is_nothing_to_see():
     env = Copy()
     assert (env.input_data, env.target, env.min_length, env.read_head_position) == ([], [], 2, 0)
     assert (env.write_head_position, env.time_limit, env.episode_total_reward) == (0, 0, None)
+
+
+def test_a_person_can_play_with_arrows_and_symbols():
+    keys = KeyMap.of(ludus.make("Reverse-v0"))
+    assert keys.choose({"right"}) == (RIGHT, 0, 0)
+    assert keys.choose({"b"}) == (RIGHT, 1, 1)
+    assert keys.choose({"left", "b"}) == (LEFT, 1, 1)
+    assert KeyMap.of(ludus.make("ReversedAddition-v0")).choose({"down", "2"}) == (DOWN, 1, 2)
+
+
+@pytest.mark.parametrize(
+    "name", ["CartPole-v1", "MountainCar-v0", "Pendulum-v1", "Acrobot-v1", "Blackjack-v1", "Taxi-v4"]
+)
+def test_every_environment_has_keys_that_are_actions(name):
+    env = ludus.make(name)
+    keys = KeyMap.of(env)
+    assert keys.legend()
+    assert keys.choose({"right"}) in env.action_space or name == "Blackjack-v1"

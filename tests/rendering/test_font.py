@@ -91,3 +91,10 @@ def test_bold_is_darker():
 @pytest.mark.parametrize("text", ["", " ", "\n"])
 def test_empty_text_draws_nothing(text):
     assert (picture(text).to_rgb() == 255).all()
+
+
+def test_long_text_is_drawn_like_short_text():
+    short, long = Canvas(900, 20), Canvas(900, 20)
+    short.text(0, 2, "x" * 60, size=12)
+    long.text(0, 2, "x" * 60 + " " * 60, size=12)
+    assert np.array_equal(short.to_rgb(), long.to_rgb())

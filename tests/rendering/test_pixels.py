@@ -309,6 +309,16 @@ def test_an_image_without_size_paints_nothing():
     assert ink(canvas) == 0.0
 
 
+def test_a_large_image_and_a_large_picture_are_drawn_like_small_ones():
+    noise = np.random.default_rng(0).integers(0, 256, (200, 200, 3), dtype=np.uint8)
+    canvas = Canvas(200, 200)
+    canvas.image(0, 0, noise)
+    assert np.array_equal(canvas.to_rgb(), noise)
+    disc = Canvas(200, 200)
+    disc.circle(100, 100, 90, fill="black")
+    assert ink(disc, scale=6) == pytest.approx(36 * math.pi * 90**2, rel=1e-4)
+
+
 # --- the same every time, and fast ---
 
 
@@ -360,12 +370,12 @@ def lake():
 def test_pictures_are_fast(draw, limit):
     def cost(number):
         canvas = draw(number / 7)
-        start = time.perf_counter()
+        start = time.thread_time()
         canvas.to_rgb()
-        return 1000 * (time.perf_counter() - start)
+        return 1000 * (time.thread_time() - start)
 
     # The best of many: a shared machine stalls, but it does not speed up.
-    assert min(cost(number) for number in range(20)) <= limit
+    assert min(cost(number) for number in range(40)) <= limit
 
 
 def test_channels_have_names():

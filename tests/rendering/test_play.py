@@ -481,6 +481,21 @@ def test_a_terminal_that_hangs_up_is_gone(terminal, screen):
         assert screen.gone
 
 
+@pytest.mark.parametrize("fate", [OSError("gone"), b""])
+def test_a_terminal_that_cannot_be_read_is_gone(terminal, screen, monkeypatch, fate):
+    def read(descriptor, count):
+        if isinstance(fate, OSError):
+            raise fate
+        return fate
+
+    with screen:
+        terminal.type("x")
+        with monkeypatch.context() as patch:
+            patch.setattr("os.read", read)
+            assert screen.keys(None) == []
+        assert screen.gone
+
+
 def test_a_pipe_is_no_terminal():
     reader, writer = os.pipe()
     with (

@@ -85,6 +85,17 @@ class AlgorithmicEnv(Drawn, RuleEnv):
         """The sum of this episode's rewards; None before the first reset."""
         return None if self._state is None else self._state.total
 
+    def get_keys_to_action(self) -> dict[Any, tuple[int, int, int]]:
+        """To play: arrows move, a symbol writes itself and moves right, or where an arrow held with it says."""
+        keys: dict[Any, tuple[int, int, int]] = {}
+        for move, arrow in enumerate(self.MOVEMENTS):
+            keys[arrow] = (move, 0, 0)
+            for symbol, letter in enumerate(self.charmap[:-1]):
+                if letter not in "QR":  # which quit and restart a game
+                    keys[arrow, letter.lower()] = (move, 1, symbol)
+                    keys[letter.lower()] = (self.MOVEMENTS.index("right"), 1, symbol)
+        return keys
+
     # --- what it looks like ---
 
     def output(self) -> str:

@@ -67,8 +67,12 @@ def step(
     wide = slope * SPLIT
     weight = 0.0025 * cos(wide - (wide - slope))
     if weakest <= pull <= strongest:
+        wide = power * SPLIT
+        push = pull * (wide - (wide - power))
+        wide = push * SPLIT
+        push = wide - (wide - push)
         wide = weight * SPLIT
-        push = single(pull * single(power)) - (wide - (wide - weight))
+        push = push - (wide - (wide - weight))
     else:
         push = (weakest if pull < weakest else strongest) * power - weight
     wide = push * SPLIT

@@ -23,7 +23,6 @@ __all__ = ["FrozenLake"]
 
 LEFT, DOWN, RIGHT = 0, 1, 2
 HOLE, GOAL = ord("H"), ord("G")
-SMALL = np.frombuffer(b"SFFFFHFHFFFHHFFG", dtype=np.uint8)
 
 
 class State(NamedTuple):
@@ -36,7 +35,7 @@ class State(NamedTuple):
 class Params(NamedTuple):
     """The map, the ice, and what tiles are worth."""
 
-    tiles: Any = SMALL
+    tiles: bytes = b"SFFFFHFHFFFHHFFG"
     """The letters of the map, row by row."""
     nrow: int = 4
     ncol: int = 4
@@ -64,8 +63,8 @@ def reset(rng: Any, params: Params) -> State:
 def step(state: State, action: int, rng: Any, params: Params) -> tuple[State, float, bool]:
     """One tile in the wanted direction, or to either side of it; holes and goals are not left again."""
     number = rng.random()
-    prob = 1.0
-    if params.tiles[state.s] == HOLE or params.tiles[state.s] == GOAL:
+    tile, prob = params.tiles[state.s], 1.0
+    if tile in (HOLE, GOAL):
         place, reward, terminated = state.s, 0, True
     else:
         if params.is_slippery:
@@ -148,7 +147,7 @@ class FrozenLake(TabularEnv):
         self.action_space = Discrete(4)
         super().__init__(
             render_mode=render_mode,
-            tiles=np.frombuffer(self.desc.tobytes(), dtype=np.uint8),
+            tiles=self.desc.tobytes(),
             nrow=nrow,
             ncol=ncol,
             starts=np.cumsum(self.initial_state_distrib),

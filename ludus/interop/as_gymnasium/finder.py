@@ -76,6 +76,10 @@ class VirtualModule(ModuleType):
                 raise
             raise AttributeError(_missing(self.__name__, name), name=name, obj=self) from error
 
+    def __reduce__(self) -> Any:
+        """By its name: functions that travel to another process carry the modules they use."""
+        return import_module, (self.__name__,)
+
     def __setattr__(self, name: str, value: Any) -> None:
         # Where a function and the module it is in have one name, the package shows the function.
         if not (isinstance(value, VirtualModule) and name in self._targets):
@@ -99,6 +103,10 @@ class Mirror(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["_shown"], name)
+
+    def __reduce__(self) -> Any:
+        """By its name, as above."""
+        return import_module, (self.__name__,)
 
     def __setattr__(self, name: str, value: Any) -> None:
         shown = self.__dict__.get("_shown")

@@ -42,7 +42,7 @@ TOY_TEXT = (
 ERRORS = (
     "Error=LudusError UnregisteredEnv=UnknownEnvironment NamespaceNotFound NameNotFound VersionNotFound "
     "RegistrationError DependencyNotInstalled=MissingExtra UnsupportedMode=RenderError ResetNeeded InvalidAction "
-    "InvalidProbability=InvalidMask InvalidBound=InvalidArgument ClosedEnvironmentError=ClosedEnvironment "
+    "InvalidProbability=InvalidArgument InvalidBound=InvalidArgument ClosedEnvironmentError=ClosedEnvironment "
     "CustomSpaceError=InvalidSpace"
 )
 OWN_ERRORS = "DeprecatedEnv InvalidMetadata MissingArgument DeprecatedWrapper AlreadyPendingCallError NoAsyncCallError"

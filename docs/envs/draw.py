@@ -1,0 +1,114 @@
+"""Draw the pictures of the environments' pages again: `python docs/envs/draw.py`."""
+
+from pathlib import Path
+
+import ludus
+from ludus.rendering import Canvas
+
+ASSETS = Path(__file__).parent / "assets"
+
+
+def cartpole() -> Canvas:
+    """Leaning a little."""
+    env = ludus.make("CartPole-v1").unwrapped
+    env.state = (0.6, 0.0, 0.1, 0.0)
+    return env.draw()
+
+
+def mountain_car() -> Canvas:
+    """On the way up."""
+    env = ludus.make("MountainCar-v0").unwrapped
+    env.state = (-0.15, 0.02)
+    env.step(2)
+    return env.draw()
+
+
+def mountain_car_continuous() -> Canvas:
+    """On the way back."""
+    env = ludus.make("MountainCarContinuous-v0").unwrapped
+    env.state = (-0.8, -0.02)
+    env.step([-0.6])
+    return env.draw()
+
+
+def pendulum() -> Canvas:
+    """Pushed to the left."""
+    env = ludus.make("Pendulum-v1").unwrapped
+    env.state = (2.4, 0.0)
+    env.step([1.4])
+    return env.draw()
+
+
+def acrobot() -> Canvas:
+    """Almost there."""
+    env = ludus.make("Acrobot-v1").unwrapped
+    env.state = (1.7, 0.6, 0.0, 0.0)
+    env.step(2)
+    return env.draw()
+
+
+def blackjack() -> Canvas:
+    """After the dealer's turn."""
+    env = ludus.make("Blackjack-v1").unwrapped
+    env.reset(seed=12)
+    env.step(0)
+    return env.draw()
+
+
+def frozen_lake() -> Canvas:
+    """Between the holes."""
+    env = ludus.make("FrozenLake-v1").unwrapped
+    env.s = 9
+    return env.draw()
+
+
+def cliff_walking() -> Canvas:
+    """Close to the edge."""
+    env = ludus.make("CliffWalking-v1").unwrapped
+    env.s = 27
+    return env.draw()
+
+
+def taxi() -> Canvas:
+    """With a passenger waiting."""
+    env = ludus.make("Taxi-v4").unwrapped
+    env.s = env.encode(2, 1, 0, 3)
+    env.step(2)
+    return env.draw()
+
+
+def tape(name: str, seed: int, right: int) -> Canvas:
+    """A task with `right` symbols written."""
+    env = ludus.make(name, starting_min_length=8).unwrapped
+    env.reset(seed=seed)
+    for symbol in env.target[:right]:
+        env.step((1, 1, symbol))
+    return env.draw()
+
+
+PICTURES = {
+    "cartpole": cartpole,
+    "mountain_car": mountain_car,
+    "mountain_car_continuous": mountain_car_continuous,
+    "pendulum": pendulum,
+    "acrobot": acrobot,
+    "blackjack": blackjack,
+    "frozen_lake": frozen_lake,
+    "cliff_walking": cliff_walking,
+    "taxi": taxi,
+    "copy": lambda: tape("Copy-v0", 1, 4),
+    "duplicated_input": lambda: tape("DuplicatedInput-v0", 1, 2),
+    "repeat_copy": lambda: tape("RepeatCopy-v0", 1, 5),
+    "reverse": lambda: tape("Reverse-v0", 1, 3),
+    "reversed_addition": lambda: tape("ReversedAddition-v0", 1, 4),
+}
+
+
+def main() -> None:
+    """Write every picture."""
+    for name, picture in PICTURES.items():
+        picture().save(ASSETS / f"{name}.svg")
+
+
+if __name__ == "__main__":
+    main()
