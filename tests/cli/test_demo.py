@@ -1,13 +1,19 @@
 """`ludus demo`."""
 
-from ludus.registry import list_envs, registry
+from ludus.cli.demo import TOUR
+from ludus.registry import list_envs
 
 
 def test_it_plays_the_built_in_environments_and_says_what_to_try_next(ludus):
     shown = ludus("demo")
     assert shown.exit_code == 0
-    built_in = [spec for spec in list_envs(extras=()) if registry.package(spec) == "ludus"]
-    assert shown.stdout.count("same history") == len(built_in) >= 2
+    assert shown.stdout.count("same history") == len(TOUR)
+    assert {spec.family for spec in list_envs() if spec.id in TOUR} == {
+        "classic",
+        "toy_text",
+        "algorithmic",
+        "teaching",
+    }
     assert "differs" not in shown.stdout
     assert "ludus run GridWorld-v0 --seed 7" in shown.stdout
 

@@ -50,6 +50,16 @@ class VectorEnv(core.VectorEnv[ObsT, ActT], Generic[ObsT, ActT, ArrayT], metacla
     """
 
     _stands_for = Env
+    _autoreset_mode: AutoresetMode | None = None
+
+    @property
+    def autoreset_mode(self) -> AutoresetMode:
+        """When ended lanes are reset: as set, else as the metadata say."""
+        return super().autoreset_mode if self._autoreset_mode is None else self._autoreset_mode
+
+    @autoreset_mode.setter
+    def autoreset_mode(self, mode: AutoresetMode | str) -> None:
+        self._autoreset_mode = AutoresetMode.of(mode)
 
 
 class VectorWrapper(
