@@ -16,6 +16,7 @@ from ludus.core import (
 # The mapping takes its room's name: `ludus.registry["GridWorld-v0"]`; `from ludus.registry import …` still works.
 from ludus.registry import list_envs, make, make_vec, pprint_registry, register, register_envs, registry, spec
 from ludus.spaces import Space
+from ludus.wrappers.wrapping import wrap
 
 __version__ = "0.1.0"
 
@@ -42,5 +43,6 @@ __all__ = [
     "spaces",
     "spec",
     "vector",
+    "wrap",
     "wrappers",
 ]

@@ -4,6 +4,8 @@ The law: equal seeds give equal histories, and no reader of randomness disturbs 
 `np_random`; wrappers and rendering draw from streams *derived* from its seed: adding one never shifts the dynamics.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from copy import deepcopy
 from operator import index

@@ -1,5 +1,7 @@
 """`Env`: what an environment is, whether one, a batch, or one on another machine."""
 
+from __future__ import annotations
+
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -89,7 +91,7 @@ class Env(Generic[ObsT, ActT]):
         return ()
 
     @property
-    def unwrapped(self) -> "Env[Any, Any]":
+    def unwrapped(self) -> Env[Any, Any]:
         """The environment under all wrappers."""
         return self
 
@@ -137,7 +139,7 @@ class Env(Generic[ObsT, ActT]):
         """Go back (or forward) to a snapshot of this environment, or of another one made alike."""
         put(self._layers(), snapshot, lambda layer, state, memo: layer._reinstate(state, memo))
 
-    def _layers(self) -> "list[Env[Any, Any]]":
+    def _layers(self) -> list[Env[Any, Any]]:
         return [self]
 
     def _capture(self, memo: dict[int, Any]) -> Any:

@@ -1,5 +1,7 @@
 """`Wrapper`: an environment around an environment. Its constructor arguments are remembered for it."""
 
+from __future__ import annotations
+
 from inspect import BoundArguments, Parameter, signature
 from typing import Any, Generic, TypeVar
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from ludus.core import Env, EnvSpec
-from ludus.errors import InvalidType, NameNotFound, shorten
+from ludus.errors import InvalidType, MissingExtra, NameNotFound, shorten
 from ludus.interop.gymnasium_batch import BatchFromGymnasium, BatchToGymnasium
 from ludus.interop.gymnasium_library import gymnasium
 from ludus.interop.gymnasium_library import registration as their_registration
@@ -31,8 +31,8 @@ __all__ = [
 ]
 
 registration: Any = their_registration
-BROUGHT_BY = {"ALE": "ale_py"}
-"""Packages that register a namespace with Gymnasium when they are imported, and not before."""
+BROUGHT_BY = {"ALE": ("ale_py", "atari")}
+"""Modules that register a namespace with Gymnasium when they are imported, and the extra that installs them."""
 
 
 def to_gymnasium(env: Env[Any, Any]) -> Any:
@@ -96,9 +96,8 @@ def resolve(id: str) -> EnvSpec:
     'gymnasium/CartPole-v1'
     """
     namespace, name, version = registration.parse_env_id(id)
-    package = BROUGHT_BY.get(namespace or "")
-    if package is not None and find_spec(package) is not None:
-        registration.register_envs(import_module(package))
+    if namespace in BROUGHT_BY:
+        _bring(namespace)
     if version is None and id not in registration.registry:
         version = registration.find_highest_version(namespace, name)
     try:
@@ -108,6 +107,16 @@ def resolve(id: str) -> EnvSpec:
             f"no environment 'gymnasium/{id}': {error} "
             f"Where a package brings it, name the package: 'package:gymnasium/{id}'"
         ) from error
+
+
+def _bring(namespace: str) -> None:
+    module, extra = BROUGHT_BY[namespace]
+    if find_spec(module) is None:
+        raise MissingExtra(
+            f'gymnasium/{namespace}: expected the module {module!r}, got none; pip install "ludus[gymnasium,{extra}]"',
+            name=module,
+        )
+    import_module(module)
 
 
 def create_from_gymnasium(gymnasium_spec: Any, **kwargs: Any) -> Env[Any, Any]:

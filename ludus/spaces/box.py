@@ -1,5 +1,7 @@
 """`Box`: arrays whose every element lies between a low and a high, either of which may be infinite."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
@@ -153,11 +155,11 @@ class Box(ArraySpace[Array]):
 
     # --- structure ---
 
-    def flat_space(self) -> "Box":
+    def flat_space(self) -> Box:
         """A box of one row with the same bounds."""
         return Box(self.low.flatten(), self.high.flatten(), dtype=self.dtype)
 
-    def batch(self, n: int) -> "Box":
+    def batch(self, n: int) -> Box:
         """A box with a leading axis of `n`."""
         repeats = (n,) + (1,) * self.low.ndim
         return Box(
@@ -167,7 +169,7 @@ class Box(ArraySpace[Array]):
             seed=copy_generator(self.np_random),
         )
 
-    def batch_differing(self, spaces: Sequence[Space[Any]]) -> "Box":
+    def batch_differing(self, spaces: Sequence[Space[Any]]) -> Box:
         """A box whose row `i` has the bounds of space `i`."""
         boxes = require_same(self, spaces, "shape", "dtype")
         low, high = np.array([box.low for box in boxes]), np.array([box.high for box in boxes])

@@ -1,5 +1,7 @@
 """`Dict`: one value of each of several spaces, by key."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
 from typing import Any
@@ -150,18 +152,18 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
         flat = {key: space.flat_space() for key, space in self.spaces.items()}
         return combined_box(list(flat.values())) if self.is_np_flattenable else self._like(flat)
 
-    def _like(self, spaces: dict[Any, Space[Any]], seed: np.random.Generator | None = None) -> "Dict":
+    def _like(self, spaces: dict[Any, Space[Any]], seed: np.random.Generator | None = None) -> Dict:
         same = Dict(list(spaces.items()), seed=seed)
         same.sort_keys = self.sort_keys
         return same
 
     # --- batches ---
 
-    def batch(self, n: int) -> "Dict":
+    def batch(self, n: int) -> Dict:
         """A dictionary of batches."""
         return self._like({key: space.batch(n) for key, space in self.spaces.items()}, copy_generator(self.np_random))
 
-    def batch_differing(self, spaces: Sequence[Space[Any]]) -> "Dict":
+    def batch_differing(self, spaces: Sequence[Space[Any]]) -> Dict:
         """A dictionary of batches of differing spaces."""
         each: Any = spaces
         if any(one.keys() != self.keys() for one in each):

@@ -1,5 +1,7 @@
 """`Discrete`: one of `n` consecutive integers."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """`Graph`: nodes and edges with features, and links from node to node."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -166,7 +168,7 @@ class Graph(Space[GraphInstance]):
             edges = _rejoined(self.edge_space, self.edge_space.flat_space().batch(1), x.edges, flat=False)
         return GraphInstance(nodes, edges, x.edge_links)
 
-    def flat_space(self) -> "Graph":
+    def flat_space(self) -> Graph:
         """Graphs of flattened nodes and edges."""
         return Graph(self.node_space.flat_space(), None if self.edge_space is None else self.edge_space.flat_space())
 

@@ -1,5 +1,7 @@
 """Masks and probabilities: what may restrict a sample, and the one place that checks them."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """`MultiBinary`: an array of zeros and ones."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

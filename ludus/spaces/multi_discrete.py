@@ -1,5 +1,7 @@
 """`MultiDiscrete`: an array of independent choices, each with a count of its own."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 
@@ -98,7 +100,7 @@ class MultiDiscrete(ArraySpace[Array]):
         """The first element of each choice."""
         return self.start.copy()
 
-    def __getitem__(self, index: Any) -> "Discrete | MultiDiscrete":
+    def __getitem__(self, index: Any) -> Discrete | MultiDiscrete:
         nvec, start = self.nvec[index], self.start[index]
         if np.ndim(nvec) == 0:
             part: Discrete | MultiDiscrete = Discrete(int(nvec), start=int(start), dtype=self.dtype)

@@ -1,5 +1,7 @@
 """`OneOf`: a value of exactly one of several spaces, with the number of that space."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """`Record`: typed values. A dataclass, msgspec Struct or Pydantic model is a space like any other."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import make_dataclass
 from typing import Any
@@ -63,7 +65,7 @@ class Record(Composite[Any]):
         return {"name": self.name, "fields": [[name, lens.arguments()] for name, lens in self.lenses.items()]}
 
     @classmethod
-    def from_arguments(cls, arguments: dict[str, Any]) -> "Record":
+    def from_arguments(cls, arguments: dict[str, Any]) -> Record:
         """A record of a dataclass made for the occasion, with the same fields; `bind` puts the real one in."""
         name, fields = arguments.get("name"), arguments.get("fields")
         if not isinstance(name, str) or not name.isidentifier() or not isinstance(fields, list):
@@ -77,7 +79,7 @@ class Record(Composite[Any]):
         Space.__init__(self)
         return self
 
-    def bind(self, model: type) -> "Record":
+    def bind(self, model: type) -> Record:
         """The same space over your own class, checked to have the same fields."""
         bound = Record(model)
         if bound != self:

@@ -1,5 +1,7 @@
 """`Sequence`: any number of values of one space."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 
@@ -143,7 +145,7 @@ class Sequence(Space[Any]):
         changed = [change(element) for element in source.iterate(x)]
         return target.concatenate(changed, target.empty(len(changed))) if changed else target.empty(0)
 
-    def flat_space(self) -> "Sequence":
+    def flat_space(self) -> Sequence:
         """A sequence of flattened elements."""
         return Sequence(self.feature_space.flat_space(), stack=self.stack)
 

@@ -4,6 +4,8 @@ A custom space must define `sample` and `contains`; what it inherits then works 
 shared memory and the wire carry `encode(value)`, flattening leaves the value alone. Arrays do better by `ArraySpace`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from inspect import Parameter, signature
@@ -53,7 +55,7 @@ class Space(Generic[T_co]):
     (0, 62, 40)
     """
 
-    _known: ClassVar[dict[str, "type[Space[Any]]"]] = {}
+    _known: ClassVar[dict[str, type[Space[Any]]]] = {}
     batched: ClassVar[bool] = False
     """Whether a value of this space can be read as a batch, by `iterate`."""
 
@@ -89,7 +91,7 @@ class Space(Generic[T_co]):
         return self._shape
 
     @property
-    def subspaces(self) -> "tuple[Space[Any], ...]":
+    def subspaces(self) -> tuple[Space[Any], ...]:
         """The spaces this one is made of."""
         return ()
 
@@ -113,7 +115,7 @@ class Space(Generic[T_co]):
         return found
 
     @classmethod
-    def from_arguments(cls, arguments: dict[str, Any]) -> "Space[Any]":
+    def from_arguments(cls, arguments: dict[str, Any]) -> Space[Any]:
         """The space that `arguments` came from."""
         return cls(**arguments)
 
@@ -143,7 +145,7 @@ class Space(Generic[T_co]):
         for space in self.subspaces:
             space.settle()
 
-    def adopt_random(self, other: "Space[Any]") -> None:
+    def adopt_random(self, other: Space[Any]) -> None:
         """Continue from where the generators of an equal space are."""
         self._np_random = None if other._np_random is None else copy_generator(other._np_random)
         for mine, theirs in zip(self.subspaces, other.subspaces, strict=True):
@@ -208,24 +210,24 @@ class Space(Generic[T_co]):
         """The value that `flatten` made `x` from."""
         return x
 
-    def flat_space(self) -> "Space[Any]":
+    def flat_space(self) -> Space[Any]:
         """The space that flattened values are in."""
         return self
 
     # --- batches ---
 
-    def batch(self, n: int) -> "Space[Any]":
+    def batch(self, n: int) -> Space[Any]:
         """The space of `n` values at once; the default is a tuple of independent copies."""
         make_tuple = known_space("Tuple")
         batch = make_tuple(tuple(deepcopy(self) for _ in range(n)), seed=copy_generator(self.np_random))
         batch.seed([int(one) for one in copy_generator(self.np_random).integers(0, int(1e8), n)])
         return batch
 
-    def batch_differing(self, spaces: "Sequence[Space[Any]]") -> "Space[Any]":
+    def batch_differing(self, spaces: Sequence[Space[Any]]) -> Space[Any]:
         """The space of one value of each of `spaces`, all of this class, which may differ in their bounds."""
         return known_space("Tuple")([deepcopy(space) for space in spaces], seed=copy_generator(self.np_random))
 
-    def same_layout(self, other: "Space[Any]") -> bool:
+    def same_layout(self, other: Space[Any]) -> bool:
         """Whether values of both fit the same buffers: equal dtype, shape and structure."""
         return type(self) is type(other) and (self.shape, self.dtype) == (other.shape, other.dtype)
 

@@ -1,5 +1,7 @@
 """`Text`: strings of bounded length over a character set, or over all of Unicode."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Set
 from typing import Any
 

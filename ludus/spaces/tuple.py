@@ -1,5 +1,7 @@
 """`Tuple`: one value of each of several spaces, in order."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -112,11 +114,11 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
 
     # --- batches ---
 
-    def batch(self, n: int) -> "Tuple":
+    def batch(self, n: int) -> Tuple:
         """A tuple of batches."""
         return Tuple([space.batch(n) for space in self.spaces], seed=copy_generator(self.np_random))
 
-    def batch_differing(self, spaces: Sequence[Space[Any]]) -> "Tuple":
+    def batch_differing(self, spaces: Sequence[Space[Any]]) -> Tuple:
         """A tuple of batches of differing spaces."""
         if any(len(space.subspaces) != len(self.spaces) for space in spaces):
             raise InvalidSpace(f"batch_differing: expected tuples of {len(self.spaces)} spaces, got {shorten(spaces)}")

@@ -49,6 +49,8 @@ class TransformAction(Transform):
             return self.func(action)
         return self.lane_action_space.concatenate([self.func(one) for one in self.action_space.iterate(action)])
 
+    action = before_step
+
 
 class ClipAction(Transform):
     """Takes any number and keeps it within the action space below.
@@ -69,6 +71,8 @@ class ClipAction(Transform):
     def before_step(self, action: Any) -> Any:
         """Clip."""
         return np.minimum(np.maximum(action, self._low), self._high)  # np.clip takes twice as long
+
+    action = before_step
 
 
 class RescaleAction(Transform):
@@ -91,6 +95,8 @@ class RescaleAction(Transform):
     def before_step(self, action: Any) -> Any:
         """Shift and scale back."""
         return (action - self._intercept) / self._gradient
+
+    action = before_step
 
 
 class RepeatAction(LaneWise):

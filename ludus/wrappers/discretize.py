@@ -104,6 +104,8 @@ class DiscretizeAction(Transform):
         columns = [centers[places[..., i]] for i, centers in enumerate(self._bins.centers)]
         return np.stack(columns, axis=-1).astype(self._bins.dtype).reshape(self._lead + self._bins.shape)
 
+    action = before_step
+
     def revert_action(self, action: Any) -> Any:
         """The bin whose centre is nearest to an action of the environment below."""
         row = np.ravel(action)

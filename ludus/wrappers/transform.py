@@ -158,6 +158,10 @@ class ObservationTransform(Transform):
         """The observation to show; `lead` is the batch shape it has in front."""
         raise NotImplementedError(f"{type(self).__name__} defines no convert(observation, lead)")
 
+    def observation(self, observation: Any) -> Any:
+        """What `convert` makes of an observation of the environment below, one or a whole batch."""
+        return self.convert(observation, self._lead)
+
     def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
         """Convert the first observation."""
         return self.convert(observation, self._lead), info

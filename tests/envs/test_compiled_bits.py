@@ -10,6 +10,8 @@ from ludus.envs.classic import Acrobot, CartPole, MountainCar, MountainCarContin
 from ludus.envs.toy_text import Blackjack, CliffWalking, FrozenLake, Taxi
 from ludus.kernels.random import Stream, stream_rows
 
+pytestmark = pytest.mark.no_cover  # a million steps: what they run is measured by shorter tests
+
 # `x**2` and `x * x` differ once in a thousand, a single from a double less often: the classic ones run long.
 CASES = [
     (CartPole, {}, 3_000),

@@ -37,6 +37,7 @@ def pair(name, **kwargs):
         return gymnasium.make(name, disable_env_checker=True, **kwargs), ludus.make(name, **kwargs)
 
 
+@pytest.mark.no_cover  # a million steps: what they run is measured by shorter tests
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_hundred_seeds_and_a_thousand_steps_are_gymnasiums_bit_for_bit(name):
     terminations, truncations = play(*pair(name), POLICIES[name], seeds=range(100), steps=1000)

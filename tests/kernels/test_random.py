@@ -6,6 +6,8 @@ import pytest
 
 from ludus.kernels.random import Stream, generator_of, stream_rows
 
+pytestmark = pytest.mark.no_cover  # a million steps: what they run is measured by shorter tests
+
 DRAWS = 1_000_000
 
 

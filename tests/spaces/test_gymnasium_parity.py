@@ -13,6 +13,8 @@ from hypothesis.extra import numpy as hnp
 from ludus import spaces
 from tests.spaces.cases import ARRAYS, CASES
 
+pytestmark = pytest.mark.no_cover  # a million steps: what they run is measured by shorter tests
+
 gym = gymnasium.spaces
 cases = pytest.mark.parametrize("name", CASES)
 

@@ -272,7 +272,7 @@ FORMS = [
 
 @pytest.mark.parametrize("form", FORMS, ids=["using", "short", "module", "spec", "function"])
 def test_wrap_takes_objects_functions_and_plain_data(form):
-    env = ludus.wrappers.wrap(Walk(), form, w.OrderEnforcing)
+    env = ludus.wrap(Walk(), form, w.OrderEnforcing)
     assert isinstance(env, w.OrderEnforcing)
     assert str(env.env) == "<TimeLimit(max_episode_steps=4)<Walk instance>>"
 

@@ -77,15 +77,16 @@ MODULES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "vector": (
         ("ludus.core", "AutoresetMode"),
-        (f"{HERE}.vectors", f"{VECTORS} SyncVectorEnv AsyncVectorEnv"),
+        (f"{HERE}.vectors", VECTORS),
+        (f"{HERE}.executors", "SyncVectorEnv AsyncVectorEnv"),
     ),
     "vector.vector_env": (
         ("ludus.core", "AutoresetMode"),
         (f"{HERE}.vectors", VECTORS),
         (f"{HERE}.annotations", "ArrayType"),
     ),
-    "vector.sync_vector_env": ((f"{HERE}.vectors", "SyncVectorEnv"),),
-    "vector.async_vector_env": ((f"{HERE}.vectors", "AsyncVectorEnv AsyncState"),),
+    "vector.sync_vector_env": ((f"{HERE}.executors", "SyncVectorEnv"),),
+    "vector.async_vector_env": ((f"{HERE}.executors", "AsyncVectorEnv AsyncState"),),
     "vector.utils": (
         (f"{HERE}.space_functions", f"{BATCHES} {SHARED}"),
         (f"{HERE}.pickling", "CloudpickleWrapper clear_mpi_env_vars"),
@@ -182,7 +183,10 @@ MODULES: dict[str, tuple[tuple[str, str], ...]] = {
     "envs.toy_text": (("ludus.envs.toy_text", TOY_TEXT),),
     "envs.toy_text.blackjack": (("ludus.envs.toy_text", "BlackjackEnv=Blackjack"),),
     "envs.toy_text.cliffwalking": (("ludus.envs.toy_text", "CliffWalkingEnv=CliffWalking"),),
-    "envs.toy_text.frozen_lake": (("ludus.envs.toy_text", "FrozenLakeEnv=FrozenLake generate_random_map"),),
+    "envs.toy_text.frozen_lake": (
+        ("ludus.envs.toy_text", "FrozenLakeEnv=FrozenLake"),
+        ("ludus.envs.toy_text.frozen_lake_map", "MAPS generate_random_map"),
+    ),
     "envs.toy_text.taxi": (("ludus.envs.toy_text", "TaxiEnv=Taxi"),),
     "utils": (
         (f"{HERE}.messages", "colorize"),
@@ -217,8 +221,8 @@ MODULES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
         (f"{HERE}.annotations", "DoneStepType TerminatedTruncatedStepType"),
     ),
-    "utils.save_video": (("ludus.rendering", "save_video capped_cubic_video_schedule"),),
-    "utils.play": (("ludus.rendering", "play PlayableGame PlayPlot display_arr"),),
+    "utils.save_video": ((f"{HERE}.watching", "save_video capped_cubic_video_schedule"),),
+    "utils.play": ((f"{HERE}.watching", "play"),),
     "experimental": (),
     "experimental.functional": (
         (
@@ -240,6 +244,8 @@ RENAMED = {
 """Names that Gymnasium gave up, and those it gave instead."""
 
 ABSENT = {
+    "utils.play.PlayableGame": "games are played by play(), with a callback to follow them",
+    "utils.play.PlayPlot": "games are played by play(), with a callback to follow them",
     "envs.mujoco": "Ludus has no MuJoCo environments yet",
     "envs.box2d": "Ludus has no Box2D environments yet",
     "envs.phys2d": "Ludus compiles its rules with Numba and has none in JAX",

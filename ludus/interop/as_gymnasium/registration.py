@@ -8,8 +8,9 @@ from typing import Any
 from ludus.core import Env, EnvId, EnvSpec, VectorEnv, WrapperSpec
 from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidArgument, RegistrationError, listing, shorten
-from ludus.interop.as_gymnasium.vectors import AsyncVectorEnv, SyncVectorEnv
+from ludus.interop.as_gymnasium.executors import AsyncVectorEnv, SyncVectorEnv
 from ludus.registry import make, namespace, register_envs, spec
+from ludus.registry import make_vec as batch_of
 from ludus.registry import pprint_registry as print_ids
 from ludus.registry import register as enter
 from ludus.registry import registry as known
@@ -187,14 +188,14 @@ def _lane(spec: EnvSpec, arguments: dict[str, Any], wrappers: Sequence[Callable[
 
 
 def _own_batch(spec: EnvSpec, num_envs: int, arguments: dict[str, Any], extra: Sequence[Any]) -> Any:
-    """The batch that a spec has an entry point for: it knows nothing of lanes, so nothing can be put around them."""
-    if spec.vector_entry_point is None:
-        raise RegistrationError(f"{spec.id}: expected a vector_entry_point, got none; use another vectorization_mode")
+    """The batch that a spec has an entry point for, else a compiled one; nothing can be put around single lanes."""
     if extra:
         raise InvalidArgument(
             f"{spec.id}: expected no vector_kwargs, wrappers or additional_wrappers in the mode vector_entry_point, "
             f"got {shorten(list(extra))}"
         )
+    if spec.vector_entry_point is None:
+        return batch_of(spec, num_envs, executor="kernel", **arguments)
     if spec.max_episode_steps is not None:
         arguments.setdefault("max_episode_steps", spec.max_episode_steps)
     return load_entry_point(spec.vector_entry_point, spec.id)(num_envs=num_envs, **arguments)

@@ -1,0 +1,162 @@
+"""Executors by Gymnasium's names and arguments: lanes run one after another, whichever is asked for."""
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from typing import Any
+
+from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.errors import ClosedEnvironment, InvalidArgument, InvalidSpace, shorten
+from ludus.interop.as_gymnasium.failures import AlreadyPendingCallError, NoAsyncCallError
+from ludus.interop.as_gymnasium.vectors import VectorEnv
+from ludus.spaces import Space, batch_differing_spaces
+from ludus.vector import SerialVectorEnv
+
+__all__ = ["AsyncState", "AsyncVectorEnv", "SyncVectorEnv"]
+
+
+class SyncVectorEnv(SerialVectorEnv, VectorEnv[Any, Any, Any]):
+    """The serial executor by Gymnasium's arguments; lanes may differ in the bounds of their observations.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> SyncVectorEnv([GridWorld, GridWorld]).observation_space
+    Box(0, 4, (2, 2), int64)
+    """
+
+    def __init__(
+        self,
+        env_fns: Iterable[Callable[[], Env[Any, Any]]],
+        copy: bool = True,
+        observation_mode: str | tuple[Space[Any], Space[Any]] = "same",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    ) -> None:
+        given: Any = observation_mode
+        pair = isinstance(given, tuple) and [isinstance(one, Space) for one in given] == [True, True]
+        if not pair and given not in ("same", "different"):
+            raise InvalidArgument(
+                f"observation_mode: expected 'same', 'different' or (batch space, lane space), "
+                f"got {shorten(observation_mode)}"
+            )
+        self.env_fns, self.observation_mode = list(env_fns), observation_mode
+        super().__init__(self.env_fns, autoreset_mode=autoreset_mode, copy=copy)
+
+    def _open(self, envs: list[Env[Any, Any]]) -> None:
+        super()._open(envs)
+        if self.observation_mode == "different":
+            self.observation_space = batch_differing_spaces([env.observation_space for env in envs])
+        elif isinstance(self.observation_mode, tuple):
+            self.observation_space, self.single_observation_space = self.observation_mode
+            self._observations = self.single_observation_space.empty(self.num_envs)
+
+    def _require_equal_spaces(self) -> None:
+        if self.observation_mode == "same":
+            super()._require_equal_spaces()
+            return
+        for lane, env in enumerate(self.envs):
+            expected, found = self.single_observation_space, env.observation_space
+            if not expected.same_layout(found) or env.action_space != self.single_action_space:
+                raise InvalidSpace(
+                    f"lane {lane}: expected the shapes and dtypes of lane 0, {expected!r}, "
+                    f"and its action space, {self.single_action_space!r}, got {found!r} and {env.action_space!r}"
+                )
+
+
+class AsyncState(Enum):
+    """What an `AsyncVectorEnv` is waiting for."""
+
+    DEFAULT = "default"
+    WAITING_RESET = "reset"
+    WAITING_STEP = "step"
+    WAITING_CALL = "call"
+
+
+class AsyncVectorEnv(SyncVectorEnv):
+    """Gymnasium's batch of one process a lane, here in this process, one lane after another; it says so in a warning.
+
+    Histories are the same in both. The methods with `_async` only take their arguments, those with `_wait` do the work.
+
+    >>> import warnings
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     AsyncVectorEnv([GridWorld, GridWorld]).num_envs
+    2
+    """
+
+    def __init__(
+        self,
+        env_fns: Sequence[Callable[[], Env[Any, Any]]],
+        shared_memory: bool = True,
+        copy: bool = True,
+        context: str | None = None,
+        daemon: bool = True,
+        worker: Callable[..., Any] | None = None,
+        observation_mode: str | tuple[Space[Any], Space[Any]] = "same",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        max_concurrency: int | None = None,
+    ) -> None:
+        del shared_memory, context, daemon, max_concurrency  # where lanes run never changes what they do
+        if worker is not None:
+            raise InvalidArgument(
+                f"worker: expected None, since no process is started, got {shorten(worker)}; "
+                "put what it does into a wrapper"
+            )
+        warnings.warn(
+            "AsyncVectorEnv: lanes run one after another in this process, with the same histories as in processes of "
+            "their own but without their speed; docs/interop.md says why",
+            UserWarning,
+            stacklevel=2,
+        )
+        super().__init__(env_fns, copy, observation_mode, autoreset_mode)
+        self._state, self._pending = AsyncState.DEFAULT, ((), {})
+
+    def _begin(self, state: AsyncState, *args: Any, **kwargs: Any) -> None:
+        if self.closed:
+            raise ClosedEnvironment(f"{state.value}_async: expected an open batch, got one that is closed")
+        if self._state is not AsyncState.DEFAULT:
+            raise AlreadyPendingCallError(
+                f"{state.value}_async: expected nothing under way, got a pending {self._state.value}; "
+                f"call {self._state.value}_wait() first",
+                self._state.value,
+            )
+        self._state, self._pending = state, (args, kwargs)
+
+    def _finish(self, state: AsyncState) -> tuple[Any, Any]:
+        if self._state is not state:
+            raise NoAsyncCallError(f"{state.value}_wait: expected {state.value}_async() first, got none", state.value)
+        self._state, pending = AsyncState.DEFAULT, self._pending
+        return pending
+
+    def reset_async(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> None:
+        """Take the arguments of a reset."""
+        self._begin(AsyncState.WAITING_RESET, seed=seed, options=options)
+
+    def reset_wait(self, timeout: float | None = None) -> tuple[Any, Info]:
+        """Reset with the arguments taken."""
+        del timeout
+        _, kwargs = self._finish(AsyncState.WAITING_RESET)
+        return self.reset(**kwargs)
+
+    def step_async(self, actions: Any) -> None:
+        """Take the actions of a step."""
+        self._begin(AsyncState.WAITING_STEP, actions)
+
+    def step_wait(self, timeout: float | None = None) -> Step[Any]:
+        """Step with the actions taken."""
+        del timeout
+        args, _ = self._finish(AsyncState.WAITING_STEP)
+        return self.step(*args)
+
+    def call_async(self, name: str, *args: Any, **kwargs: Any) -> None:
+        """Take the arguments of a call of every lane."""
+        self._begin(AsyncState.WAITING_CALL, name, *args, **kwargs)
+
+    def call_wait(self, timeout: float | None = None) -> tuple[Any, ...]:
+        """Call every lane with the arguments taken."""
+        del timeout
+        args, kwargs = self._finish(AsyncState.WAITING_CALL)
+        return self.call(*args, **kwargs)
+
+    def close_extras(self, timeout: float | None = None, terminate: bool = False, **kwargs: Any) -> None:
+        """Close every lane."""
+        del timeout, terminate
+        super().close_extras(**kwargs)
