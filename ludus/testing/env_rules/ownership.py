@@ -83,6 +83,8 @@ def _written(subject: Subject, what: str) -> str:
     env = subject.env()
     expected = subject.play(env)
     try:
+        if first_difference(expected, subject.play(env)):
+            return ""  # a history that differs by itself tells nothing; another rule says so
         parted = first_difference(expected, subject.play(env, watch=write))
     except Interrupted as failure:
         parted = str(failure)
