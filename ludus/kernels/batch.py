@@ -14,7 +14,7 @@ from ludus.kernels.random import WORDS, generator_of, write_stream
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.source import Layout
 from ludus.seeding import Seed, lane_seeds, np_random
-from ludus.spaces import Box, Discrete, Tuple
+from ludus.spaces import Discrete, Tuple
 
 __all__ = ["KernelVectorEnv"]
 
@@ -64,8 +64,12 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
         told = self.rules.inform(self.rules.state._make(sample), self.params) if self.rules.inform else None
         self._told = () if told is None else tuple(told._fields)
         self._info = [] if told is None else [_column(n, value) for value in told]
-        space = self.single_observation_space
+        space, acts = self.single_observation_space, self.single_action_space
+        self._choices = (int(acts.start), int(acts.start + acts.n - 1)) if isinstance(acts, Discrete) else (0, 0)
+        self._kind = "choice" if isinstance(acts, Discrete) else "tuple" if isinstance(acts, Tuple) else "row"
         many = isinstance(space, Tuple)
+        self._shape = space.shape if space.shape and len(space.shape) > 1 else None
+        self._many = many
         width = len(space) if many else 0 if isinstance(space, Discrete) else space.flatdim
         self._out_dtype: Any = np.int64 if many else space.dtype
         self._out_shape = (n, width) if width else (n,)
@@ -73,7 +77,8 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
             tuple((name, column.ndim > 1) for name, column in zip(names, self._state, strict=True)),
             width,
             self._told,
-            len(self.single_action_space) if isinstance(self.single_action_space, Tuple) else 0,
+            len(acts) if isinstance(acts, Tuple) else 0,
+            isinstance(acts, Discrete),
             self.rules.renew is not None,
         )
         self._kernel = compile_rules(self.rules, layout)
@@ -82,6 +87,7 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
         self._ended = np.zeros(n, dtype=np.bool_)
         self._fresh = np.ones(n, dtype=np.bool_)
         self._seeded = np.zeros(n, dtype=np.bool_)
+        self._ready = False
 
     # --- the episode ---
 
@@ -96,7 +102,8 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
                 write_stream(self._words, lane, np_random(one)[0].bit_generator)
                 self._fresh[lane] = True
         self._seeded |= mask
-        if not self._seeded.all():
+        self._ready = bool(self._seeded.all())
+        if not self._ready:
             waiting = [int(lane) for lane in np.flatnonzero(~self._seeded)]
             raise ResetNeeded(f"reset: expected every lane to have been reset once, got none for lanes {waiting}")
         out = np.empty(self._out_shape, self._out_dtype)
@@ -117,7 +124,7 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
 
     def step(self, action: Any) -> Step[Any]:
         """Advance every lane; ended lanes are reset as the autoreset mode says."""
-        if not self._seeded.all():
+        if not self._ready:
             raise ResetNeeded("step: expected reset() first, got no reset yet")
         if self._mode == 2 and self._ended.any():
             lanes = [int(one) for one in np.flatnonzero(self._ended)]
@@ -130,9 +137,11 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
         rewards, terminated, truncated = np.empty(n), np.empty(n, np.bool_), np.empty(n, np.bool_)
         kept = [column.copy() for column in self._info] if self._mode == 1 else self._info
         ended = self._run(
-            "step_lanes", actions, self._mode, self._limit, self._words, self.params, self._elapsed, self._ended,
-            out, last, rewards, terminated, truncated, *self._info, *kept, *self._state,
+            "step_lanes", actions, *self._choices, self._mode, self._limit, self._words, self.params,
+            self._elapsed, self._ended, out, last, rewards, terminated, truncated, *self._info, *kept, *self._state,
         )  # fmt: skip
+        if ended < 0:
+            self.action_space.check(action, "action", InvalidAction)
         info = self._infos(None)
         if ended and self._mode == 1:
             info = self._final(terminated | truncated, last, kept) | info
@@ -148,35 +157,26 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
         return np.empty(self._out_shape if self._mode == 1 else (0,) * len(self._out_shape), self._out_dtype)
 
     def _actions(self, action: Any) -> Array:
-        space = self.single_action_space
-        if isinstance(space, Tuple):
+        """Actions as the loop reads them; the range of choices is the loop's to check."""
+        if self._kind == "tuple":
             self.action_space.check(action, "action", InvalidAction)
             return np.stack([np.asarray(part, dtype=np.int64) for part in action], axis=1)
         actions = np.asarray(action)
-        if isinstance(space, Discrete):
-            low, high = int(space.start), int(space.start + space.n)
-            fits = (
-                actions.shape == (self.num_envs,)
-                and actions.dtype.kind in "iu"
-                and actions.min() >= low
-                and actions.max() < high
-            )
-            if not fits:
+        if self._kind == "choice":
+            if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
                 self.action_space.check(action, "action", InvalidAction)
             return actions.astype(np.int64, copy=False)
-        if isinstance(space, Box) and (
-            actions.shape != (self.num_envs, *space.shape) or not np.isfinite(actions).all()
-        ):
+        space: Any = self.single_action_space
+        if actions.shape != (self.num_envs, *space.shape) or not np.isfinite(actions).all():
             self.action_space.check(action, "action", InvalidAction)
         return np.ascontiguousarray(actions, dtype=space.dtype)
 
     # --- what is given ---
 
     def _shown(self, out: Array) -> Any:
-        if isinstance(self.single_observation_space, Tuple):
+        if self._many:
             return tuple(out[:, place].copy() for place in range(out.shape[1]))
-        shape = self.single_observation_space.shape
-        return out.reshape(self.num_envs, *shape) if shape and len(shape) > 1 else out
+        return out if self._shape is None else out.reshape(self.num_envs, *self._shape)
 
     def _infos(self, mask: Array | None) -> Info:
         told: Info = {}

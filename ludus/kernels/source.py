@@ -21,6 +21,8 @@ class Layout(NamedTuple):
     """The fields of `inform`."""
     parts: int
     """How many integers an action has, where it is a tuple of them; 0 for one integer, or a row of a Box."""
+    chooses: bool
+    """Whether an action is one of `first` to `last` integers: then the loop checks it."""
     renews: bool
     """Whether the next episode depends on the last one."""
 
@@ -32,10 +34,10 @@ def kernel_source(layout: Layout) -> str:
     last = "".join(f"l_{name}, " for name in layout.information)
     read = ", ".join(f"s_{name}[i]" for name, _ in layout.state)
     new = ", ".join(f"new[{place}]" for place in range(len(layout.state)))
+    several = "".join(f"actions[i, {part}], " for part in range(layout.parts))
     known = {
-        "ACTION": f"({''.join(f'actions[i, {part}], ' for part in range(layout.parts))})"
-        if layout.parts
-        else "actions[i]",
+        "CHECK": _block(CHECK, 1) if layout.chooses else "",
+        "ACTION": f"({several})" if several else "actions[i]",
         "STATE": state,
         "INFORMED": informed,
         "LAST": last,
@@ -72,6 +74,12 @@ def _shown(layout: Layout) -> list[str]:
     return lines
 
 
+CHECK = [
+    "for lane in range(first, stop):",
+    "    if actions[lane] < least or actions[lane] > most:",
+    "        return -1",
+]
+
 TEMPLATE = """
 @compiled
 def show(i, state, params, out, <INFORMED>unused):
@@ -103,9 +111,11 @@ def reset_lanes(first, stop, mask, fresh, words, params, elapsed, ended, out, <I
 
 @kept
 def step_lanes(
-    first, stop, actions, mode, limit, words, params, elapsed, ended, out, last, rewards, terminated, truncated,
+    first, stop, actions, least, most, mode, limit, words, params, elapsed, ended,
+    out, last, rewards, terminated, truncated,
     <INFORMED><LAST><STATE>
 ):
+    <CHECK>
     count = 0
     for lane in range(first, stop):
         i = unsigned(lane)

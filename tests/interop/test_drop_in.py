@@ -73,7 +73,7 @@ def test_a_vector_loop_with_episode_statistics_runs(on_ludus):
             envs.action_space.seed(3)
             for _ in range(100):
                 observations, rewards, terminations, truncations, infos = envs.step(envs.action_space.sample())
-            print(mode.value, envs.episode_count > 5, set(rewards.tolist()) <= {0.0, 2.0})
+            print(mode.value, envs.env.episode_count > 5, set(rewards.tolist()) <= {0.0, 2.0})
     """
     assert on_ludus(program) == "NextStep True True\nSameStep True True\n"
 
@@ -141,7 +141,9 @@ CUSTOM = """
 
 
 def test_a_custom_environment_is_registered_checked_made_and_wrapped(on_ludus):
-    program = CUSTOM + """
+    program = (
+        CUSTOM
+        + """
     check_env(gym.make("walks/Walk-v0").unwrapped, skip_render_check=True)
     env = gym.make("walks/Walk-v0", size=6, render_mode="ansi")
     env = gym.wrappers.RecordEpisodeStatistics(Doubled(Shifted(env), factor=3.0))
@@ -157,6 +159,7 @@ def test_a_custom_environment_is_registered_checked_made_and_wrapped(on_ludus):
     print(env.spec.id, [one.name for one in env.spec.additional_wrappers], env.unwrapped.size)
     print("walks/Walk-v0" in gym.registry, gym.spec("walks/Walk-v0").max_episode_steps)
     """
+    )
     assert on_ludus(program).splitlines() == [
         "(3,) True 1",
         "3.0 True False True .....@",
@@ -166,7 +169,9 @@ def test_a_custom_environment_is_registered_checked_made_and_wrapped(on_ludus):
 
 
 def test_the_checker_refuses_what_gymnasiums_refuses_and_warns_of_the_rest(on_ludus):
-    program = CUSTOM + """
+    program = (
+        CUSTOM
+        + """
     import warnings
 
     class Forgetful(Walk):
@@ -188,6 +193,7 @@ def test_the_checker_refuses_what_gymnasiums_refuses_and_warns_of_the_rest(on_lu
         check_env(Fast())
     print(any("rewards-are-finite" in str(one.message) for one in caught))
     """
+    )
     assert on_ludus(program) == "error reset-seeds-np-random\nTrue\n"
 
 

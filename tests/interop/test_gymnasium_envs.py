@@ -63,9 +63,7 @@ def test_four_ways_to_the_same_history(id, seed):
 )
 def test_batches_have_the_same_history_both_ways(id, mode):
     steps = 8 if mode is AutoresetMode.DISABLED else 60
-    there = gymnasium.make_vec(
-        id, num_envs=3, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode.value}
-    )
+    there = gymnasium.make_vec(id, num_envs=3, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode.value})
     expected = batch_history(there, 5, steps)
     ours = ludus.make_vec(id, num_envs=3, autoreset_mode=mode)
     assert difference(batch_history(to_gymnasium(ours), 5, steps), expected) is None
@@ -146,9 +144,7 @@ def test_ludus_wrappers_go_around_gymnasium_batches():
 
 def test_a_partial_reset_leaves_the_callers_options_alone():
     envs = from_gymnasium(
-        gymnasium.make_vec(
-            "CartPole-v1", 2, vectorization_mode="sync", vector_kwargs={"autoreset_mode": "Disabled"}
-        )
+        gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync", vector_kwargs={"autoreset_mode": "Disabled"})
     )
     envs.reset(seed=0)
     options = {"reset_mask": np.array([True, False])}

@@ -16,7 +16,7 @@ from ludus.wrappers import ClipReward, TimeLimit
 def test_gymnasium_knows_every_environment_of_ludus():
     import ludus.interop.gymnasium
 
-    known = {f"ludus/{id.replace('/', '.')}" for id in ludus.registry}
+    known = {f"ludus/{id.replace('/', '.')}" for id in ludus.registry}  # noqa: A001
     assert known <= set(gymnasium.registry)
     assert gymnasium.spec("ludus/CartPole-v1").max_episode_steps == 500
     assert gymnasium.spec("ludus/CartPole-v1").kwargs == {"ludus_spec": "CartPole-v1"}
@@ -73,8 +73,7 @@ def test_atari_names_the_extra_to_install():
 
 def test_a_module_that_registers_with_gymnasium_is_named_in_front(tmp_path, monkeypatch):
     (tmp_path / "brings_one.py").write_text(
-        "import gymnasium\n"
-        "gymnasium.register('Brought-v0', 'gymnasium.envs.classic_control.cartpole:CartPoleEnv')\n"
+        "import gymnasium\ngymnasium.register('Brought-v0', 'gymnasium.envs.classic_control.cartpole:CartPoleEnv')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     assert ludus.make("brings_one:gymnasium/Brought-v0").spec.id == "gymnasium/Brought-v0"
