@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ludus.wrappers.actions import ClipAction, RepeatAction, RescaleAction, StickyAction, TransformAction
+    from ludus.wrappers.atari import AtariPreprocessing
     from ludus.wrappers.autoreset import Autoreset
+    from ludus.wrappers.conversion import ArrayConversion, JaxToNumpy, JaxToTorch, NumpyToTorch
     from ludus.wrappers.delay import DelayObservation
     from ludus.wrappers.discretize import DiscretizeAction, DiscretizeObservation
     from ludus.wrappers.frame_stack import FrameStackObservation
@@ -34,6 +36,11 @@ if TYPE_CHECKING:
     from ludus.wrappers.time_aware import TimeAwareObservation
     from ludus.wrappers.time_limit import TimeLimit
     from ludus.wrappers.transform import LaneWise, ObservationTransform, Transform
+    from ludus.wrappers.vectorize import (
+        VectorizeTransformAction,
+        VectorizeTransformObservation,
+        VectorizeTransformReward,
+    )
     from ludus.wrappers.wrapping import wrap, wrapper_of
 
 _HOME = {
@@ -42,7 +49,12 @@ _HOME = {
     "RescaleAction": "actions",
     "StickyAction": "actions",
     "TransformAction": "actions",
+    "AtariPreprocessing": "atari",
     "Autoreset": "autoreset",
+    "ArrayConversion": "conversion",
+    "JaxToNumpy": "conversion",
+    "JaxToTorch": "conversion",
+    "NumpyToTorch": "conversion",
     "DelayObservation": "delay",
     "DiscretizeAction": "discretize",
     "DiscretizeObservation": "discretize",
@@ -77,6 +89,9 @@ _HOME = {
     "LaneWise": "transform",
     "ObservationTransform": "transform",
     "Transform": "transform",
+    "VectorizeTransformAction": "vectorize",
+    "VectorizeTransformObservation": "vectorize",
+    "VectorizeTransformReward": "vectorize",
     "wrap": "wrapping",
     "wrapper_of": "wrapping",
 }
@@ -85,6 +100,8 @@ _HOME = {
 __all__ = [
     "AddRenderObservation",
     "AddWhiteNoise",
+    "ArrayConversion",
+    "AtariPreprocessing",
     "Autoreset",
     "ClipAction",
     "ClipReward",
@@ -99,10 +116,13 @@ __all__ = [
     "FrameStackObservation",
     "GrayscaleObservation",
     "HumanRendering",
+    "JaxToNumpy",
+    "JaxToTorch",
     "LaneWise",
     "MaxAndSkipObservation",
     "NormalizeObservation",
     "NormalizeReward",
+    "NumpyToTorch",
     "ObservationTransform",
     "ObstructView",
     "OrderEnforcing",
@@ -123,6 +143,9 @@ __all__ = [
     "TransformAction",
     "TransformObservation",
     "TransformReward",
+    "VectorizeTransformAction",
+    "VectorizeTransformObservation",
+    "VectorizeTransformReward",
     "wrap",
     "wrapper_of",
 ]
