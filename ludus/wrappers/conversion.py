@@ -83,7 +83,7 @@ def _converted(array: Any, xp: Any, device: Any) -> Any:
 
 
 def _copied(array: Any) -> Any:
-    for step in ("detach", "cpu"):  # torch has both; others need neither
+    for step in ("detach", "cpu", "numpy"):  # torch has all three; others need none
         array = getattr(array, step, lambda same=array: same)()
     made = np.array(array)
     return made.astype(made.dtype.newbyteorder("="), copy=False)

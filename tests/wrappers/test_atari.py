@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
+import ludus
 from ludus.core import Env
 from ludus.errors import InvalidArgument, InvalidSpace, InvalidType
 from ludus.rendering import resize
 from ludus.spaces import Box, Discrete
 from ludus.testing import data_equal
 from ludus.vector import SerialVectorEnv
+from ludus.wrappers import AddRenderObservation
 from ludus.wrappers.atari import AtariPreprocessing
 
 HEIGHT, WIDTH = 12, 10
@@ -42,7 +44,7 @@ class Game(Env):
 
     def __init__(self, frameskip=1, length=100, life=1000, first="NOOP"):
         self._frameskip, self.length, self.life, self.first = frameskip, length, life, first
-        self.actions = []
+        self.ale, self.actions = Machine(), []
 
     def get_action_meanings(self):
         return [self.first, "LEFT", "RIGHT"]
@@ -217,5 +219,7 @@ def test_environments_that_do_not_fit_are_refused():
     class Blind(Game):
         observation_space = Discrete(2)
 
+    with pytest.raises(InvalidArgument, match="expected an environment with the emulator as `ale`, got <AddRender"):
+        AtariPreprocessing(AddRenderObservation(ludus.make("CartPole-v1", render_mode="rgb_array")))
     with pytest.raises(InvalidSpace, match="AtariPreprocessing: expected images, a Box of 2 or 3 dimensions, got Disc"):
         AtariPreprocessing(Blind())
