@@ -1,15 +1,9 @@
 """`Record`: typed values. A dataclass, msgspec Struct or Pydantic model is a space like any other."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from dataclasses import make_dataclass
 from typing import Any
 
-import numpy as np
-
 from ludus.errors import CodecError, InvalidSpace, shorten
-from ludus.seeding import Seed
 from ludus.spaces.composite import Composite
 from ludus.spaces.dict import Dict
 from ludus.spaces.lens import Lens, lens_from_arguments
@@ -40,7 +34,7 @@ class Record(Composite[Any]):
     def __init__(
         self,
         model: type,
-        seed: Seed | Mapping[str, Any] | np.random.Generator | None = None,
+        seed: Any = None,
         *,
         seen: tuple[Any, ...] = (),
     ) -> None:
@@ -65,7 +59,7 @@ class Record(Composite[Any]):
         return {"name": self.name, "fields": [[name, lens.arguments()] for name, lens in self.lenses.items()]}
 
     @classmethod
-    def from_arguments(cls, arguments: dict[str, Any]) -> Record:
+    def from_arguments(cls, arguments: dict[str, Any]) -> "Record":
         """A record of a dataclass made for the occasion, with the same fields; `bind` puts the real one in."""
         name, fields = arguments.get("name"), arguments.get("fields")
         if not isinstance(name, str) or not name.isidentifier() or not isinstance(fields, list):
@@ -79,7 +73,7 @@ class Record(Composite[Any]):
         Space.__init__(self)
         return self
 
-    def bind(self, model: type) -> Record:
+    def bind(self, model: type) -> "Record":
         """The same space over your own class, checked to have the same fields."""
         bound = Record(model)
         if bound != self:
