@@ -8,7 +8,7 @@ from ludus.core import Env, Info, Step
 from ludus.errors import InvalidArgument, InvalidType, shorten
 from ludus.spaces import ArraySpace
 from ludus.wrappers.argument import positive
-from ludus.wrappers.lanes import blend, copied, lane_of, made_of_arrays, push
+from ludus.wrappers.lanes import leaf_spaces, leaves, made_of_arrays, rebuilt
 from ludus.wrappers.transform import Mask, Transform
 
 __all__ = ["FrameStackObservation"]
@@ -26,14 +26,13 @@ class FrameStackObservation(Transform):
     [[0, 0], [0, 0], [1, 0]]
     """
 
-    state_fields = ("_stack",)
+    state_fields = ("_frames",)
 
     def __init__(self, env: Env[Any, Any], stack_size: int, *, padding_type: Any = "reset") -> None:
         super().__init__(env)
         self.stack_size = positive("stack_size", stack_size)
         self._space = self.lane_observation_space
         self._arrays = made_of_arrays(self._space)
-        self._plain = isinstance(self._space, ArraySpace) and not self._lead
         if self._lead and not self._arrays:
             raise InvalidType(
                 f"FrameStackObservation: expected observations made of arrays, got {self._space!r}; "
@@ -47,47 +46,98 @@ class FrameStackObservation(Transform):
         self.padding_type = padding_type
         self._padding = padding_type if not named else None if padding_type == "reset" else self._space.zero()
         self.show_observation_space(self._space.batch(self.stack_size))
-        self._stack: Any = None
+        self._plain = isinstance(self._space, ArraySpace)
+        self._frames: Any = []
+        if self._arrays:
+            self._frames = [Film(self._lead, self.stack_size, leaf) for leaf in leaf_spaces(self._space)]
 
     def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
         """Fill the stack of every lane that begins."""
-        fresh = self._first(observation)
-        self._stack = fresh if begun is None else blend(self._space, begun, fresh, self._stack)
-        return self._copy(), info
+        self._begin(observation, begun)
+        return self._shown(), info
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def step(self, action: Any) -> Step[Any]:
         """Push the observation; refill the stacks of lanes that begin."""
+        step = self.env.step(action)
         observation, reward, terminated, truncated, info = step
-        final = self._final(info) if self._lead else []
-        if final:
-            before = [(lane, lane_of(self._space, self._stack, lane), last) for lane, last in final]
-            info = self._with_final(info, [(lane, push(self._space, stack, last, 0)) for lane, stack, last in before])
-        if self._plain:  # one array, one environment: no looking around in nested values
-            moved = np.empty_like(self._stack)
-            moved[:-1], moved[-1] = self._stack[1:], observation
-            self._stack = moved
-            return Step(moved.copy(), reward, terminated, truncated, info)
-        if self._arrays:
-            self._stack = push(self._space, self._stack, observation, 1 if self._lead else 0)
-        else:
-            self._stack = [*self._stack[1:], observation]
-        if begun is not None:
-            self._stack = blend(self._space, begun, self._first(observation), self._stack)
-        return Step(self._copy(), reward, terminated, truncated, info)
-
-    def _first(self, observation: Any) -> Any:
-        """The stack that begins with `observation`: arrays of frames, or a list of them where they are no arrays."""
+        begun = None
         if self._lead:
-            rows = self.env.observation_space.iterate(observation)
-            stacks = [self._space.concatenate(self._frames(row)) for row in rows]
-            return self._space.batch(self.stack_size).concatenate(stacks)
-        return self._space.concatenate(self._frames(observation)) if self._arrays else self._frames(observation)
+            begun = self._begun(step)
+            final = self._final(info)
+            if final:
+                info = self._with_final(info, [(lane, self._last_stack(lane, last)) for lane, last in final])
+        if self._plain:
+            self._frames[0].push(observation)
+        elif self._arrays:
+            for film, leaf in zip(self._frames, leaves(self._space, observation), strict=True):
+                film.push(leaf)
+        else:
+            self._frames = [*self._frames[1:], observation]
+        if begun is not None:
+            self._begin(observation, begun)
+        shown = self._frames[0].shown() if self._plain else self._shown()
+        return Step(shown, reward, terminated, truncated, info)
 
-    def _frames(self, observation: Any) -> list[Any]:
+    def _begin(self, observation: Any, begun: Mask | None) -> None:
         padding = observation if self._padding is None else self._padding
-        return [padding] * (self.stack_size - 1) + [observation]
+        if not self._arrays:
+            self._frames = [padding] * (self.stack_size - 1) + [observation]
+            return
+        each = zip(self._frames, leaves(self._space, observation), leaves(self._space, padding), strict=True)
+        for film, leaf, filler in each:
+            film.begin(leaf, filler, begun)
 
-    def _copy(self) -> Any:
+    def _last_stack(self, lane: int, last: Any) -> Any:
+        """The stack that an episode ends with; `last` has not been pushed."""
+        each = zip(self._frames, leaves(self._space, last), strict=True)
+        return rebuilt(self._space, [film.ended(lane, leaf) for film, leaf in each])
+
+    def _shown(self) -> Any:
         if self._arrays:
-            return copied(self._space, self._stack)
-        return self._space.concatenate(self._stack, self._space.empty(self.stack_size))
+            return rebuilt(self._space, [film.shown() for film in self._frames])
+        return self._space.concatenate(self._frames, self._space.empty(self.stack_size))
+
+
+class Film:
+    """The last frames of one array, in a strip twice as long: new ones go behind, and are moved only now and then."""
+
+    def __init__(self, lead: tuple[int, ...], size: int, space: ArraySpace[Any]) -> None:
+        self._batch, self._size, self._end = bool(lead), size, size
+        self._strip = np.zeros((*lead, 2 * size, *space.shape), dtype=space.dtype)
+
+    def push(self, frame: Any) -> None:
+        """Add a frame; the oldest one is forgotten."""
+        size, strip = self._size, self._strip
+        if self._end == 2 * size:
+            if self._batch:
+                strip[:, :size] = strip[:, size:]
+            else:
+                strip[:size] = strip[size:]
+            self._end = size
+        if self._batch:
+            strip[:, self._end] = frame
+        else:
+            strip[self._end] = frame
+        self._end += 1
+
+    def begin(self, frame: Any, padding: Any, begun: Mask | None) -> None:
+        """Fill the stack with padding up to `frame`, in the lanes that begin."""
+        start, last = self._end - self._size, self._end - 1
+        if not self._batch:
+            self._strip[start:last], self._strip[last] = padding, frame
+            return
+        rows = slice(None) if begun is None else begun
+        one_each = np.ndim(padding) == np.ndim(frame)  # the first observation repeated, not one padding for all
+        self._strip[rows, start:last] = padding[rows][:, None] if one_each else padding
+        self._strip[rows, last] = frame[rows]
+
+    def shown(self) -> Any:
+        """A copy of the stack."""
+        start = self._end - self._size
+        return (self._strip[:, start : self._end] if self._batch else self._strip[start : self._end]).copy()
+
+    def ended(self, lane: int, last: Any) -> Any:
+        """The stack of one lane with `last` behind it."""
+        stack = np.empty((self._size, *self._strip.shape[2:]), dtype=self._strip.dtype)
+        stack[:-1], stack[-1] = self._strip[lane, self._end - self._size + 1 : self._end], last
+        return stack

@@ -6,7 +6,7 @@ import numpy as np
 
 from ludus.spaces import ArraySpace, Dict, Space, Tuple
 
-__all__ = ["blend", "copied", "lane_of", "made_of_arrays", "put_lane", "push"]
+__all__ = ["blend", "lane_of", "leaf_spaces", "leaves", "made_of_arrays", "rebuilt"]
 
 
 def made_of_arrays(space: Space[Any]) -> bool:
@@ -25,29 +25,6 @@ def blend(space: Space[Any], mask: Any, a: Any, b: Any) -> Any:
     return np.where(mask.reshape(mask.shape + (1,) * (np.ndim(b) - 1)), a, b)
 
 
-def push(space: Space[Any], stack: Any, new: Any, axis: int) -> Any:
-    """A stack of frames moved on by one: the oldest leaves, `new` comes last, along `axis`."""
-    if isinstance(space, Dict):
-        return {key: push(part, stack[key], new[key], axis) for key, part in space.spaces.items()}
-    if isinstance(space, Tuple):
-        return tuple(push(part, one, two, axis) for part, one, two in zip(space.spaces, stack, new, strict=True))
-    moved = np.empty_like(stack)
-    if axis:
-        moved[:, :-1], moved[:, -1] = stack[:, 1:], new
-    else:
-        moved[:-1], moved[-1] = stack[1:], new
-    return moved
-
-
-def copied(space: Space[Any], value: Any) -> Any:
-    """A copy of nested arrays."""
-    if isinstance(space, Dict):
-        return {key: copied(part, value[key]) for key, part in space.spaces.items()}
-    if isinstance(space, Tuple):
-        return tuple(copied(part, one) for part, one in zip(space.spaces, value, strict=True))
-    return value.copy()
-
-
 def lane_of(space: Space[Any], batch: Any, lane: int) -> Any:
     """One lane of a batch, copied."""
     if isinstance(space, Dict):
@@ -57,13 +34,26 @@ def lane_of(space: Space[Any], batch: Any, lane: int) -> Any:
     return batch[lane].copy()
 
 
-def put_lane(space: Space[Any], batch: Any, lane: int, value: Any) -> None:
-    """Write one lane of a batch in place."""
+def leaf_spaces(space: Space[Any]) -> list[Any]:
+    """The spaces of the arrays that a value consists of, in order."""
+    if isinstance(space, Dict | Tuple):
+        return [leaf for part in space.subspaces for leaf in leaf_spaces(part)]
+    return [space]
+
+
+def leaves(space: Space[Any], value: Any) -> list[Any]:
+    """The arrays that a value consists of, in order."""
     if isinstance(space, Dict):
-        for key, part in space.spaces.items():
-            put_lane(part, batch[key], lane, value[key])
-    elif isinstance(space, Tuple):
-        for part, one, new in zip(space.spaces, batch, value, strict=True):
-            put_lane(part, one, lane, new)
-    else:
-        batch[lane] = value
+        return [leaf for key, part in space.spaces.items() for leaf in leaves(part, value[key])]
+    if isinstance(space, Tuple):
+        return [leaf for part, one in zip(space.spaces, value, strict=True) for leaf in leaves(part, one)]
+    return [value]
+
+
+def rebuilt(space: Space[Any], arrays: list[Any]) -> Any:
+    """The value that consists of these arrays, which are used up."""
+    if isinstance(space, Dict):
+        return {key: rebuilt(part, arrays) for key, part in space.spaces.items()}
+    if isinstance(space, Tuple):
+        return tuple([rebuilt(part, arrays) for part in space.spaces])
+    return arrays.pop(0)
