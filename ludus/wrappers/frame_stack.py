@@ -60,6 +60,8 @@ class FrameStackObservation(Transform):
         """Push the observation; refill the stacks of lanes that begin."""
         step = self.env.step(action)
         observation, reward, terminated, truncated, info = step
+        if self._plain and not self._lead:  # the common case, without looking any further
+            return Step(self._frames[0].pushed(observation), reward, terminated, truncated, info)
         begun = None
         if self._lead:
             begun = self._begun(step)
@@ -119,6 +121,16 @@ class Film:
         else:
             strip[self._end] = frame
         self._end += 1
+
+    def pushed(self, frame: Any) -> Any:
+        """`push` and `shown` at once, for one environment."""
+        size, strip, end = self._size, self._strip, self._end
+        if end == 2 * size:
+            strip[:size] = strip[size:]
+            end = size
+        strip[end] = frame
+        self._end = end = end + 1
+        return strip[end - size : end].copy()
 
     def begin(self, frame: Any, padding: Any, begun: Mask | None) -> None:
         """Fill the stack with padding up to `frame`, in the lanes that begin."""
