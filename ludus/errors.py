@@ -27,6 +27,7 @@ LudusError
     │   └── VersionNotFound
     ├── EntryPointError    an environment's or plugin's code cannot be loaded
     │   └── MissingExtra   an optional package is not installed                       (ImportError)
+    ├── IsolationNeeded    a wall that an environment asks for cannot be given
     └── InvalidSpec        a spec that cannot be built, written or read               (ValueError)
 ```
 """
@@ -49,6 +50,7 @@ __all__ = [
     "InvalidSpec",
     "InvalidType",
     "InvalidValue",
+    "IsolationNeeded",
     "LudusError",
     "MalformedId",
     "MissingExtra",
@@ -168,6 +170,10 @@ class EntryPointError(RegistryError):
 
 class MissingExtra(EntryPointError, ImportError):
     """An optional package is missing; the message names the extra to install."""
+
+
+class IsolationNeeded(RegistryError):
+    """The environment asks for a wall that cannot be given here; running it without one takes an explicit word."""
 
 
 class InvalidSpec(RegistryError, ValueError):
