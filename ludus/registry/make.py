@@ -29,8 +29,8 @@ def make(
 
     `max_episode_steps=-1` takes the spec's time limit away. An environment that asks for isolation is refused, unless
     `isolation="none"` says that its code may run in this process, with your rights. Around the environment come
-    `PassiveEnvChecker`, `OrderEnforcing`, `TimeLimit` and the spec's own wrappers, in this order. `make(env.spec)` makes
-    the same again.
+    `PassiveEnvChecker`, `OrderEnforcing`, `TimeLimit` and the spec's own wrappers, in this order. `make(env.spec)`
+    makes the same again.
 
     >>> make("GridWorld-v0", size=3).reset(seed=0)
     (array([0, 0]), {'goal': array([2, 1])})
