@@ -1,5 +1,8 @@
 """Shared by all tests: one hypothesis profile, the same examples on every machine and run."""
 
+import os
+from pathlib import Path
+
 from hypothesis import HealthCheck, settings
 
 # Derandomized, so a red build is red again on the next run; no deadline, because shared machines stall.
@@ -9,3 +12,6 @@ settings.register_profile(
 # `pytest --hypothesis-profile=explore` looks further, and elsewhere each time.
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("ludus")
+
+# Compiled kernels are kept beside the code, not in the home folder: `make clean` forgets them.
+os.environ.setdefault("LUDUS_CACHE_DIR", str(Path(__file__).resolve().parents[1] / "build" / "cache"))
