@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ludus.core import AutoresetMode, Env, Info, Step, VectorEnv
-from ludus.errors import InvalidArgument, InvalidSpace, ResetNeeded, shorten
+from ludus.errors import ClosedEnvironment, InvalidArgument, InvalidSpace, ResetNeeded, shorten
 from ludus.seeding import Seed, lane_seeds
 
 __all__ = ["SerialVectorEnv"]
@@ -36,7 +36,7 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
             raise InvalidArgument("SerialVectorEnv: expected at least one environment, got none")
         mode = AutoresetMode.of(autoreset_mode)
         self.copy, self._mode = copy, mode
-        self._open([make() for make in env_fns])
+        self._open(_all_or_none(env_fns))
 
     def _open(self, envs: list[Env[Any, Any]]) -> None:
         """Take these lanes, and make spaces and buffers for them."""
@@ -68,6 +68,7 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
         self, *, seed: Seed | Sequence[Seed | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, Info]:
         """Reset every lane, or those of `options["reset_mask"]`; lane `i` is seeded with `seed + i`."""
+        self._check_open("reset")
         mask, rest = self.reset_mask(options)
         infos: Info = {}
         for lane, (env, one) in enumerate(zip(self.envs, lane_seeds(seed, self.num_envs), strict=True)):
@@ -85,6 +86,7 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
 
     def step(self, action: Any) -> Step[Any]:
         """Advance every lane; ended lanes are reset as the autoreset mode says."""
+        self._check_open("step")
         if not self._begun.all():
             raise ResetNeeded("step: expected reset() first, got no reset yet")
         if self._mode is AutoresetMode.DISABLED and self._ended.any():
@@ -124,6 +126,10 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
             observation, info = env.reset()
         self._lanes[lane] = observation
         return info
+
+    def _check_open(self, what: str) -> None:
+        if self.closed:
+            raise ClosedEnvironment(f"{what}: expected an open batch, got one that was closed; make a new one")
 
     def _stacked(self) -> Any:
         self._observations = self.single_observation_space.concatenate(self._lanes, self._observations)
@@ -196,3 +202,16 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
         self._lanes, self._rewards, self._terminated, self._truncated, self._ended, self._begun = deepcopy(buffers)
         self.observation_space.adopt_random(spaces[0])
         self.action_space.adopt_random(spaces[1])
+
+
+def _all_or_none(env_fns: Sequence[Callable[[], Env[Any, Any]]]) -> list[Env[Any, Any]]:
+    """An environment of each; where one fails, those before it are closed."""
+    made: list[Env[Any, Any]] = []
+    try:
+        for make in env_fns:
+            made.append(make())  # noqa: PERF401  (a list that is cut short has to be known)
+    except BaseException:
+        for env in made:
+            env.close()
+        raise
+    return made
