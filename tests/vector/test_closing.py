@@ -35,9 +35,7 @@ def test_a_closed_batch_says_so():
     envs.close()
     envs.close()
     assert Counted.open == 0
-    with pytest.raises(
-        ClosedEnvironment, match="step: expected an open batch, got one that was closed"
-    ):
+    with pytest.raises(ClosedEnvironment, match="step: expected an open batch, got one that was closed"):
         envs.step(np.zeros(2, int))
     with pytest.raises(ClosedEnvironment, match="reset: expected an open batch"):
         envs.reset()
