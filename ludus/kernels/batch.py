@@ -1,6 +1,7 @@
 """`KernelVectorEnv`: a batch whose rules are compiled. Each lane is the single environment of its seed."""
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ import numpy.typing as npt
 from numba.core.errors import NumbaError
 
 from ludus.core import AutoresetMode, Info, Step, VectorEnv
-from ludus.errors import InvalidAction, InvalidType, ResetNeeded, shorten
+from ludus.errors import InvalidAction, InvalidArgument, InvalidType, ResetNeeded, shorten
 from ludus.kernels.compiler import compile_rules, explain
+from ludus.kernels.parameters import fitted
 from ludus.kernels.random import WORDS, generator_of, write_stream
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.source import Layout
@@ -59,8 +61,10 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
         """Buffers for every lane, and the compiled loops over them."""
         n, rng = self.num_envs, np_random(0)[0]
         sample = self.rules.reset(rng, self.params)
-        self._state = [_column(n, value) for value in sample]
         names = self.rules.state._fields
+        # A field is what its annotation says: a first state of 0 must not make a column of integers for a float.
+        sample = [fitted("State", self.rules.state, name, one) for name, one in zip(names, sample, strict=True)]
+        self._state = [_column(n, value) for value in sample]
         told = self.rules.inform(self.rules.state._make(sample), self.params) if self.rules.inform else None
         self._told = () if told is None else tuple(told._fields)
         self._info = [] if told is None else [_column(n, value) for value in told]
@@ -97,15 +101,14 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
         """Reset every lane, or those of `options["reset_mask"]`; lane `i` is seeded with `seed + i`."""
         mask, rest = self.reset_mask(options)
         params = self._single.reset_params(rest) if rest else self.params
-        for lane, one in enumerate(lane_seeds(seed, self.num_envs)):
+        seeds = lane_seeds(seed, self.num_envs)
+        if not self._ready and not mask.all():
+            waiting = [int(lane) for lane in np.flatnonzero(~mask)]
+            raise ResetNeeded(f"reset: expected every lane to have been reset once, got none for lanes {waiting}")
+        for lane, one in enumerate(seeds):
             if mask[lane] and (one is not None or not self._seeded[lane]):
                 write_stream(self._words, lane, np_random(one)[0].bit_generator)
-                self._fresh[lane] = True
-        self._seeded |= mask
-        self._ready = bool(self._seeded.all())
-        if not self._ready:
-            waiting = [int(lane) for lane in np.flatnonzero(~self._seeded)]
-            raise ResetNeeded(f"reset: expected every lane to have been reset once, got none for lanes {waiting}")
+                self._seeded[lane] = self._fresh[lane] = True
         out = np.empty(self._out_shape, self._out_dtype)
         self._run(
             "reset_lanes",
@@ -120,6 +123,7 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
             *self._state,
         )
         self._fresh[mask] = False
+        self._ready = True
         return self._shown(out), self._infos(mask)
 
     def step(self, action: Any) -> Step[Any]:
@@ -167,7 +171,9 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
                 self.action_space.check(action, "action", InvalidAction)
             return actions.astype(np.int64, copy=False)
         space: Any = self.single_action_space
-        if actions.shape != (self.num_envs, *space.shape) or not np.isfinite(actions).all():
+        # Rules that clip take any finite numbers, in one environment as in a batch.
+        clipped = self._single.clips_actions and actions.dtype.kind in "fiu" and np.isfinite(actions).all()
+        if actions.shape != (self.num_envs, *space.shape) or not clipped:
             self.action_space.check(action, "action", InvalidAction)
         return np.ascontiguousarray(actions, dtype=space.dtype)
 
@@ -212,6 +218,8 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
 
     @np_random.setter
     def np_random(self, value: Any) -> None:
+        if len(value) != self.num_envs:
+            raise InvalidArgument(f"np_random: expected {self.num_envs} generators, one a lane, got {len(value)}")
         for lane, generator in enumerate(value):
             write_stream(self._words, lane, generator.bit_generator)
             self._seeded[lane] = True
@@ -227,14 +235,20 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
             *self._state,
             *self._info,
         ]
-        return [array.copy() for array in arrays]
+        spaces = (self.observation_space, self.action_space)
+        for space in spaces:
+            space.settle()
+        return [array.copy() for array in arrays], self._ready, self.params, deepcopy(spaces)
 
     def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
         del memo
+        arrays, self._ready, self.params, spaces = state
         count = len(self._state)
-        self._words, self._elapsed, self._ended, self._fresh, self._seeded = (one.copy() for one in state[:5])
-        self._state = [one.copy() for one in state[5 : 5 + count]]
-        self._info = [one.copy() for one in state[5 + count :]]
+        self._words, self._elapsed, self._ended, self._fresh, self._seeded = (one.copy() for one in arrays[:5])
+        self._state = [one.copy() for one in arrays[5 : 5 + count]]
+        self._info = [one.copy() for one in arrays[5 + count :]]
+        self.observation_space.adopt_random(spaces[0])
+        self.action_space.adopt_random(spaces[1])
 
 
 def _column(n: int, value: Any) -> Array:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ludus.core import AutoresetMode, Env, Info, Step, VectorEnv
-from ludus.errors import ClosedEnvironment, InvalidArgument, InvalidSpace, ResetNeeded, shorten
+from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidSpace, ResetNeeded, shorten
 from ludus.seeding import Seed, lane_seeds
+from ludus.spaces import Discrete, MultiBinary, MultiDiscrete
 
 __all__ = ["SerialVectorEnv"]
 
@@ -47,6 +48,7 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
         self._require_equal_spaces()
         self.observation_space = self.single_observation_space.batch(self.num_envs)
         self.action_space = self.single_action_space.batch(self.num_envs)
+        self._chooses = isinstance(self.single_action_space, Discrete | MultiDiscrete | MultiBinary)
         self._lanes: list[Any] = [None] * self.num_envs
         self._observations = self.single_observation_space.empty(self.num_envs)
         self._rewards = np.zeros(self.num_envs)
@@ -112,6 +114,10 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
             ) from error
         if len(actions) != self.num_envs:
             raise InvalidArgument(f"action: expected one for each of {self.num_envs} lanes, got {len(actions)}")
+        # A choice that is none stops the batch before any lane moves. What a Box's bounds mean is for each lane to say:
+        # some clip.
+        if self._chooses:
+            self.action_space.check(action, "action", InvalidAction)
         return actions
 
     def _step_lane(self, lane: int, action: Any, infos: Info) -> Info:

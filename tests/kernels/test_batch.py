@@ -16,7 +16,7 @@ from ludus.errors import InvalidAction, InvalidArgument, InvalidType, ResetNeede
 from ludus.kernels import RuleEnv, Rules
 from ludus.kernels.batch import KernelVectorEnv
 from ludus.kernels.compiler import KernelError
-from ludus.spaces import Discrete
+from ludus.spaces import Box, Discrete
 from ludus.testing import data_equal
 from ludus.vector import SerialVectorEnv
 from ludus.wrappers import TimeLimit
@@ -217,3 +217,60 @@ def test_compiled_code_is_kept_only_where_it_is_safe(tmp_path, kept):
     assert len(set(told)) == 1
     found = list(folder.glob("*.py"))
     assert bool(found) == (kept == "kept" or (kept == "readonly" and os.geteuid() == 0))
+
+
+class Drift(NamedTuple):
+    x: float
+
+
+def drift(state, action, rng, params):
+    return Drift(state.x + float(action[0])), 0.0, False
+
+
+class Drifting(RuleEnv):
+    observation_space = Box(-99.0, 99.0, (1,))
+    action_space = Box(-1.0, 1.0, (1,))
+    rules = Rules(Drift, Params, lambda rng, params: Drift(0), drift, lambda state, params: (state.x,))
+
+
+def test_a_field_is_what_its_annotation_says_whatever_the_first_state_was():
+    batch, alone = KernelVectorEnv(Drifting, 2), Drifting()
+    batch.reset(seed=0)
+    alone.reset(seed=0)
+    for _ in range(3):
+        step, expected = batch.step(np.full((2, 1), 0.25, np.float32)), alone.step(np.array([0.25], np.float32))
+    assert step.observation.ravel().tolist() == [0.75, 0.75] == [*expected.observation, *expected.observation]
+
+
+def test_numbers_outside_a_box_are_refused_unless_the_rules_clip():
+    batch = KernelVectorEnv(Drifting, 2)
+    batch.reset(seed=0)
+    with pytest.raises(InvalidAction, match=r"action\[1\]\[0\]: expected -1.0 to 1.0, got 5.0"):
+        batch.step(np.array([[0.5], [5.0]], np.float32))
+    clipping, _ = pair("Pendulum-v1", AutoresetMode.NEXT_STEP)
+    clipping.reset(seed=0)
+    clipping.step(np.full((LANES, 1), 9.0, np.float32))
+
+
+def test_a_reset_that_is_refused_leaves_no_lane_half_begun():
+    batch, serial = pair("CartPole-v1", AutoresetMode.NEXT_STEP)
+    some = {"reset_mask": np.array([True, False, False, False])}
+    for options in (some, {"reset_mask": ~some["reset_mask"]}):
+        with pytest.raises(ResetNeeded, match="expected every lane to have been reset once"):
+            batch.reset(seed=1, options=options)
+    assert np.array_equal(batch.reset(seed=1)[0], serial.reset(seed=1)[0])
+
+
+def test_a_snapshot_fits_a_fresh_batch_spaces_included():
+    first, second = (pair("CartPole-v1", AutoresetMode.NEXT_STEP)[0] for _ in range(2))
+    first.reset(seed=4)
+    second.restore(first.snapshot())
+    for _ in range(30):
+        a, b = first.action_space.sample(), second.action_space.sample()
+        assert np.array_equal(a, b)
+        assert np.array_equal(first.step(a).observation, second.step(b).observation)
+
+
+def test_one_generator_a_lane_or_none(cartpoles):
+    with pytest.raises(InvalidArgument, match="np_random: expected 4 generators, one a lane, got 1"):
+        cartpoles.np_random = [np.random.default_rng(0)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ludus.envs.teaching import GridWorld
-from ludus.errors import ClosedEnvironment
+from ludus.errors import ClosedEnvironment, InvalidAction
 from ludus.vector import SerialVectorEnv
 
 
@@ -39,3 +39,11 @@ def test_a_closed_batch_says_so():
         envs.step(np.zeros(2, int))
     with pytest.raises(ClosedEnvironment, match="reset: expected an open batch"):
         envs.reset()
+
+
+def test_a_choice_that_is_none_stops_the_batch_before_any_lane_moves():
+    envs = SerialVectorEnv([GridWorld] * 3)
+    envs.reset(seed=0)
+    with pytest.raises(InvalidAction, match=r"action\[2\]: expected Discrete\(4\), got 7"):
+        envs.step(np.array([1, 3, 7]))
+    assert all((env.agent == 0).all() for env in envs.envs)
