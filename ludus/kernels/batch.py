@@ -10,7 +10,7 @@ from numba.core.errors import NumbaError
 
 from ludus.core import AutoresetMode, Info, Step, VectorEnv
 from ludus.errors import InvalidAction, InvalidArgument, InvalidType, ResetNeeded, shorten
-from ludus.kernels.compiler import compile_rules, explain
+from ludus.kernels.compiler import KernelError, compile_rules, explain
 from ludus.kernels.parameters import fitted
 from ludus.kernels.random import WORDS, generator_of, write_stream
 from ludus.kernels.rule_env import RuleEnv
@@ -65,6 +65,7 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
         # A field is what its annotation says: a first state of 0 must not make a column of integers for a float.
         sample = [fitted("State", self.rules.state, name, one) for name, one in zip(names, sample, strict=True)]
         self._state = [_column(n, value) for value in sample]
+        self._check_types(sample, rng)
         told = self.rules.inform(self.rules.state._make(sample), self.params) if self.rules.inform else None
         self._told = () if told is None else tuple(told._fields)
         self._info = [] if told is None else [_column(n, value) for value in told]
@@ -92,6 +93,20 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
         self._fresh = np.ones(n, dtype=np.bool_)
         self._seeded = np.zeros(n, dtype=np.bool_)
         self._ready = False
+
+    def _check_types(self, sample: list[Any], rng: np.random.Generator) -> None:
+        """Take one step as the single environment would: a column of integers would cut a float, and say nothing."""
+        kind, space = self.rules.state, self.single_action_space
+        action: Any = space.zero()
+        if isinstance(space, Discrete | Tuple):
+            action = tuple(map(int, action)) if isinstance(space, Tuple) else int(action)
+        after, _, _ = self.rules.step(kind(*sample), action, rng, self.params)
+        for name, column, value in zip(kind._fields, self._state, after, strict=True):
+            if column.dtype.kind != "f" and np.asarray(value).dtype.kind == "f":
+                raise KernelError(
+                    f"{kind.__name__}.{name}: expected {column.dtype} from step, as from reset, got {shorten(value)}; "
+                    f"annotate it as float, or return int({name})"
+                )
 
     # --- the episode ---
 
