@@ -106,8 +106,14 @@ def _kept_source(text: str, rules: Rules, functions: list[Any]) -> Path | None:
         return None
     digest = hashlib.sha256(f"{text}{numba.__version__}{np.__version__}{sys.version}".encode())
     own = {str(Path(__file__).with_name(name)) for name in ("compiler.py", "random.py")}
-    for source in sorted(_sources(functions) | own):
+    called = _reached(functions)
+    for source in sorted({one.__code__.co_filename for one in called} | own):
         digest.update(Path(source).read_bytes())
+    # One file may hold several sets of rules, and constants may come from files that are not read here.
+    for one in [*functions, rules.state, rules.params]:
+        digest.update(f"{one.__module__}:{one.__qualname__};".encode())
+    for one in called:
+        digest.update(_constants(one).encode())
     path = folder / f"{rules.step.__module__.replace('.', '_')}_{digest.hexdigest()[:24]}.py"
     try:
         if not path.exists():
@@ -139,16 +145,22 @@ def _importable(thing: Any) -> bool:
     return thing.__module__ != "__main__" and getattr(module, thing.__qualname__, None) is thing
 
 
-def _sources(functions: list[Any]) -> set[str]:
-    """The files of the rules and of every plain function they call."""
-    found: set[str] = set()
-    waiting, seen = list(functions), set[Any]()
+def _reached(functions: list[Any]) -> list[Any]:
+    """The rules and every plain function they call, in the order they are met."""
+    found: dict[Any, None] = {}
+    waiting = list(functions)
     while waiting:
-        one = waiting.pop()
-        if one in seen:
-            continue
-        seen.add(one)
-        found.add(one.__code__.co_filename)
-        called = [one.__globals__.get(name) for name in one.__code__.co_names]
-        waiting += [other for other in called if isinstance(other, types.FunctionType)]
-    return found
+        one = waiting.pop(0)
+        if one not in found:
+            found[one] = None
+            named = [one.__globals__.get(name) for name in one.__code__.co_names]
+            waiting += [other for other in named if isinstance(other, types.FunctionType)]
+    return list(found)
+
+
+def _constants(function: Any) -> str:
+    """The numbers, text, tuples and arrays of its module that a function uses, as text."""
+    used = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+    plain = {name: one for name, one in used.items() if isinstance(one, int | float | str | bytes | tuple)}
+    arrays = {name: one.tobytes() for name, one in used.items() if isinstance(one, np.ndarray)}
+    return f"{function.__qualname__}{plain}{arrays}"

@@ -20,6 +20,7 @@ from ludus.spaces import Box, Discrete
 from ludus.testing import data_equal
 from ludus.vector import SerialVectorEnv
 from ludus.wrappers import TimeLimit
+from tests.kernels.two_walks import Backward, Forward
 
 pytestmark = pytest.mark.no_cover  # a million steps: what they run is measured by shorter tests
 
@@ -293,3 +294,10 @@ def test_a_float_in_a_field_of_integers_is_refused_and_not_cut():
     assert str(raised.value) == (
         "State.place: expected int64 from step, as from reset, got 2.5; annotate it as float, or return int(place)"
     )
+
+
+def test_two_sets_of_rules_in_one_file_are_kept_apart():
+    for kind, expected in ((Forward, 11), (Backward, 9)):
+        batch = KernelVectorEnv(kind, 2)
+        batch.reset(seed=0)
+        assert batch.step(np.zeros(2, int)).observation.tolist() == [expected, expected]
