@@ -5,6 +5,7 @@ Not here: concrete wrappers, executors and environments.
 
 from ludus.core.autoreset import AutoresetMode
 from ludus.core.env import Env
+from ludus.core.episode import Episode, EpisodePlan
 from ludus.core.id import EnvId
 from ludus.core.legacy import LegacyEnv, from_done_step, from_legacy, to_done_step, to_legacy
 from ludus.core.snapshot import Snapshot
@@ -19,6 +20,8 @@ __all__ = [
     "Env",
     "EnvId",
     "EnvSpec",
+    "Episode",
+    "EpisodePlan",
     "Info",
     "LegacyEnv",
     "ObservationWrapper",

@@ -1,5 +1,6 @@
 """`VectorEnv`: many environments behind one; an `Env` whose every value carries a leading lane axis."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy.typing as npt
 
 from ludus.core.autoreset import AutoresetMode
 from ludus.core.env import Env
+from ludus.core.episode import EpisodePlan
 from ludus.errors import ContractViolation, InvalidArgument, InvalidType, shorten
 from ludus.spaces import Space
 
@@ -42,6 +44,10 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
     num_envs: int
     single_observation_space: Space[Any]
     single_action_space: Space[Any]
+    executor: str = "custom"
+    """Where the lanes run: "serial", "thread", "process", "kernel", or a batch of its own kind."""
+    episodes: EpisodePlan | None = None
+    """What says how each episode begun by autoreset is seeded, and with which options."""
     closed: bool = False
 
     @property
@@ -79,6 +85,19 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
     def wrap_lanes(self, wrapper: Any) -> None:
         """Put a wrapper around every lane, inside the batch: for what has to steer a lane step by step."""
         raise InvalidType(f"{type(self).__name__}: expected lanes to put {wrapper} around, got a batch of one piece")
+
+    def fork(self, lanes: Sequence[int] | npt.NDArray[Any]) -> "VectorEnv[ObsT, ActT]":
+        """A new batch whose lane `j` goes on from where lane `lanes[j]` is; both then go their own ways."""
+        raise InvalidType(f"fork: expected an executor that can copy lanes, got {type(self).__name__}")
+
+    def _forked_lanes(self, lanes: Any) -> npt.NDArray[np.intp]:
+        """`lanes` as indices, each of which is there."""
+        found = np.asarray(lanes)
+        if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
+            raise InvalidArgument(f"fork: expected a sequence of lanes, got {shorten(lanes)}")
+        if found.min() < 0 or found.max() >= self.num_envs:
+            raise InvalidArgument(f"fork: expected lanes from 0 to {self.num_envs - 1}, got {shorten(lanes)}")
+        return found.astype(np.intp)
 
     def _add_info(self, vector_infos: dict[str, Any], env_info: dict[str, Any], env_num: int) -> dict[str, Any]:
         """Enter the info of lane `env_num` into the batch's."""

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ludus.core import AutoresetMode, Env, Info, Step, VectorEnv
+from ludus.core import AutoresetMode, Env, EpisodePlan, Info, Step, VectorEnv
+from ludus.core.episode import planned
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidSpace, ResetNeeded, shorten
 from ludus.seeding import Seed, lane_seeds
 from ludus.spaces import Discrete, MultiBinary, MultiDiscrete
@@ -26,17 +29,20 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
            [0, 0]])
     """
 
+    executor = "serial"
+
     def __init__(
         self,
         env_fns: Sequence[Callable[[], Env[Any, Any]]],
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
+        episodes: EpisodePlan | None = None,
     ) -> None:
         if not env_fns:
             raise InvalidArgument("SerialVectorEnv: expected at least one environment, got none")
         mode = AutoresetMode.of(autoreset_mode)
-        self.copy, self._mode = copy, mode
+        self.copy, self._mode, self.episodes, self._makers = copy, mode, episodes, list(env_fns)
         self._open(_all_or_none(env_fns))
 
     def _open(self, envs: list[Env[Any, Any]]) -> None:
@@ -56,6 +62,7 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
         self._truncated = np.zeros(self.num_envs, dtype=np.bool_)
         self._ended = np.ones(self.num_envs, dtype=np.bool_)
         self._begun = np.zeros(self.num_envs, dtype=np.bool_)
+        self._numbers = np.zeros(self.num_envs, dtype=np.int64)
 
     def _require_equal_spaces(self) -> None:
         for lane, env in enumerate(self.envs):
@@ -79,6 +86,7 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
                 self._add_info(infos, info, lane)
         self._terminated[mask] = self._truncated[mask] = self._ended[mask] = False
         self._begun |= mask
+        self._numbers[mask] = 0
         if not self._begun.all():
             raise ResetNeeded(
                 "reset: expected every lane to have been reset once, "
@@ -123,15 +131,21 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
     def _step_lane(self, lane: int, action: Any, infos: Info) -> Info:
         env = self.envs[lane]
         if self._ended[lane]:  # NEXT_STEP
-            self._lanes[lane], info = env.reset()
+            self._lanes[lane], info = self._begin(lane)
             self._rewards[lane], self._terminated[lane], self._truncated[lane] = 0.0, False, False
             return info
         observation, self._rewards[lane], self._terminated[lane], self._truncated[lane], info = env.step(action)
         if self._mode is AutoresetMode.SAME_STEP and (self._terminated[lane] or self._truncated[lane]):
             self._add_info(infos, {"final_obs": observation, "final_info": info}, lane)
-            observation, info = env.reset()
+            observation, info = self._begin(lane)
         self._lanes[lane] = observation
         return info
+
+    def _begin(self, lane: int) -> tuple[Any, Info]:
+        """The next episode of a lane, as planned."""
+        self._numbers[lane] += 1
+        episode = planned(self.episodes, lane, int(self._numbers[lane]))
+        return self.envs[lane].reset(seed=episode.seed, options=episode.options)
 
     def _check_open(self, what: str) -> None:
         if self.closed:
@@ -172,6 +186,7 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
 
     def wrap_lanes(self, wrapper: Any) -> None:
         """Wrap every lane; spaces and buffers follow. Lanes have to be reset again."""
+        self._makers = [partial(_wrapped, wrapper, make) for make in self._makers]
         self._open([wrapper(env) for env in self.envs])
 
     def stream(self, name: str) -> Any:
@@ -196,18 +211,45 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
 
     def _capture(self, memo: dict[int, Any]) -> Any:
         del memo
-        buffers = (self._lanes, self._rewards, self._terminated, self._truncated, self._ended, self._begun)
         spaces = (self.observation_space, self.action_space)
-        return [env.snapshot() for env in self.envs], deepcopy(buffers), deepcopy(spaces)
+        return [env.snapshot() for env in self.envs], deepcopy(self._buffers()), deepcopy(spaces)
 
     def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
         del memo
         snapshots, buffers, spaces = state
         for env, snapshot in zip(self.envs, snapshots, strict=True):
             env.restore(snapshot)
-        self._lanes, self._rewards, self._terminated, self._truncated, self._ended, self._begun = deepcopy(buffers)
+        self._take(deepcopy(buffers))
         self.observation_space.adopt_random(spaces[0])
         self.action_space.adopt_random(spaces[1])
+
+    def _buffers(self) -> tuple[Any, ...]:
+        columns = (self._rewards, self._terminated, self._truncated, self._ended, self._begun, self._numbers)
+        return self._lanes, *columns
+
+    def _take(self, buffers: Any) -> None:
+        self._lanes, self._rewards, self._terminated, self._truncated, self._ended, self._begun, self._numbers = buffers
+
+    def fork(self, lanes: Sequence[int] | npt.NDArray[Any]) -> "SerialVectorEnv":
+        """A new batch whose lane `j` goes on from where lane `lanes[j]` is; each lane is made anew and restored."""
+        self._check_open("fork")
+        chosen = [int(lane) for lane in self._forked_lanes(lanes)]
+        twin = SerialVectorEnv(
+            [self._makers[lane] for lane in chosen],
+            autoreset_mode=self._mode,
+            copy=self.copy,
+            episodes=self.episodes,
+        )
+        for lane, env in zip(chosen, twin.envs, strict=True):
+            env.restore(self.envs[lane].snapshot())
+        own, *columns = self._buffers()
+        twin._take(([deepcopy(own[lane]) for lane in chosen], *(column[chosen] for column in columns)))
+        twin.spec = self.spec
+        return twin
+
+
+def _wrapped(wrapper: Any, make: Callable[[], Env[Any, Any]]) -> Env[Any, Any]:
+    return wrapper(make())
 
 
 def _all_or_none(env_fns: Sequence[Callable[[], Env[Any, Any]]]) -> list[Env[Any, Any]]:
