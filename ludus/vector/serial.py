@@ -131,17 +131,17 @@ class SerialVectorEnv(VectorEnv[Any, Any]):
     def _step_lane(self, lane: int, action: Any, infos: Info) -> Info:
         env = self.envs[lane]
         if self._ended[lane]:  # NEXT_STEP
-            self._lanes[lane], info = self._begin(lane)
+            self._lanes[lane], info = self._begin_lane(lane)
             self._rewards[lane], self._terminated[lane], self._truncated[lane] = 0.0, False, False
             return info
         observation, self._rewards[lane], self._terminated[lane], self._truncated[lane], info = env.step(action)
         if self._mode is AutoresetMode.SAME_STEP and (self._terminated[lane] or self._truncated[lane]):
             self._add_info(infos, {"final_obs": observation, "final_info": info}, lane)
-            observation, info = self._begin(lane)
+            observation, info = self._begin_lane(lane)
         self._lanes[lane] = observation
         return info
 
-    def _begin(self, lane: int) -> tuple[Any, Info]:
+    def _begin_lane(self, lane: int) -> tuple[Any, Info]:
         """The next episode of a lane, as planned."""
         self._numbers[lane] += 1
         episode = planned(self.episodes, lane, int(self._numbers[lane]))
