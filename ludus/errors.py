@@ -17,6 +17,10 @@ LudusError
 │   ├── ClosedEnvironment  used after close
 │   ├── RenderError        rendering that was not asked for, or cannot be had
 │   └── SnapshotError      state that cannot be copied, or does not fit
+├── SandboxError           confined code could not be started, or did not keep its channel
+│   ├── SandboxUnavailable a backend that does not work here, with the reason
+│   ├── LimitExceeded      confined code hit a limit and was stopped
+│   └── ChannelError       bytes from confined code that are no message
 └── RegistryError
     ├── MalformedId        not `[namespace/]Name[-vN]`                                (ValueError)
     ├── RegistrationError  an id that cannot be registered
@@ -35,6 +39,7 @@ LudusError
 from collections.abc import Iterable
 
 __all__ = [
+    "ChannelError",
     "ClosedEnvironment",
     "CodecError",
     "ContractViolation",
@@ -51,6 +56,7 @@ __all__ = [
     "InvalidType",
     "InvalidValue",
     "IsolationNeeded",
+    "LimitExceeded",
     "LudusError",
     "MalformedId",
     "MissingExtra",
@@ -60,6 +66,8 @@ __all__ = [
     "RegistryError",
     "RenderError",
     "ResetNeeded",
+    "SandboxError",
+    "SandboxUnavailable",
     "SnapshotError",
     "UnknownEnvironment",
     "VersionNotFound",
@@ -130,6 +138,22 @@ class RenderError(EnvError):
 
 class SnapshotError(EnvError):
     """State that cannot be copied, or a snapshot that does not fit the environment."""
+
+
+class SandboxError(LudusError):
+    """Confined code could not be started, or did not keep to its channel."""
+
+
+class SandboxUnavailable(SandboxError):
+    """The backend asked for does not work on this machine; no weaker one is taken in its place."""
+
+
+class LimitExceeded(SandboxError):
+    """Confined code hit a limit and was stopped."""
+
+
+class ChannelError(SandboxError):
+    """Bytes from confined code that are no message, or one beyond the limits."""
 
 
 class RegistryError(LudusError):

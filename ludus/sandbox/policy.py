@@ -1,0 +1,131 @@
+"""`Policy`: what confined code may use. Everything that is not named is refused."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ludus.errors import InvalidArgument, InvalidType, shorten
+
+__all__ = ["Limits", "Mount", "Policy"]
+
+MIB = 1 << 20
+COUNTS = ("memory", "processes", "file_size", "disk", "open_files", "output")
+RESERVED = ("/", "/proc", "/dev", "/sys")
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What confined code may use up; None lifts a limit.
+
+    >>> Limits(memory=256 << 20).wall
+    60.0
+    """
+
+    wall: float | None = 60.0
+    """Seconds from start to end."""
+    cpu: float | None = None
+    """Seconds of processor time of the whole tree."""
+    memory: int | None = 512 * MIB
+    """Bytes of memory of the whole tree, swap included."""
+    processes: int | None = 64
+    """Processes and threads at once."""
+    file_size: int | None = 256 * MIB
+    """Bytes of one file."""
+    disk: int | None = 64 * MIB
+    """Bytes in each of its own folders (`/tmp` and its home), which are lost at the end."""
+    open_files: int | None = 256
+    """Open descriptors of one process."""
+    output: int | None = MIB
+    """Bytes of stdout, and as many of stderr, that are kept; the rest is read and dropped."""
+
+    def __post_init__(self) -> None:
+        for name in ("wall", "cpu"):
+            value: Any = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value > 0):
+                raise InvalidArgument(f"limits.{name}: expected seconds above 0, or None, got {shorten(value)}")
+        for name in COUNTS:
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise InvalidArgument(f"limits.{name}: expected a whole number above 0, or None, got {shorten(value)}")
+
+
+class Mount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A folder or file of the host that confined code sees, read-only unless it says otherwise.
+
+    >>> Mount("/usr/share/zoneinfo").where
+    '/usr/share/zoneinfo'
+    """
+
+    source: str
+    target: str | None = None
+    """Where it is seen; None: at its own path."""
+    writable: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("source", "target"):
+            path: Any = getattr(self, name)
+            if path is None and name == "target":
+                continue
+            if not isinstance(path, str) or not os.path.isabs(path) or os.path.normpath(path) != path or "\0" in path:
+                raise InvalidArgument(f"mount {name}: expected an absolute path without '..', got {shorten(path)}")
+        if self.where in RESERVED or self.where.startswith(("/proc/", "/sys/", "/dev/")):
+            raise InvalidArgument(f"mount target: expected a folder of its own, got {self.where!r}, which is reserved")
+
+    @property
+    def where(self) -> str:
+        """The path inside."""
+        return self.source if self.target is None else self.target
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that confined code may touch: limits, mounts, network, environment variables, working folder.
+
+    >>> Policy(network=("example.org:443",)).hosts
+    ('example.org:443',)
+    >>> Policy().network
+    'none'
+    """
+
+    limits: Limits = Limits()
+    mounts: tuple[Mount, ...] = ()
+    network: str | tuple[str, ...] = "none"
+    """`"none"`, `"loopback"` (its own, not the host's), or the `host:port` it may reach through a proxy."""
+    environment: dict[str, str] = {}
+    """Variables beside PATH, HOME, LANG and TMPDIR; nothing is inherited."""
+    folder: str | None = None
+    """The working folder inside; None: its own home, empty and writable."""
+
+    def __post_init__(self) -> None:
+        network: Any = self.network
+        if isinstance(network, str):
+            if network not in ("none", "loopback"):
+                raise InvalidArgument(
+                    f"network: expected 'none', 'loopback' or a tuple of host:port, got {shorten(network)}"
+                )
+        elif not isinstance(network, tuple) or not network or not all(map(_is_address, network)):
+            raise InvalidArgument(f"network: expected a tuple of host:port, got {shorten(network)}")
+        given: Any = self.environment
+        if not isinstance(given, Mapping) or not all(_is_variable(*item) for item in given.items()):
+            raise InvalidType(f"environment: expected names and values as text, got {shorten(given)}")
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The `host:port` it may reach; empty without a proxy."""
+        return () if isinstance(self.network, str) else self.network
+
+
+def _is_address(text: Any) -> bool:
+    host, _, port = text.rpartition(":") if isinstance(text, str) else ("", "", "")
+    number = int(port) if port.isascii() and port.isdigit() and len(port) < 6 else 0
+    return bool(host) and not set(host) & set(" /@\r\n\0") and 0 < number < 65536
+
+
+def _is_variable(name: Any, value: Any) -> bool:
+    return (
+        isinstance(name, str)
+        and isinstance(value, str)
+        and name != ""
+        and not set(name) & set("=\0")
+        and "\0" not in value
+    )

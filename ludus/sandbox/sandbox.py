@@ -1,0 +1,182 @@
+"""`Sandbox`: a backend and a policy, as one value."""
+
+import subprocess
+import threading
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import msgspec
+
+from ludus.errors import InvalidArgument, InvalidType, SandboxUnavailable, listing, shorten
+from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe, Usage
+from ludus.sandbox.policy import Limits, Mount, Policy
+
+__all__ = ["Result", "Sandbox", "backend", "backends", "default_backend", "probe"]
+
+KNOWN = {
+    "bubblewrap": "ludus.sandbox.bubblewrap:Bubblewrap",
+    "landlock": "ludus.sandbox.landlock:Landlock",
+    "podman": "ludus.sandbox.containers:Podman",
+    "docker": "ludus.sandbox.containers:Docker",
+    "gvisor": "ludus.sandbox.containers:Gvisor",
+    "process": "ludus.sandbox.process:Process",
+}
+"""By name: a backend is loaded when it is asked for."""
+CONTAINERS = 100
+CHUNK = 65536
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """How a confined run ended."""
+
+    code: int
+    """The exit code; negative for the signal that ended it."""
+    stdout: bytes
+    stderr: bytes
+    dropped: int = 0
+    """Bytes of output beyond the limit, which were read and dropped."""
+    usage: Usage
+    guarantees: Guarantees
+
+
+@cache
+def backend(name: str) -> Backend:
+    """The backend of that name, whether or not it works here."""
+    if name not in KNOWN:
+        raise InvalidArgument(f"sandbox backend: expected one of {listing(KNOWN)}, got {shorten(name)}")
+    module, _, attribute = KNOWN[name].partition(":")
+    return getattr(import_module(module), attribute)()
+
+
+def backends() -> tuple[str, ...]:
+    """The names of all backends."""
+    return tuple(KNOWN)
+
+
+def probe() -> dict[str, Probe]:
+    """Every backend with whether it really starts something here."""
+    return {name: backend(name).probe() for name in KNOWN}
+
+
+def default_backend() -> Backend:
+    """The strongest boundary that starts below containers; never one that is no boundary."""
+    tried: list[str] = []
+    for one in sorted((backend(name) for name in KNOWN), key=lambda known: -known.rank):
+        if one.boundary and one.rank < CONTAINERS:
+            found = one.probe()
+            if found.works:
+                return one
+            tried.append(f"{one.name}: {found.detail}")
+    raise SandboxUnavailable(f"sandbox: expected a backend that starts here, got none ({'; '.join(tried)})")
+
+
+class Sandbox:
+    r"""A backend and a policy: what `make(isolation=…)` takes, and what runs commands.
+
+    The default backend is the strongest that starts here below containers; a weaker one is never taken silently.
+
+    >>> box = Sandbox("process", limits=Limits(wall=10))
+    >>> box.run(["/bin/echo", "hello"]).stdout
+    b'hello\n'
+    """
+
+    def __init__(
+        self,
+        backend: str | None = None,
+        *,
+        limits: Limits | None = None,
+        mounts: Sequence[Mount] = (),
+        network: str | Sequence[str] = "none",
+        environment: dict[str, str] | None = None,
+        folder: str | None = None,
+    ) -> None:
+        self.policy = Policy(
+            limits=Limits() if limits is None else limits,
+            mounts=tuple(mounts),
+            network=network if isinstance(network, str) else tuple(network),
+            environment=dict(environment or {}),
+            folder=folder,
+        )
+        self._named = backend
+        self.backend = _working(backend)
+
+    @property
+    def guarantees(self) -> Guarantees:
+        """What is in force for whatever it runs."""
+        return self.backend.guarantees(self.policy)
+
+    def start(self, argv: Sequence[str], **streams: Any) -> Confined:
+        """Start a command; see `Backend.start` for the streams."""
+        return self.backend.start(_checked(argv), self.policy, **streams)
+
+    def run(self, argv: Sequence[str], *, input: bytes = b"") -> Result:
+        """Run a command to its end, or to the first limit."""
+        pipe = subprocess.PIPE
+        with self.start(argv, stdin=pipe if input else None, stdout=pipe, stderr=pipe) as confined:
+            keep = self.policy.limits.output
+            readers = [_Reader(confined.stdout, keep), _Reader(confined.stderr, keep)]
+            if input:
+                _feed(confined.stdin, input)
+            code = confined.wait()
+            confined.kill()  # what it left behind would hold the pipes
+            for reader in readers:
+                reader.join()
+            return Result(
+                code=-9 if code is None else code,
+                stdout=bytes(readers[0].kept),
+                stderr=bytes(readers[1].kept),
+                dropped=sum(reader.dropped for reader in readers),
+                usage=confined.usage(),
+                guarantees=confined.guarantees,
+            )
+
+    def __repr__(self) -> str:
+        return f"Sandbox({self.backend.name!r}, {self.policy!r})"
+
+
+def _working(name: str | None) -> Backend:
+    if name is None:
+        return default_backend()
+    found = backend(name)
+    state = found.probe()
+    if not state.works:
+        raise SandboxUnavailable(f"sandbox: expected the backend {name!r} to start here, got {state.detail}")
+    return found
+
+
+def _checked(argv: Any) -> list[str]:
+    if isinstance(argv, str) or not isinstance(argv, Sequence) or not argv:
+        raise InvalidType(f"argv: expected a list of a program and its arguments, got {shorten(argv)}")
+    if not all(isinstance(one, str) and "\0" not in one for one in argv):
+        raise InvalidType(f"argv: expected text without null characters, got {shorten(argv)}")
+    return list(argv)
+
+
+def _feed(stream: Any, data: bytes) -> None:
+    """Write from a thread: confined code need not read."""
+
+    def write() -> None:
+        try:
+            stream.write(data)
+            stream.close()
+        except OSError:
+            pass  # it closed its end
+
+    threading.Thread(target=write, daemon=True).start()
+
+
+class _Reader(threading.Thread):
+    """Reads a stream to its end, and keeps the beginning."""
+
+    def __init__(self, stream: Any, keep: int | None) -> None:
+        super().__init__(daemon=True)
+        self.stream, self.keep, self.kept, self.dropped = stream, keep, bytearray(), 0
+        self.start()
+
+    def run(self) -> None:
+        while data := self.stream.read1(CHUNK):
+            room = len(data) if self.keep is None else max(0, self.keep - len(self.kept))
+            self.kept += data[:room]
+            self.dropped += len(data) - len(data[:room])
