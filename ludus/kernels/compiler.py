@@ -5,10 +5,10 @@ import os
 import re
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
@@ -18,30 +18,29 @@ from ludus.errors import InvalidType
 from ludus.kernels.random import Stream
 from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout, kernel_source
+from ludus.kernels.views import rows_at, values_at
 
-__all__ = ["Kernel", "KernelError", "compile_rules"]
+__all__ = ["KernelError", "compile_rules", "explain"]
 
 # No fast-math and no contraction: a batch has to give the bits that the interpreted rules give.
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": False}
+DRAWN_ARRAYS = {"permutation", "shuffle", "choice"}
 
 
 class KernelError(InvalidType):
     """Rules that cannot be compiled; the message names the line and what to change."""
 
 
-class Kernel(NamedTuple):
-    """The two loops of a compiled batch."""
-
-    reset_lanes: Callable[..., Any]
-    step_lanes: Callable[..., Any]
-
-
 @cache
-def compile_rules(rules: Rules, layout: Layout) -> Kernel:
-    """The loops for a set of rules; Numba compiles them when they are first called."""
+def compile_rules(rules: Rules, layout: Layout) -> Callable[..., int]:
+    """The loop for a set of rules; Numba compiles it when it is first called."""
+    functions = [one for one in (rules.reset, rules.step, rules.observe, rules.inform, rules.renew) if one is not None]
+    # Arrays made on the way need counting of references, which costs every lane two or three nanoseconds.
+    counts = any(column.shape for column in layout.columns if column.name.startswith("s_")) or _makes_arrays(functions)
+    options: dict[str, Any] = OPTIONS | {"_nrt": counts}
     text = kernel_source(layout)
-    functions = [rules.reset, rules.step, rules.observe, rules.inform, rules.renew]
-    path = _kept_source(text, rules, [one for one in functions if one is not None])
+    path = _kept_source(text, rules, functions)
+    _announce(path, rules)
     seen: dict[Any, Any] = {}
     # Numba looks the module of a kept function up by name when it loads it.
     module = types.ModuleType(f"ludus_kernel_{path.stem if path else id(rules)}")
@@ -49,20 +48,54 @@ def compile_rules(rules: Rules, layout: Layout) -> Kernel:
         sys.modules[module.__name__] = module
     scope: dict[str, Any] = vars(module)
     scope |= {
+        "np": np,
         "State": rules.state,
+        "Params": rules.params,
         "Stream": Stream,
+        "rows_at": rows_at,
+        "values_at": values_at,
         "unsigned": np.uint64,  # an index that may be negative costs a test at every access
-        "compiled": numba.njit(**OPTIONS),
-        "kept": numba.njit(cache=path is not None, **OPTIONS),
+        "kept": numba.njit(cache=path is not None, **options),
     }
     for name in ("reset", "step", "observe", "inform", "renew"):
         rule = getattr(rules, name)
-        scope[f"rule_{name}"] = None if rule is None else _compiled(rule, seen)
+        # A step that is called instead of written into the loop costs half as much again.
+        inline = {"forceinline": name in ("step", "observe")}
+        scope[f"rule_{name}"] = None if rule is None else _compiled(rule, seen, options, inline)
     exec(compile(text, str(path) if path else "<kernel>", "exec"), scope)  # noqa: S102  (text of our own making)
-    return Kernel(scope["reset_lanes"], scope["step_lanes"])
+    return scope["run_lanes"]
 
 
-def _compiled(function: Any, seen: dict[Any, Any]) -> Any:
+def _announce(path: Path | None, rules: Rules) -> None:
+    """One line, where seconds are about to pass; LUDUS_QUIET=1 leaves it out."""
+    if os.environ.get("LUDUS_QUIET") or (path is not None and any(_machine_code(path))):
+        return
+    kept = f"kept in {path.parent}" if path else "not kept: rules of a module that can be imported are"
+    sys.stderr.write(f"ludus: compiling the rules of {rules.step.__module__} ({kept})\n")
+
+
+def _machine_code(path: Path) -> Iterator[Path]:
+    """Where Numba keeps what it compiled from a file."""
+    return (path.parent / "__pycache__").glob(f"{path.stem}.*.nbi")
+
+
+def _makes_arrays(functions: list[Any]) -> bool:
+    """Whether any function that is reached uses NumPy, or draws an array."""
+    for one in _reached(functions):
+        names = set(one.__code__.co_names)
+        used = [one.__globals__.get(name) for name in names]
+        if names & DRAWN_ARRAYS or any(
+            (getattr(thing, "__module__", None) or "").startswith("numpy") for thing in used
+        ):
+            return True
+        if np in used:
+            return True
+    return False
+
+
+def _compiled(
+    function: Any, seen: dict[Any, Any], options: dict[str, Any], inline: dict[str, bool] | None = None
+) -> Any:
     """A rule, and every plain function it calls, for use in compiled code."""
     if function in seen:
         return seen[function]
@@ -70,10 +103,11 @@ def _compiled(function: Any, seen: dict[Any, Any]) -> Any:
     for name in function.__code__.co_names:
         called = scope.get(name)
         if isinstance(called, types.FunctionType) and called is not function:
-            scope[name] = _compiled(called, seen)
+            scope[name] = _compiled(called, seen, options)
     copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, function.__closure__)
     copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-    seen[function] = numba.njit(**OPTIONS)(copy)
+    choices: dict[str, Any] = options | (inline or {})
+    seen[function] = numba.njit(**choices)(copy)
     return seen[function]
 
 
@@ -104,8 +138,8 @@ def _kept_source(text: str, rules: Rules, functions: list[Any]) -> Path | None:
     folder = _folder() if importable else None
     if folder is None:
         return None
-    digest = hashlib.sha256(f"{text}{numba.__version__}{np.__version__}{sys.version}".encode())
-    own = {str(Path(__file__).with_name(name)) for name in ("compiler.py", "random.py")}
+    digest = hashlib.sha256(f"{text}{OPTIONS}{numba.__version__}{np.__version__}{sys.version}".encode())
+    own = {str(Path(__file__).with_name(name)) for name in ("compiler.py", "random.py", "views.py")}
     called = _reached(functions)
     for source in sorted({one.__code__.co_filename for one in called} | own):
         digest.update(Path(source).read_bytes())

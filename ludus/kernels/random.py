@@ -32,6 +32,17 @@ NORMAL_TAIL, NORMAL_TAIL_INVERSE = ziggurat.ziggurat_nor_r, ziggurat.ziggurat_no
 EXPONENTIAL_TAIL = ziggurat.ziggurat_exp_r
 
 
+APART = {"forceinline": False}
+"""Compiled once, whether what calls them is written into its caller or not."""
+draws = register_jitable(**APART)
+
+
+def method(name: str) -> Any:
+    """Gives streams in compiled code a method."""
+    decorate: Any = overload_method
+    return decorate(types.NamedTuple, name, jit_options=APART)
+
+
 class Stream(NamedTuple):
     """The stream of one lane, as compiled rules see it.
 
@@ -74,7 +85,7 @@ def generator_of(rows: Words, lane: int) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-@register_jitable
+@draws
 def _product(a: Any, b: Any) -> Any:
     """Both halves of a product of two 64-bit words."""
     a_low, a_high, b_low, b_high = a & MASK32, a >> U(32), b & MASK32, b >> U(32)
@@ -83,7 +94,7 @@ def _product(a: Any, b: Any) -> Any:
     return a_high * b_high + (cross >> U(32)) + (middle >> U(32)), a * b
 
 
-@register_jitable
+@draws
 def next64(words: Any, lane: Any) -> Any:
     """Step the stream and give 64 bits."""
     high, low = words[lane, HIGH], words[lane, LOW]
@@ -97,7 +108,7 @@ def next64(words: Any, lane: Any) -> Any:
     return (mixed >> turn) | (mixed << ((U(64) - turn) & U(63)))
 
 
-@register_jitable
+@draws
 def next32(words: Any, lane: Any) -> Any:
     """Give 32 bits: the half left over, or the lower half of a new draw."""
     if words[lane, HAS_HALF]:
@@ -108,13 +119,13 @@ def next32(words: Any, lane: Any) -> Any:
     return drawn & MASK32
 
 
-@register_jitable
+@draws
 def next_double(words: Any, lane: Any) -> Any:
     """A double from 0 up to 1."""
     return (next64(words, lane) >> U(11)) * TO_UNIT
 
 
-@register_jitable
+@draws
 def bounded(words: Any, lane: Any, most: Any) -> Any:
     """An integer from 0 to `most`, by Lemire's method, 32 bits at a time where they suffice."""
     if most == ZERO:
@@ -140,7 +151,7 @@ def bounded(words: Any, lane: Any, most: Any) -> Any:
     return high
 
 
-@register_jitable
+@draws
 def masked(words: Any, lane: Any, most: Any) -> Any:
     """An integer from 0 to `most`, below 2**32, by drawing as many bits until they fit: NumPy shuffles by this."""
     mask = most
@@ -155,7 +166,7 @@ def masked(words: Any, lane: Any, most: Any) -> Any:
     return drawn
 
 
-@register_jitable
+@draws
 def standard_normal(words: Any, lane: Any) -> Any:
     """A normal double, by the ziggurat."""
     while True:
@@ -179,7 +190,7 @@ def standard_normal(words: Any, lane: Any) -> Any:
             return x
 
 
-@register_jitable
+@draws
 def standard_exponential(words: Any, lane: Any) -> Any:
     """An exponential double, by the ziggurat."""
     while True:
@@ -199,7 +210,7 @@ def _is_stream(kind: Any) -> bool:
     return getattr(kind, "instance_class", None) is Stream
 
 
-@overload_method(types.NamedTuple, "random")
+@method("random")
 def _random(stream: Any) -> Any:
     def draw(stream: Any) -> Any:
         return next_double(stream.words, stream.lane)
@@ -207,7 +218,7 @@ def _random(stream: Any) -> Any:
     return draw if _is_stream(stream) else None
 
 
-@overload_method(types.NamedTuple, "uniform")
+@method("uniform")
 def _uniform(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
     def draw(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
         return low + (high - low) * next_double(stream.words, stream.lane)
@@ -215,7 +226,7 @@ def _uniform(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
     return draw if _is_stream(stream) else None
 
 
-@overload_method(types.NamedTuple, "integers")
+@method("integers")
 def _integers(stream: Any, low: Any, high: Any = None) -> Any:
     def below(stream: Any, low: Any, high: Any = None) -> Any:
         return np.int64(bounded(stream.words, stream.lane, U(low - 1)))
@@ -228,7 +239,7 @@ def _integers(stream: Any, low: Any, high: Any = None) -> Any:
     return below if high is None or isinstance(high, types.NoneType | types.Omitted) else between
 
 
-@overload_method(types.NamedTuple, "standard_normal")
+@method("standard_normal")
 def _standard_normal(stream: Any) -> Any:
     def draw(stream: Any) -> Any:
         return standard_normal(stream.words, stream.lane)
@@ -236,7 +247,7 @@ def _standard_normal(stream: Any) -> Any:
     return draw if _is_stream(stream) else None
 
 
-@overload_method(types.NamedTuple, "normal")
+@method("normal")
 def _normal(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     def draw(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
         return loc + scale * standard_normal(stream.words, stream.lane)
@@ -244,7 +255,7 @@ def _normal(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     return draw if _is_stream(stream) else None
 
 
-@overload_method(types.NamedTuple, "exponential")
+@method("exponential")
 def _exponential(stream: Any, scale: Any = 1.0) -> Any:
     def draw(stream: Any, scale: Any = 1.0) -> Any:
         return scale * standard_exponential(stream.words, stream.lane)
@@ -252,7 +263,7 @@ def _exponential(stream: Any, scale: Any = 1.0) -> Any:
     return draw if _is_stream(stream) else None
 
 
-@overload_method(types.NamedTuple, "shuffle")
+@method("shuffle")
 def _shuffle(stream: Any, x: Any) -> Any:
     def draw(stream: Any, x: Any) -> Any:
         for i in range(len(x) - 1, 0, -1):
@@ -262,7 +273,7 @@ def _shuffle(stream: Any, x: Any) -> Any:
     return draw if _is_stream(stream) else None
 
 
-@overload_method(types.NamedTuple, "permutation")
+@method("permutation")
 def _permutation(stream: Any, x: Any) -> Any:
     def of_count(stream: Any, x: Any) -> Any:
         order = np.arange(x)
@@ -279,7 +290,7 @@ def _permutation(stream: Any, x: Any) -> Any:
     return of_count if isinstance(x, types.Integer) else of_array
 
 
-@overload_method(types.NamedTuple, "choice")
+@method("choice")
 def _choice(stream: Any, a: Any, p: Any = None) -> Any:
     """One element: `a` is a count or a row; with `p`, by those probabilities."""
     weighted = p is not None and not isinstance(p, types.NoneType | types.Omitted)
@@ -302,7 +313,7 @@ def _choice(stream: Any, a: Any, p: Any = None) -> Any:
     return (weighted_count if counted else weighted_row) if weighted else (uniform_count if counted else uniform_row)
 
 
-@register_jitable
+@draws
 def _weighted(stream: Any, p: Any) -> Any:
     total = p.cumsum()
     return np.searchsorted(total / total[-1], stream.random(), side="right")

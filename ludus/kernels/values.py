@@ -1,0 +1,96 @@
+"""The parameters of a batch, as its loop takes them: a row of numbers, and what is no number by itself."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.errors import InvalidArgument, shorten
+from ludus.kernels.source import Parameter
+
+__all__ = ["ParameterTable"]
+
+KINDS = {float: "float", int: "int", bool: "bool"}
+Array = npt.NDArray[Any]
+
+
+class ParameterTable:
+    """One `Params` for all lanes, or one for each.
+
+    >>> from ludus.envs.classic import CartPole
+    >>> moon = CartPole().params._replace(gravity=1.6)
+    >>> table = ParameterTable([CartPole().params, moon], 2)
+    >>> table.of_each("gravity"), [one.name for one in table.fields if one.varies]
+    ((9.8, 1.6), ['gravity'])
+    """
+
+    def __init__(self, params: Sequence[Any], lanes: int) -> None:
+        self.rows, self.lanes = list(params), lanes
+        if len(self.rows) not in (1, lanes):
+            raise InvalidArgument(f"params: expected one for each of {lanes} lanes, or one for all, got {len(params)}")
+        self.fields = tuple(self._field(name) for name in self.params._fields)
+        self.arguments = self._arguments()
+
+    @property
+    def params(self) -> Any:
+        """The parameters of lane 0."""
+        return self.rows[0]
+
+    def of_each(self, name: str) -> tuple[Any, ...]:
+        """A parameter of every lane."""
+        found = tuple(getattr(row, name) for row in self.rows)
+        return found if len(found) == self.lanes else found * self.lanes
+
+    def changed(self, name: str, values: Sequence[Any]) -> "ParameterTable":
+        """The table with other values of a parameter, one for all lanes or one for each."""
+        rows = self.rows if len(values) == 1 else [self.rows[lane % len(self.rows)] for lane in range(self.lanes)]
+        if len(values) not in (1, self.lanes):
+            raise InvalidArgument(f"{name}: expected one value, or {self.lanes}, one for each lane, got {len(values)}")
+        each = values if len(values) == len(rows) else list(values) * len(rows)
+        return ParameterTable([row._replace(**{name: one}) for row, one in zip(rows, each, strict=True)], self.lanes)
+
+    def replaced(self, before: Any, after: Any) -> "ParameterTable":
+        """The table with the fields that differ between two `Params` as they are in the second."""
+        table = self
+        for name, old, new in zip(before._fields, before, after, strict=True):
+            if new is not old and not np.array_equal(new, old):
+                table = table.changed(name, [new])
+        return table
+
+    def forked(self, lanes: Array) -> "ParameterTable":
+        """The table of these lanes."""
+        if len(self.rows) == 1:
+            return self if len(lanes) == self.lanes else ParameterTable(self.rows, len(lanes))
+        return ParameterTable([self.rows[lane] for lane in lanes.tolist()], len(lanes))
+
+    def _field(self, name: str) -> Parameter:
+        values = [getattr(row, name) for row in self.rows]
+        varies = any(one is not values[0] and not np.array_equal(one, values[0]) for one in values[1:])
+        kinds = {KINDS.get(type(one), "loose") for one in values}
+        if kinds == {"int", "float"}:
+            return Parameter(name, "float", varies)
+        return Parameter(name, kinds.pop() if len(kinds) == 1 else "loose", varies)
+
+    def _arguments(self) -> tuple[Any, ...]:
+        numbers = [one for one in self.fields if one.kind != "loose"]
+        varied = any(one.varies for one in self.fields)
+        rows = self.rows if varied and len(self.rows) == self.lanes else self.rows[:1]
+        values = np.zeros((len(rows), max(1, len(numbers))), dtype=np.int64)
+        for slot, one in enumerate(numbers):
+            column: Any = values.view(np.float64) if one.kind == "float" else values
+            column[:, slot] = [getattr(row, one.name) for row in rows]
+        return (values.reshape(-1).view(np.uint8), *(self._loose(one) for one in self.fields if one.kind == "loose"))
+
+    def _loose(self, field: Parameter) -> Any:
+        values = [getattr(row, field.name) for row in self.rows]
+        if not field.varies:
+            return values[0]
+        arrays = [np.frombuffer(one, np.uint8) if isinstance(one, bytes) else np.asarray(one) for one in values]
+        shapes = {(one.shape, one.dtype.kind) for one in arrays}
+        if len(shapes) > 1 or arrays[0].dtype.kind not in "biuf":
+            raise InvalidArgument(
+                f"{field.name}: expected numbers of one shape in every lane of a compiled batch, "
+                f"got {shorten(values)}; use executor='serial'"
+            )
+        return np.stack(arrays)
