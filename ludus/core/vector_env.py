@@ -84,7 +84,10 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
 
     def wrap_lanes(self, wrapper: Any) -> None:
         """Put a wrapper around every lane, inside the batch: for what has to steer a lane step by step."""
-        raise InvalidType(f"{type(self).__name__}: expected lanes to put {wrapper} around, got a batch of one piece")
+        raise InvalidType(
+            f"{type(self).__name__}: expected lanes to put {wrapper} around, got a batch of one piece; "
+            "pass it to make_vec as one of its wrappers"
+        )
 
     def fork(self, lanes: Sequence[int] | npt.NDArray[Any]) -> "VectorEnv[ObsT, ActT]":
         """A new batch whose lane `j` goes on from where lane `lanes[j]` is; both then go their own ways."""

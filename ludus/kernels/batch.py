@@ -332,6 +332,14 @@ class KernelVectorEnv(VectorEnv[Any, Any]):
             return self._parameters.of_each(name)
         return (getattr(self._single, name),) * self.num_envs
 
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """An attribute of each lane; methods are of single environments, and there are none here to call."""
+        if name == "get_wrapper_attr":
+            return self.get_attr(*args)
+        if callable(getattr(self._single, name)) or args or kwargs:
+            raise InvalidType(f"call {name}: expected lanes to call, got a compiled batch; use executor='serial'")
+        return self.get_attr(name)
+
     def set_attr(self, name: str, values: Any) -> None:
         """Set a parameter: one value for all lanes, or a list or tuple with one for each."""
         if name not in self.rules.params._fields:

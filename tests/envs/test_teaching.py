@@ -73,9 +73,9 @@ def test_what_is_returned_is_the_callers():
 def test_a_pull_ends_the_episode_and_pays_by_chance():
     env = Bandit(arms=2)
     rewards = []
-    env.reset(seed=0)
-    env.chances[:] = 0.0, 1.0
     for action in (0, 1):
+        env.reset(seed=0)
+        env.chances[:] = 0.0, 1.0
         step = env.step(action)
         assert step.terminated
         rewards.append(step.reward)

@@ -1,13 +1,17 @@
 """Making batches: lanes are what `make` makes."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 import ludus
-from ludus import AutoresetMode, make, make_vec
+from ludus import AutoresetMode, make, make_vec, registry
 from ludus.core import EnvSpec
 from ludus.envs.teaching.grid_world import GridWorld
 from ludus.errors import InvalidArgument, InvalidType
+from ludus.kernels import RuleEnv, Rules
+from ludus.spaces import Discrete
 from ludus.wrappers import TimeLimit
 
 
@@ -56,8 +60,11 @@ def test_an_old_version_warns_once_for_all_lanes(shared):
         ({"num_envs": 0}, InvalidArgument, "num_envs: expected a positive integer, got 0"),
         ({"num_envs": 2.0}, InvalidArgument, "num_envs: expected a positive integer, got 2.0"),
         ({"num_envs": True}, InvalidArgument, "num_envs: expected a positive integer, got True"),
-        ({"executor": "threads"}, InvalidArgument, "executor: expected one of serial, kernel, got 'threads'"),
-        ({"executor": None}, InvalidArgument, "executor: expected one of serial, kernel, got None"),
+        (
+            {"executor": "threads"},
+            InvalidArgument,
+            "executor: expected one of serial, thread, process, kernel, got 'threads'",
+        ),
         ({"wrappers": TimeLimit}, InvalidType, "wrappers: expected a sequence of wrappers, got"),
         ({"wrappers": [3]}, InvalidType, "wrapper: expected X.using(…), a Wrapper class or a function of an"),
         ({"wrappers": [lambda env: None]}, InvalidType, "wrappers: expected <function"),
@@ -81,3 +88,91 @@ def test_numpy_integers_count_lanes():
 
 def test_a_spec_and_a_class_make_batches_too():
     assert isinstance(make_vec(EnvSpec("Grid-v0", GridWorld), 2), ludus.VectorEnv)
+
+
+# --- which executor, and lanes that differ ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "executor", "why"),
+    [
+        (("CartPole-v1",), "kernel", "since it is made of rules"),
+        (("GridWorld-v0",), "serial", "since it is not made of rules"),
+        (("CartPole-v1", 2, "serial"), "serial", "as asked"),
+        (("CartPole-v1", 2, "kernel"), "kernel", "as asked"),
+        (("CartPole-v1", 2, None, "SameStep", [TimeLimit.using(max_episode_steps=3)]), "serial", "since wrappers are"),
+    ],
+)
+def test_rules_are_compiled_unless_something_stands_in_the_way(capsys, arguments, executor, why):
+    envs = make_vec(*arguments, verbose=True)
+    assert envs.executor == executor
+    said = capsys.readouterr().out
+    assert f"executor {executor!r}, {why}" in said
+    assert said.count("\n") == 1
+    assert make_vec("CartPole-v1", render_mode="rgb_array").executor == "serial"
+    assert capsys.readouterr().out == ""
+
+
+def test_functions_classes_specs_and_lists_of_them_are_lanes():
+    grid = GridWorld
+    targets = ("GridWorld-v0", registry["GridWorld-v0"], grid, lambda size: grid(size))
+    made = [make_vec(one, 2, size=3) for one in targets]
+    firsts = [envs.reset(seed=5)[1]["goal"] for envs in made]
+    assert all(np.array_equal(first, firsts[0]) for first in firsts)
+    assert make_vec([grid, "GridWorld-v0"]).num_envs == 2
+    with pytest.raises(InvalidArgument, match="num_envs: expected 2, one for each environment given, got 3"):
+        make_vec([grid, grid], 3)
+    with pytest.raises(InvalidArgument, match="num_envs: expected a positive integer, got 0"):
+        make_vec([])
+
+
+@pytest.mark.parametrize(
+    ("each", "text"),
+    [
+        ({"size": [3, 4, 5]}, r"each\['size'\]: expected 2 values, one for each lane"),
+        ({"size": 3}, r"each\['size'\]: expected 2 values"),
+        ({"colour": [1, 2]}, r"each\['colour'\]: expected an argument of GridWorld-v0, or a parameter of its rules"),
+    ],
+)
+def test_values_for_each_lane_are_checked(each, text):
+    with pytest.raises(InvalidArgument, match=text):
+        make_vec("GridWorld-v0", 2, each=each)
+
+
+@pytest.mark.parametrize(
+    ("id", "option", "text"),
+    [
+        ("CartPole-v1", {"num_workers": 2}, "num_workers: expected executor=process, which takes it, got 'kernel'"),
+        ("GridWorld-v0", {"statistics": True}, "statistics: expected executor=kernel, which takes it, got the serial"),
+    ],
+)
+def test_an_option_of_another_executor_is_refused(id, option, text):
+    with pytest.raises(InvalidArgument, match=text):
+        make_vec(id, 2, **option)
+
+
+class Place(NamedTuple):
+    place: int
+
+
+class Nothing(NamedTuple):
+    pass
+
+
+class Clumsy(RuleEnv):
+    observation_space = action_space = Discrete(5)
+    rules = Rules(
+        Place,
+        Nothing,
+        lambda rng, params: Place(0),
+        lambda state, action, rng, params: (Place(len(dir(state)) * 0), 0.0, False),
+        lambda state, params: state.place,
+    )
+
+
+def test_rules_that_cannot_be_compiled_run_serially_and_say_so():
+    with pytest.warns(UserWarning, match="running serially"):
+        envs = make_vec(Clumsy, 2)
+    assert envs.executor == "serial"
+    envs.reset(seed=0)
+    assert envs.step([0, 1]).observation.tolist() == [0, 0]

@@ -1,16 +1,56 @@
 """Bandit: pull one of several arms; each pays with a chance of its own."""
 
-from typing import Any
+# A rule takes all that the contract gives it, whether it uses it or not.
+# ruff: noqa: ARG001
 
-from ludus.core import Env, Step
-from ludus.errors import InvalidAction
-from ludus.seeding import Seed
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludus.envs.teaching.bandit_picture import bandit_picture
+from ludus.kernels import RuleEnv, Rules
+from ludus.rendering import Canvas, Drawn
 from ludus.spaces import Discrete
 
 __all__ = ["Bandit"]
 
 
-class Bandit(Env[Any, int]):
+class State(NamedTuple):
+    """The chance, or the mean pay, of every arm."""
+
+    chances: NDArray[np.float64]
+
+
+class Params(NamedTuple):
+    """How many arms there are, and how they pay."""
+
+    arms: int = 10
+    gaussian: bool = False
+
+
+def reset(rng: Any, params: Params) -> State:
+    """Draw the chances, or the means, of all arms."""
+    chances = np.zeros(params.arms)
+    for arm in range(params.arms):
+        chances[arm] = rng.standard_normal() if params.gaussian else rng.random()
+    return State(chances)
+
+
+def step(state: State, action: int, rng: Any, params: Params) -> tuple[State, float, bool]:
+    """Pull an arm, which ends the episode."""
+    chance = state.chances[action]
+    if params.gaussian:
+        return state, float(rng.normal(chance)), True
+    return state, 1.0 if rng.random() < chance else 0.0, True
+
+
+def observe(state: State, params: Params) -> int:
+    """There is nothing to see."""
+    return 0
+
+
+class Bandit(Drawn, RuleEnv):
     """One pull of one of `arms` arms. Each reset draws every arm's chance of paying 1.
 
     With `gaussian=True` it draws every arm's mean pay instead, and a pull pays that, give or take a standard deviation.
@@ -21,23 +61,21 @@ class Bandit(Env[Any, int]):
     1.0
     """
 
-    def __init__(self, arms: int = 10, gaussian: bool = False) -> None:
-        self.arms = arms
-        self.gaussian = gaussian
+    rules = Rules(State, Params, reset, step, observe)
+    metadata = {"render_modes": ["human", "rgb_array", "ansi", "svg"], "render_fps": 2}  # noqa: RUF012
+
+    def __init__(self, arms: int = 10, gaussian: bool = False, render_mode: str | None = None) -> None:
         self.observation_space = Discrete(1)
         self.action_space = Discrete(arms)
+        super().__init__(render_mode=render_mode, arms=arms, gaussian=gaussian)
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Draw the chances, or the means, of all arms."""
-        super().reset(seed=seed)
-        draw = self.np_random.standard_normal if self.gaussian else self.np_random.random
-        self.chances = draw(self.arms)
-        return 0, {}
+    @property
+    def chances(self) -> NDArray[np.float64]:
+        """The chance, or the mean pay, of every arm."""
+        return self.state.chances
 
-    def step(self, action: int) -> Step[Any]:
-        """Pull an arm, which ends the episode."""
-        self.action_space.check(action, "action", InvalidAction)
-        chance = self.chances[action]
-        if self.gaussian:
-            return Step.termination(0, float(self.np_random.normal(chance)))
-        return Step.termination(0, float(self.np_random.random() < chance))
+    def draw(self) -> Canvas:
+        """Every arm, filled as high as its chance; a mean from -3 to 3 fills it likewise."""
+        chances = [float(one) for one in self.chances]
+        levels = [min(max((one + 3) / 6, 0.0), 1.0) for one in chances] if self.params.gaussian else chances
+        return bandit_picture(levels, [f"{one:.2f}" for one in chances], self.last_action)
