@@ -114,6 +114,32 @@ def test_forks_of_forks_and_of_lanes_that_differ():
     assert np.array_equal(twin.step(actions).observation, batch.step(actions[:3]).observation[[1, 1, 2, 2]])
 
 
+def test_a_fork_draws_actions_as_the_batch_would_have_and_apart_from_it():
+    batch = KernelVectorEnv(CartPole, 3)
+    batch.reset(seed=0)
+    batch.action_space.seed(4)
+    twin = batch.fork([0, 1, 2])
+    theirs = [twin.action_space.sample().tolist() for _ in range(5)]
+    assert [batch.action_space.sample().tolist() for _ in range(5)] == theirs
+
+
+def test_options_that_make_lanes_alike_or_numbers_whole_reach_the_rules():
+    batch = ludus.make_vec("CartPole-v1", 2, each={"start_low": [-0.05, 0.0]})
+    first, _ = batch.reset(seed=0, options={"low": 0, "high": 1})
+    assert (first > 0.1).any()
+    assert ((first >= 0) & (first <= 1)).all()
+
+
+def test_a_new_seed_starts_the_streams_of_its_lane_alone():
+    batch = KernelVectorEnv(CartPole, 2)
+    batch.reset(seed=3)
+    first, second = (one.random() for one in batch.stream("noise"))
+    batch.reset(seed=[3, None], options={"reset_mask": np.array([True, False])})
+    again, other = (one.random() for one in batch.stream("noise"))
+    assert again == first
+    assert other != second
+
+
 def test_a_closed_batch_says_so():
     batch = KernelVectorEnv(CartPole, 2)
     batch.reset(seed=0)

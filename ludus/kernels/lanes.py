@@ -1,0 +1,269 @@
+"""The lanes of a compiled batch: their memory, their parameters and streams, and copies of them."""
+
+from collections.abc import Sequence
+from copy import copy, deepcopy
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba.core.errors import NumbaError
+
+from ludus.core import VectorEnv
+from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidType
+from ludus.kernels.block import columns_of, new_block
+from ludus.kernels.compiler import compile_rules, explain
+from ludus.kernels.layout import layout_of
+from ludus.kernels.parameters import fitted
+from ludus.kernels.random import generator_of, write_stream
+from ludus.kernels.rule_env import RuleEnv
+from ludus.kernels.seeds import fresh_entropy, seeded_words
+from ludus.kernels.source import RESET
+from ludus.kernels.split import Split
+from ludus.kernels.values import ParameterTable
+from ludus.seeding import derived_stream
+from ludus.spaces import Discrete, Tuple
+
+__all__ = ["KernelLanes"]
+
+Array = npt.NDArray[Any]
+
+
+class KernelLanes(VectorEnv[Any, Any]):
+    """What a compiled batch holds; how it is stepped is `KernelVectorEnv`'s."""
+
+    executor = "kernel"
+    _loop_mode: int
+    _lane_streams: dict[str, list[np.random.Generator]]
+
+    def _open(
+        self, single: RuleEnv, num_envs: int, limit: int, params: Sequence[Any] | None, threads: int | None
+    ) -> None:
+        self._single, self.rules, self.num_envs, self._limit = single, single.rules, num_envs, limit
+        self.single_observation_space, self.single_action_space = single.observation_space, single.action_space
+        self.observation_space = single.observation_space.batch(num_envs)
+        self.action_space = single.action_space.batch(num_envs)
+        self._parameters = ParameterTable([single.params] if params is None else params, num_envs)
+        self._layout = layout_of(single, self._parameters)
+        self._run_lanes = compile_rules(self.rules, self._layout)
+        self._split = Split.for_lanes(num_envs, threads)
+        self._prepare()
+        self._take_block(new_block(self._layout.columns, num_envs))
+        self._columns["fresh"][:] = True
+        self._load()
+        self._seeds: list[int | None] = [None] * num_envs
+        self._lane_streams = {}
+        self._numbers = np.zeros(num_envs, dtype=np.int64)
+        self._ready = False
+
+    def _prepare(self) -> None:
+        """What every step needs to know of the spaces."""
+        n, space, acts = self.num_envs, self.single_observation_space, self.single_action_space
+        self._kind = "choice" if isinstance(acts, Discrete) else "tuple" if isinstance(acts, Tuple) else "row"
+        self._many = isinstance(space, Tuple)
+        self._shape = space.shape if space.shape and len(space.shape) > 1 else None
+        self._plain = not self._many and self._shape is None
+        self._out_dtype: Any = np.int64 if self._many else space.dtype
+        self._out_shape = (n, self._layout.width) if self._layout.width else (n,)
+        self._choice_shape = (n,) if self._kind == "choice" else None
+        self._no_actions = self._as_read(self.action_space.zero())
+        self._no_rewards, self._no_flags = np.empty(0), np.empty((2, 0), np.bool_)
+
+    def _load(self) -> None:
+        """Compile the loop, or load it from disk, by running it over no lanes: what is wrong with rules is told now."""
+        out = np.empty(self._out_shape, self._out_dtype)
+        arrays = (self._no_actions, out, self._no_rewards, self._no_flags)
+        try:
+            self._run_lanes(0, 0, RESET, self._limit, self._block, *self._parameters.arguments, *arrays)
+        except NumbaError as error:
+            raise explain(self.rules, error) from error
+
+    def _take_block(self, block: Array) -> None:
+        self._block = block
+        self._columns = columns_of(block, self._layout.columns, self.num_envs)
+        self._ended = self._columns["ended"]
+        self._info = [self._columns[f"i_{name}"] for name in self._layout.information]
+        self._fixed = (0, self.num_envs, self._loop_mode, self._limit, block, *self._parameters.arguments)
+
+    # --- actions, and lanes that begin ---
+
+    def _as_read(self, action: Any) -> Array:
+        """Actions as the loop reads them; the range of choices is the loop's to check."""
+        if self._kind == "choice":
+            actions = np.asarray(action)
+            if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
+                self.action_space.check(action, "action", InvalidAction)
+            return actions.astype(np.int64, copy=False)
+        if self._kind == "tuple":
+            self.action_space.check(action, "action", InvalidAction)
+            return np.stack([np.asarray(part, dtype=np.int64) for part in action], axis=1)
+        actions = np.asarray(action)
+        space: Any = self.single_action_space
+        # Rules that clip take any finite numbers, in one environment as in a batch.
+        clipped = self._single.clips_actions and actions.dtype.kind in "fiu" and np.isfinite(actions).all()
+        if actions.shape != (self.num_envs, *space.shape) or not clipped:
+            self.action_space.check(action, "action", InvalidAction)
+        return np.ascontiguousarray(actions, dtype=space.dtype)
+
+    def _check_open(self, what: str) -> None:
+        if self.closed:
+            raise ClosedEnvironment(f"{what}: expected an open batch, got one that was closed; make a new one")
+
+    def _under(self, options: dict[str, Any] | None) -> ParameterTable:
+        """The parameters of a reset with these options."""
+        if not options:
+            return self._parameters
+        return self._parameters.replaced(self._single.params, self._single.reset_params(options))
+
+    def _begin(self, mask: Array, parameters: ParameterTable) -> Array:
+        """Begin the lanes of a mask; the observations of all lanes."""
+        self._columns["chosen"][:] = mask
+        loop = self._run_lanes
+        if parameters.fields != self._parameters.fields:  # options may make equal what differs, or an integer a float
+            loop = compile_rules(self.rules, layout_of(self._single, parameters))
+        out = np.empty(self._out_shape, self._out_dtype)
+        arrays = (self._no_actions, out, self._no_rewards, self._no_flags)
+        loop(0, self.num_envs, RESET, self._limit, self._block, *parameters.arguments, *arrays)
+        return out
+
+    def _seed(self, seeds: list[int | None], mask: Array) -> None:
+        """Start the streams of the masked lanes that get a seed, and of those that never had one."""
+        known = self._seeds
+        if mask.all() and None not in seeds:
+            lanes, drawn = np.arange(self.num_envs), seeds
+        else:
+            lanes = np.array(
+                [lane for lane in np.flatnonzero(mask) if seeds[lane] is not None or known[lane] is None], dtype=np.intp
+            )
+            entropy = iter(fresh_entropy(sum(seeds[lane] is None for lane in lanes)))
+            drawn = [next(entropy) if seeds[lane] is None else seeds[lane] for lane in lanes]
+        if len(lanes):
+            self._seed_lanes(lanes.tolist(), [one for one in drawn if one is not None])
+
+    def _seed_lanes(self, lanes: list[int], seeds: list[int]) -> None:
+        self._columns["words"][lanes] = seeded_words(seeds)
+        self._columns["fresh"][lanes] = True
+        for lane, one in zip(lanes, seeds, strict=True):
+            self._seeds[lane] = one
+        for name, streams in self._lane_streams.items():
+            for lane in lanes:
+                streams[lane] = self._derived(name, lane)
+
+    # --- parameters, streams ---
+
+    @property
+    def params(self) -> Any:
+        """The parameters of the rules; of those that differ from lane to lane, lane 0's."""
+        return self._parameters.params
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """A parameter, or another attribute of the environment, for each lane."""
+        if name in self.rules.params._fields:
+            return self._parameters.of_each(name)
+        return (getattr(self._single, name),) * self.num_envs
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """An attribute of each lane; methods are of single environments, and there are none here to call."""
+        if name == "get_wrapper_attr":
+            return self.get_attr(*args)
+        if callable(getattr(self._single, name)) or args or kwargs:
+            raise InvalidType(f"call {name}: expected lanes to call, got a compiled batch; use executor='serial'")
+        return self.get_attr(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set a parameter: one value for all lanes, or a list or tuple with one for each."""
+        if name not in self.rules.params._fields:
+            raise InvalidArgument(
+                f"set_attr: expected one of the parameters {', '.join(self.rules.params._fields)}, got {name!r}"
+            )
+        many = isinstance(values, list | tuple) and not isinstance(getattr(self.params, name), tuple)
+        owner, kind = type(self._single).__name__, self.rules.params
+        each = [fitted(owner, kind, name, one) for one in (values if many else [values])]
+        self._parameters = self._parameters.changed(name, each)
+        self._relayout()
+
+    def _relayout(self) -> None:
+        """Take up a change of which parameters differ; the memory of the lanes stays as it is."""
+        self._layout = layout_of(self._single, self._parameters)
+        self._run_lanes = compile_rules(self.rules, self._layout)
+        self._take_block(self._block)
+        self._load()
+
+    @property
+    def np_random(self) -> Any:
+        """A generator for each lane that goes on where the lane is; drawing from it does not move the lane."""
+        return tuple(generator_of(self._columns["words"], lane) for lane in range(self.num_envs))
+
+    @np_random.setter
+    def np_random(self, value: Any) -> None:
+        if len(value) != self.num_envs:
+            raise InvalidArgument(f"np_random: expected {self.num_envs} generators, one a lane, got {len(value)}")
+        for lane, generator in enumerate(value):
+            write_stream(self._columns["words"], lane, generator.bit_generator)
+            self._seeds[lane] = -1
+
+    @property
+    def np_random_seed(self) -> Any:
+        """The seed of each lane; -1 where a generator was set from outside, None before the first reset."""
+        return tuple(self._seeds)
+
+    def stream(self, name: str) -> Any:
+        """The stream `name` of each lane."""
+        if name not in self._lane_streams:
+            self._lane_streams[name] = [self._derived(name, lane) for lane in range(self.num_envs)]
+        return tuple(self._lane_streams[name])
+
+    def _derived(self, name: str, lane: int) -> np.random.Generator:
+        seed = self._seeds[lane]
+        known = fresh_entropy(1)[0] if seed is None or seed < 0 else seed
+        return derived_stream(np.random.default_rng(known), name)
+
+    # --- snapshots: copies of the block ---
+
+    def _capture(self, memo: dict[int, Any]) -> Any:
+        del memo
+        spaces = (self.observation_space, self.action_space)
+        for space in spaces:
+            space.settle()
+        return (
+            self._block.copy(),
+            list(self._seeds),
+            self._numbers.copy(),
+            self._ready,
+            self._parameters,
+            deepcopy(self._lane_streams),
+            deepcopy(spaces),
+        )
+
+    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+        del memo
+        block, seeds, numbers, self._ready, self._parameters, streams, spaces = state
+        self._seeds, self._numbers, self._lane_streams = list(seeds), numbers.copy(), deepcopy(streams)
+        self._block = block.copy()
+        self._relayout()
+        self.observation_space.adopt_random(spaces[0])
+        self.action_space.adopt_random(spaces[1])
+
+    def fork(self, lanes: Sequence[int] | npt.NDArray[Any]) -> "KernelLanes":
+        """A new batch whose lane `j` goes on from where lane `lanes[j]` is: a copy of columns."""
+        self._check_open("fork")
+        chosen = self._forked_lanes(lanes)
+        twin = copy(self)
+        twin.num_envs = len(chosen)
+        twin.observation_space = self.single_observation_space.batch(twin.num_envs)
+        twin.action_space = self.single_action_space.batch(twin.num_envs)
+        for mine, theirs in (self.observation_space, twin.observation_space), (self.action_space, twin.action_space):
+            mine.settle()
+            theirs.adopt_random(mine)
+        if twin.num_envs != self.num_envs:
+            twin._split = Split.for_lanes(twin.num_envs, None if self._split is None else self._split.threads)
+        twin._parameters = self._parameters.forked(chosen)
+        twin._prepare()
+        twin._take_block(new_block(self._layout.columns, twin.num_envs))
+        for name, column in self._columns.items():
+            np.take(column, chosen, axis=0, out=twin._columns[name])
+        twin._lane_streams = {
+            name: [deepcopy(streams[lane]) for lane in chosen.tolist()] for name, streams in self._lane_streams.items()
+        }
+        twin._seeds = [self._seeds[lane] for lane in chosen.tolist()]
+        twin._numbers = self._numbers[chosen]
+        return twin
