@@ -21,7 +21,7 @@ from ludus.kernels.source import RESET
 from ludus.kernels.split import Split
 from ludus.kernels.values import ParameterTable
 from ludus.seeding import derived_stream
-from ludus.spaces import Discrete, Tuple
+from ludus.spaces import Discrete, Space, Tuple
 
 __all__ = ["KernelLanes"]
 
@@ -249,11 +249,8 @@ class KernelLanes(VectorEnv[Any, Any]):
         chosen = self._forked_lanes(lanes)
         twin = copy(self)
         twin.num_envs = len(chosen)
-        twin.observation_space = self.single_observation_space.batch(twin.num_envs)
-        twin.action_space = self.single_action_space.batch(twin.num_envs)
-        for mine, theirs in (self.observation_space, twin.observation_space), (self.action_space, twin.action_space):
-            mine.settle()
-            theirs.adopt_random(mine)
+        twin.observation_space = _forked(self.observation_space, self.single_observation_space, self, twin)
+        twin.action_space = _forked(self.action_space, self.single_action_space, self, twin)
         if twin.num_envs != self.num_envs:
             twin._split = Split.for_lanes(twin.num_envs, None if self._split is None else self._split.threads)
         twin._parameters = self._parameters.forked(chosen)
@@ -267,3 +264,14 @@ class KernelLanes(VectorEnv[Any, Any]):
         twin._seeds = [self._seeds[lane] for lane in chosen.tolist()]
         twin._numbers = self._numbers[chosen]
         return twin
+
+
+def _forked(batched: Space[Any], single: Space[Any], batch: KernelLanes, twin: KernelLanes) -> Space[Any]:
+    """The space of a fork, whose draws go on from where they are; a space of many lanes takes long to make anew."""
+    batched.settle()
+    if twin.num_envs != batch.num_envs:
+        found = single.batch(twin.num_envs)
+    else:
+        found = deepcopy(batched) if batched.subspaces else copy(batched)
+    found.adopt_random(batched)
+    return found
