@@ -10,14 +10,14 @@ from numba.core.errors import NumbaError
 
 from ludus.core import VectorEnv
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidType
-from ludus.kernels.block import columns_of, new_block
+from ludus.kernels.block import Column, columns_of, new_block
 from ludus.kernels.compiler import compile_rules, explain
 from ludus.kernels.layout import layout_of
 from ludus.kernels.parameters import fitted
 from ludus.kernels.random import generator_of, write_stream
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.seeds import fresh_entropy, seeded_words
-from ludus.kernels.source import RESET
+from ludus.kernels.source import RESET, SAME_STEP
 from ludus.kernels.split import Split
 from ludus.kernels.values import ParameterTable
 from ludus.seeding import derived_stream
@@ -47,7 +47,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._run_lanes = compile_rules(self.rules, self._layout)
         self._split = Split.for_lanes(num_envs, threads)
         self._prepare()
-        self._take_block(new_block(self._layout.columns, num_envs))
+        self._take_block(new_block(self._lasting, num_envs))
         self._columns["fresh"][:] = True
         self._load()
         self._seeds: list[int | None] = [None] * num_envs
@@ -68,6 +68,11 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._no_actions = self._as_read(self.action_space.zero())
         self._no_rewards, self._no_flags = np.empty(0), np.empty((2, 0), np.bool_)
 
+    @property
+    def _lasting(self) -> tuple[Column, ...]:
+        """The columns that there is memory for."""
+        return (*self._layout.columns, *self._layout.kept) if self._loop_mode == SAME_STEP else self._layout.columns
+
     def _load(self) -> None:
         """Compile the loop, or load it from disk, by running it over no lanes: what is wrong with rules is told now."""
         out = np.empty(self._out_shape, self._out_dtype)
@@ -79,7 +84,7 @@ class KernelLanes(VectorEnv[Any, Any]):
 
     def _take_block(self, block: Array) -> None:
         self._block = block
-        self._columns = columns_of(block, self._layout.columns, self.num_envs)
+        self._columns = columns_of(block, self._lasting, self.num_envs)
         self._ended = self._columns["ended"]
         self._info = [self._columns[f"i_{name}"] for name in self._layout.information]
         self._fixed = (0, self.num_envs, self._loop_mode, self._limit, block, *self._parameters.arguments)
@@ -255,7 +260,7 @@ class KernelLanes(VectorEnv[Any, Any]):
             twin._split = Split.for_lanes(twin.num_envs, None if self._split is None else self._split.threads)
         twin._parameters = self._parameters.forked(chosen)
         twin._prepare()
-        twin._take_block(new_block(self._layout.columns, twin.num_envs))
+        twin._take_block(new_block(self._lasting, twin.num_envs))
         for name, column in self._columns.items():
             np.take(column, chosen, axis=0, out=twin._columns[name])
         twin._lane_streams = {

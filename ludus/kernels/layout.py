@@ -49,7 +49,8 @@ def layout_of(env: RuleEnv, parameters: ParameterTable) -> Layout:
     ]
     kept += [Column("last_returns", "float64"), Column("last_lengths", "int64")]
     return Layout(
-        (*state, *OWN, *informed, *kept),
+        (*state, *OWN, *informed),
+        tuple(kept),
         names,
         parameters.fields,
         width,

@@ -30,6 +30,8 @@ class Layout(NamedTuple):
 
     columns: tuple[Column, ...]
     """All that lies in the block, in its order."""
+    kept: tuple[Column, ...]
+    """What follows only where the last observations are kept: there is no memory for it otherwise, and no use of it."""
     state: tuple[str, ...]
     params: tuple[Parameter, ...]
     width: int
@@ -89,7 +91,7 @@ def _block(lines: list[str], depth: int) -> str:
 
 def _views(layout: Layout) -> list[str]:
     lines: list[str] = []
-    for column in layout.columns:
+    for column in (*layout.columns, *layout.kept):
         shape = "".join(f"{one}, " for one in column.shape)
         view = f"rows_at(block, at, n, ({shape})," if shape else "values_at(block, at, n,"
         lines.append(f"{column.name} = {view} np.{column.dtype})")
@@ -131,7 +133,7 @@ def _writes(layout: Layout, name: str) -> list[str]:
 
 def _entered(layout: Layout, name: str, value: str) -> list[str]:
     """A value into its column, an array number by number: a slice would bring in all of NumPy's messages to compile."""
-    shape = next(column.shape for column in layout.columns if column.name == name)
+    shape = next(column.shape for column in (*layout.columns, *layout.kept) if column.name == name)
     if not shape:
         return [f"{name}[i] = {value}"]
     lengths = "".join(f"{one}, " for one in shape)
