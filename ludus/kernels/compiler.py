@@ -84,13 +84,13 @@ def _makes_arrays(functions: list[Any]) -> bool:
     for one in _reached(functions):
         names = set(one.__code__.co_names)
         used = [one.__globals__.get(name) for name in names]
-        if names & DRAWN_ARRAYS or any(
-            (getattr(thing, "__module__", None) or "").startswith("numpy") for thing in used
-        ):
-            return True
-        if np in used:
+        if names & DRAWN_ARRAYS or any(_of_numpy(thing) for thing in used):
             return True
     return False
+
+
+def _of_numpy(thing: Any) -> bool:
+    return thing is np or str(getattr(thing, "__module__", "")).partition(".")[0] == "numpy"
 
 
 def _compiled(

@@ -92,7 +92,7 @@ class RuleEnv(Env[Any, Any]):
         if self.render_mode == "human":
             self.render()
         seen = rules.observe(self._state, params)
-        info: Info = {} if rules.inform is None else rules.inform(self._state, params)._asdict()
+        info: Info = {} if rules.inform is None else _told(rules.inform(self._state, params))
         return seen if self._seen_dtype is None else self._write(seen, self._seen_dtype), info
 
     def step(self, action: Any) -> Step[Any]:
@@ -123,7 +123,7 @@ class RuleEnv(Env[Any, Any]):
         seen = observe(state, params)
         if self._seen_dtype is not None:
             seen = self._write(seen, self._seen_dtype)
-        info: Info = {} if inform is None else inform(state, params)._asdict()
+        info: Info = {} if inform is None else _told(inform(state, params))
         return new_tuple(Step, (seen, reward, terminated, False, info))
 
     def _params_under(self, options: Any) -> Any:
@@ -154,6 +154,11 @@ class RuleEnv(Env[Any, Any]):
         self._state = kind(*(fitted(owner, kind, name, one) for name, one in zip(fields, value, strict=True)))
         self._needs, self.last_action = "", None
         self.np_random  # noqa: B018  (rules read the generator directly: there has to be one)
+
+
+def _told(told: Any) -> Info:
+    """What `inform` gave, as the caller's own: rules may tell of arrays that they keep."""
+    return {name: one.copy() if type(one) is ndarray else one for name, one in zip(told._fields, told, strict=True)}
 
 
 def _parameter(name: str) -> property:

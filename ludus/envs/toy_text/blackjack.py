@@ -5,9 +5,6 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ludus.envs.toy_text.blackjack_picture import blackjack_picture
 from ludus.kernels import RuleEnv, Rules
 from ludus.rendering import Canvas, Drawn
@@ -15,19 +12,28 @@ from ludus.spaces import Discrete, Tuple
 
 __all__ = ["Blackjack"]
 
-MOST_CARDS = 22  # twenty-one aces, and the card that is too much
 SUITS = ("C", "D", "H", "S")
 FACES = ("J", "Q", "K")
-Cards = NDArray[np.int8]
+WORD = 15
+"""Cards in one integer, four bits each; a second one holds the rest, up to twenty-one aces and the card too many."""
 
 
 class State(NamedTuple):
-    """Both hands; the ace counts 1 in them, all faces 10. `suit` and `face` are how the dealer's open card looks."""
+    """Both hands, packed; the ace counts 1 in them, all faces 10. `suit` and `face`: how the dealer's open card looks.
 
-    player: Cards
+    Totals and aces could be counted again from the cards: keeping them spares every step two loops.
+    """
+
+    player: int
+    player_rest: int
     player_count: int
-    dealer: Cards
+    player_total: int
+    player_ace: int
+    dealer: int
+    dealer_rest: int
     dealer_count: int
+    dealer_total: int
+    dealer_ace: int
     suit: int
     face: int
 
@@ -43,12 +49,13 @@ class Params(NamedTuple):
 
 def reset(rng: Any, params: Params) -> State:
     """Two cards for the dealer, two for the player, out of a deck that never ends."""
-    dealer, player = np.zeros(MOST_CARDS, dtype=np.int8), np.zeros(MOST_CARDS, dtype=np.int8)
-    dealer[0], dealer[1] = draw_card(rng), draw_card(rng)
-    player[0], player[1] = draw_card(rng), draw_card(rng)
+    shown, hidden = draw_card(rng), draw_card(rng)
+    first, second = draw_card(rng), draw_card(rng)
     suit = int(rng.integers(4))
-    face = int(rng.integers(3)) if dealer[0] == 10 else 0
-    return State(player, 2, dealer, 2, suit, face)
+    face = int(rng.integers(3)) if shown == 10 else 0
+    mine, theirs = 1 if first == 1 or second == 1 else 0, 1 if shown == 1 or hidden == 1 else 0
+    player, dealer = first | second << 4, shown | hidden << 4
+    return State(player, 0, 2, first + second, mine, dealer, 0, 2, shown + hidden, theirs, suit, face)
 
 
 def draw_card(rng: Any) -> int:
@@ -58,54 +65,57 @@ def draw_card(rng: Any) -> int:
 
 def step(state: State, action: int, rng: Any, params: Params) -> tuple[State, float, bool]:
     """One more card (1), or the dealer's turn and the end (0)."""
-    player, player_count, dealer, dealer_count, suit, face = state
+    player, player_rest, player_count, mine, player_ace = state[:5]
+    dealer, dealer_rest, dealer_count, theirs, dealer_ace, suit, face = state[5:]
     if action == 1:
-        player = player.copy()
-        player[player_count] = draw_card(rng)
-        player_count += 1
-        bust = worth(player, player_count)[0] > 21
-        return State(player, player_count, dealer, dealer_count, suit, face), -1.0 if bust else 0.0, bust
-    dealer = dealer.copy()
-    while worth(dealer, dealer_count)[0] < 17:
-        dealer[dealer_count] = draw_card(rng)
-        dealer_count += 1
-    state = State(player, player_count, dealer, dealer_count, suit, face)
-    return state, payout(state, params), True
+        card = draw_card(rng)
+        player, player_rest = with_card(player, player_rest, player_count, card)
+        player_count, mine, player_ace = player_count + 1, mine + card, 1 if card == 1 else player_ace
+    else:
+        while best(theirs, dealer_ace) < 17:
+            card = draw_card(rng)
+            dealer, dealer_rest = with_card(dealer, dealer_rest, dealer_count, card)
+            dealer_count, theirs, dealer_ace = dealer_count + 1, theirs + card, 1 if card == 1 else dealer_ace
+    hand = (player, player_rest, player_count, mine, player_ace)
+    after = State(*hand, dealer, dealer_rest, dealer_count, theirs, dealer_ace, suit, face)
+    if action == 1:
+        return after, -1.0 if mine > 21 else 0.0, mine > 21
+    return after, payout(after, params), True
+
+
+def with_card(cards: int, rest: int, count: int, card: int) -> tuple[int, int]:
+    """A packed hand with one card more."""
+    if count < WORD:
+        return cards | card << 4 * count, rest
+    return cards, rest | card << 4 * (count - WORD)
 
 
 def payout(state: State, params: Params) -> float:
     """What the player wins when both have their cards."""
-    mine, theirs = worth(state.player, state.player_count)[0], worth(state.dealer, state.dealer_count)[0]
+    mine, theirs = best(state.player_total, state.player_ace), best(state.dealer_total, state.dealer_ace)
     mine, theirs = mine if mine <= 21 else 0, theirs if theirs <= 21 else 0
     won = 1.0 if mine > theirs else -1.0 if mine < theirs else 0.0
-    natural = is_natural(state.player, state.player_count)
+    natural = is_natural(state.player_count, state.player_total, state.player_ace)
     if params.sab:
-        return 1.0 if natural and not is_natural(state.dealer, state.dealer_count) else won
+        both = is_natural(state.dealer_count, state.dealer_total, state.dealer_ace)
+        return 1.0 if natural and not both else won
     return 1.5 if params.natural and natural and won == 1.0 else won
 
 
-def worth(cards: Cards, count: int) -> tuple[int, int]:
-    """The best total of a hand, and whether (1) or not (0) an ace counts 11 in it."""
-    total, ace = 0, 0
-    for place in range(count):
-        card = int(cards[place])
-        total += card
-        if card == 1:
-            ace = 1
-    if ace == 1 and total + 10 <= 21:
-        return total + 10, 1
-    return total, 0
+def best(total: int, ace: int) -> int:
+    """The best total of a hand: an ace counts 11 where that is not too much."""
+    return total + 10 if ace == 1 and total <= 11 else total
 
 
-def is_natural(cards: Cards, count: int) -> bool:
+def is_natural(count: int, total: int, ace: int) -> bool:
     """Whether a hand is an ace and a ten."""
-    return count == 2 and min(cards[0], cards[1]) == 1 and max(cards[0], cards[1]) == 10
+    return count == 2 and ace == 1 and total == 11
 
 
 def observe(state: State, params: Params) -> tuple[int, int, int]:
     """The player's total, the dealer's open card, and whether the player has an ace that counts 11."""
-    total, ace = worth(state.player, state.player_count)
-    return total, int(state.dealer[0]), ace
+    total = best(state.player_total, state.player_ace)
+    return total, state.dealer & 15, 1 if total > state.player_total else 0
 
 
 class Blackjack(Drawn, RuleEnv):
@@ -134,17 +144,23 @@ class Blackjack(Drawn, RuleEnv):
     @property
     def player(self) -> list[int]:
         """The player's cards; none before the first reset."""
-        return [] if self._state is None else self._state.player[: self._state.player_count].tolist()
+        if self._state is None:
+            return []
+        state = self.state
+        return _cards(state.player, state.player_rest, state.player_count)
 
     @property
     def dealer(self) -> list[int]:
         """The dealer's cards, the open one first; none before the first reset."""
-        return [] if self._state is None else self._state.dealer[: self._state.dealer_count].tolist()
+        if self._state is None:
+            return []
+        state = self.state
+        return _cards(state.dealer, state.dealer_rest, state.dealer_count)
 
     @property
     def dealer_top_card_suit(self) -> str | None:
         """`C`, `D`, `H` or `S`; None before the first reset."""
-        return None if self._state is None else SUITS[self._state.suit]
+        return None if self._state is None else SUITS[self.state.suit]
 
     @property
     def dealer_top_card_value_str(self) -> str | None:
@@ -152,7 +168,7 @@ class Blackjack(Drawn, RuleEnv):
         if self._state is None:
             return None
         value = self.dealer[0]
-        return "A" if value == 1 else FACES[self._state.face] if value == 10 else str(value)
+        return "A" if value == 1 else FACES[self.state.face] if value == 10 else str(value)
 
     def draw(self) -> Canvas:
         """Both hands; the dealer's second card is face down until it is their turn."""
@@ -161,13 +177,18 @@ class Blackjack(Drawn, RuleEnv):
         dealer = [(self.dealer_top_card_value_str or "", SUITS[state.suit])]
         dealer += [_looks(card, place) if played else ("", "") for place, card in enumerate(self.dealer[1:], 1)]
         player = [_looks(card, place + 1) for place, card in enumerate(self.player)]
-        dealt = worth(state.dealer, state.dealer_count)[0] if played else shown
+        dealt = best(state.dealer_total, state.dealer_ace) if played else shown
         return blackjack_picture(
             dealer,
             player,
             totals=("A" if dealt == 1 else str(dealt), f"{total} with an ace as 11" if ace else str(total)),
             note="bust" if total > 21 else _verdict(payout(state, self.params)) if played else "",
         )
+
+
+def _cards(cards: int, rest: int, count: int) -> list[int]:
+    """A packed hand, card by card."""
+    return [(cards >> 4 * place if place < WORD else rest >> 4 * (place - WORD)) & 15 for place in range(count)]
 
 
 def _looks(card: int, place: int) -> tuple[str, str]:

@@ -158,7 +158,7 @@ def observe(state: State, params: Params) -> int:
 
 def inform(state: State, params: Params) -> Info:
     """How likely the step was, and which actions would change anything."""
-    return Info(state.prob, action_mask(state.s))
+    return Info(state.prob, MASKS[state.s])
 
 
 def action_mask(place: int) -> NDArray[np.int8]:
@@ -174,6 +174,10 @@ def action_mask(place: int) -> NDArray[np.int8]:
     if rider == IN_TAXI and stop >= 0:
         mask[5] = 1
     return mask
+
+
+MASKS = np.array([action_mask(place) for place in range(500)])
+MASKS.flags.writeable = False
 
 
 class Taxi(TabularEnv):
