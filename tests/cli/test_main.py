@@ -10,7 +10,7 @@ import pytest
 import ludus as library
 from ludus.cli.group import import_from_here
 
-VERBS = ("demo", "list", "info", "run", "check", "version")
+VERBS = ("demo", "list", "info", "run", "check", "bench", "audit", "version")
 
 
 def test_without_a_verb_it_shows_its_verbs(ludus):

@@ -1,0 +1,149 @@
+"""What a wall costs: a step, a start, a spawn, interleaved with what each is compared to. Medians.
+
+    python benchmarks/sandbox.py [--backends process bubblewrap …] [--rounds N] [--json FILE]
+
+A step is CartPole's, over the same step in this process. A start is from `confine` to an environment that is ready,
+over a bare `python -I -c pass` behind the same wall. A spawn is from `ForkServer.spawn` to one that is ready.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import ludus
+from ludus.sandbox import Limits, Sandbox
+from ludus.sandbox.environment import ForkServer, confine, confine_vec
+from ludus.sandbox.environment.interpreter import Interpreter
+
+SPEC = ludus.spec("CartPole-v1")
+STEPS = 300
+LANES = 64
+BARS = {"step": (40.0, "µs"), "start": (60.0, "ms"), "spawn": (15.0, "ms")}
+
+
+def seconds(do: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    do()
+    return time.perf_counter() - start
+
+
+def time_steps(env: Any) -> list[float]:
+    """Microseconds of each step; resets are not counted."""
+    found: list[float] = []
+    env.reset(seed=0)
+    for number in range(STEPS):
+        start = time.perf_counter()
+        step = env.step(number & 1)
+        found.append((time.perf_counter() - start) * 1e6)
+        if step.terminated or step.truncated:
+            env.reset()
+    return found
+
+
+def measure_steps(box: Sandbox, rounds: int) -> dict[str, float]:
+    with confine(SPEC, sandbox=box) as confined, ludus.make(SPEC) as bare:
+        times: dict[str, list[float]] = {"confined": [], "bare": []}
+        for _ in range(rounds):
+            times["confined"] += time_steps(confined)
+            times["bare"] += time_steps(bare)
+    found = {f"step {name}": statistics.median(one) for name, one in times.items()}
+    return {**found, "step": found["step confined"] - found["step bare"]}
+
+
+def measure_batch(box: Sandbox, rounds: int) -> dict[str, float]:
+    """Microseconds that a lane's step costs more in a confined batch than in the serial one."""
+    times: dict[str, list[float]] = {"confined": [], "bare": []}
+    with (
+        confine_vec(SPEC, sandbox=box, num_envs=LANES) as confined,
+        ludus.make_vec(SPEC, LANES, executor="serial") as bare,
+    ):
+        actions = np.arange(LANES) % 2
+        for envs in (confined, bare):
+            envs.reset(seed=0)
+        for _ in range(rounds * 10):
+            times["confined"].append(seconds(lambda: confined.step(actions)))
+            times["bare"].append(seconds(lambda: bare.step(actions)))
+    found = {name: statistics.median(one) / LANES * 1e6 for name, one in times.items()}
+    return {"lane": found["confined"] - found["bare"]}
+
+
+def measure_starts(box: Sandbox, rounds: int) -> dict[str, float]:
+    policy = Interpreter().policy(box.policy)
+    times: dict[str, list[float]] = {"interpreter": [], "numpy": [], "confine": []}
+
+    def run(program: str) -> None:
+        with box.backend.start([sys.executable, "-I", "-c", program], policy) as process:
+            process.wait()
+
+    for _ in range(rounds):
+        times["interpreter"].append(seconds(lambda: run("pass")))
+        times["numpy"].append(seconds(lambda: run("import numpy")))
+        start = time.perf_counter()
+        env = confine(SPEC, sandbox=box)
+        times["confine"].append(time.perf_counter() - start)
+        env.close()
+    found = {name: statistics.median(one) * 1e3 for name, one in times.items()}
+    return {**found, "start": found["confine"] - found["interpreter"]}
+
+
+def measure_spawns(box: Sandbox, rounds: int) -> dict[str, float]:
+    times: list[float] = []
+    with ForkServer(SPEC, sandbox=box) as server:
+        for _ in range(rounds):
+            start = time.perf_counter()
+            env = server.spawn()
+            times.append((time.perf_counter() - start) * 1e3)
+            env.close()
+    return {"spawn": statistics.median(times)}
+
+
+def measure(name: str, rounds: int) -> dict[str, Any]:
+    box = Sandbox(name, limits=Limits(wall=None))
+    found: dict[str, Any] = {"backend": name}
+    for one in (measure_steps, measure_batch, measure_starts, measure_spawns):
+        found |= one(box, rounds)
+    return found
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """The table, and which bars are missed."""
+    titles = {
+        "step bare": "step here, µs", "step confined": "confined", "step": "over", "lane": f"over, of {LANES} lanes",
+        "interpreter": "interpreter, ms", "numpy": "with NumPy", "confine": "confine", "start": "over",
+        "spawn": "spawn, ms",
+    }  # fmt: skip
+    table = Table(title="what a wall costs: medians")
+    for column in ("backend", *titles.values()):
+        table.add_column(column, justify="left" if column == "backend" else "right")
+    for row in rows:
+        table.add_row(row["backend"], *(f"{row[key]:.1f}" for key in titles))
+    Console().print(table)
+    for key, (bar, unit) in BARS.items():
+        missed = [f"{row['backend']} ({row[key]:.1f})" for row in rows if row[key] > bar]
+        print(f"{key}: at most {bar:g} {unit}; missed by", ", ".join(missed) or "none")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--backends", nargs="+", default=["process", "landlock", "bubblewrap"])
+    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    parser.add_argument("--rounds", type=int, default=20)
+    arguments = parser.parse_args()
+    rows = [measure(name, arguments.rounds) for name in arguments.backends]
+    show(rows)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""A batch of `ludus.make_vec`, by any of its executors."""
+
+from typing import Any
+
+import numpy as np
+
+import ludus
+
+__all__: list[str] = []
+
+
+class Contestant:
+    """The batch of an id and an executor."""
+
+    turns = 1
+
+    def __init__(self, id: str, lanes: int, ring: int, executor: str, **options: Any) -> None:
+        self._envs = ludus.make_vec(id, lanes, executor=executor, **options)
+        space = self._envs.action_space
+        space.seed(0)
+        self.actions = [space.sample() for _ in range(ring)]
+        self.held = sum(_bytes(one) for one in self.actions)
+        self.about = {"ludus": ludus.__version__, "numpy": np.__version__}
+        self._envs.reset(seed=0)
+        self.step = self._envs.step
+
+    def close(self) -> None:
+        """Close the batch."""
+        self._envs.close()
+
+
+def _bytes(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    return sum(_bytes(part) for part in parts)

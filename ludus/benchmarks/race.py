@@ -1,0 +1,131 @@
+"""Races: contestants take turns, round after round, so that a busy moment of the machine is everybody's."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from ludus.benchmarks.contestant import Contestant
+from ludus.benchmarks.process import ContestantFailed, Process
+from ludus.benchmarks.report import Figure, Skipped
+
+__all__ = ["Arena", "Pace"]
+
+Outcome = Figure | Skipped
+Say = Callable[[str], None]
+
+
+def silent(text: str) -> None:
+    """Tell nobody."""
+    del text
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long everybody runs, and how often.
+
+    >>> Pace().rounds
+    5
+    """
+
+    seconds: float = 0.3
+    rounds: int = 5
+    warm: float = 0.2
+
+
+class Arena:
+    """Keeps the processes of contestants from race to race: most of them take seconds to start.
+
+    >>> serial = Contestant("ludus serial", "executor.py", {"executor": "serial"})
+    >>> with Arena(Pace(0.001, rounds=2, warm=0.0)) as arena:
+    ...     [figure] = arena.race([serial], 4, {"id": "GridWorld-v0"})
+    >>> figure.contestant, figure.lanes, figure.rounds
+    ('ludus serial', 4, 2)
+    """
+
+    def __init__(self, pace: Pace, say: Say = silent) -> None:
+        self.pace, self._say = pace, say
+        self._stack, self._processes = ExitStack(), dict[str, Process]()
+
+    def race(self, contestants: Sequence[Contestant], lanes: int, work: Mapping[str, Any]) -> list[Outcome]:
+        """Everybody's figure at this batch size, or why there is none; `work` names the environment."""
+        outcomes: dict[str, Outcome] = {}
+        about: dict[str, dict[str, str]] = {}
+        rounds: dict[str, list[dict[str, Any]]] = {}
+        for one in contestants:
+            self._start(one, lanes, outcomes)
+        for one in contestants:
+            if one.name not in outcomes:
+                self._say(f"{one.name}, {lanes:,} lanes: getting ready")
+                options = {**work, **one.options, "lanes": lanes, "warm": self.pace.warm}
+                answer = self._ask(one, lanes, outcomes, "prepare", options)
+                about[one.name], rounds[one.name] = answer.get("about", {}), []
+        for number in range(self.pace.rounds):
+            for one in contestants:
+                if one.name not in outcomes:
+                    self._say(f"{one.name}, {lanes:,} lanes: round {number + 1} of {self.pace.rounds}")
+                    rounds[one.name].append(self._ask(one, lanes, outcomes, "run", self.pace.seconds))
+        for one in contestants:
+            if one.name not in outcomes:
+                outcomes[one.name] = _figure(one, lanes, rounds[one.name], about[one.name])
+                self._ask(one, lanes, {}, "release", True)
+        return [outcomes[one.name] for one in contestants]
+
+    def memory(self, contestant: Contestant, work: Mapping[str, Any], times: int = 1) -> float | None:
+        """Bytes for each lane, the least of so many readings, each in a new process; None if they cannot be had."""
+        options = {**work, **contestant.options, **contestant.memory_options, "lanes": contestant.memory_lanes}
+        found: list[float] = []
+        for number in range(times):
+            self._say(f"{contestant.name}: memory, {number + 1} of {times}")
+            try:
+                with Process(contestant) as process:
+                    reading = process.ask("memory", options)["bytes_per_lane"]
+            except ContestantFailed:
+                reading = None
+            if reading is None:
+                return None
+            found.append(reading)
+        return min(found, default=None)
+
+    def _start(self, contestant: Contestant, lanes: int, outcomes: dict[str, Outcome]) -> None:
+        """Start everybody before anybody is asked: what they load, they load side by side."""
+        name, most = contestant.name, contestant.most_lanes
+        if not contestant.fits(lanes):
+            outcomes[name] = Skipped(name, lanes, f"more than {most:,} lanes would take too long")
+        elif name not in self._processes:
+            try:
+                self._processes[name] = self._stack.enter_context(Process(contestant))
+            except ContestantFailed as error:
+                outcomes[name] = Skipped(name, lanes, str(error))
+
+    def _ask(
+        self, contestant: Contestant, lanes: int, outcomes: dict[str, Outcome], verb: str, argument: Any
+    ) -> dict[str, Any]:
+        """The answer; without one the contestant is out of this race, and if it is gone, it starts anew in the next."""
+        process = self._processes[contestant.name]
+        try:
+            return process.ask(verb, argument, seconds=self.pace.seconds)
+        except ContestantFailed as error:
+            outcomes[contestant.name] = Skipped(contestant.name, lanes, str(error))
+            if not process.alive:
+                self._processes.pop(contestant.name).close()
+            return {}
+
+    def close(self) -> None:
+        """End every process."""
+        self._stack.close()
+        self._processes.clear()
+
+    def __enter__(self) -> "Arena":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _figure(contestant: Contestant, lanes: int, rounds: list[dict[str, Any]], about: dict[str, str]) -> Figure:
+    speeds = [one["steps"] / one["seconds"] for one in rounds]
+    best = speeds.index(max(speeds))
+    latency, p99 = (rounds[best][name] * 1e6 for name in ("median", "p99"))
+    spread = min(speeds) / max(speeds)
+    return Figure(contestant.name, lanes, max(speeds), latency, p99, len(rounds), spread, about=about)

@@ -1,0 +1,108 @@
+"""`Report`: what came out of a benchmark, as data. Tables, plots and pages are made of it, and nothing is added."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+__all__ = ["Figure", "Report", "Skipped"]
+
+BASELINE = "gymnasium sync"
+"""Whom everybody is compared with, where it was measured; else the slowest is."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One contestant at one size of batch: its best round, and how far the rounds lay apart.
+
+    >>> Figure("ludus kernel", 64, 1_000_000.0, 64.0, 80.0, rounds=5, spread=0.9).seconds_per_lane
+    1e-06
+    """
+
+    contestant: str
+    lanes: int
+    steps_per_second: float
+    """Steps of lanes: a batch of 64 that is stepped once makes 64."""
+    microseconds: float
+    """The median time of one step call, that is of one step of every lane."""
+    microseconds_p99: float
+    rounds: int
+    spread: float
+    """The slowest round's steps per second as a part of the best's."""
+    bytes_per_lane: float | None = None
+    about: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Versions and settings, as the contestant gives them."""
+
+    @property
+    def seconds_per_lane(self) -> float:
+        """What one step of one lane costs."""
+        return 1.0 / self.steps_per_second
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A contestant that was not measured, at one size or (`lanes` 0) at any, and why.
+
+    >>> Skipped("envpool", 0, "not installed").reason
+    'not installed'
+    """
+
+    contestant: str
+    lanes: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """All figures about one environment, and who is missing.
+
+    >>> figures = Figure("a", 1, 300.0, 1, 1, 5, 1.0), Figure("b", 1, 100.0, 1, 1, 5, 1.0)
+    >>> report = Report("GridWorld-v0", 0.3, 5, figures)
+    >>> report.ratio("a", "b", 1), report.compared(report.figures[0])
+    (3.0, 3.0)
+    """
+
+    id: str
+    seconds: float
+    """How long each round was."""
+    rounds: int
+    figures: tuple[Figure, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    machine: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def sizes(self) -> list[int]:
+        """The batch sizes that were measured."""
+        return sorted({one.lanes for one in self.figures})
+
+    @property
+    def contestants(self) -> list[str]:
+        """Who was measured, in the order of taking part."""
+        return list(dict.fromkeys(one.contestant for one in self.figures))
+
+    def figure(self, contestant: str, lanes: int) -> Figure | None:
+        """The figure of a contestant at a size, if there is one."""
+        return next((one for one in self.figures if (one.contestant, one.lanes) == (contestant, lanes)), None)
+
+    def ratio(self, contestant: str, other: str, lanes: int) -> float | None:
+        """How many times as many steps per second, if both were measured."""
+        mine, theirs = self.figure(contestant, lanes), self.figure(other, lanes)
+        return None if mine is None or theirs is None else mine.steps_per_second / theirs.steps_per_second
+
+    def compared(self, figure: Figure) -> float:
+        """How many times as fast as Gymnasium's plain loop at that size, or as the slowest if that is missing."""
+        speeds = {one.contestant: one.steps_per_second for one in self.figures if one.lanes == figure.lanes}
+        return figure.steps_per_second / speeds.get(BASELINE, min(speeds.values()))
+
+    def reason(self, contestant: str, lanes: int) -> str:
+        """Why a figure is missing."""
+        found = [one.reason for one in self.skipped if one.contestant == contestant and one.lanes in (0, lanes)]
+        return found[0] if found else "it did not take part"
+
+    def to_json(self) -> str:
+        """The whole report; each figure also has its `ratio` (see `compared`)."""
+        data: Any = msgspec.to_builtins(self)
+        for row, one in zip(data["figures"], self.figures, strict=True):
+            row["ratio"] = self.compared(one)
+        return msgspec.json.encode(data).decode()

@@ -1,0 +1,10 @@
+"""Actions that are calls: methods marked `@tool` become typed calls with a schema, and a space of them.
+
+Not here: how calls travel (MCP, HTTP), which is in `ludus.serve`.
+"""
+
+from ludus.tools.calls import Call, Calls
+from ludus.tools.tool import Tool, tool, tools_of
+from ludus.tools.tool_env import ToolEnv, ToolOutcome
+
+__all__ = ["Call", "Calls", "Tool", "ToolEnv", "ToolOutcome", "tool", "tools_of"]

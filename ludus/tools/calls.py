@@ -1,0 +1,184 @@
+"""`Calls`: the space of calls of some tools; one action is one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy, deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ludus.errors import CodecError, InvalidSpace, listing, shorten
+from ludus.spaces import Space
+from ludus.spaces.lens import lens_from_arguments
+from ludus.spaces.space import Violation
+from ludus.tools.tool import Parameter, Tool
+
+__all__ = ["Call", "Calls"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool and the arguments it is called with.
+
+    >>> Call("buy", {"item": "tea"}).tool
+    'buy'
+    """
+
+    tool: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+class Calls(Space[Call]):
+    """The calls of `tools` with arguments that fit.
+
+    >>> from ludus.tools import tool, tools_of
+    >>> class Shop:
+    ...     @tool
+    ...     def buy(self, item: str, count: int = 1) -> str:
+    ...         '''Buy something.'''
+    >>> space = Calls(tools_of(Shop))
+    >>> Call("buy", {"item": "tea"}) in space
+    True
+    >>> print(*space.validate(Call("buy", {"item": 3}), "action"))
+    action.arguments.item: expected str, Text(0, 65536, charset=any character), got 3
+    """
+
+    def __init__(self, tools: Mapping[str, Tool], seed: Any = None) -> None:
+        if not tools:
+            raise InvalidSpace("Calls: expected at least one tool, got none")
+        self.tools = {name: _own(one) for name, one in tools.items()}
+        super().__init__(None, None, seed)
+
+    # --- description ---
+
+    def arguments(self) -> dict[str, Any]:
+        """Every tool as data: all that a stranger needs to call it, none of the code."""
+        return {"tools": [[one.name, one.description, _described(one)] for one in self.tools.values()]}
+
+    @classmethod
+    def from_arguments(cls, arguments: dict[str, Any]) -> Calls:
+        """The space again; its tools can be checked and described, and called only where they live."""
+        found: dict[str, Tool] = {}
+        for name, description, parameters in arguments["tools"]:
+            if not isinstance(name, str) or not isinstance(description, str):
+                raise CodecError(f"Calls: expected tools with a name and a description, got {shorten(arguments)}")
+            one = Tool(name, _elsewhere)
+            one.description = description
+            one.parameters = {}
+            for parameter, lens, required, default, text in parameters:
+                read = lens_from_arguments(lens)
+                one.parameters[parameter] = Parameter(
+                    read, bool(required), None if required else read.decode(default), text
+                )
+            found[name] = one
+        return cls(found)
+
+    @property
+    def subspaces(self) -> tuple[Space[Any], ...]:
+        """The spaces of all arguments, tool by tool."""
+        return tuple(one.lens.space for tool in self.tools.values() for one in tool.parameters.values())
+
+    # --- sampling and membership ---
+
+    def seed(self, seed: Any = None) -> Any:
+        """Seed the choice of the tool, and from it every argument."""
+        used = super().seed(seed)
+        for space in self.subspaces:
+            space.seed(None if seed is None else int(self.np_random.integers(np.iinfo(np.int32).max)))
+        return used
+
+    def sample(self, mask: Any = None, probability: Any = None) -> Call:
+        """A tool chosen uniformly, or out of those that a mask names, with arguments drawn at random."""
+        if probability is not None:
+            raise InvalidSpace(f"sample: expected no probability for {self!r}, got {shorten(probability)}")
+        names = list(self.tools) if mask is None else [name for name in self.tools if name in mask]
+        if not names:
+            raise InvalidSpace(f"sample: expected a mask that names one of {listing(self.tools)}, got {shorten(mask)}")
+        tool = self.tools[names[int(self.np_random.integers(len(names)))]]
+        drawn = {name: one.lens.build(one.lens.space.sample()) for name, one in tool.parameters.items()}
+        return Call(tool.name, drawn)
+
+    def zero(self) -> Call:
+        """The first tool with the zero of each argument."""
+        tool = next(iter(self.tools.values()))
+        return Call(tool.name, {name: one.lens.build(one.lens.space.zero()) for name, one in tool.parameters.items()})
+
+    def contains(self, x: Any) -> bool:
+        """Whether `x` is a call of one of the tools with arguments that fit."""
+        return not self.validate(x)
+
+    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+        """What is wrong with the call."""
+        if not isinstance(x, Call) or not isinstance(x.arguments, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
+            return [self._violation(x, path, "a Call(tool, arguments)")]
+        if x.tool not in self.tools:
+            return [self._violation(x.tool, f"{path}.tool", f"one of {listing(self.tools)}")]
+        found = self.tools[x.tool].violations(x.arguments, f"{path}.arguments")
+        return [one if isinstance(one, Violation) else self._violation(x.arguments, path, str(one)) for one in found]
+
+    # --- the wire ---
+
+    def encode(self, x: Any, *, binary: bool = False) -> dict[str, Any]:
+        """An object of the tool and its arguments."""
+        parameters = self.tools[x.tool].parameters
+        encoded = {name: parameters[name].lens.encode(one, binary=binary) for name, one in x.arguments.items()}
+        return {"tool": x.tool, "arguments": encoded}
+
+    def decode(self, data: Any) -> Call:
+        """The call in an object of a tool and its arguments."""
+        if not isinstance(data, dict) or not {"tool"} <= data.keys() <= {"tool", "arguments"}:
+            raise CodecError(f"{self!r}: expected an object of 'tool' and 'arguments', got {shorten(data)}")
+        name, given = data["tool"], data.get("arguments", {})
+        if not isinstance(name, str) or name not in self.tools or not isinstance(given, dict):
+            raise CodecError(f"{self!r}: expected a tool out of {listing(self.tools)}, got {shorten(data)}")
+        parameters, found = self.tools[name].parameters, dict[str, Any]()
+        for one, part in given.items():
+            if one not in parameters:
+                raise CodecError(f"{name}: expected the arguments {listing(parameters)}, got {shorten(one)}")
+            found[one] = parameters[one].lens.decode(part)
+        return Call(name, found)
+
+    def json_schema(self) -> dict[str, Any]:
+        """One of the tools with its arguments."""
+        shapes = [
+            {
+                "title": one.name,
+                "description": one.description,
+                "type": "object",
+                "properties": {"tool": {"const": one.name}, "arguments": one.input_schema()},
+                "required": ["tool", *(["arguments"] if one.input_schema()["required"] else [])],
+                "additionalProperties": False,
+            }
+            for one in self.tools.values()
+        ]
+        return {"oneOf": shapes}
+
+    # --- identity ---
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Calls) and self.arguments() == other.arguments()
+
+    def __repr__(self) -> str:
+        return f"Calls({listing(self.tools)})"
+
+
+def _own(tool: Tool) -> Tool:
+    """The tool with spaces of its own, whose generators nobody else draws from."""
+    twin = copy(tool)
+    twin.parameters = deepcopy(tool.parameters)
+    return twin
+
+
+def _described(tool: Tool) -> list[Any]:
+    return [[name, *_parameter(one)] for name, one in tool.parameters.items()]
+
+
+def _parameter(one: Parameter) -> list[Any]:
+    default = None if one.required else one.lens.encode(one.default, binary=False)
+    return [one.lens.arguments(), one.required, default, one.description]
+
+
+def _elsewhere() -> None:
+    """What stands for a tool whose code is somewhere else."""
