@@ -16,7 +16,9 @@ LudusError
 │   ├── ContractViolation  the environment returned something the contract forbids
 │   ├── ClosedEnvironment  used after close
 │   ├── RenderError        rendering that was not asked for, or cannot be had
-│   └── SnapshotError      state that cannot be copied, or does not fit
+│   ├── SnapshotError      state that cannot be copied, or does not fit
+│   ├── OutOfTurn          lanes asked again before they answered, or waited for without being asked
+│   └── WorkerFailure      a lane raised in its worker process, or the worker died or hung
 ├── SandboxError           confined code could not be started, or did not keep its channel
 │   ├── SandboxUnavailable a backend that does not work here, with the reason
 │   ├── LimitExceeded      confined code hit a limit and was stopped
@@ -62,6 +64,7 @@ __all__ = [
     "MissingExtra",
     "NameNotFound",
     "NamespaceNotFound",
+    "OutOfTurn",
     "RegistrationError",
     "RegistryError",
     "RenderError",
@@ -71,6 +74,7 @@ __all__ = [
     "SnapshotError",
     "UnknownEnvironment",
     "VersionNotFound",
+    "WorkerFailure",
     "listing",
     "shorten",
 ]
@@ -154,6 +158,25 @@ class LimitExceeded(SandboxError):
 
 class ChannelError(SandboxError):
     """Bytes from confined code that are no message, or one beyond the limits."""
+
+
+class OutOfTurn(EnvError):
+    """Lanes were asked again before they had answered, or waited for without having been asked."""
+
+
+class WorkerFailure(EnvError):
+    """A lane raised in its worker process, or the worker died, hung, or could not begin."""
+
+    def __init__(
+        self, message: str, *, lanes: tuple[int, ...] = (), action: object = None, worker_traceback: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.lanes = lanes
+        """The lanes that failed."""
+        self.action = action
+        """The last action of the first of them."""
+        self.worker_traceback = worker_traceback
+        """Where the worker was, as its own interpreter tells it; empty if it could not."""
 
 
 class RegistryError(LudusError):

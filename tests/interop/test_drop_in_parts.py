@@ -1,7 +1,6 @@
 """What stands behind Gymnasium's names, used as Gymnasium's programs use it."""
 
 import os
-import warnings
 from importlib.util import find_spec
 
 import numpy as np
@@ -61,7 +60,7 @@ def test_lanes_may_differ_in_bounds_when_asked_for():
 
 
 def test_a_worker_of_ones_own_is_refused():
-    with pytest.raises(InvalidArgument, match="worker: expected None, since no process is started"):
+    with pytest.raises(InvalidArgument, match="worker: expected None, since workers have one way to work"):
         executors.AsyncVectorEnv([GridWorld], worker=print)
 
 
@@ -375,8 +374,14 @@ def test_conversions_name_what_is_missing():
     assert conversions.torch_to_numpy(3) == np.array(3)
 
 
-def test_warnings_of_the_asynchronous_batch_point_at_the_caller():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        executors.AsyncVectorEnv([GridWorld])
-    assert caught[0].filename == __file__
+@pytest.mark.parametrize("mode", ["different", "pair"])
+def test_lanes_in_processes_may_differ_in_their_bounds(mode):
+    lanes = [lambda: GridWorld(3), lambda: GridWorld(6)]
+    wide = Box(0, 9, (2,), np.int64)
+    given = (wide.batch(2), wide) if mode == "pair" else mode
+    with executors.AsyncVectorEnv(lanes, observation_mode=given) as envs:
+        expected = executors.SyncVectorEnv(lanes, observation_mode=given)
+        assert envs.observation_space == expected.observation_space
+        assert np.array_equal(envs.reset(seed=1)[1]["goal"], expected.reset(seed=1)[1]["goal"])
+    with pytest.raises(InvalidSpace, match="lane 1: expected the observation_space of lane 0"):
+        executors.AsyncVectorEnv(lanes)

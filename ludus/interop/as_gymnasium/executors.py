@@ -1,6 +1,5 @@
-"""Executors by Gymnasium's names and arguments: lanes run one after another, whichever is asked for."""
+"""Executors by Gymnasium's names and arguments."""
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any
@@ -10,7 +9,7 @@ from ludus.errors import ClosedEnvironment, InvalidArgument, InvalidSpace, short
 from ludus.interop.as_gymnasium.failures import AlreadyPendingCallError, NoAsyncCallError
 from ludus.interop.as_gymnasium.vectors import VectorEnv
 from ludus.spaces import Space, batch_differing_spaces
-from ludus.vector import SerialVectorEnv
+from ludus.vector import ProcessVectorEnv, SerialVectorEnv
 
 __all__ = ["AsyncState", "AsyncVectorEnv", "SyncVectorEnv"]
 
@@ -30,13 +29,7 @@ class SyncVectorEnv(SerialVectorEnv, VectorEnv[Any, Any, Any]):
         observation_mode: str | tuple[Space[Any], Space[Any]] = "same",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
-        given: Any = observation_mode
-        pair = isinstance(given, tuple) and [isinstance(one, Space) for one in given] == [True, True]
-        if not pair and given not in ("same", "different"):
-            raise InvalidArgument(
-                f"observation_mode: expected 'same', 'different' or (batch space, lane space), "
-                f"got {shorten(observation_mode)}"
-            )
+        _check_mode(observation_mode)
         self.env_fns, self.observation_mode = list(env_fns), observation_mode
         super().__init__(self.env_fns, autoreset_mode=autoreset_mode, copy=copy)
 
@@ -53,12 +46,7 @@ class SyncVectorEnv(SerialVectorEnv, VectorEnv[Any, Any, Any]):
             super()._require_equal_spaces()
             return
         for lane, env in enumerate(self.envs):
-            expected, found = self.single_observation_space, env.observation_space
-            if not expected.same_layout(found) or env.action_space != self.single_action_space:
-                raise InvalidSpace(
-                    f"lane {lane}: expected the shapes and dtypes of lane 0, {expected!r}, "
-                    f"and its action space, {self.single_action_space!r}, got {found!r} and {env.action_space!r}"
-                )
+            _require_layout(lane, self, env.observation_space, env.action_space)
 
 
 class AsyncState(Enum):
@@ -70,16 +58,16 @@ class AsyncState(Enum):
     WAITING_CALL = "call"
 
 
-class AsyncVectorEnv(SyncVectorEnv):
-    """Gymnasium's batch of one process a lane, here in this process, one lane after another; it says so in a warning.
+class AsyncVectorEnv(ProcessVectorEnv, VectorEnv[Any, Any, Any]):
+    """The process executor by Gymnasium's arguments; lanes may differ in the bounds of their observations.
 
-    Histories are the same in both. The methods with `_async` only take their arguments, those with `_wait` do the work.
+    One worker has several lanes, as many as there are cores for. Histories are those of `SyncVectorEnv`.
 
-    >>> import warnings
     >>> from ludus.envs.teaching.grid_world import GridWorld
-    >>> with warnings.catch_warnings(action="ignore"):
-    ...     AsyncVectorEnv([GridWorld, GridWorld]).num_envs
-    2
+    >>> with AsyncVectorEnv([GridWorld, GridWorld]) as envs:
+    ...     envs.reset_async(seed=0)
+    ...     envs.reset_wait()[0].tolist()
+    [[0, 0], [0, 0]]
     """
 
     def __init__(
@@ -94,20 +82,29 @@ class AsyncVectorEnv(SyncVectorEnv):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         max_concurrency: int | None = None,
     ) -> None:
-        del shared_memory, context, daemon, max_concurrency  # where lanes run never changes what they do
+        del shared_memory, daemon  # memory is always shared, and no worker outlives its parent
         if worker is not None:
             raise InvalidArgument(
-                f"worker: expected None, since no process is started, got {shorten(worker)}; "
+                f"worker: expected None, since workers have one way to work, got {shorten(worker)}; "
                 "put what it does into a wrapper"
             )
-        warnings.warn(
-            "AsyncVectorEnv: lanes run one after another in this process, with the same histories as in processes of "
-            "their own but without their speed; docs/interop.md says why",
-            UserWarning,
-            stacklevel=2,
-        )
-        super().__init__(env_fns, copy, observation_mode, autoreset_mode)
+        _check_mode(observation_mode)
+        self.env_fns, self.observation_mode = list(env_fns), observation_mode
         self._state, self._pending = AsyncState.DEFAULT, ((), {})
+        super().__init__(
+            self.env_fns, autoreset_mode=autoreset_mode, copy=copy, context=context, num_workers=max_concurrency
+        )
+
+    def _require_equal_spaces(self, found: list[tuple[int, Space[Any], Space[Any]]]) -> None:
+        if self.observation_mode == "same":
+            super()._require_equal_spaces(found)
+            return
+        for lane, seen, acts in found:
+            _require_layout(lane, self, seen, acts)
+        if self.observation_mode == "different":
+            self.observation_space = batch_differing_spaces([seen for _, seen, _ in found])
+        elif isinstance(self.observation_mode, tuple):
+            self.observation_space, self.single_observation_space = self.observation_mode
 
     def _begin(self, state: AsyncState, *args: Any, **kwargs: Any) -> None:
         if self.closed:
@@ -137,14 +134,19 @@ class AsyncVectorEnv(SyncVectorEnv):
         return self.reset(**kwargs)
 
     def step_async(self, actions: Any) -> None:
-        """Take the actions of a step."""
-        self._begin(AsyncState.WAITING_STEP, actions)
+        """Send every lane on its step; it is made while the caller does something else."""
+        self._begin(AsyncState.WAITING_STEP)
+        try:
+            self.send(actions)
+        except BaseException:
+            self._state = AsyncState.DEFAULT
+            raise
 
     def step_wait(self, timeout: float | None = None) -> Step[Any]:
-        """Step with the actions taken."""
+        """What the step gave that was begun."""
         del timeout
-        args, _ = self._finish(AsyncState.WAITING_STEP)
-        return self.step(*args)
+        self._finish(AsyncState.WAITING_STEP)
+        return self.recv()[1]
 
     def call_async(self, name: str, *args: Any, **kwargs: Any) -> None:
         """Take the arguments of a call of every lane."""
@@ -156,7 +158,19 @@ class AsyncVectorEnv(SyncVectorEnv):
         args, kwargs = self._finish(AsyncState.WAITING_CALL)
         return self.call(*args, **kwargs)
 
-    def close_extras(self, timeout: float | None = None, terminate: bool = False, **kwargs: Any) -> None:
-        """Close every lane."""
-        del timeout, terminate
-        super().close_extras(**kwargs)
+
+def _check_mode(given: Any) -> None:
+    pair = isinstance(given, tuple) and [isinstance(one, Space) for one in given] == [True, True]
+    if not pair and given not in ("same", "different"):
+        raise InvalidArgument(
+            f"observation_mode: expected 'same', 'different' or (batch space, lane space), got {shorten(given)}"
+        )
+
+
+def _require_layout(lane: int, envs: Any, seen: Space[Any], acts: Space[Any]) -> None:
+    expected = envs.single_observation_space
+    if not expected.same_layout(seen) or acts != envs.single_action_space:
+        raise InvalidSpace(
+            f"lane {lane}: expected the shapes and dtypes of lane 0, {expected!r}, "
+            f"and its action space, {envs.single_action_space!r}, got {seen!r} and {acts!r}"
+        )

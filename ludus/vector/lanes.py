@@ -1,0 +1,155 @@
+"""`LaneVectorEnv`: what batches of separate environments share, wherever the lanes run."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.core import AutoresetMode, EpisodePlan, VectorEnv
+from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, ResetNeeded, shorten
+from ludus.spaces import Discrete, MultiBinary, MultiDiscrete, Space
+from ludus.vector.lane import Maker
+
+__all__ = ["LaneVectorEnv"]
+
+Mask = npt.NDArray[np.bool_]
+
+
+class LaneVectorEnv(VectorEnv[Any, Any]):
+    """A batch whose lanes are environments of their own: what is refused, and what is asked of every lane.
+
+    >>> from ludus.vector import SerialVectorEnv
+    >>> issubclass(SerialVectorEnv, LaneVectorEnv)
+    True
+    """
+
+    _mode: AutoresetMode
+    _begun: Mask
+    _interrupted: bool = False
+    """Whether the last call was cut short: which lanes have moved is not known then, until they are reset."""
+
+    def _accept(
+        self, makers: Sequence[Maker], mode: AutoresetMode | str, copy: bool, episodes: EpisodePlan | None
+    ) -> None:
+        """Take what every executor is made with."""
+        if not makers:
+            raise InvalidArgument(f"{type(self).__name__}: expected at least one environment, got none")
+        self._mode = AutoresetMode.of(mode)
+        self.copy, self.episodes, self._makers = copy, episodes, list(makers)
+
+    def _describe(self, metadata: dict[str, Any], render_mode: str | None, spaces: Sequence[Space[Any]]) -> None:
+        """Be a batch of lanes like the first one."""
+        self.metadata = {**metadata, "autoreset_mode": self._mode}
+        self.render_mode = render_mode
+        self.single_observation_space, self.single_action_space = spaces
+        self.observation_space = self.single_observation_space.batch(self.num_envs)
+        self.action_space = self.single_action_space.batch(self.num_envs)
+        one = self.single_action_space
+        self._chooses = isinstance(one, Discrete | MultiDiscrete | MultiBinary)
+        if isinstance(one, Discrete):
+            self._shift, self._choices, self._unsigned = int(one.start), int(one.n), np.dtype(f"u{one.dtype.itemsize}")
+
+    # --- what is refused ---
+
+    def _check_open(self, what: str) -> None:
+        if self.closed:
+            raise ClosedEnvironment(f"{what}: expected an open batch, got one that was closed; make a new one")
+
+    def _check_begun(self, what: str, lanes: Any = None) -> None:
+        """Only lanes that were reset may be asked to step."""
+        begun = self._begun if lanes is None else self._begun[lanes]
+        if not begun.all():
+            reason = "a call that was interrupted" if self._interrupted else "no reset yet"
+            raise ResetNeeded(f"{what}: expected reset() first, got {reason}")
+
+    def _check_under_way(self, what: str, ended: Any) -> None:
+        """With autoreset disabled, only lanes under way may be asked to step; `ended` are the others."""
+        if self._mode is AutoresetMode.DISABLED and len(ended):
+            raise ResetNeeded(
+                f"{what}: expected lanes under way, got ended lanes {[int(one) for one in ended]}; "
+                "reset them with options={'reset_mask': mask}"
+            )
+
+    def _check_all_begun(self) -> None:
+        if not self._begun.all():
+            raise ResetNeeded(
+                "reset: expected every lane to have been reset once, "
+                f"got none for lanes {[int(one) for one in np.flatnonzero(~self._begun)]}"
+            )
+        self._interrupted = False
+
+    def _actions(self, action: Any, space: Space[Any] | None = None, count: int | None = None) -> list[Any]:
+        """The action of each of `count` lanes, all of them if nothing else is said."""
+        space, count = space or self.action_space, count or self.num_envs
+        try:
+            actions = list(space.iterate(action))
+        except (TypeError, KeyError, ValueError, IndexError) as error:
+            raise InvalidArgument(f"action: expected a batch of {space!r}, got {shorten(action)}") from error
+        if len(actions) != count:
+            raise InvalidArgument(f"action: expected one for each of {count} lanes, got {len(actions)}")
+        self._check_choices(action, space)
+        return actions
+
+    def _check_choices(self, action: Any, space: Space[Any]) -> None:
+        # A choice that is none stops the batch before any lane moves. What a Box's bounds mean is for each lane to say:
+        # some clip.
+        if self._chooses and not self._plainly_chosen(action):
+            space.check(action, "action", InvalidAction)
+
+    def _plainly_chosen(self, action: Any) -> bool:
+        """A quick yes for what batches are mostly given, an array of choices in the dtype of the space."""
+        one = self.single_action_space
+        if type(one) is not Discrete or type(action) is not np.ndarray or action.dtype != one.dtype:
+            return False
+        shifted: npt.NDArray[Any] = action - one.start if self._shift else action
+        # Below the first, as an unsigned number, is far beyond the last.
+        return int(np.maximum.reduce(shifted.view(self._unsigned), axis=None, initial=0)) < self._choices
+
+    # --- lanes from outside ---
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """The attribute `name` of each lane, called with these arguments if it can be."""
+        raise NotImplementedError
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """The attribute `name` of each lane."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set the attribute on each lane: one value for all, or a list or tuple with one for each."""
+        raise NotImplementedError
+
+    def _one_for_each(self, name: str, values: Any) -> list[Any]:
+        each = list(values) if isinstance(values, list | tuple) else [values] * self.num_envs
+        if len(each) != self.num_envs:
+            raise InvalidArgument(f"set_attr {name}: expected {self.num_envs} values, got {len(each)}")
+        return each
+
+    def stream(self, name: str) -> Any:
+        """The stream `name` of each lane."""
+        return self.call("stream", name)
+
+    @property
+    def np_random(self) -> Any:
+        """The stream of each lane; a list or tuple with one for each sets them."""
+        return self.get_attr("np_random")
+
+    @np_random.setter
+    def np_random(self, value: Any) -> None:
+        self.set_attr("np_random", value)
+
+    @property
+    def np_random_seed(self) -> Any:
+        """The seed of each lane."""
+        return self.get_attr("np_random_seed")
+
+    # --- the spaces' part of a snapshot ---
+
+    def _space_state(self) -> tuple[Space[Any], Space[Any]]:
+        return deepcopy((self.observation_space, self.action_space))
+
+    def _take_spaces(self, spaces: tuple[Space[Any], Space[Any]]) -> None:
+        self.observation_space.adopt_random(spaces[0])
+        self.action_space.adopt_random(spaces[1])

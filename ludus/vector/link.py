@@ -1,0 +1,163 @@
+"""Links: one worker process, as the batch that started it sees it."""
+
+import os
+import signal
+import time
+import weakref
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+from ludus.errors import WorkerFailure, shorten
+from ludus.vector.block import DONE, PLACE, PROGRESS, Desk
+from ludus.vector.channel import Channel
+from ludus.vector.failure import how_it_ended
+from ludus.vector.lifeline import WHERE
+from ludus.vector.split import Span
+from ludus.vector.terms import Terms
+from ludus.vector.worker import serve
+
+__all__ = ["Link", "Loss"]
+
+PATIENCE = 0.5
+"""For how many seconds a worker that hangs is given to write down where it is."""
+
+
+class Loss(NamedTuple):
+    """How a worker was lost."""
+
+    how: str
+    lane: int
+    """Which lane was being asked something."""
+    traceback: str
+    """Where the worker was, as far as its interpreter could tell."""
+
+
+class Link:
+    """A worker process with the lanes of `span`, from its start until it is let go."""
+
+    desk: Desk
+    """Where it finds what to do, once memory is shared."""
+    box: int
+    """The box for what it is asked and answers."""
+
+    def __init__(self, terms: Terms, span: Span, lanes: Any) -> None:
+        self.span = span
+        self.lost: Loss | None = None
+        """Until a new worker is started, the lanes of one that was lost are not there."""
+        self.taken = 0
+        """How many of the things that it has done were looked at."""
+        self._progress, self._since, self._open = -1, 0.0, True
+        self.channel, theirs = Channel.pair()
+        reader, self._lifeline = os.pipe()
+        self._notebook = os.memfd_create("ludus worker")
+        _links.add(self)
+        self.process = terms.process(
+            target=serve, args=(theirs.end, lanes, span[0], terms.mode.value), name=f"ludus lanes {span}"
+        )
+        try:
+            with _interrupts_held():
+                self.process.start()
+            self.channel.send_file(reader)
+            self.channel.send_file(self._notebook)
+        except BaseException:
+            self.let_go()
+            raise
+        finally:
+            os.close(reader)
+            theirs.close()
+
+    @property
+    def lanes(self) -> range:
+        """The lanes it has."""
+        return range(*self.span)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether it is there and has something to do."""
+        return self.lost is None and self.desk.waiting
+
+    def look_after(self, timeout: float | None) -> None:
+        """While it has something to do: lose it if it has ended, or makes no progress for `timeout` seconds."""
+        if not self.process.is_alive():
+            self.lose(how_it_ended(self.process.exitcode))
+            return
+        progress, now = self.desk.counters[PROGRESS] + self.desk.counters[DONE], time.monotonic()
+        if progress != self._progress:
+            self._progress, self._since = progress, now
+        if timeout is not None and now - self._since >= timeout:
+            self.lose(f"made no progress for {timeout:g} s and was killed")
+
+    def lose(self, how: str) -> None:
+        """Note how and where it was lost, and let it go."""
+        lane = self.desk.counters[PLACE] if hasattr(self, "desk") else self.span[0]
+        self.lost = Loss(how, lane if lane in self.lanes else self.span[0], self._where())
+        self.let_go()
+
+    def error(self, expected: str, action: Any = None, advice: str = "") -> WorkerFailure:
+        """What to raise now that it is lost."""
+        how, lane, where = self.lost or Loss("is there", self.span[0], "")
+        after = "" if action is None else f" after action {shorten(action)}"
+        share = "" if len(self.lanes) == 1 else f" (of lanes {self.span[0]} to {self.span[1] - 1})"
+        told = f"; in the worker:\n{where.rstrip()}" if where else ""
+        return WorkerFailure(
+            f"lane {lane}{share}: expected {expected}, got a worker process that {how}{after}{advice}{told}",
+            lanes=tuple(self.lanes),
+            action=action,
+            worker_traceback=where,
+        )
+
+    def _where(self) -> str:
+        """Where the worker is or was, if its interpreter can tell: it writes that down when asked, and in a crash."""
+        if self.process.is_alive():
+            with suppress(ProcessLookupError):
+                os.kill(self.process.pid, WHERE)
+            end = time.monotonic() + PATIENCE
+            while not os.fstat(self._notebook).st_size and time.monotonic() < end and self.process.is_alive():
+                time.sleep(0.005)
+        return os.pread(self._notebook, os.fstat(self._notebook).st_size, 0).decode(errors="replace")
+
+    def let_go(self, seconds: float = 0.0) -> None:
+        """See the process end, within so many seconds or by force, and keep nothing of it; once is enough."""
+        if not self._open:
+            return
+        started = self.process.pid is not None
+        try:
+            if started and seconds:
+                self.process.join(seconds)
+        finally:
+            if started:
+                self.process.kill()
+                self.process.join()
+            self.process.close()
+            self.forget()
+
+    def forget(self) -> None:
+        """Close what this process has open of the worker; in a fork of it, that is all there is to do."""
+        self._open = False
+        _links.discard(self)
+        self.channel.close()
+        for file in (self._lifeline, self._notebook):
+            os.close(file)
+
+
+_links: "weakref.WeakSet[Link]" = weakref.WeakSet()
+
+
+def _forget_all() -> None:
+    """A fork must not hold the lifelines of its parent's workers, or they would not see it end."""
+    for link in list(_links):
+        link.forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)
+
+
+@contextmanager
+def _interrupts_held() -> Generator[None]:
+    """Keep Ctrl-C for afterwards: a worker must not meet it before it has said that it ignores it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,280 @@
+"""`Work`: what is asked of workers, what comes of it, and what is done about lanes that fail."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ludus.core import Info
+from ludus.vector.block import ALL, DONE, REQUEST, Block
+from ludus.vector.crew import Crew
+from ludus.vector.failure import Failure, error_of
+from ludus.vector.link import Link
+from ludus.vector.terms import Terms
+
+__all__ = ["Asked", "Work"]
+
+Asked = dict[int, list[int]]
+"""For each worker, by its number, what it is to do: lanes, or `ALL` of them."""
+
+
+class Work:
+    """The work of one crew. Infos are given by lane; observations, rewards and flags are in the block."""
+
+    def __init__(self, crew: Crew, block: Block, terms: Terms) -> None:
+        self._crew, self._block, self._terms = crew, block, terms
+        self._owner = [number for number, span in enumerate(crew.spans) for _ in range(*span)]
+        self.everything: Asked = {number: [ALL] for number in range(len(crew.spans))}
+        self.flying: set[int] = set()
+        """The lanes that were sent and have not yet been gathered."""
+        self.restarts = 0
+        self.unsettled = False
+        """Whether something was asked and nobody has looked at the outcome, because a call was interrupted."""
+        self.seeds: list[int | None] = [None] * len(self._owner)
+        """The last seed that each lane was reset with."""
+        self._sent: dict[int, Any] = {}
+
+    @property
+    def lost_lanes(self) -> list[int]:
+        """The lanes whose worker is gone."""
+        return [lane for link in self._crew.links if link.lost is not None for lane in link.lanes]
+
+    def by_worker(self, lanes: Iterable[int]) -> Asked:
+        """Lanes, under the number of the worker that has them."""
+        found: Asked = {}
+        for lane in lanes:
+            found.setdefault(self._owner[lane], []).append(lane)
+        return found
+
+    # --- actions ---
+
+    def hand_out(self, actions: dict[int, Any], *, singly: bool = False) -> None:
+        """Leave actions that shared memory does not hold as they are in boxes: each lane's own, or those of workers."""
+        encode, boxes = self._block.action_codec.encode, self._block.boxes
+        self._sent.update(actions)
+        for number, lanes in self.by_worker(actions).items():
+            link = self._crew.links[number]
+            if link.lost is None:
+                for box, some in [(lane, [lane]) for lane in lanes] if singly else [(link.box, lanes)]:
+                    boxes.put(box, [encode(actions[lane]) for lane in some], link.channel)
+
+    def in_memory(self, lanes: Iterable[int]) -> None:
+        """The actions of these lanes are in shared memory."""
+        if self._sent:
+            for lane in lanes:
+                self._sent.pop(lane, None)
+
+    # --- steps ---
+
+    def step(self) -> dict[int, Info]:
+        """Have every lane make its step; what fails is mended and done again, or raised."""
+        infos: dict[int, Info] = {}
+        asked = self.everything
+        while asked:
+            self.unsettled = True
+            links = self._ask(asked)
+            self._crew.wait(self._block, links.values())
+            failures: list[Failure] = []
+            for number, link in links.items():
+                if link.lost is None:
+                    self._take(link, asked[number], infos, failures)
+            self.unsettled = False
+            lost = {number: asked[number] for number, link in links.items() if link.lost is not None}
+            if not failures and not lost:
+                break
+            asked = self._mended(failures, lost)
+        return infos
+
+    def _ask(self, asked: Asked) -> dict[int, Link]:
+        links = {number: self._crew.links[number] for number in asked}
+        for number, link in links.items():
+            if link.lost is None:
+                for item in asked[number]:
+                    link.desk.ask(item)
+        return links
+
+    def _take(self, link: Link, items: list[int], infos: dict[int, Info], failures: list[Failure]) -> None:
+        """Look at what was done, and at what was left in the boxes for it."""
+        boxes = self._block.boxes
+        for item in items:
+            box = link.box if item == ALL else item
+            if boxes.lengths[box]:
+                self._receive(boxes.take(box, link.channel), infos, failures)
+            link.taken += 1
+
+    def _receive(self, found: Any, infos: dict[int, Info], failures: list[Failure]) -> None:
+        rests, told, failed = found
+        for lane, rest in rests:
+            self._block.observations.accept(lane, iter(rest))
+        infos.update(told)
+        failures += failed
+
+    # --- steps that are under way while the batch does something else ---
+
+    def send(self, lanes: list[int]) -> None:
+        """Have lanes make a step, some time."""
+        asked = self.by_worker(lanes)
+        gone: Asked = {number: [] for number in asked if self._crew.links[number].lost is not None}
+        if gone:
+            self._mended([], gone)
+        self.flying.update(lanes)
+        self._ask(asked)
+
+    def gather(self, ripe: dict[int, Info]) -> None:
+        """Wait for some of the lanes under way, and add those that have made their step to `ripe`, in that order."""
+        links = self._crew.links
+        flying = {number: links[number] for number in self.by_worker(self.flying)}
+        self._crew.wait_for_some(self._block, flying.values())
+        done = [(when, lane, link) for link in flying.values() for when, lane in link.desk.finished(link.taken)]
+        failures: list[Failure] = []
+        for _, lane, link in sorted(done, key=lambda one: one[:2]):
+            infos: dict[int, Info] = {lane: {}}
+            known = len(failures)
+            self._take(link, [lane], infos, failures)
+            if len(failures) == known:
+                ripe[lane] = infos[lane]
+            self.flying.discard(lane)
+        lost = {
+            number: lanes for number, lanes in self.by_worker(self.flying).items() if links[number].lost is not None
+        }
+        if failures or lost:
+            self.flying.difference_update(lane for lanes in lost.values() for lane in lanes)
+            again = self._mended(failures, lost)
+            self.flying.update(lane for lanes in again.values() for lane in lanes)
+            self._ask(again)
+
+    # --- requests ---
+
+    def request(self, verb: str, arguments: dict[int, tuple[Any, ...]]) -> list[Any]:
+        """The answers of workers, by number; the first error is raised as it was in the worker."""
+        gone: Asked = {number: [] for number in arguments if self._crew.links[number].lost is not None}
+        if gone:
+            self._mended([], gone)
+        found: list[Any] = []
+        for link, answer in self._exchanged(verb, arguments):
+            if answer is None:
+                raise link.error(f"an answer to {verb!r}")
+            if not answer[0]:
+                raise error_of(answer[1], f"an answer to {verb!r}", as_it_was=True)
+            found.append(answer[1])
+        return found
+
+    def _exchanged(self, verb: str, arguments: dict[int, tuple[Any, ...]]) -> list[tuple[Link, Any]]:
+        """The workers and their answers; None of one that was lost."""
+        boxes, links = self._block.boxes, [self._crew.links[number] for number in arguments]
+        self.unsettled = True
+        for link, one in zip(links, arguments.values(), strict=True):
+            boxes.put(link.box, [verb, one], link.channel)
+            link.desk.ask(REQUEST)
+        self._crew.wait(self._block, links)
+        answers: list[tuple[Link, Any]] = []
+        for link in links:
+            if link.lost is None:
+                link.taken = link.desk.counters[DONE]
+            answers.append((link, None if link.lost is not None else boxes.take(link.box, link.channel)))
+        self.unsettled = False
+        return answers
+
+    def reset(self, lanes: list[int], seeds: list[int | None], options: dict[str, Any] | None) -> dict[int, Info]:
+        """Reset lanes; workers that were lost are started anew for it."""
+        infos: dict[int, Info] = {}
+        failures: list[Failure] = []
+        asked = self.by_worker(lanes)
+        while asked:
+            for number in asked:
+                if self._crew.links[number].lost is not None:
+                    self._renew(number)
+            arguments = {number: ({lane: seeds[lane] for lane in some}, options) for number, some in asked.items()}
+            answers = dict(zip(asked, self._exchanged("reset", arguments), strict=True))
+            for _, answer in answers.values():
+                if answer is not None and not answer[0]:
+                    raise error_of(answer[1], "a reset")
+                if answer is not None:
+                    self._receive(answer[1], infos, failures)
+            asked = {number: asked[number] for number, (_, answer) in answers.items() if answer is None}
+            if asked:
+                self._count([], asked, "a reset")
+        if failures:
+            raise self._error(failures, {}, "a reset")
+        return infos
+
+    # --- what fails ---
+
+    def _mended(self, failures: list[Failure], lost: Asked) -> Asked:
+        """Make anew what failed, if that is wanted: the next step tells of broken episodes. Gives what to ask again."""
+        self._count(failures, lost, "a step")
+        again = dict(lost)
+        for number in lost:
+            gone = self._crew.links[number].lost
+            self._break_off(self._renew(number).lanes, "the worker process " + ("" if gone is None else gone.how))
+        for lane, _, line, _ in failures:
+            self._break_off([lane], line, anew=True)
+            again.setdefault(self._owner[lane], []).append(lane)
+        return again
+
+    def _count(self, failures: list[Failure], lost: Asked, expected: str) -> None:
+        """Count restarts, and raise where there are to be none or no more."""
+        wanted = self.restarts + len(failures) + len(lost)
+        if self._terms.on_failure == "raise" or wanted > self._terms.max_restarts:
+            raise self._error(failures, lost, expected)
+        self.restarts = wanted
+
+    def _renew(self, number: int) -> Link:
+        link = self._crew.renew(self._block, number)
+        for box in (link.box, *link.lanes):
+            self._block.boxes.lengths[box] = 0
+        return link
+
+    def _break_off(self, lanes: Iterable[int], reason: str, *, anew: bool = False) -> None:
+        """Have lanes tell that their episodes cannot go on, and begin the next ones from seeds of their own."""
+        for number, some in self.by_worker(lanes).items():
+            states = {lane: self._broken(lane, reason) for lane in some}
+            self.request("mend", {number: (states, anew)})
+
+    def _broken(self, lane: int, reason: str) -> tuple[bool, int, int | None, tuple[Any, str]]:
+        number, seed = int(self._block.numbers[lane]), self.seeds[lane]
+        if seed is not None:  # the stream is gone with its environment: equal failures shall give equal histories
+            seed = int(np.random.SeedSequence([seed, number, self.restarts]).generate_state(1, np.uint64)[0])
+        return False, number, seed, (self._block.observations.read(lane), reason)
+
+    def _error(self, failures: list[Failure], lost: Asked, expected: str) -> BaseException:
+        """The error of the first lane that failed, with a note of each other."""
+        links = [self._crew.links[number] for number in lost]
+        advice = "; its lanes are gone until reset()"
+        if self._terms.on_failure == "restart":
+            advice += f", after max_restarts={self._terms.max_restarts} restarts"
+        errors = [(one[0], error_of(one, expected, self._action(one[0], expected))) for one in failures]
+        for link in links:
+            lane = link.span[0] if link.lost is None else link.lost.lane
+            errors.append((lane, link.error(expected, self._action(lane, expected), advice)))
+        (_, first), *others = sorted(errors, key=lambda one: one[0])
+        for lane, error in others:
+            first.add_note(f"lane {lane} too: {type(error).__name__}: {error}")
+        return first
+
+    def _action(self, lane: int, expected: str) -> Any:
+        if expected != "a step":
+            return None
+        return self._sent[lane] if lane in self._sent else self._block.actions.read(lane)
+
+    # --- calls that were interrupted ---
+
+    def settle(self) -> None:
+        """Wait for what an interrupted call left under way, and forget it."""
+        for link in self._crew.links:
+            if link.lost is None:
+                link.desk.bell.ring()  # it may have been asked and not woken
+        self._crew.wait(self._block, self._crew.links)
+        for link in self._crew.links:
+            if link.lost is None:
+                link.taken = link.desk.counters[DONE]
+                for box in (link.box, *link.lanes):
+                    self._discard(box, link)
+        self.flying.clear()
+        self.unsettled = False
+
+    def _discard(self, box: int, link: Link) -> None:
+        try:
+            self._block.boxes.take(box, link.channel)
+        except EOFError:  # it was being taken when the call was interrupted
+            self._block.boxes.lengths[box] = 0

@@ -1,0 +1,74 @@
+"""The one matrix: environment × executor × autoreset mode × wrappers; an executor never changes what lanes do."""
+
+import numpy as np
+import pytest
+
+import ludus
+from ludus.core import AutoresetMode, Episode
+from ludus.testing import data_equal
+from ludus.wrappers import FlattenObservation, StickyAction, TimeAwareObservation, TransformReward
+
+pytestmark = pytest.mark.no_cover  # what they run is measured by shorter tests
+
+LANES, STEPS = 3, 40
+IDS = [spec.id for spec in ludus.list_envs() if spec.id != "CartPole-v0"]
+INSIDE = (StickyAction.using(repeat_action_probability=0.25), TransformReward.using(func=lambda reward: 2 * reward + 1))
+AROUND = (TimeAwareObservation.using(), FlattenObservation.using())
+
+
+def history(name, executor, mode, inside, around):
+    """All that a batch gives over some steps, with partial resets where lanes wait for one, and planned episodes."""
+    options = {"num_workers": 2} if executor == "process" else {}
+    envs = ludus.make_vec(name, LANES, executor, mode, inside, max_episode_steps=9, episodes=plan, **options)
+    assert envs.executor == executor
+    for wrapper in around:
+        envs = wrapper(envs)
+    told = [envs.reset(seed=[11, 12, 13])]
+    envs.action_space.seed(7)
+    with envs:
+        for _ in range(STEPS):
+            step = envs.step(envs.action_space.sample())
+            told.append(tuple(step))
+            ended = step[2] | step[3]
+            if mode is AutoresetMode.DISABLED and ended.any():
+                told.append(envs.reset(options={"reset_mask": ended}))
+    return told
+
+
+def plan(lane, number):
+    return Episode(seed=100 * lane + number) if number % 2 else Episode()
+
+
+def same(ours, theirs):
+    """Equal in every value that is told; of lanes that tell nothing, a column holds filler."""
+    if isinstance(ours, dict):
+        assert ours.keys() == theirs.keys()
+        for key, column in ours.items():
+            mask = ours.get(f"_{key}")
+            if mask is None or isinstance(column, dict):
+                same(column, theirs[key])
+            else:
+                same(
+                    [column[lane] for lane in np.flatnonzero(mask)],
+                    [theirs[key][lane] for lane in np.flatnonzero(mask)],
+                )
+    elif isinstance(ours, list | tuple):
+        assert len(ours) == len(theirs)
+        for one, other in zip(ours, theirs, strict=True):
+            same(one, other)
+    elif isinstance(ours, float | np.number):
+        assert ours == theirs  # a column holds one kind of number; a lane by itself may tell of 1 once and of 1.0 later
+    else:
+        assert data_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("wrapped", ["plain", "inside", "around"])
+@pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
+@pytest.mark.parametrize("name", IDS)
+def test_every_executor_gives_the_serial_history(name, mode, wrapped):
+    inside, around = INSIDE if wrapped == "inside" else (), AROUND if wrapped == "around" else ()
+    expected = history(name, "serial", mode, inside, around)
+    for executor in ("thread", "process", "kernel"):
+        ruled = hasattr(ludus.make(name).unwrapped, "rules") and not inside
+        if executor != "kernel" or ruled:
+            same(history(name, executor, mode, inside, around), expected)

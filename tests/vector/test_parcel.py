@@ -1,0 +1,148 @@
+"""Parcels, boxes and bells: what workers and their batch tell each other arrives as it was."""
+
+import enum
+import platform
+from dataclasses import dataclass
+from mmap import mmap
+
+import numpy as np
+import pytest
+
+from ludus.errors import InvalidType
+from ludus.spaces import Box, Discrete, GraphInstance
+from ludus.testing import data_equal
+from ludus.vector import bell
+from ludus.vector.bell import BELL_BYTES, Bell
+from ludus.vector.block import LANE_BOX, Block
+from ludus.vector.channel import Channel
+from ludus.vector.parcel import pack, unpack
+from ludus.vector.patience import LATE, LEAST, MOST, Patience
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+@dataclass
+class Point:
+    x: int
+
+
+VALUES = [
+    *(None, True, 1, -(2**63), 2**64 - 1, 2**64, -(2**70), 0.5, float("inf"), "text", "\ud800", b"bytes", 1 + 2j),
+    *((), (1, (2, [3])), [], [1, (2,)], {}, {"a": {"b": (1,)}}, {1: "a", (2, 3): None}, {"a": 1, 2: 3}),
+    *(
+        np.float64(2),
+        np.float32(0.1),
+        np.int8(-3),
+        np.bool_(True),
+        np.str_("hi"),
+        np.str_(""),
+        np.datetime64("2020-01-01"),
+    ),
+    *(np.arange(6).reshape(2, 3), np.asfortranarray(np.eye(3)), np.zeros((0, 3)), np.array(3), np.zeros((2, 3), ">f4")),
+    *(np.array(["a", "bcd"]), np.array(""), np.array([1, None], object), np.zeros(2, [("a", int), ("b", float)])),
+    *(Colour.RED, Point(3), {"deep": [Point(1), np.zeros(2)]}, {1, 2}, range(3)),
+    GraphInstance(np.zeros((2, 1), np.float32), np.array([1]), np.array([[0, 1]], np.int16)),
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_a_value_arrives_as_it_was(value):
+    found = unpack(pack(value))
+    assert type(found) is type(value)
+    assert data_equal(found, value) or found == value
+
+
+def test_arrays_that_arrive_are_the_receivers():
+    found = unpack(pack([np.zeros(3), np.zeros(3)]))
+    found[0][0] = 1
+    assert found[1].tolist() == [0, 0, 0]
+
+
+def test_a_list_that_holds_itself_arrives():
+    value = [1]
+    value.append(value)
+    found = unpack(pack(value))
+    assert found[1] is found
+
+
+def test_what_cannot_be_sent_is_told():
+    with pytest.raises(InvalidType, match=r"value: expected what can be pickled, .* got <unlocked _thread.lock"):
+        pack({"a": __import__("threading").Lock()})
+
+
+def test_long_messages_go_beside_the_boxes_in_any_order():
+    block = Block(Discrete(2), Discrete(2), [(0, 2), (2, 4)])
+    twin = Block(Discrete(2), Discrete(2), [(0, 2), (2, 4)], block.file)
+    (ours, theirs), (also_ours, also_theirs) = Channel.pair(), Channel.pair()
+    long = [f"{lane}" * LANE_BOX for lane in range(4)]
+    for lane, channel in enumerate([theirs, theirs, also_theirs, also_theirs]):
+        twin.boxes.put(lane, long[lane], channel)
+    for lane, channel in [(3, also_ours), (1, ours), (0, ours), (2, also_ours)]:
+        assert block.boxes.take(lane, channel) == long[lane]
+        assert block.boxes.take(lane, channel) is None
+    twin.boxes.put(0, "short", theirs)
+    assert block.boxes.take(0, ours) == "short"
+    for one in (ours, theirs, also_ours, also_theirs):
+        one.close()
+    block.release()
+
+
+def test_the_other_end_may_be_gone():
+    ours, theirs = Channel.pair()
+    assert ours.receive(0.0) is None
+    theirs.close()
+    with pytest.raises(EOFError):
+        ours.receive(1.0)
+    ours.close()
+
+
+def test_a_bell_rings_across_memory_that_is_shared():
+    memory = memoryview(mmap(-1, BELL_BYTES))
+    ours, theirs = Bell(memory, new=True), Bell(memory)
+    theirs.ring()
+    theirs.ring()
+    assert ours.wait(10)
+    ours.heard()
+    assert not ours.wait(0.001)
+    theirs.ring()
+    ours.hush()
+    ours.heard()
+    assert not ours.wait(0.0)
+
+
+def test_memory_is_ordered_by_a_pair_of_atomic_operations_where_the_processor_does_not():
+    before = bytes(bell._fence)
+    bell._real_fence()
+    assert bytes(bell._fence) == before
+    assert bell.fence is (bell._no_fence if platform.machine() == "x86_64" else bell._real_fence)
+
+
+def test_whoever_was_late_by_yielding_sleeps_for_longer_each_time(monkeypatch):
+    monkeypatch.setattr("ludus.vector.patience.monotonic_ns", lambda: 10**9)
+    patience, waits = Patience(), []
+    for _ in range(9):
+        assert patience.until() > 10**9
+        patience.learn(10**9 - 2 * LATE)
+        slept = 0
+        while not patience.until():
+            slept += 1
+        waits.append(slept)
+    assert waits == [min(MOST, LEAST * 2**number) for number in range(9)]
+    for _ in range(MOST):
+        patience.learn(10**9)
+    patience.learn(10**9 - 2 * LATE)
+    assert [patience.until() for _ in range(LEAST)] == [0] * LEAST
+    assert patience.until()
+
+
+def test_a_value_that_does_not_fit_its_space_is_refused_as_by_the_serial_executor():
+    block = Block(Box(0, 1, (2,), np.float32), Discrete(2), [(0, 2)])
+    column = block.observations
+    column.write(1, np.array([0.5, 0.25]), [])
+    assert column.read(1).tolist() == [0.5, 0.25]
+    for wrong in (np.zeros(3, np.float32), np.float32(1), None):
+        with pytest.raises((ValueError, TypeError)):
+            column.write(0, wrong, [])
+    block.release()
