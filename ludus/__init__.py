@@ -14,7 +14,7 @@ from ludus.core import (
 )
 
 # The mapping takes its room's name: `ludus.registry["GridWorld-v0"]`; `from ludus.registry import …` still works.
-from ludus.registry import list_envs, make, make_vec, pprint_registry, register, register_envs, registry, spec
+from ludus.registry import list_envs, make, make_vec, pprint_registry, register, register_envs, registry, spec, trust
 from ludus.spaces import Space
 from ludus.wrappers.wrapping import wrap
 
@@ -42,6 +42,7 @@ __all__ = [
     "registry",
     "spaces",
     "spec",
+    "trust",
     "vector",
     "wrap",
     "wrappers",

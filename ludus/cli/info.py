@@ -14,8 +14,12 @@ from rich.text import Text
 
 from ludus.cli.console import out
 from ludus.core import Env, EnvSpec, Security
-from ludus.errors import LudusError
-from ludus.registry import make, registry, spec
+from ludus.errors import IsolationNeeded, LudusError
+from ludus.registry import registry, spec
+from ludus.registry.confinement import Settled, settle
+from ludus.registry.make import make_settled
+from ludus.registry.provenance import authors, authors_ahead
+from ludus.registry.trust import demand
 from ludus.spaces import describe
 
 __all__ = ["info"]
@@ -28,34 +32,52 @@ def info(
 ) -> None:
     """Show an environment's spec, its spaces, and what it may touch.
 
-    Its code is not loaded with --no-load, nor where it asks for isolation.
+    With --no-load its code is not loaded; otherwise it is, behind the wall that it has to run behind.
     """
-    found = spec(target)
-    env, error = _made(found) if load and found.security.isolation == "none" else (None, None)
+    settled, missing = _settled(target)
+    env, error = _made(settled) if load and missing is None else (None, missing if load else None)
     if as_json:
-        print(_json(found, env))
+        print(_json(settled, env))
     else:
-        _print(found, env)
+        _print(settled, env)
     if env is not None:
         env.close()
     if error is not None:
         raise error
 
 
-def _made(found: EnvSpec) -> tuple[Env[Any, Any] | None, LudusError | None]:
+def _settled(target: str) -> tuple[Settled, IsolationNeeded | None]:
+    """What is meant, and the wall that it has to run behind; where there is no such wall here, also why not."""
+    try:
+        return settle(target), None
+    except IsolationNeeded as error:
+        if authors_ahead(target):  # what it means, only its code could tell
+            raise
+        found = spec(target)
+        return Settled(found, demand(found), None), error
+
+
+def _made(settled: Settled) -> tuple[Env[Any, Any] | None, LudusError | None]:
     """The environment, or why it cannot be had: what the spec says is worth showing all the same."""
     try:
         with redirect_stdout(sys.stderr):  # what an environment prints is no part of what is shown
-            return make(found), None
+            return make_settled(settled), None
     except LudusError as error:
         return None, error
 
 
-def _json(found: EnvSpec, env: Env[Any, Any] | None) -> str:
+def _json(settled: Settled, env: Env[Any, Any] | None) -> str:
+    found = settled.spec
     data: dict[str, Any] = {
-        "spec": msgspec.json.decode(found.to_json()),
+        "spec": msgspec.json.decode(found.replace(wall=None).to_json()),
         "package": registry.package(found),
         "security": asdict(found.security),
+        "trust": {
+            "code": [{"level": one.level, "names": one.names} for one in authors(found)],
+            "isolation": settled.demand.isolation,
+            "reasons": settled.demand.reasons,
+            "granted": settled.demand.grant,
+        },
     }
     if env is not None:
         data["observation_space"] = describe(env.observation_space)
@@ -63,7 +85,8 @@ def _json(found: EnvSpec, env: Env[Any, Any] | None) -> str:
     return msgspec.json.encode(data).decode()
 
 
-def _print(found: EnvSpec, env: Env[Any, Any] | None) -> None:
+def _print(settled: Settled, env: Env[Any, Any] | None) -> None:
+    found = settled.spec
     out.print(
         Text.assemble(
             (found.id, "bold cyan"), "  ", (" · ".join(filter(None, (found.family, registry.package(found)))), "dim")
@@ -71,7 +94,7 @@ def _print(found: EnvSpec, env: Env[Any, Any] | None) -> None:
     )
     if found.description:
         out.print(Text(found.description))
-    rows = [*_spaces(found, env), *_facts(found), *_security(found.security)]
+    rows = [*_spaces(settled, env), *_facts(found), *_declared(found.security), *_trust(settled)]
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(ratio=1)
@@ -80,15 +103,14 @@ def _print(found: EnvSpec, env: Env[Any, Any] | None) -> None:
     out.print(Padding(table, (1, 0, 0, 2)))
 
 
-def _spaces(found: EnvSpec, env: Env[Any, Any] | None) -> list[tuple[str, str]]:
+def _spaces(settled: Settled, env: Env[Any, Any] | None) -> list[tuple[str, str]]:
     if env is None:
-        wall = found.security.isolation
-        return [("spaces", "not loaded" if wall == "none" else f"not loaded: it asks for isolation ({wall})")]
+        return [("spaces", "not loaded")]
     parameters = ", ".join(str(one) for one in signature(type(env.unwrapped)).parameters.values())
     return [
         ("observations", repr(env.observation_space)),
         ("actions", repr(env.action_space)),
-        ("arguments", parameters or "none"),
+        ("arguments", "known behind the wall only" if settled.sandbox is not None else parameters or "none"),
         ("render modes", ", ".join(env.metadata.get("render_modes") or []) or "none"),
     ]
 
@@ -116,8 +138,30 @@ def _code(found: EnvSpec) -> str:
     return entry_point if isinstance(entry_point, str) else f"{entry_point.__module__}:{entry_point.__qualname__}"
 
 
-def _security(security: Security) -> list[tuple[str, str]]:
+def _declared(security: Security) -> list[tuple[str, str]]:
     rows = [(name, ", ".join(getattr(security, name))) for name in ("network", "files", "subprocesses", "dependencies")]
     said = [(label, value) for label, value in rows if value]
-    wall = "none needed" if security.isolation == "none" else f"{security.isolation} or stronger"
-    return [("", ""), *(said or [("may touch", "by its own word, nothing but its own memory")]), ("isolation", wall)]
+    return [("", ""), *(said or [("may touch", "by its own word, nothing but its own memory")])]
+
+
+def _trust(settled: Settled) -> list[tuple[str, str]]:
+    """Whose code it is, the wall that it has to run behind, what that leaves it, and why."""
+    least, reasons, _ = settled.demand
+    wall = "none needed" if least == "none" else f"{least} or stronger: {'; '.join(reasons)}"
+    whose = "; ".join(map(str, authors(settled.spec)))
+    return [("isolation", wall), ("code by", whose), ("can reach", _reach(settled))]
+
+
+def _reach(settled: Settled) -> str:
+    least, security = settled.demand.isolation, settled.spec.security
+    if least in ("none", "process"):
+        where = "in this process" if least == "none" else "in a process of its own, which is no boundary"
+        return f"whatever you can: it runs {where}"
+    if not (security.network or security.files):
+        return f"the interpreter and its packages, to read: it declares no more, and the {least} keeps to that"
+    if settled.demand.grant:
+        return f"the interpreter and its packages, to read, and the network and files above; the {least} keeps to that"
+    return (
+        "the interpreter and its packages, to read, and nothing of what it declares, which nobody granted; "
+        f"ludus.trust(PACKAGE, {least!r}, grant=True) does"
+    )

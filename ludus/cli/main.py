@@ -5,6 +5,8 @@ from typing import Annotated
 import typer
 
 import ludus
+from ludus.cli.audit import audit
+from ludus.cli.bench import bench
 from ludus.cli.check import check
 from ludus.cli.console import out
 from ludus.cli.demo import demo
@@ -50,4 +52,6 @@ app.command("info")(info)
 app.command("run")(run)
 app.command("play")(play)
 app.command("check")(check)
+app.command("audit")(audit)
+app.command("bench")(bench)
 app.command("version")(version)

@@ -9,7 +9,7 @@ from ludus.core.episode import Episode, EpisodePlan
 from ludus.core.id import EnvId
 from ludus.core.legacy import LegacyEnv, from_done_step, from_legacy, to_done_step, to_legacy
 from ludus.core.snapshot import Snapshot
-from ludus.core.spec import EnvSpec, Security, WrapperSpec
+from ludus.core.spec import EnvSpec, Security, Wall, WrapperSpec
 from ludus.core.step import Info, Step
 from ludus.core.vector_env import VectorEnv
 from ludus.core.wrapper import ActionWrapper, ObservationWrapper, RewardWrapper, Wrapper
@@ -30,6 +30,7 @@ __all__ = [
     "Snapshot",
     "Step",
     "VectorEnv",
+    "Wall",
     "Wrapper",
     "WrapperSpec",
     "from_done_step",

@@ -11,7 +11,7 @@ from ludus.spaces.description import from_plain, to_plain
 from ludus.spaces.message import read_json, write_json
 from ludus.spaces.space import same_data
 
-__all__ = ["EnvSpec", "Isolation", "Security", "WrapperSpec"]
+__all__ = ["EnvSpec", "Isolation", "Security", "Wall", "WrapperSpec"]
 
 Isolation = Literal["none", "process", "sandbox", "container"]
 EntryPoint = str | Callable[..., Any]
@@ -39,10 +39,35 @@ class Security:
     def __post_init__(self) -> None:
         for name in ("network", "files", "subprocesses", "dependencies"):
             _set(self, name, _strings(f"security.{name}", getattr(self, name)))
-        if self.isolation not in get_args(Isolation):
-            raise InvalidSpec(
-                f"security.isolation: expected one of {listing(get_args(Isolation))}, got {self.isolation!r}"
-            )
+        _check_isolation("security.isolation", self.isolation)
+
+
+@dataclass(frozen=True)
+class Wall:
+    """What an environment was made behind, beside what was asked for: the record that goes with its results.
+
+    >>> Wall("none", asked="sandbox").weakened
+    True
+    """
+
+    isolation: Isolation = "none"
+    """What it was made behind."""
+    asked: Isolation = "none"
+    """The least that its security block and the words on trust ask for."""
+    backend: str = ""
+    """What gave the wall; empty where there is none."""
+
+    def __post_init__(self) -> None:
+        for name in ("isolation", "asked"):
+            _check_isolation(f"wall.{name}", getattr(self, name))
+        if not isinstance(self.backend, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidSpec(f"wall.backend: expected text, got {shorten(self.backend)}")
+
+    @property
+    def weakened(self) -> bool:
+        """Whether it is weaker than what was asked for, which took an explicit word."""
+        known = get_args(Isolation)
+        return known.index(self.isolation) < known.index(self.asked)
 
 
 @dataclass(frozen=True)
@@ -107,6 +132,8 @@ class EnvSpec:
     deprecated: str = ""
     """Why not to use it any more, and what to use instead."""
     security: Security = field(default_factory=Security)
+    wall: Wall | None = None
+    """Written by `make` where a wall was asked for or given; None: made in this process, as nothing asked for more."""
 
     maker: ClassVar[Callable[..., Any] | None] = None
 
@@ -118,6 +145,8 @@ class EnvSpec:
             _set(self, name, _strings(name, getattr(self, name)))
         if isinstance(self.security, Mapping):
             _set(self, "security", read_fields(Security, self.security, "security"))
+        if isinstance(self.wall, Mapping):
+            _set(self, "wall", read_fields(Wall, self.wall, "wall"))
         wrappers = [
             read_fields(WrapperSpec, one, "wrapper") if isinstance(one, Mapping) else one
             for one in self.additional_wrappers
@@ -266,6 +295,7 @@ _TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
     "license": (str, "text"),
     "deprecated": (str, "text"),
     "security": ((Security, Mapping), "a Security block"),
+    "wall": ((Wall, Mapping, type(None)), "a Wall or None"),
     "additional_wrappers": ((tuple, list), "a sequence of WrapperSpec"),
 }
 
@@ -284,6 +314,11 @@ def _check_fields(spec: EnvSpec) -> None:
     for one in given:
         if not isinstance(one, WrapperSpec | Mapping):
             raise InvalidSpec(f"{spec.id}.additional_wrappers: expected WrapperSpec, got {shorten(one)}")
+
+
+def _check_isolation(what: str, value: Any) -> None:
+    if value not in get_args(Isolation):
+        raise InvalidSpec(f"{what}: expected one of {listing(get_args(Isolation))}, got {shorten(value)}")
 
 
 def _strings(what: str, value: Any) -> tuple[str, ...]:
@@ -313,7 +348,7 @@ def _folder(entry_point: Any) -> str:
 def _plain(value: Any, what: str) -> Any:
     if isinstance(value, WrapperSpec):
         entry_point_name(value.entry_point, f"{what}.entry_point")
-    if isinstance(value, Security | WrapperSpec):
+    if isinstance(value, Security | Wall | WrapperSpec):
         return {one.name: _plain(getattr(value, one.name), f"{what}.{one.name}") for one in fields(value)}
     if isinstance(value, tuple) and value and isinstance(value[0], WrapperSpec | str):
         return [_plain(one, what) for one in value]

@@ -232,6 +232,8 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     def get_wrapper_attr(self, name: str) -> Any:
         """The attribute of the nearest layer that has it; the error names the layers looked at."""
         layer = next((layer for layer in self._layers() if hasattr(layer, name)), None)
+        if layer is None and self.unwrapped.has_wrapper_attr(name):  # of an environment elsewhere
+            return self.unwrapped.get_wrapper_attr(name)
         if layer is None:
             looked = " → ".join(type(layer).__name__ for layer in self._layers())
             raise AttributeError(f"no attribute {name!r} in {looked}")

@@ -7,6 +7,7 @@ from ludus.registry.make import make
 from ludus.registry.make_vec import make_vec
 from ludus.registry.shared import list_envs, namespace, pprint_registry, register, register_envs, registry, spec
 from ludus.registry.table import Registry
+from ludus.registry.trust import trust
 
 __all__ = [
     "Registry",
@@ -19,4 +20,5 @@ __all__ = [
     "register_envs",
     "registry",
     "spec",
+    "trust",
 ]

@@ -3,10 +3,12 @@
 from ludus.core import EnvId, EnvSpec
 from ludus.registry.loading import load
 
-__all__ = ["from_elsewhere"]
+__all__ = ["ADAPTERS", "from_elsewhere"]
 
 RESOLVERS = {"gymnasium": "ludus.interop.gymnasium:resolve"}
 """For each namespace a function from the rest of the id to a spec; it raises UnknownEnvironment where there is none."""
+ADAPTERS = {"ludus.interop.gymnasium": "gymnasium"}
+"""For each module of ours that runs another library's environments, the library: also the namespace they have here."""
 
 
 def from_elsewhere(id: EnvId) -> EnvSpec | None:

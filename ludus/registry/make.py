@@ -1,19 +1,21 @@
 """`make`: from an id, a spec or a class to an environment."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ludus.core import Env, EnvSpec
-from ludus.errors import InvalidArgument, InvalidType, IsolationNeeded, listing, shorten
+from ludus.core import Env, EnvSpec, VectorEnv
+from ludus.errors import InvalidArgument, shorten
 from ludus.registry.assembly import assemble
-from ludus.registry.search import WALLS
+from ludus.registry.confinement import Settled, confined, confined_batch, settle
+from ludus.registry.request import Target, requested
 from ludus.registry.shared import registry
-from ludus.registry.target import adhoc_spec
 
-__all__ = ["make", "requested"]
+if TYPE_CHECKING:
+    from ludus.sandbox import Sandbox
 
-Target = str | EnvSpec | Callable[..., Any]
+__all__ = ["Target", "make", "make_settled", "make_settled_batch", "requested"]
+
 NO_LIMIT = -1
 
 
@@ -22,54 +24,56 @@ def make(
     max_episode_steps: int | None = None,
     disable_env_checker: bool | None = None,
     *,
-    isolation: str | None = None,
+    isolation: "str | Sandbox | None" = None,
     **kwargs: Any,
 ) -> Env[Any, Any]:
     """Make the environment of an id, a spec, or an Env class; `kwargs` go to its constructor, over those of the spec.
 
-    `max_episode_steps=-1` takes the spec's time limit away. An environment that asks for isolation is refused, unless
-    `isolation="none"` says that its code may run in this process, with your rights. Around the environment come
-    `PassiveEnvChecker`, `OrderEnforcing`, `TimeLimit` and the spec's own wrappers, in this order. `make(env.spec)`
-    makes the same again.
+    `max_episode_steps=-1` takes the spec's time limit away. Around the environment come `PassiveEnvChecker`,
+    `OrderEnforcing`, `TimeLimit` and the spec's own wrappers, in this order. `make(env.spec)` makes the same again.
+
+    `isolation` is the wall to make it behind: "none", "process", "sandbox", "container", or a `ludus.sandbox.Sandbox`.
+    By default it is what the spec's security block and `ludus.trust` ask for, whichever is more; one that cannot be
+    given is refused. Less than that takes the word here, and `env.spec.wall` keeps it.
 
     >>> make("GridWorld-v0", size=3).reset(seed=0)
     (array([0, 0]), {'goal': array([2, 1])})
     """
-    spec = requested(id)
-    _check_isolation(spec, isolation)
-    changes: dict[str, Any] = {}
-    if max_episode_steps is not None:
-        changes["max_episode_steps"] = _limit(max_episode_steps)
-    if disable_env_checker is not None:
-        changes["disable_env_checker"] = disable_env_checker
-    return assemble(spec.replace(**changes), kwargs, registry.package(spec))
+    return make_settled(settle(id, isolation), max_episode_steps, disable_env_checker, **kwargs)
 
 
 EnvSpec.maker = make  # core does not know the registry, yet `spec.make()` should work
 
 
-def requested(id: Any) -> EnvSpec:
-    """The spec that somebody means by an id, a spec, a class or a function."""
-    if isinstance(id, EnvSpec):
-        return id
-    if isinstance(id, str):
-        return registry.spec(id)
-    if callable(id) and not isinstance(id, Env):
-        return adhoc_spec(id)
-    hint = "; it is made already" if isinstance(id, Env) else ""
-    raise InvalidType(f"make: expected an id like 'CartPole-v1', an EnvSpec or an Env class, got {shorten(id)}{hint}")
+def make_settled(
+    settled: Settled, max_episode_steps: int | None = None, disable_env_checker: bool | None = None, **kwargs: Any
+) -> Env[Any, Any]:
+    """Make what was decided on, without deciding again: what was said of trust is known to this process only."""
+    spec = _changed(settled.spec, max_episode_steps, disable_env_checker)
+    if settled.sandbox is None:
+        return assemble(spec, kwargs, registry.package(spec))
+    return confined(spec, kwargs, settled.sandbox)
 
 
-def _check_isolation(spec: EnvSpec, isolation: str | None) -> None:
-    """Fail closed: nothing weaker than what the spec asks for, unless that was said outright."""
-    if isolation is not None and isolation not in WALLS:
-        raise InvalidArgument(f"isolation: expected one of {listing(WALLS)}, got {shorten(isolation)}")
-    wall = spec.security.isolation if isolation is None else isolation
-    if wall != "none":
-        raise IsolationNeeded(
-            f"{spec.id}: expected to run behind a {wall}, got no wall, since this version of Ludus has none; "
-            "pass isolation='none' to run its code in this process, with your rights"
-        )
+def make_settled_batch(
+    settled: Settled,
+    options: Mapping[str, Any],
+    max_episode_steps: int | None = None,
+    disable_env_checker: bool | None = None,
+    **kwargs: Any,
+) -> VectorEnv[Any, Any]:
+    """The same as a batch behind a wall; `options` are those of `ludus.sandbox.environment.confine_vec`."""
+    spec = _changed(settled.spec, max_episode_steps, disable_env_checker)
+    return confined_batch(spec, kwargs, settled.sandbox, options)
+
+
+def _changed(spec: EnvSpec, max_episode_steps: Any, disable_env_checker: bool | None) -> EnvSpec:
+    changes: dict[str, Any] = {}
+    if max_episode_steps is not None:
+        changes["max_episode_steps"] = _limit(max_episode_steps)
+    if disable_env_checker is not None:
+        changes["disable_env_checker"] = disable_env_checker
+    return spec.replace(**changes) if changes else spec
 
 
 def _limit(steps: Any) -> int | None:

@@ -2,17 +2,22 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ludus.core import AutoresetMode, Env, EnvSpec, EpisodePlan, VectorEnv
+from ludus.core import AutoresetMode, Env, EpisodePlan, VectorEnv
 from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
 from ludus.registry.arguments import accepted
+from ludus.registry.confinement import Settled, settle
 from ludus.registry.loading import load
-from ludus.registry.make import Target, make, requested
+from ludus.registry.make import Target, make_settled, make_settled_batch
 from ludus.wrappers.wrapping import wrapper_of
+
+if TYPE_CHECKING:
+    from ludus.sandbox import Sandbox
 
 __all__ = ["EXECUTORS", "make_vec"]
 
@@ -29,7 +34,7 @@ CLASSES = {
 OPTIONS = {
     "serial": ("copy",),
     "thread": ("copy", "num_threads"),
-    "process": ("batch_size", "context", "copy", "num_workers", "on_failure", "timeout"),
+    "process": ("batch_size", "context", "copy", "max_restarts", "num_workers", "on_failure", "timeout"),
     "kernel": ("statistics", "threads"),
 }
 """What each executor takes beside lanes; all other keywords go to the environments."""
@@ -42,6 +47,7 @@ def make_vec(
     autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     wrappers: Sequence[Any] = (),
     *,
+    isolation: "str | Sandbox | None" = None,
     each: Mapping[str, Sequence[Any]] | None = None,
     episodes: EpisodePlan | None = None,
     verbose: bool = False,
@@ -52,7 +58,8 @@ def make_vec(
     `id` is an id, a spec, an Env class or a function that returns an environment; a list of them gives every lane its
     own. `each` gives an argument, or a parameter of the rules, one value for each lane. The executor says where lanes
     run; it never changes what they do. By default environments made of rules are compiled and others run serially;
-    `verbose` prints which it is, and why. `spec` is that of one lane.
+    `verbose` prints which it is, and why. Behind a wall, `isolation` as in `make`, lanes share `num_workers` confined
+    processes, each of which steps its lanes in one message. `spec` is that of one lane.
 
     >>> envs = make_vec("GridWorld-v0", num_envs=2, size=3)
     >>> envs.reset(seed=0)[1]["goal"]
@@ -67,9 +74,9 @@ def make_vec(
         raise InvalidType(f"wrappers: expected a sequence of wrappers, got {shorten(wrappers)}")
     names = {name for options in OPTIONS.values() for name in options} if executor is None else OPTIONS[executor]
     options = {name: kwargs.pop(name) for name in names if name in kwargs}
-    lanes = _Lanes(id, num_envs, tuple(wrapper_of(one) for one in wrappers), each or {}, kwargs)
+    lanes = _Lanes(id, num_envs, tuple(wrapper_of(one) for one in wrappers), each or {}, kwargs, isolation)
     common = {"autoreset_mode": autoreset_mode, "episodes": episodes}
-    envs, why = _chosen(lanes, executor, options, common)
+    envs, why = (_behind if lanes.walled else _chosen)(lanes, executor, options, common)
     if verbose:
         print(f"{envs}: executor {envs.executor!r}, {why}; {envs.autoreset_mode.value}")  # noqa: T201
     return envs
@@ -85,6 +92,7 @@ class _Lanes:
         wrappers: tuple[WrapLane, ...],
         each: Mapping[str, Sequence[Any]],
         kwargs: dict[str, Any],
+        isolation: Any,
     ) -> None:
         many = isinstance(id, Sequence) and not isinstance(id, str)
         targets: list[Any] = list(id) if many else [id]
@@ -94,8 +102,10 @@ class _Lanes:
                 raise InvalidArgument(
                     f"each[{name!r}]: expected {self.count} values, one for each lane, got {shorten(values)}"
                 )
-        specs = [requested(one) for one in targets]
-        self.alike = len(specs) == 1 and not each
+        specs = [settle(one, isolation) for one in targets]
+        self.first, self.kwargs, self.alike = specs[0], kwargs, len(specs) == 1 and not each
+        self.walled = any(one.sandbox is not None for one in specs)
+        self.wrapped = bool(wrappers)
         self.makers: list[Callable[[], AnyEnv]] = [
             partial(
                 _lane,
@@ -111,6 +121,24 @@ class _Lanes:
     def functions(self) -> list[Callable[[], AnyEnv]]:
         """One function for each lane."""
         return self.makers * self.count if self.alike else self.makers
+
+
+def _behind(
+    lanes: _Lanes, executor: str | None, options: dict[str, Any], common: dict[str, Any]
+) -> tuple[VectorEnv[Any, Any], str]:
+    """Lanes behind a wall: together where they are alike, each by itself where they differ or are wrapped out here."""
+    if executor == "kernel":
+        raise InvalidArgument(
+            "executor='kernel': expected lanes in this process, got some behind a wall, where rules are not compiled; "
+            "leave the executor out, or pass isolation='none'"
+        )
+    if lanes.alike and not lanes.wrapped and executor in (None, "process"):
+        strange = [name for name in options if name != "num_workers"]
+        if strange:
+            raise InvalidArgument(f"{strange[0]}: expected only num_workers behind a wall, got {listing(options)}")
+        sizes = {"num_envs": lanes.count, "workers": options.get("num_workers") or 1}
+        return make_settled_batch(lanes.first, {**sizes, **common}, **lanes.kwargs), "behind a wall"
+    return _plain_batch(lanes, executor or "serial", options, common), "each lane behind a wall of its own"
 
 
 def _chosen(
@@ -161,7 +189,8 @@ def _plain_batch(
 ) -> VectorEnv[Any, Any]:
     envs = load_entry_point(CLASSES[executor or "serial"])(lanes.functions, **common, **options)
     if envs.spec is None:
-        envs.spec = envs.envs[0].spec if hasattr(envs, "envs") else None
+        with suppress(InvalidType):  # of a worker: one that cannot be pickled stays where it is
+            envs.spec = envs.get_attr("spec")[0]
     return envs
 
 
@@ -210,11 +239,14 @@ def _count(num_envs: Any, targets: list[Any] | None) -> int:
     return number
 
 
-def _lane(spec: EnvSpec, wrappers: tuple[WrapLane, ...], kwargs: dict[str, Any], own: tuple[str, ...] = ()) -> AnyEnv:
+def _lane(
+    settled: Settled, wrappers: tuple[WrapLane, ...], kwargs: dict[str, Any], own: tuple[str, ...] = ()
+) -> AnyEnv:
     """One lane; those of its `own` arguments that the constructor does not take are parameters of its rules."""
-    known = accepted(load(spec.entry_point, spec.id)) if own and spec.entry_point is not None else None
+    spec, here = settled.spec, settled.sandbox is None  # what is behind a wall is not loaded here
+    known = accepted(load(spec.entry_point, spec.id)) if own and here and spec.entry_point is not None else None
     later = [] if known is None else [name for name in own if name not in known]
-    env = make(spec, **{name: value for name, value in kwargs.items() if name not in later})
+    env = make_settled(settled, **{name: value for name, value in kwargs.items() if name not in later})
     for name in later:
         bare: Any = env.unwrapped
         if name not in getattr(getattr(bare, "params", None), "_fields", ()):

@@ -7,7 +7,7 @@ from ludus.core import EnvId, EnvSpec
 from ludus.errors import EntryPointError, LudusError, MalformedId
 from ludus.registry.catalog import Entry, is_catalog, locate, read_catalog
 
-__all__ = ["Claim", "Findings", "Problem", "discover"]
+__all__ = ["Claim", "Findings", "Problem", "announcing", "discover"]
 
 GROUP = "ludus.envs"
 
@@ -17,6 +17,8 @@ class Claim(NamedTuple):
 
     package: str
     spec: EnvSpec
+    announced: bool = False
+    """Whether the package is an installed one that said so in its metadata, not code that called `register`."""
 
 
 class Problem(NamedTuple):
@@ -50,7 +52,7 @@ class Findings:
         """Sort the entries of one announcement into claims and problems."""
         for name, entry in entries:
             if isinstance(entry, EnvSpec):
-                self.claims.append(Claim(package, entry))
+                self.claims.append(Claim(package, entry, announced=True))
             else:
                 self.problems.append(Problem(package, entry, name, modules))
 
@@ -61,12 +63,12 @@ def discover() -> Findings:
 
     findings = Findings()
     findings.take("ludus", read_catalog(Path(__file__).parents[1] / "envs" / "catalog.toml"))
-    for package, distribution in sorted(_announcing(), key=lambda one: one[0]):
+    for package, distribution in sorted(announcing(), key=lambda one: one[0]):
         _read_distribution(package, distribution, findings)
     return findings
 
 
-def _announcing() -> Iterator[tuple[str, Any]]:
+def announcing() -> Iterator[tuple[str, Any]]:
     """The distributions with entry points for us; of two with one name, the one that Python would import."""
     from importlib.metadata import distributions
 

@@ -33,7 +33,7 @@ class SpecFields(TypedDict, total=False):
     security: Security
 
 
-KNOWN = [one.name for one in fields_of(EnvSpec) if one.name not in ("id", "entry_point")]
+KNOWN = [one.name for one in fields_of(EnvSpec) if one.name not in ("id", "entry_point", "wall")]
 
 
 def spec_of(id: str | EnvSpec, entry_point: Any, fields: Mapping[str, Any], namespace: str | None) -> EnvSpec:

@@ -19,6 +19,8 @@ from ludus.registry.unknown import UnknownKey, unknown
 
 __all__ = ["Registry"]
 
+OURS = "ludus"
+
 
 class Registry(Mapping[str, EnvSpec]):
     """A mapping from ids to specs. Plugins are looked for on first use, and looking for them runs none of their code.
@@ -65,7 +67,7 @@ class Registry(Mapping[str, EnvSpec]):
             index.check_aliases(spec)
             if known is not None:
                 notice(f"{spec.id}: registered again by {owner(spec)}; the new one takes its place", UserWarning)
-            index.enter(Claim(known.package if known else owner(spec), spec))
+            index.enter(Claim(owner(spec), spec) if known is None else known._replace(spec=spec))
         return spec
 
     @contextmanager
@@ -119,6 +121,20 @@ class Registry(Mapping[str, EnvSpec]):
         with self._open() as index:
             claim = index.claims.get(spec.id)
             return claim.package if claim is not None and claim.spec.entry_point == spec.entry_point else owner(spec)
+
+    def announcer(self, spec: EnvSpec) -> str | None:
+        """The installed package that announced an environment; None where none did, or Ludus itself."""
+        with self._open() as index:
+            claim = index.claims.get(spec.id)
+        if claim is None or claim.spec.entry_point != spec.entry_point or not claim.announced:
+            return None
+        return claim.package if claim.package != OURS else None
+
+    def announcers(self, module: str) -> list[str]:
+        """The installed packages that announce environments whose code is in a top-level module."""
+        with self._open() as index:
+            claims = [claim for claim in index.claims.values() if claim.announced and claim.package != OURS]
+        return sorted({claim.package for claim in claims if owner(claim.spec) == module != OURS})
 
     def problems(self) -> list[str]:
         """What installed packages announce and cannot be used, a sentence each."""

@@ -75,7 +75,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     read_bytes: int | None = None
     written_bytes: int | None = None
     limit: str | None = None
-    """The name of the limit (a field of `Limits`) that it was stopped for."""
+    """The name of the limit (a field of `Limits`) that it was stopped for, or ran into as far as that is known."""
     oom: bool = False
 
 
@@ -83,7 +83,12 @@ class Confined(ABC):
     """A confined process tree under way.
 
     `stdin`, `stdout` and `stderr` are binary files of this side, where pipes were asked for. A backend watches limits
-    by itself: nobody needs to poll.
+    by itself: nobody needs to poll. The end of the command is the end of the tree.
+
+    >>> from ludus.sandbox import Sandbox
+    >>> with Sandbox("process").start(["/bin/sh", "-c", "exit 3"]) as confined:
+    ...     confined.wait()
+    3
     """
 
     pid: int
@@ -95,7 +100,11 @@ class Confined(ABC):
 
     @abstractmethod
     def wait(self, timeout: float | None = None) -> int | None:
-        """Wait for the end: the exit code, negative for a signal; None when `timeout` seconds passed before."""
+        """Wait for the end: the exit code, negative for a signal; None when `timeout` seconds passed before.
+
+        A command that is not there ends with 127, one that cannot be executed with 126, as in a shell; SandboxError
+        where the walls could not be put up, and it was therefore not executed.
+        """
 
     @abstractmethod
     def kill(self) -> None:
@@ -117,7 +126,12 @@ class Confined(ABC):
 
 
 class Backend(ABC):
-    """A way to confine a process."""
+    """A way to confine a process.
+
+    >>> from ludus.sandbox import backend
+    >>> backend("process").boundary
+    False
+    """
 
     name: str
     boundary: bool = True

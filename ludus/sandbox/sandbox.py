@@ -5,13 +5,14 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 
-from ludus.errors import InvalidArgument, InvalidType, SandboxUnavailable, listing, shorten
+from ludus.errors import InvalidArgument, InvalidType, SandboxError, SandboxUnavailable, listing, shorten
 from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe, Usage
 from ludus.sandbox.policy import Limits, Mount, Policy
+from ludus.sandbox.session import Session, SessionOptions
 
 __all__ = ["Result", "Sandbox", "backend", "backends", "default_backend", "probe"]
 
@@ -29,7 +30,12 @@ CHUNK = 65536
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """How a confined run ended."""
+    r"""How a confined run ended.
+
+    >>> done = Sandbox("process").run(["/bin/sh", "-c", "echo no >&2; exit 1"])
+    >>> done.code, done.stderr
+    (1, b'no\n')
+    """
 
     code: int
     """The exit code; negative for the signal that ended it."""
@@ -43,7 +49,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def backend(name: str) -> Backend:
-    """The backend of that name, whether or not it works here."""
+    """The backend of that name, whether or not it works here.
+
+    >>> backend("bubblewrap").boundary
+    True
+    """
     if name not in KNOWN:
         raise InvalidArgument(f"sandbox backend: expected one of {listing(KNOWN)}, got {shorten(name)}")
     module, _, attribute = KNOWN[name].partition(":")
@@ -51,7 +61,11 @@ def backend(name: str) -> Backend:
 
 
 def backends() -> tuple[str, ...]:
-    """The names of all backends."""
+    """The names of all backends.
+
+    >>> "landlock" in backends()
+    True
+    """
     return tuple(KNOWN)
 
 
@@ -61,7 +75,11 @@ def probe() -> dict[str, Probe]:
 
 
 def default_backend() -> Backend:
-    """The strongest boundary that starts below containers; never one that is no boundary."""
+    """The strongest boundary that starts below containers; never one that is no boundary.
+
+    >>> default_backend().boundary
+    True
+    """
     tried: list[str] = []
     for one in sorted((backend(name) for name in KNOWN), key=lambda known: -known.rank):
         if one.boundary and one.rank < CONTAINERS:
@@ -119,7 +137,11 @@ class Sandbox:
             readers = [_Reader(confined.stdout, keep), _Reader(confined.stderr, keep)]
             if input:
                 _feed(confined.stdin, input)
-            code = confined.wait()
+            try:
+                code = confined.wait()
+            except SandboxError as error:
+                readers[1].join()
+                raise SandboxError(f"{error}: {shorten(bytes(readers[1].kept), 500)}") from error
             confined.kill()  # what it left behind would hold the pipes
             for reader in readers:
                 reader.join()
@@ -131,6 +153,10 @@ class Sandbox:
                 usage=confined.usage(),
                 guarantees=confined.guarantees,
             )
+
+    def open_session(self, **options: Unpack[SessionOptions]) -> Session:
+        """A shell that lives in this sandbox, within its limits (`wall` among them); see `Session` for the options."""
+        return Session(self, **options)
 
     def __repr__(self) -> str:
         return f"Sandbox({self.backend.name!r}, {self.policy!r})"
@@ -161,8 +187,8 @@ def _feed(stream: Any, data: bytes) -> None:
         try:
             stream.write(data)
             stream.close()
-        except OSError:
-            pass  # it closed its end
+        except (OSError, ValueError):
+            pass  # it closed its end, or we did
 
     threading.Thread(target=write, daemon=True).start()
 

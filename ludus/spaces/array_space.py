@@ -204,6 +204,8 @@ def array_from_plain(data: Any, dtype: np.dtype[Any], shape: tuple[int, ...], wh
         fits = size > 0 and len(data) % size == 0 if many else len(data) == size
         if not fits:
             raise CodecError(f"{what}: expected {size} bytes a value, got {len(data)}")
+        if dtype.kind == "b" and bytes(data).strip(b"\0\1"):  # NumPy would trust them
+            raise CodecError(f"{what}: expected bytes of 0 and 1, got others")
         return np.frombuffer(data, dtype=dtype.newbyteorder("<")).astype(dtype).reshape(shape)
     array = _array_from_lists(data, dtype, what)
     if many and array.ndim:

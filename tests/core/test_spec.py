@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludus.core import EnvSpec, Security, WrapperSpec
+from ludus.core import EnvSpec, Security, Wall, WrapperSpec
 from ludus.core.spec import entry_point_name, load_entry_point
 from ludus.errors import InvalidSpec, InvalidType, MalformedId
 from ludus.spaces import Box, Dict, Discrete
@@ -37,6 +37,7 @@ FULL = EnvSpec(
     aliases=("Labyrinth-v2",),
     deprecated="use lab/Maze-v3",
     security={"network": ["example.org:443"], "isolation": "sandbox"},
+    wall={"isolation": "none", "asked": "sandbox"},
 )
 WRONG = [
     ("reward_threshold", "9", "a number or None", "'9'"),
@@ -55,6 +56,7 @@ WRONG = [
     ("license", ("MIT",), "text", "('MIT',)"),
     ("deprecated", False, "text", "False"),
     ("security", "sandbox", "a Security block", "'sandbox'"),
+    ("wall", "sandbox", "a Wall or None", "'sandbox'"),
     ("additional_wrappers", "TimeLimit", "a sequence of WrapperSpec", "'TimeLimit'"),
     ("additional_wrappers", [3], "WrapperSpec", "3"),
     ("entry_point", "maze.Maze", "'module:Class' or a callable", "'maze.Maze'"),
@@ -86,6 +88,32 @@ def test_an_unknown_isolation_names_the_known_ones():
     message = "security.isolation: expected one of none, process, sandbox, container, got 'vm'"
     with says(InvalidSpec, message):
         Security(isolation="vm")
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"isolation": "vm"}, "wall.isolation: expected one of none, process, sandbox, container, got 'vm'"),
+        ({"asked": None}, "wall.asked: expected one of none, process, sandbox, container, got None"),
+        ({"backend": 3}, "wall.backend: expected text, got 3"),
+        ({"word": "none"}, "wall: expected the fields isolation, asked, backend, got 'word'"),
+    ],
+)
+def test_a_wrong_wall_is_named_with_what_it_takes(fields, text):
+    with says(InvalidSpec, text):
+        EnvSpec("Maze-v0", wall=fields)
+
+
+def test_a_wall_says_whether_it_is_less_than_was_asked_for():
+    assert FULL.wall == Wall("none", asked="sandbox")
+    assert FULL.wall.weakened
+    walls = ["none", "process", "sandbox", "container"]
+    weak = [(given, asked) for given in walls for asked in walls if Wall(given, asked).weakened]
+    assert weak == [(given, asked) for given in walls for asked in walls[walls.index(given) + 1 :]]
+
+
+def test_a_spec_without_a_wall_reads_as_it_always_did():
+    assert "wall" not in EnvSpec("Maze-v0").to_json()
 
 
 def test_an_unknown_field_of_a_security_block_names_the_known_ones():

@@ -1,7 +1,9 @@
 """Real packages for the registry to find, and a shared registry that every test gets back as it was."""
 
 import sys
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,17 @@ class Site:
         self.write(f"{info}/entry_points.txt", f"[console_scripts]\nx = y:z\n\n[ludus.envs]\n{lines}")
         for path, text in (files or {}).items():
             self.write(path, text)
+
+    def record(self, name: str, *, unhashed: tuple[str, ...] = ()) -> None:
+        """Write down every file of a distribution that was installed alone here, as an installer does."""
+        info = f"{name.replace('-', '_')}-1.0.dist-info"
+        rows = [f"{info}/RECORD,,"]
+        for file in sorted(self.folder.rglob("*")):
+            path = file.relative_to(self.folder).as_posix()
+            if file.is_file() and "__pycache__" not in path and not path.endswith("/RECORD"):
+                value = urlsafe_b64encode(sha256(file.read_bytes()).digest()).decode().rstrip("=")
+                rows.append(f"{path},," if path in unhashed else f"{path},sha256={value},{file.stat().st_size}")
+        self.write(f"{info}/RECORD", "\n".join(rows) + "\n")
 
     def registry(self) -> ludus.registry.__class__:
         """A new registry that finds what is installed here."""

@@ -176,3 +176,38 @@ def test_rules_that_cannot_be_compiled_run_serially_and_say_so():
     assert envs.executor == "serial"
     envs.reset(seed=0)
     assert envs.step([0, 1]).observation.tolist() == [0, 0]
+
+
+# --- behind a wall ---
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_lanes_behind_a_wall_have_the_same_history(workers):
+    with make_vec("FrozenLake-v1", 3, isolation="process", num_workers=workers, max_episode_steps=6) as walled:
+        open_ones = make_vec("FrozenLake-v1", 3, "serial", max_episode_steps=6)
+        assert walled.executor == "sandbox"
+        assert walled.spec.wall.isolation == "process"
+        assert np.array_equal(walled.reset(seed=4)[0], open_ones.reset(seed=4)[0])
+        open_ones.action_space.seed(4)
+        for _ in range(30):
+            actions = open_ones.action_space.sample()
+            ours, theirs = walled.step(actions), open_ones.step(actions)
+            assert np.array_equal(ours.observation, theirs.observation)
+            assert np.array_equal(ours.reward, theirs.reward)
+            assert np.array_equal(ours.done, theirs.done)
+
+
+def test_wrapped_lanes_and_lanes_that_differ_have_walls_of_their_own():
+    limit = TimeLimit.using(max_episode_steps=2)
+    with make_vec("GridWorld-v0", 2, isolation="process", wrappers=[limit], each={"size": [3, 3]}) as envs:
+        assert envs.executor == "serial"
+        envs.reset(seed=0)
+        envs.step([0, 0])
+        assert envs.step([0, 0]).truncated.all()
+
+
+def test_rules_are_not_compiled_behind_a_wall():
+    with pytest.raises(InvalidArgument, match="expected lanes in this process, got some behind a wall"):
+        make_vec("CartPole-v1", 2, "kernel", isolation="process")
+    with pytest.raises(InvalidArgument, match="batch_size: expected only num_workers behind a wall"):
+        make_vec("CartPole-v1", 2, "process", isolation="process", batch_size=1)

@@ -1,0 +1,93 @@
+"""Distributions: installed packages as their metadata describe them."""
+
+import re
+from importlib.metadata import Distribution, distributions
+from typing import Any
+
+import msgspec
+
+from ludus.errors import InvalidArgument, listing
+from ludus.registry.plugins import announcing
+from ludus.sandbox.environment.failure import clean
+
+__all__ = ["OURS", "chosen", "is_editable", "licence", "name_of", "needed", "normal", "version_of"]
+
+OURS = "ludus"
+LONGEST = 80
+NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def normal(name: str) -> str:
+    """A name as package indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def chosen(names: tuple[str, ...]) -> list[Distribution]:
+    """The packages of these names; without names, Ludus and all that announce environments."""
+    installed = _installed()
+    if not names:
+        found = [normal(package) for package, _ in announcing()]
+        return [installed[name] for name in dict.fromkeys([*sorted(found), OURS]) if name in installed]
+    unknown = [name for name in names if normal(name) not in installed]
+    if unknown:
+        raise InvalidArgument(f"audit: expected installed packages, got {listing(map(repr, unknown))}")
+    return [installed[name] for name in dict.fromkeys(map(normal, names))]
+
+
+def needed(chosen: list[Distribution]) -> list[Distribution]:
+    """These packages and all that they require and that is installed, extras left out."""
+    installed, found = _installed(), dict[str, Distribution]()
+    waiting = list(chosen)
+    while waiting:
+        one = waiting.pop()
+        if normal(name_of(one)) not in found:
+            found[normal(name_of(one))] = one
+            names = [normal(match[0]) for text in one.requires or [] if (match := NAME.match(text)) and _applies(text)]
+            waiting += [installed[name] for name in names if name in installed]
+    return [found[name] for name in sorted(found)]
+
+
+def _applies(requirement: str) -> bool:
+    return "extra ==" not in requirement.partition(";")[2].replace("extra==", "extra ==")
+
+
+def _installed() -> dict[str, Distribution]:
+    """By name; of two with one name, the one that Python would import."""
+    found: dict[str, Distribution] = {}
+    for one in distributions():
+        try:
+            found.setdefault(normal(str(one.metadata["Name"])), one)
+        except Exception:  # noqa: S112  (unreadable metadata of a package that nobody asked for)
+            continue
+    return found
+
+
+def name_of(distribution: Distribution) -> str:
+    """The name, fit to be printed."""
+    return clean(str(distribution.metadata["Name"]), LONGEST)
+
+
+def version_of(distribution: Distribution) -> str:
+    """The version, fit to be printed."""
+    return clean(str(distribution.metadata["Version"] or ""), LONGEST)
+
+
+def licence(distribution: Distribution) -> str:
+    """The licence that the metadata state: an expression, a word, or classifiers; empty where there is none."""
+    metadata: Any = distribution.metadata
+    for name in ("License-Expression", "License"):
+        text = str(metadata.get(name) or "").strip()
+        if text and text.upper() != "UNKNOWN":
+            return clean(text.splitlines()[0], LONGEST)
+    classifiers = [str(one) for one in metadata.get_all("Classifier") or ()]
+    said = [one.rpartition("::")[2].strip() for one in classifiers if one.startswith("License ::")]
+    return clean(", ".join(said), LONGEST)
+
+
+def is_editable(distribution: Distribution) -> bool:
+    """Whether the package's code lies elsewhere, where its author works on it."""
+    try:
+        data: Any = msgspec.json.decode(distribution.read_text("direct_url.json") or "{}")
+        return bool(data["dir_info"]["editable"])
+    except (msgspec.DecodeError, KeyError, TypeError):
+        return False

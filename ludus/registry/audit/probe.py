@@ -1,0 +1,121 @@
+"""Probes: a package's environments run behind a wall, and what they were seen to use. What comes out is not trusted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from ludus.core import EnvSpec
+from ludus.errors import InvalidSpec
+from ludus.registry.audit.permission import declared
+from ludus.registry.audit.report import Declared, ProbeRun
+from ludus.registry.behind.errand import errand
+from ludus.registry.behind.probing import Plan
+from ludus.sandbox import Limits
+from ludus.sandbox.environment.failure import clean
+from ludus.sandbox.environment.interpreter import Interpreter
+
+__all__ = ["forged", "probe", "unrun"]
+
+MIB = 1 << 20
+SECONDS = 20.0
+SYSTEM = (
+    "/usr", "/bin", "/lib", "/lib64", "/sbin", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random",
+    "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu", "/sys/fs/cgroup",
+)  # fmt: skip
+"""What libraries read to find themselves and the size of the machine: no permission of an environment."""
+LONGEST = 300
+KINDS = {"connect": "network", "start": "subprocesses", "read": "files", "write": "files"}
+
+
+def unrun(spec: EnvSpec, why: str = "") -> ProbeRun:
+    """What an environment declares, without a run."""
+    security = spec.security
+    return ProbeRun(id=spec.id, isolation=security.isolation, declared=declared(security), ended=why)
+
+
+def probe(specs: Sequence[EnvSpec], backend: str) -> list[ProbeRun]:
+    """A run of each environment, in order."""
+    written = [(spec, text) for spec in specs if (text := _written(spec)) is not None]
+    modules = [name.partition(":")[0] for spec, _ in written for name in _entry_points(spec)]
+    sight = [mount.where for mount in Interpreter(modules).mounts]
+    plan = Plan([text for _, text in written], [*SYSTEM, *sight], seconds=SECONDS)
+    limits = Limits(wall=SECONDS * len(written) + 30, memory=2048 * MIB, output=8 * MIB)
+    done = errand("probing", msgspec.json.encode(plan), backend, limits, modules) if written else None
+    seen = [_Seen() for _ in written]
+    for line in done.stdout.splitlines() if done is not None else ():
+        _take(line, seen)
+    whole = done is not None and done.usage.limit is None and not done.dropped
+    runs = {spec.id: one.run(spec, whole) for (spec, _), one in zip(written, seen, strict=True)}
+    return [runs.get(spec.id) or unrun(spec, "its spec names code that has no name") for spec in specs]
+
+
+def _written(spec: EnvSpec) -> str | None:
+    try:
+        return spec.replace(wall=None).to_json()
+    except InvalidSpec:
+        return None
+
+
+def _entry_points(spec: EnvSpec) -> list[str]:
+    found = EnvSpec.from_json(spec.to_json())
+    names: list[Any] = [found.entry_point, *(one.entry_point for one in found.additional_wrappers)]
+    return [one for one in names if isinstance(one, str)]
+
+
+class _Seen:
+    """What was told of one environment."""
+
+    def __init__(self) -> None:
+        self.uses: dict[str, set[str]] = {"network": set(), "files": set(), "subprocesses": set(), "native": set()}
+        self.done, self.failed = False, ""
+
+    def take(self, kind: str, what: str) -> None:
+        if kind in KINDS:
+            self.uses[KINDS[kind]].add(f"{kind}:{what}" if KINDS[kind] == "files" else what)
+        elif kind == "native":
+            self.uses["native"].add(what)
+        elif kind == "done":
+            self.done = True
+        else:
+            self.failed = self.failed or (f"not understood: {what}" if kind == "unclear" else what)
+
+    def run(self, spec: EnvSpec, whole: bool) -> ProbeRun:
+        ended = self.failed or ("" if self.done and whole else "its record breaks off")
+        files = {one for one in self.uses["files"] if not self._is_own(one)}
+        seen = Declared(
+            network=tuple(sorted(self.uses["network"])),
+            files=tuple(sorted(files)),
+            subprocesses=tuple(sorted(self.uses["subprocesses"])),
+        )
+        native = tuple(sorted(self.uses["native"]))
+        return msgspec.structs.replace(unrun(spec, ended), seen=seen, native=native)
+
+    def _is_own(self, use: str) -> bool:
+        """Whether it only reads what it wrote."""
+        kind, _, path = use.partition(":")
+        return kind == "read" and f"write:{path}" in self.uses["files"]
+
+
+def _take(line: bytes, seen: list[_Seen]) -> None:
+    """One line of the record; what is no such line is left out, and then the record has a hole."""
+    try:
+        number, kind, what = msgspec.json.decode(line, type=tuple[int, str, str])
+    except msgspec.DecodeError:
+        number, kind, what = -1, "", ""
+    if 0 <= number < len(seen):
+        seen[number].take(kind, clean(what, LONGEST).replace("\n", " "))
+
+
+def forged(pairs: list[tuple[str, str]], backend: str, modules: Sequence[str]) -> list[str] | None:
+    """The compiled files that say something else than their sources; None where it could not be found out."""
+    limits = Limits(wall=120.0, memory=1024 * MIB, output=8 * MIB)
+    done = errand("compiling", msgspec.json.encode(pairs), backend, limits, modules)
+    try:
+        told = [msgspec.json.decode(line, type=tuple[str, str]) for line in done.stdout.splitlines()]
+    except msgspec.DecodeError:
+        return None
+    if not told or told[-1][0] != "end" or any(kind == "unread" for kind, _ in told):
+        return None
+    known = {cache for cache, _ in pairs}
+    return [cache for kind, cache in told if kind == "forged" and cache in known]

@@ -1,0 +1,129 @@
+"""Provenance: whose code a spec runs, told from names and places on disk; none of it is imported."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from ludus.core import EnvSpec
+from ludus.registry.elsewhere import ADAPTERS
+from ludus.registry.shared import registry
+
+__all__ = ["LEVELS", "Author", "Level", "authors", "authors_ahead"]
+
+Level = Literal["built-in", "first-party", "third-party"]
+LEVELS: tuple[Level, ...] = ("built-in", "first-party", "third-party")
+OURS = "ludus"
+NAMED = re.compile(r"(?<![\w.:/])([A-Za-z_][\w.]*):[A-Za-z_]")
+
+
+class Author(NamedTuple):
+    """Somebody whose code is run: the modules and packages that it goes by, and how near they are to the user."""
+
+    level: Level
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.level}: {', '.join(self.names)}"
+
+
+def authors(spec: EnvSpec) -> tuple[Author, ...]:
+    """Everybody whose code the spec runs: that of the environment, of its wrappers, of who announced it."""
+    announcer = registry.announcer(spec)
+    found = [] if announcer is None else [Author("third-party", (announcer,))]
+    for entry_point in (spec.entry_point, spec.vector_entry_point):
+        if entry_point is not None:
+            found += _environment(entry_point, spec.kwargs)
+    for wrapper in spec.additional_wrappers:
+        module = wrapper.entry_point.partition(":")[0]
+        found.append(Author("built-in", (OURS,)) if _top(module) == OURS else _located(_top(module), None))
+    return tuple(dict.fromkeys(found))
+
+
+def authors_ahead(target: str) -> tuple[Author, ...]:
+    """Whose code would run merely to find out what a text means; nobody's where it is an id."""
+    module, colon, _ = target.partition(":")
+    if colon:
+        return (Author("built-in", (OURS,)),) if _top(module) == OURS else (_located(_top(module), None),)
+    library = target.partition("/")[0]
+    return (Author("third-party", (library,)),) if library in ADAPTERS.values() and "/" in target else ()
+
+
+def _environment(entry_point: Any, arguments: dict[str, Any]) -> Iterator[Author]:
+    while hasattr(entry_point, "func"):  # functools.partial
+        entry_point = entry_point.func
+    named = isinstance(entry_point, str)
+    module = entry_point.partition(":")[0] if named else str(getattr(entry_point, "__module__", None) or "")
+    if _top(module) != OURS:
+        yield _located(_top(module), None if named else entry_point)
+    elif not named or module.startswith("ludus.envs."):
+        yield Author("built-in", (OURS,))
+    else:  # code of ours that runs what its arguments name
+        yield Author("third-party", (ADAPTERS.get(module, OURS),))
+        yield from (_located(_top(one), None) for one in _named_in(arguments))
+
+
+def _named_in(arguments: dict[str, Any]) -> list[str]:
+    """The modules that arguments name as `module:Name`, by themselves or inside text such as JSON."""
+    return [module for text in arguments.values() if isinstance(text, str) for module in NAMED.findall(text)]
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+# --- places ---
+
+
+def _located(module: str, handed: Any) -> Author:
+    """Who a top-level module belongs to; `handed` is the object that is run, where it is here already."""
+    announcers = registry.announcers(module)
+    if announcers:
+        return Author("third-party", tuple(dict.fromkeys([*announcers, module])))
+    if module == "__main__":
+        return Author("first-party", (module,))
+    places = _places(module)
+    own = bool(places) or handed is not None
+    if module in sys.stdlib_module_names or not own or any(map(_is_installed, places)):
+        return Author("third-party", tuple(dict.fromkeys([module, *_distributions(module)])))
+    return Author("first-party", (module,))
+
+
+def _places(module: str) -> list[Path]:
+    """The entries of the path under which a module is found."""
+    from importlib.util import find_spec
+
+    known: Any = sys.modules.get(module)
+    try:
+        spec = getattr(known, "__spec__", None) if known is not None else find_spec(module)
+    except (ImportError, ValueError):
+        return []
+    if spec is None:
+        return []
+    if spec.submodule_search_locations:
+        return [Path(place).parent for place in spec.submodule_search_locations]
+    return [Path(str(spec.origin)).parent] if spec.has_location else []
+
+
+def _is_installed(place: Path) -> bool:
+    """Whether an installer puts packages there; what cannot be looked into counts as such."""
+    if place.name in ("site-packages", "dist-packages") or not place.is_dir():
+        return True
+    return any(place.glob("*.dist-info"))
+
+
+def _distributions(module: str) -> list[str]:
+    """The installed packages that a module's files belong to."""
+    from importlib.metadata import distributions
+
+    found: set[str] = set()
+    for one in distributions():
+        try:
+            # As text: to parse the records of all packages takes most of a second.
+            files = f"\n{one.read_text('RECORD') or ''}"
+            if f"\n{module}/" in files or f"\n{module}.py," in files:
+                found.add(str(one.metadata["Name"]))
+        except Exception:  # noqa: S112  (metadata of any package may be broken: the module's own name is left)
+            continue
+    return sorted(found)

@@ -1,0 +1,214 @@
+"""`bubblewrap`: namespaces, a root of its own, a filter of system calls, limits. The default below containers.
+
+Root makes the namespaces by itself and becomes a user of no rights inside, so that it can show files of its own;
+anybody else makes them in a user namespace. The chain is: a shell that enters the cgroup, `bwrap`, `prlimit`, for root
+`setpriv`, and the command; each executes the next, and no Python is in between.
+"""
+
+import os
+import platform
+import stat
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+
+from ludus.errors import InvalidArgument, SandboxUnavailable
+from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe
+from ludus.sandbox.bwrap import options, program, start_script, tool
+from ludus.sandbox.cgroup import Cgroup
+from ludus.sandbox.enclosed import Enclosed
+from ludus.sandbox.means import limit_means, make_cgroup, process_limits
+from ludus.sandbox.mounts import check_mounts, in_order
+from ludus.sandbox.policy import Mount, Policy
+from ludus.sandbox.probing import try_start
+from ludus.sandbox.proxy import PORT, Proxy
+from ludus.sandbox.seccomp import namespace_filter
+from ludus.sandbox.spawn import spawn
+from ludus.sandbox.streams import Streams
+from ludus.sandbox.supervised import interpreter
+from ludus.sandbox.user import GROUP, USER, check_access, drops_user
+
+__all__ = ["Bubblewrap"]
+
+OVERHEAD = 2
+"""Processes of ours in the cgroup: `bwrap` outside, and the first process inside; with a proxy, the relay too."""
+RELAY, SOCKET, START = "/run/ludus/relay.py", "/run/ludus/socket", "/run/ludus/start"
+ARGUMENTS, FILTER, STATUS, SCRIPT, FIRST_MOUNT = 4, 5, 6, 7, 8
+"""Descriptors, beside the streams and the channel at 3."""
+ENTER = 'set -e; [ "$PPID" = "$0" ]; while [ "$1" != -- ]; do echo 0 >"$1"; shift; done; shift; exec "$@"'
+"""Die unless the parent lives, who would have taken us along; enter the cgroup; go on."""
+COUNTED_INSIDE = (5, 14)
+"""Since this Linux the processes of a user namespace are counted on their own."""
+
+
+class Bubblewrap(Backend):
+    """Every namespace, a root of its own, no capabilities, a filter of system calls, limits by cgroup.
+
+    >>> Bubblewrap().guarantees(Policy()).files
+    'mount namespace, own root'
+    """
+
+    name = "bubblewrap"
+    rank = 50
+
+    def __init__(self) -> None:
+        self._probe: Probe | None = None
+
+    def probe(self) -> Probe:
+        if self._probe is None or not self._probe.works:
+            self._probe = _try(self)
+        return self._probe
+
+    def guarantees(self, policy: Policy) -> Guarantees:
+        root = drops_user()
+        namespace_filter()  # raises where no filter is known for this machine
+        return Guarantees(
+            backend=self.name,
+            boundary=True,
+            version=program().version,
+            user=f"{f'user {USER}' if root else 'user namespace'}, no capabilities, no new privileges",
+            files="mount namespace, own root",
+            network=_network(policy),
+            syscalls="seccomp",
+            other_processes="pid and ipc namespaces",
+            disk="tmpfs size" if policy.limits.disk is not None else "",
+            kill="pid namespace",
+            **limit_means(policy.limits, without_pids=_without_pids(root=root)),
+        )
+
+    def start(
+        self,
+        argv: Sequence[str],
+        policy: Policy,
+        *,
+        stdin: int | None = None,
+        stdout: int | None = None,
+        stderr: int | None = None,
+        channel: int | None = None,
+    ) -> Confined:
+        guarantees = self.guarantees(policy)
+        check_mounts(policy)
+        check_access(policy)
+        with ExitStack() as undo:
+            streams = Streams(stdin, stdout, stderr)
+            undo.callback(streams.close)
+            undo.callback(streams.release)
+            cgroup = make_cgroup(policy.limits, OVERHEAD + (1 if policy.hosts else 0))
+            if cgroup is not None:
+                undo.callback(cgroup.remove)
+            proxy = Proxy(policy.hosts) if policy.hosts else None
+            if proxy is not None:
+                undo.callback(proxy.close)
+            descriptors = dict(streams.descriptors) if channel is None else {**streams.descriptors, 3: channel}
+            pid, status = _start(argv, policy, cgroup, proxy, descriptors)
+            undo.pop_all()
+        streams.release()
+        return Enclosed(pid, streams, policy.limits, guarantees, cgroup, status=status, proxy=proxy)
+
+
+def _start(
+    argv: Sequence[str], policy: Policy, cgroup: Cgroup | None, proxy: Proxy | None, descriptors: dict[int, int]
+) -> tuple[int, int]:
+    """Start the chain; the pid of its outermost process, and the status pipe."""
+    root = drops_user()
+    with ExitStack() as opened:
+        sources: dict[Mount, int] = {}
+        for number, mount in enumerate(in_order(policy.mounts), FIRST_MOUNT):
+            descriptors[number] = _pinned(mount, opened)
+            sources[mount] = number
+        extra = {} if proxy is None else {RELAY: str(Path(__file__).with_name("relay.py")), SOCKET: proxy.path}
+        words = options(policy, root=root, sources=sources, extra=extra)
+        if policy.environment:
+            descriptors[SCRIPT] = _written(start_script(policy), opened)
+            words = ["--perms", "0755", "--dir", "/run/ludus", "--perms", "0644", "--file", str(SCRIPT), START, *words]
+        descriptors[ARGUMENTS] = _written("".join(f"{word}\0" for word in words).encode(), opened)
+        descriptors[FILTER] = _written(namespace_filter(), opened)
+        status, theirs = os.pipe()
+        opened.callback(os.close, theirs)
+        descriptors[STATUS] = theirs
+        try:
+            return spawn(
+                [*_entering(cgroup), *_enclosing(), *_inside(policy, root=root), *argv], {}, descriptors
+            ), status
+        except BaseException:
+            os.close(status)
+            raise
+
+
+def _pinned(mount: Mount, opened: ExitStack) -> int:
+    """A descriptor of the source, which stays the same whatever is put in its place."""
+    descriptor = os.open(mount.source, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    opened.callback(os.close, descriptor)
+    moved = os.readlink(f"/proc/self/fd/{descriptor}") != mount.source
+    if moved or stat.S_ISLNK(os.fstat(descriptor).st_mode):
+        raise InvalidArgument(f"mount {mount.source}: expected a path without symbolic links, got one that changed")
+    return descriptor
+
+
+def _written(data: bytes, opened: ExitStack) -> int:
+    descriptor = os.memfd_create("ludus", os.MFD_CLOEXEC)
+    opened.callback(os.close, descriptor)
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(data)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _entering(cgroup: Cgroup | None) -> list[str]:
+    """A shell that is killed with the thread that starts it, from its first moment on."""
+    entries = cgroup.entries if cgroup is not None else ()
+    dying = [tool("setpriv", "util-linux"), "--pdeathsig", "KILL", "--"]
+    return [*dying, "/bin/sh", "-c", ENTER, str(os.getpid()), *entries, "--"]
+
+
+def _enclosing() -> list[str]:
+    return [program().path, "--args", str(ARGUMENTS), "--seccomp", str(FILTER), "--json-status-fd", str(STATUS), "--"]
+
+
+def _inside(policy: Policy, *, root: bool) -> list[str]:
+    """The limits of each process, for root the way to become nobody, and then what the policy has a say in."""
+    counted = not root and _kernel() >= COUNTED_INSIDE
+    limits = process_limits(policy.limits, user=USER if root or counted else None, alone=counted)
+    found = [tool("prlimit", "util-linux"), *(f"--{one.name.lower()}={one.soft}:{one.hard}" for one in limits), "--"]
+    if root:
+        found += [tool("setpriv", "util-linux"), f"--reuid={USER}", f"--regid={GROUP}", "--clear-groups"]
+        found += ["--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"]
+    if policy.environment:
+        found += ["/bin/sh", START]
+    if policy.hosts:
+        found += [interpreter(), "-I", "-S", RELAY, str(PORT), SOCKET]
+    return found
+
+
+def _without_pids(*, root: bool) -> str:
+    """How processes are bounded without a cgroup: in a user namespace they are counted on their own."""
+    if root:
+        return f"RLIMIT_NPROC of user {USER}"
+    return "RLIMIT_NPROC of the user namespace" if _kernel() >= COUNTED_INSIDE else ""
+
+
+def _network(policy: Policy) -> str:
+    if policy.hosts:
+        return f"network namespace, proxy to {', '.join(policy.hosts)}"
+    return f"network namespace, {'empty' if policy.network == 'none' else 'own loopback'}"
+
+
+@cache
+def _kernel() -> tuple[int, ...]:
+    return tuple(int(part) for part in platform.release().split("-")[0].split(".")[:2] if part.isdigit())
+
+
+def _try(backend: Bubblewrap) -> Probe:
+    """A file of the host must be out of sight, and the kernel's settings out of reach."""
+    try:
+        version = program().version
+    except SandboxUnavailable as error:
+        return Probe(False, str(error))
+    with tempfile.NamedTemporaryFile() as marker:
+        unseen = f"[ ! -e {marker.name} ] && [ ! -w /proc/sys/kernel/core_pattern ]"
+        found = try_start(backend, ["/bin/sh", "-c", f"{unseen} || {{ echo the wall leaks; exit 1; }}"], version)
+    if found.works or drops_user():
+        return found
+    return Probe(False, f"{found.detail}; are user namespaces switched off here (sysctl kernel.*userns*)?")

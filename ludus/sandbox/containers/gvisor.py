@@ -1,0 +1,82 @@
+"""`gvisor`: podman's containers on a kernel of their own, in user space; the host's kernel is out of their reach."""
+
+import os
+import stat
+import subprocess
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import msgspec
+
+from ludus.errors import InvalidArgument
+from ludus.sandbox.backend import Confined
+from ludus.sandbox.containers.api import Api
+from ludus.sandbox.containers.container import Container
+from ludus.sandbox.containers.description import Place, keepers
+from ludus.sandbox.containers.engine import Engine
+from ludus.sandbox.containers.podman import require, service
+from ludus.sandbox.containers.walls import open_limits, open_sentry
+from ludus.sandbox.policy import Policy
+
+__all__ = ["Gvisor"]
+
+OPTIONS = (
+    "--runtime=runsc",
+    "--runtime-flag=platform=ptrace",
+    "--runtime-flag=network=none",
+    "--runtime-flag=host-uds=open",
+)
+"""ptrace needs no hardware. Of the host's sockets only those in mounts are there to be opened: our own."""
+TASKS, EACH = 128, 4
+"""Threads of the host that gVisor takes for itself, and for each process."""
+
+
+class Gvisor(Engine):
+    """Containers of podman on gVisor's kernel: the strongest wall, and slow at system calls.
+
+    >>> Gvisor().rank
+    120
+    """
+
+    name = "gvisor"
+    rank = 120
+    means: ClassVar[dict[str, str]] = {
+        "user": "another user of gVisor's kernel, without capabilities or new privileges",
+        "syscalls": "gVisor's kernel in user space, with our filter in it and its own around it",
+        "other_processes": "gVisor's kernel",
+        "kill": "end of gVisor's kernel",
+    }
+    counting = "RLIMIT_NPROC of gVisor's kernel; pids cgroup around it"
+    native = False
+
+    def connect(self) -> Api:
+        require("podman", "apt-get install podman runc")
+        require("runsc", "apt-get install runsc")
+        return service(*OPTIONS)
+
+    def start(self, argv: Sequence[str], policy: Policy, **streams: Any) -> Confined:
+        for name, wanted in streams.items():
+            if wanted is not None and wanted >= 0 and stat.S_ISREG(os.fstat(wanted).st_mode):
+                raise InvalidArgument(
+                    f"{name}: expected a pipe, a socket or DEVNULL for gvisor, got a file, whose position its kernel "
+                    "does not share with the host's; pass PIPE and copy"
+                )
+        return super().start(argv, policy, **streams)
+
+    def _versions(self, api: Api) -> str:
+        told = subprocess.run(["runsc", "--version"], capture_output=True, text=True, timeout=30, check=False).stdout
+        return f"{api.version()}, {told.partition(chr(10))[0]}"
+
+    def _place(self, api: Api, policy: Policy) -> Place:
+        most = policy.limits.processes
+        place = super()._place(api, policy)
+        return msgspec.structs.replace(place, processes=None if most is None else most + keepers(policy))
+
+    def _open_walls(self, container: Container) -> list[str]:
+        return open_sentry(container.pid)
+
+    def _open_limits(self, container: Container, policy: Policy) -> list[str]:
+        return open_limits(container.group, policy.limits, self._tasks(policy))
+
+    def _tasks(self, policy: Policy) -> int | None:
+        return None if policy.limits.processes is None else TASKS + EACH * policy.limits.processes

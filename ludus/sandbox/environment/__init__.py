@@ -1,0 +1,39 @@
+"""Environments behind a wall: an `Env` here whose code runs in a confined process, over one inherited socket.
+
+Not here: the walls themselves, which are the backends of `ludus.sandbox`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# Loaded when used: the confined process comes through this door too, and needs nothing of this side.
+if TYPE_CHECKING:
+    from ludus.sandbox.environment.confining import confine, confine_vec, sandbox_for
+    from ludus.sandbox.environment.deadlines import Deadlines
+    from ludus.sandbox.environment.fork_server import ForkServer
+    from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
+    from ludus.sandbox.environment.sandboxed_vector_env import SandboxedVectorEnv
+
+__all__ = ["Deadlines", "ForkServer", "SandboxedEnv", "SandboxedVectorEnv", "confine", "confine_vec", "sandbox_for"]
+
+_HOME = {
+    "Deadlines": "deadlines",
+    "ForkServer": "fork_server",
+    "SandboxedEnv": "sandboxed_env",
+    "SandboxedVectorEnv": "sandboxed_vector_env",
+    "confine": "confining",
+    "confine_vec": "confining",
+    "sandbox_for": "confining",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,69 @@
+"""`Blueprint`: what is to be made behind the wall, as data. Functions do not travel; names of them do."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ludus.core import EnvSpec
+from ludus.errors import CodecError, InvalidArgument, InvalidType, shorten
+from ludus.wire import encode_value
+from ludus.wire.message import PROTOCOL, MakeRequest
+
+__all__ = ["Blueprint"]
+
+
+class Blueprint(msgspec.Struct, frozen=True, kw_only=True):
+    """An id, `module:Class` or a spec as JSON text, with arguments and the modules to import before."""
+
+    target: str
+    is_spec: bool
+    arguments: Any
+    modules: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
+    """Modules that the interpreter has to see."""
+
+    @classmethod
+    def of(cls, target: Any, arguments: Mapping[str, Any] | None, modules: Sequence[str] = ()) -> "Blueprint":
+        """The blueprint of a target; InvalidArgument or InvalidSpec name what is code rather than data."""
+        spec = _spec(target)
+        if spec is None and not isinstance(target, str):
+            raise InvalidType(f"confine: expected an id, 'module:Class', a spec or its JSON, got {shorten(target)}")
+        text = target if spec is None else spec.to_json()
+        try:
+            encoded = encode_value(dict(arguments or {}), "arguments")
+        except CodecError as error:
+            raise InvalidArgument(f"confine {shorten(text)}: {error}") from error
+        named = [text] if spec is None else _entry_points(EnvSpec.from_json(text))
+        needed = [name.partition(":")[0] for name in named if ":" in name]
+        return cls(
+            target=text,
+            is_spec=spec is not None,
+            arguments=encoded,
+            modules=tuple(modules),
+            needed=tuple(dict.fromkeys([*needed, *modules])),
+        )
+
+    def request(self, lanes: int = 0, autoreset_mode: str = "NextStep") -> MakeRequest:
+        """The message that has it made."""
+        return MakeRequest(
+            PROTOCOL,
+            self.target,
+            self.is_spec,
+            self.arguments,
+            list(self.modules),
+            lanes,
+            autoreset_mode,
+        )
+
+
+def _spec(target: Any) -> EnvSpec | None:
+    if isinstance(target, str) and target.lstrip().startswith("{"):
+        return EnvSpec.from_json(target)
+    return target if isinstance(target, EnvSpec) else None
+
+
+def _entry_points(spec: EnvSpec) -> list[str]:
+    """What a spec that came from JSON names: text throughout."""
+    found = [spec.entry_point, *(one.entry_point for one in spec.additional_wrappers)]
+    return [one for one in found if isinstance(one, str)]

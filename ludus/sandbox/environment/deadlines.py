@@ -1,0 +1,36 @@
+"""`Deadlines`: how long an environment behind a wall may take for each thing that is asked of it."""
+
+from typing import Any
+
+import msgspec
+
+from ludus.errors import InvalidArgument, shorten
+
+__all__ = ["Deadlines"]
+
+
+class Deadlines(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds, or None for no deadline. Past one, the process is killed.
+
+    >>> Deadlines(step=0.5).reset
+    60.0
+    """
+
+    start: float | None = 60.0
+    """Until the environment is made: interpreter, imports and constructor."""
+    reset: float | None = 60.0
+    step: float | None = 30.0
+    other: float | None = 30.0
+    """Rendering, attributes, snapshots."""
+    close: float | None = 5.0
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value: Any = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value > 0):
+                raise InvalidArgument(f"deadlines.{name}: expected seconds above 0, or None, got {shorten(value)}")
+
+    @staticmethod
+    def of(given: "Deadlines | float | None") -> "Deadlines":
+        """Deadlines as they are; a number is the one of a step, and None lifts that."""
+        return given if isinstance(given, Deadlines) else Deadlines(step=given)

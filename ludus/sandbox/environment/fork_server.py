@@ -1,0 +1,181 @@
+"""`ForkServer`: many short-lived environments of one kind, each a fork of a confined process that has imported it."""
+
+import os
+import socket
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from ludus.core import EnvSpec
+from ludus.errors import ChannelError, SandboxError
+from ludus.sandbox.backend import Guarantees, Usage
+from ludus.sandbox.environment.blueprint import Blueprint
+from ludus.sandbox.environment.channel import Channel, ChannelClosed, DeadlinePassed
+from ludus.sandbox.environment.confining import sandbox_for
+from ludus.sandbox.environment.deadlines import Deadlines
+from ludus.sandbox.environment.ending import Ending, ending
+from ludus.sandbox.environment.failure import failure
+from ludus.sandbox.environment.interpreter import Interpreter
+from ludus.sandbox.environment.resident import Resident, release
+from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
+from ludus.sandbox.environment.spawning import EndReply, EndRequest, ServerReply, SpawnReply, SpawnRequest
+from ludus.sandbox.environment.tenant import ProcessTenant, Tenant
+from ludus.sandbox.sandbox import Sandbox
+from ludus.spaces import Space
+from ludus.wire.message import DoneReply, FailedReply, Reply
+
+__all__ = ["ForkServer"]
+
+PATIENCE = 1.0
+"""Seconds that a child whose channel is closed may take to end by itself, so that its code is known."""
+
+
+class ForkServer:
+    """A confined process that has made an environment once, and forks a child for each that is spawned.
+
+    The children share one wall: its limits count for all of them together, and what the wall does not keep apart
+    (signals, and whatever files it lets be written) one child may use against another. `confine` gives each its own.
+
+    >>> with ForkServer("CartPole-v1", sandbox="process") as server:
+    ...     with server.spawn() as env:
+    ...         observation, info = env.reset(seed=0)
+    ...         env.step(1).reward
+    1.0
+    """
+
+    def __init__(
+        self,
+        target: str | EnvSpec,
+        arguments: Mapping[str, Any] | None = None,
+        sandbox: Sandbox | str = "sandbox",
+        *,
+        deadline: Deadlines | float | None = 30.0,
+        modules: Sequence[str] = (),
+        paths: Sequence[Any] = (),
+        spaces: Sequence[type[Space[Any]]] = (),
+    ) -> None:
+        self._blueprint, self.deadlines = Blueprint.of(target, arguments, modules), Deadlines.of(deadline)
+        self._interpreter, self._sandbox = Interpreter(self._blueprint.needed, paths), sandbox_for(sandbox)
+        self._spec, self._spaces = target if isinstance(target, EnvSpec) else None, tuple(spaces)
+        self._closed = False
+        self._held: list[Tenant] = []
+        weakref.finalize(self, release, self._held, os.getpid())
+        self._zygote = self._start()
+
+    def spawn(self) -> SandboxedEnv:
+        """A new environment, in a child of its own; a child that ends is replaced by another at `reset`."""
+        resident = Resident(self._fork, self._blueprint.request(), self.deadlines, self._spaces)
+        return SandboxedEnv(resident, self._spec)
+
+    def _start(self) -> ProcessTenant:
+        zygote = ProcessTenant(self._sandbox, self._interpreter, "zygote", ServerReply)
+        try:
+            reply = zygote.channel.exchange(self._blueprint.request(), self.deadlines.start)
+        except (ChannelClosed, DeadlinePassed) as gone:
+            limit = "deadline" if isinstance(gone, DeadlinePassed) else None
+            raise zygote.end(limit).error("fork server, starting", "") from None
+        except BaseException:
+            zygote.close()
+            raise
+        if type(reply) is DoneReply:
+            self._held[:] = [zygote]
+            return zygote
+        zygote.close()
+        if type(reply) is FailedReply:
+            raise failure(reply, "fork server")
+        raise ChannelError(f"channel: expected a DoneReply, got a {type(reply).__name__}")
+
+    def _fork(self) -> Tenant:
+        """A new child; of a new server, where the last one is gone."""
+        if self._closed:
+            raise SandboxError("fork server: expected an open server, got one that was closed; make a new one")
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        with theirs:
+            try:
+                try:
+                    number = self._ask(SpawnRequest(), SpawnReply, theirs).number
+                except (ChannelClosed, DeadlinePassed):
+                    self._zygote.close()
+                    self._zygote = self._start()
+                    number = self._ask(SpawnRequest(), SpawnReply, theirs).number
+            except (ChannelClosed, DeadlinePassed) as gone:
+                ours.close()
+                raise SandboxError(f"fork server: expected a child, got none: {gone or 'no answer in time'}") from None
+            except BaseException:
+                ours.close()
+                raise
+        return ForkedTenant(self, self._zygote, number, ours)
+
+    def _ask(self, request: Any, kind: Any, passed: socket.socket | None = None) -> Any:
+        """A reply of the server; what is no reply ends it."""
+        channel = self._zygote.channel
+        descriptors = [] if passed is None else [passed.fileno()]
+        try:
+            reply = channel.exchange(request, self.deadlines.other, descriptors)
+        except ChannelError:
+            self._zygote.close()
+            raise
+        if type(reply) is kind:
+            return reply
+        if type(reply) is FailedReply:
+            raise failure(reply, "fork server")
+        self._zygote.close()
+        raise ChannelError(f"channel: expected a {kind.__name__}, got a {type(reply).__name__}")
+
+    def end(self, zygote: ProcessTenant, number: int, seconds: float | None) -> int | None:
+        """Have a child of a server killed, unless it ends within so many seconds; its code, where that can be told."""
+        if zygote is not self._zygote or self._closed:
+            return None
+        try:
+            return self._ask(EndRequest(number, seconds), EndReply).code
+        except (ChannelClosed, DeadlinePassed, SandboxError):
+            zygote.close()  # whoever does not answer is killed, and its children with it
+            return None
+
+    @property
+    def guarantees(self) -> Guarantees:
+        """What is in force for all children together."""
+        return self._zygote.guarantees
+
+    def usage(self) -> Usage:
+        """What the server and its children have used so far."""
+        return self._zygote.usage()
+
+    def close(self) -> None:
+        """Kill the server and every child; harmless twice."""
+        self._closed = True
+        self._held.clear()
+        self._zygote.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class ForkedTenant(Tenant):
+    """A child of a fork server."""
+
+    def __init__(self, server: ForkServer, zygote: ProcessTenant, number: int, link: socket.socket) -> None:
+        self._server, self._zygote, self._number = server, zygote, number
+        self.channel, self.guarantees = Channel(link, Reply), zygote.guarantees
+        self._closed = False
+
+    def usage(self) -> Usage:
+        return self._zygote.usage()
+
+    def drain(self) -> None:
+        self._zygote.drain()
+
+    def end(self, limit: str | None = None) -> Ending:
+        code = self._server.end(self._zygote, self._number, 0.0 if limit is not None else PATIENCE)
+        self._closed = True
+        self.channel.close()
+        return ending(limit, None if limit is not None else code, self.usage())
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self.channel.close()
+            self._server.end(self._zygote, self._number, None)

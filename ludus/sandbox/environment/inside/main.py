@@ -1,0 +1,51 @@
+"""The program of a confined process: one environment, served over the socket that it inherited."""
+
+import io
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from typing import Any
+
+from ludus.sandbox.environment.channel import Channel
+from ludus.sandbox.environment.inside.serving import serve
+from ludus.wire.message import Request
+
+__all__ = ["connected", "main", "settle"]
+
+CHANNEL = 3
+
+
+class Lossy(io.RawIOBase):
+    """Standard error as far as there is room: a flood is dropped rather than waited for."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        with suppress(OSError):
+            os.write(2, data)
+        return len(data)
+
+
+def settle() -> None:
+    """What any process here does first: interrupts are the other side's, and the channel stays in this process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stderr = io.TextIOWrapper(io.BufferedWriter(Lossy()), errors="backslashreplace", line_buffering=True)
+
+
+def connected(descriptor: int) -> Channel:
+    """The channel over an inherited socket."""
+    os.set_inheritable(descriptor, False)
+    return Channel(socket.socket(fileno=descriptor), Request)
+
+
+def main() -> None:
+    """Serve, and end without ceremony: threads that an environment left behind are not waited for."""
+    settle()
+    channel = connected(CHANNEL)
+    serve(channel)
+    channel.close()
+    sys.stderr.flush()
+    os._exit(0)

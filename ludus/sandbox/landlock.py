@@ -1,0 +1,183 @@
+"""`landlock`: for hosts without user namespaces. The kernel forbids files that were not named, a filter the rest.
+
+Landlock guards opening, making, moving and removing files, TCP, and in later kernels signals; not the network beyond
+TCP, sockets with a name, shared memory, nor the attributes of files. What it leaves open, the filter of system calls
+shuts: no sockets but pairs, no shared memory of System V, no change of attributes where files of the same user exist.
+"""
+
+import ctypes
+import os
+import socket
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from ludus.errors import InvalidArgument, SandboxUnavailable
+from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe
+from ludus.sandbox.means import kill_means, limit_means, process_limits
+from ludus.sandbox.mounts import PACKAGE, check_mounts, system_mounts
+from ludus.sandbox.policy import Policy
+from ludus.sandbox.probing import try_start
+from ludus.sandbox.seccomp import landlock_filter
+from ludus.sandbox.streams import Streams
+from ludus.sandbox.supervised import Step, launch
+from ludus.sandbox.user import GROUP, USER, check_access, drops_user, is_open
+
+__all__ = ["Landlock"]
+
+CREATE_RULESET, VERSION = 444, 1
+OLDEST = 3
+"""Before it, any file could be emptied."""
+EXECUTE, WRITE, READ, LIST = 1, 2, 4, 8
+TRUNCATE, DEVICES = 1 << 14, 1 << 15
+MAKE_DEVICES = 1 << 6 | 1 << 11
+FILE = EXECUTE | WRITE | READ | TRUNCATE | DEVICES
+"""The rights that make sense on a file."""
+TCP = 3
+SCOPES = 3
+"""Abstract sockets, signals."""
+DEVICE_FILES = {"/dev/null": READ | WRITE, "/dev/zero": READ, "/dev/full": READ | WRITE} | dict.fromkeys(
+    ("/dev/random", "/dev/urandom"), READ
+)
+
+
+class Landlock(Backend):
+    """Files and TCP by Landlock, everything else by a filter of system calls; no namespaces, so no network at all.
+
+    >>> Landlock().guarantees(Policy()).network
+    'seccomp: no sockets'
+    """
+
+    name = "landlock"
+    rank = 40
+
+    def __init__(self) -> None:
+        self._probe: Probe | None = None
+
+    def probe(self) -> Probe:
+        if self._probe is None or not self._probe.works:
+            self._probe = _try(self)
+        return self._probe
+
+    def guarantees(self, policy: Policy) -> Guarantees:
+        version = _version()
+        _check_policy(policy)
+        reads = ", capability to read" if drops_user() and _reads_all(policy) else ", no capabilities"
+        return Guarantees(
+            backend=self.name,
+            boundary=True,
+            version=f"Landlock ABI {version}",
+            user=f"user {USER}{reads}, no new privileges" if drops_user() else "",
+            files="Landlock",
+            network="seccomp: no sockets",
+            syscalls="seccomp",
+            other_processes="Landlock: no signals" if version >= 6 else "seccomp: no signals",
+            disk="watched" if policy.limits.disk is not None else "",
+            kill=kill_means(),
+            **limit_means(policy.limits, without_pids="RLIMIT_NPROC above the user's others"),
+        )
+
+    def start(
+        self,
+        argv: Sequence[str],
+        policy: Policy,
+        *,
+        stdin: int | None = None,
+        stdout: int | None = None,
+        stderr: int | None = None,
+        channel: int | None = None,
+    ) -> Confined:
+        guarantees = self.guarantees(policy)
+        check_mounts(policy)
+        check_access(policy, reads_all=True)
+        _check_sockets(one for one in (stdin, stdout, stderr, channel) if one is not None and one >= 0)
+        return launch(
+            argv,
+            policy,
+            guarantees,
+            limits=process_limits(policy.limits, user=USER if drops_user() else os.getuid()),
+            walls=lambda home: _walls(policy, home),
+            streams=Streams(stdin, stdout, stderr),
+            channel=channel,
+        )
+
+
+@cache
+def _version() -> int:
+    """The version of Landlock's interface; SandboxUnavailable where there is none, or one with holes."""
+    if sys.platform != "linux":
+        raise SandboxUnavailable(f"landlock: expected Linux, got {sys.platform}")
+    found: int = ctypes.CDLL(None, use_errno=True).syscall(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION)
+    if found < OLDEST:
+        raise SandboxUnavailable(
+            f"landlock: expected ABI {OLDEST} or later (Linux 6.2, with landlock among the kernel's lsm=), got {found}"
+        )
+    return found
+
+
+def _check_policy(policy: Policy) -> None:
+    if policy.network != "none":
+        raise SandboxUnavailable(
+            f"landlock: expected network 'none', got {policy.network!r}: without a network namespace it cannot be kept "
+            "tight; take the backend 'bubblewrap'"
+        )
+    for mount in policy.mounts:
+        if mount.where != mount.source:
+            raise SandboxUnavailable(
+                f"landlock: expected mounts at their own path, got {mount.source} at {mount.where}: it has no root of "
+                "its own; take the backend 'bubblewrap'"
+            )
+
+
+def _check_sockets(descriptors: Iterable[int]) -> None:
+    """A datagram socket reaches every named socket of the host."""
+    for descriptor in descriptors:
+        if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+            with socket.socket(fileno=os.dup(descriptor)) as one:
+                if one.type not in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
+                    raise InvalidArgument(f"descriptor {descriptor}: expected a stream, got {one.type.name}")
+
+
+def _reads_all(policy: Policy) -> bool:
+    """Whether something in sight lies where only root may go, as an interpreter in root's home does."""
+    shown = [*(mount.source for mount in system_mounts(policy)), *(mount.source for mount in policy.mounts)]
+    return not all(map(is_open, shown))
+
+
+def _walls(policy: Policy, home: str) -> list[Step]:
+    version = _version()
+    everything = (1 << {3: 15, 4: 15}.get(version, 16)) - 1
+    sized = 8 if version < 4 else 16 if version < 6 else 24
+    steps: list[Step] = [("ruleset", sized, everything, TCP if version >= 4 else 0, SCOPES if version >= 6 else 0)]
+    steps += [("allow", path, rights & everything) for path, rights in _allowed(policy, home).items()]
+    if drops_user():
+        os.chown(home, USER, GROUP)
+        steps.append(("user", USER, GROUP, int(_reads_all(policy))))
+    program = landlock_filter(own_user=drops_user(), signals=version >= 6)
+    return [*steps, ("privileges",), ("restrict",), ("filter", program.hex())]
+
+
+def _allowed(policy: Policy, home: str) -> dict[str, int]:
+    """Paths and rights; a later one adds to an earlier one."""
+    writing = ((1 << 16) - 1) & ~MAKE_DEVICES & ~DEVICES
+    found = dict(DEVICE_FILES)
+    for mount in (*system_mounts(policy), *policy.mounts):
+        rights = writing if mount.writable else EXECUTE | READ | LIST
+        found[mount.source] = rights if os.path.isdir(mount.source) else rights & FILE
+        if mount.source == str(PACKAGE):  # Python finds a package by listing the folder it is in
+            found.setdefault(os.path.dirname(mount.source), LIST)
+    return {**found, home: writing}
+
+
+def _try(backend: Landlock) -> Probe:
+    """A file of the host must be out of reach."""
+    try:
+        version = f"Landlock ABI {_version()}"
+    except SandboxUnavailable as error:
+        return Probe(False, str(error))
+    with tempfile.NamedTemporaryFile() as marker:
+        os.chmod(marker.name, 0o644)
+        reached = f"cat {marker.name} || : >>/proc/sys/kernel/core_pattern"  # opened, never written
+        return try_start(backend, ["/bin/sh", "-c", f"({reached}) 2>/dev/null && exit 1; exit 0"], version)

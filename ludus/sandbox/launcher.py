@@ -1,0 +1,264 @@
+"""The launcher: a program of its own that confines itself, executes the command and stays as the keeper of its tree.
+
+It is imported by an interpreter that was started with `-I -S`, with the three streams, the channel at 3 (or anything),
+its steps at 4 and the control socket at 5, and it imports only what is quick to import. The steps are texts that end in
+a null character: a word, its arguments, the next word. They are carried out in a child, in their order; the last one
+executes the command. The keeper inherits orphans (it is their subreaper), so that nothing leaves the tree. When the
+command ends, when the control socket says so, or when it closes because the other side died, the keeper kills the whole
+tree, reports and ends.
+"""
+
+import ctypes
+import os
+import select
+import sys
+import time
+from _collections_abc import Callable  # quicker than the package around it
+
+STEPS, CONTROL = 4, 5
+SIGKILL, SIGSTOP = 9, 19 if sys.platform == "linux" else 17
+IGNORED = (13, 25)
+"""SIGPIPE and SIGXFSZ, which Python ignores, and whoever it executes would too."""
+PR_SET_PDEATHSIG, PR_SET_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
+PAUSE = 0.1
+"""Seconds after which orphans that ended are looked for, and the folder is measured."""
+SHARE = 10
+"""Measuring takes at most one part in so many of the time."""
+BLOCK, PAGE = 512, 4096
+
+libc = ctypes.CDLL(None, use_errno=True)
+environment: dict[str, str] = {}
+command: list[str] = []
+
+
+def checked(result: int, what: str) -> int:
+    """The result of a system call, or its failure: a wall that cannot be built ends the start."""
+    if result < 0:
+        raise OSError(ctypes.get_errno(), what)
+    return result
+
+
+def prctl(option: int, *values: int) -> None:
+    """`prctl`, with arguments as wide as the kernel's."""
+    filled = (*values, 0, 0, 0, 0)[:4]
+    checked(libc.prctl(option, *map(ctypes.c_ulong, filled)), f"prctl {option}")
+
+
+def enter_cgroup(path: str) -> None:
+    """Move this process into a control group."""
+    with open(path, "w", encoding="ascii") as file:
+        file.write("0")
+
+
+def limit(name: str, soft: str, hard: str) -> None:
+    """Set a resource limit."""
+    import resource
+
+    resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (int(soft), int(hard)))
+
+
+def set_variable(name: str, value: str) -> None:
+    """Give the command an environment variable."""
+    environment[name] = value
+
+
+def add_word(word: str) -> None:
+    """Add a word to the command."""
+    command.append(word)
+
+
+def execute() -> None:
+    """Become the command; its failure is told as a shell would."""
+    try:
+        os.execvpe(command[0], command, environment)  # noqa: S606  (that is the job)
+    except OSError as error:
+        os.write(2, f"cannot start {command[0]!r}: {error.strerror}\n".encode("utf8", "replace"))
+        os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+
+
+def forbid_privileges() -> None:
+    """Nothing that is executed from here on gains anything, and nothing outlives its keeper."""
+    if sys.platform == "linux":
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        prctl(PR_SET_PDEATHSIG, SIGKILL)
+
+
+def close(number: str) -> None:
+    """Close a descriptor."""
+    os.close(int(number))
+
+
+WORDS: dict[str, tuple[Callable[..., object], int]] = {
+    "close": (close, 1),
+    "cgroup": (enter_cgroup, 1),
+    "rlimit": (limit, 3),
+    "folder": (os.chdir, 1),
+    "privileges": (forbid_privileges, 0),
+    "variable": (set_variable, 2),
+    "word": (add_word, 1),
+    "execute": (execute, 0),
+}
+
+
+def read_steps() -> list[str]:
+    """The steps, as texts."""
+    with open(STEPS, "rb") as file:
+        return file.read().decode("utf8", "surrogateescape").split("\0")[:-1]
+
+
+def carry_out(steps: list[str], failure: int) -> None:
+    """In the child: carry out the steps; what goes wrong is told to the keeper."""
+    try:
+        os.setsid()
+        for number in IGNORED:
+            libc.signal(number, None)
+        position = 0
+        while position < len(steps):
+            function, count = WORDS[steps[position]]
+            function(*steps[position + 1 : position + 1 + count])
+            position += 1 + count
+    except BaseException as error:
+        os.write(failure, f"{type(error).__name__}: {error}".encode("utf8", "replace")[:500])
+    finally:
+        os._exit(125)
+
+
+def descendants(root: int) -> list[int]:
+    """All processes below one."""
+    found: list[int] = []
+    try:
+        for thread in os.listdir(f"/proc/{root}/task"):
+            with open(f"/proc/{root}/task/{thread}/children", encoding="ascii") as file:
+                found += [int(child) for child in file.read().split()]
+    except OSError:
+        pass  # it has ended
+    return found + [below for child in found for below in descendants(child)]
+
+
+def send(pid: int, signal: int) -> None:
+    """Send a signal, to whom it still reaches."""
+    try:  # noqa: SIM105  (contextlib is slow to import)
+        os.kill(pid, signal)
+    except OSError:
+        pass  # it has ended
+
+
+def sweep(child: int) -> None:
+    """Kill the whole tree: first it is stopped, until no process is new, then it is killed."""
+    stopped: set[int] = set()
+    while sys.platform == "linux" and (fresh := set(descendants(os.getpid())) - stopped):
+        for pid in fresh:
+            send(pid, SIGSTOP)
+        stopped |= fresh
+    for pid in stopped:
+        send(pid, SIGKILL)
+    if sys.platform != "linux":
+        send(-child, SIGKILL)
+
+
+def reap(child: int, status: list[int]) -> bool:
+    """Collect children that ended; False when none is left at all. The status of the command is kept."""
+    while True:
+        try:
+            pid, found = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return False
+        if pid == 0:
+            return True
+        if pid == child:
+            status.append(found)
+
+
+class Folder:
+    """The command's own folder, measured every now and then."""
+
+    def __init__(self, path: str, most: int) -> None:
+        self.path, self.most, self.next = path, most, 0.0
+
+    def is_full(self) -> bool:
+        """Whether there is more in it than there may be."""
+        begin = time.monotonic()
+        if not self.most or begin < self.next:
+            return False
+        full = sum(self.sizes(self.path)) > self.most
+        self.next = time.monotonic() + (time.monotonic() - begin) * SHARE
+        return full
+
+    def sizes(self, path: str):
+        """The bytes of everything in a folder; an empty file counts too."""
+        try:
+            for entry in os.scandir(path):
+                found = entry.stat(follow_symlinks=False)
+                yield max(PAGE, found.st_blocks * BLOCK)
+                if entry.is_dir(follow_symlinks=False):
+                    yield from self.sizes(entry.path)
+        except OSError:
+            return  # it was removed meanwhile
+
+    def remove(self, path: str | None = None) -> None:
+        """Remove it with all that is in it; nothing changes it any more."""
+        path = path or self.path
+        os.chmod(path, 0o700)
+        for entry in os.scandir(path):
+            if entry.is_dir(follow_symlinks=False):
+                self.remove(entry.path)
+            else:
+                os.unlink(entry.path)
+        os.rmdir(path)
+
+
+def keep(child: int, folder: Folder) -> tuple[int, str]:
+    """Wait for the end of the command, or for the word or reason to end it; then kill what is left.
+
+    The command's status, and the limit that was hit.
+    """
+    status: list[int] = []
+    reached = ""
+    bells = select.poll()
+    bells.register(CONTROL, select.POLLIN)
+    if sys.platform == "linux":
+        bells.register(os.pidfd_open(child), select.POLLIN)
+    while not status and not reached:
+        if any(descriptor == CONTROL for descriptor, _ in bells.poll(PAUSE * 1000)):
+            break
+        reap(child, status)
+        reached = "disk" if not status and folder.is_full() else ""
+    while reap(child, status):
+        sweep(child)
+        time.sleep(0.001)
+    return status[0], reached
+
+
+def main() -> None:
+    """Start the command, and keep its tree."""
+    folder = Folder(sys.argv[1], int(sys.argv[2]))
+    steps = read_steps()
+    if "ruleset" in steps:
+        import walls  # beside this file; only where there are walls to be built
+
+        WORDS.update(walls.WORDS)
+    os.set_inheritable(CONTROL, False)
+    if sys.platform == "linux":
+        prctl(PR_SET_SUBREAPER, 1)
+    told, failure = os.pipe()
+    child = os.fork()
+    if child == 0:
+        carry_out(steps, failure)
+    os.close(failure)
+    os.closerange(0, STEPS)  # else the other side would wait for the ends that the keeper holds
+    status, reached = keep(child, folder)
+    report(status, reached, os.read(told, 500))
+    folder.remove()
+
+
+def report(status: int, reached: str, failure: bytes) -> None:
+    """Tell the other side how it ended and what it used."""
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    code = os.waitstatus_to_exitcode(status)
+    numbers = code, used.ru_utime + used.ru_stime, used.ru_inblock, used.ru_oublock, reached
+    try:  # noqa: SIM105  (contextlib is slow to import)
+        os.write(CONTROL, " ".join(map(str, numbers)).encode() + b"\n" + failure)
+    except OSError:
+        pass  # there is no other side

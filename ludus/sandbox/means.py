@@ -1,0 +1,64 @@
+"""By what means each limit is enforced on this machine, and the cgroup and resource limits that do it."""
+
+import contextlib
+import os
+import sys
+
+from ludus.errors import SandboxError
+from ludus.sandbox.cgroup import Cgroup, places
+from ludus.sandbox.policy import Limits
+from ludus.sandbox.rlimits import Rlimit, rlimits
+
+__all__ = ["kill_means", "limit_means", "make_cgroup", "process_limits"]
+
+
+def limit_means(limits: Limits, *, without_pids: str = "") -> dict[str, str]:
+    """The fields of `Guarantees` for the limits; `without_pids` is what bounds processes where no cgroup does."""
+    found = {role: f"cgroup v{place.version} {role}" for role, place in places().items()}
+    means = {
+        "wall": "watcher",
+        "cpu": f"watcher ({found.get('cpu', '/proc')}), RLIMIT_CPU",
+        "memory": found.get("memory", "RLIMIT_AS of each process" if sys.platform == "linux" else ""),
+        "processes": found.get("pids", without_pids),
+        "file_size": "RLIMIT_FSIZE",
+        "open_files": "RLIMIT_NOFILE",
+        "output": "reader",
+    }
+    return {name: text if getattr(limits, name) is not None else "" for name, text in means.items()}
+
+
+def kill_means() -> str:
+    """How a tree without a pid namespace is killed."""
+    if sys.platform != "linux":
+        return "process group"
+    return "subreaper, cgroup" if places() else "subreaper"
+
+
+def make_cgroup(limits: Limits, overhead: int = 0) -> Cgroup | None:
+    """A cgroup with the limits, where one can be had; `overhead` processes of ours come on top."""
+    if not places():
+        return None
+    try:
+        return Cgroup(places(), limits, overhead)
+    except OSError as error:
+        raise SandboxError(f"sandbox: expected to make a cgroup as before, got {error}") from error
+
+
+def process_limits(limits: Limits, *, user: int | None = None, alone: bool = False) -> list[Rlimit]:
+    """The resource limits; what `user` may start is bounded only where no cgroup does it (None: by nothing then).
+
+    `alone`: the processes will be counted apart from all others of that user.
+    """
+    bounded = "pids" not in places() and user is not None and limits.processes is not None
+    found = rlimits(limits, memory="memory" not in places() and sys.platform == "linux", processes=bounded)
+    others = _threads_of(user) if bounded and user is not None and not alone else 0
+    return [Rlimit(one.name, one.soft + others, one.hard + others) if one.name == "NPROC" else one for one in found]
+
+
+def _threads_of(user: int) -> int:
+    """How many threads a user has: the kernel counts them all, so the limit begins above them."""
+    count = 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):  # it has ended
+            count += len(os.listdir(f"/proc/{name}/task")) if os.stat(f"/proc/{name}").st_uid == user else 0
+    return count

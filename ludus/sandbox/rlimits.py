@@ -1,0 +1,42 @@
+"""Resource limits of the kernel: what holds for each process, with or without cgroups."""
+
+import math
+from typing import NamedTuple
+
+from ludus.sandbox.policy import Limits
+
+__all__ = ["Rlimit", "rlimits"]
+
+
+class Rlimit(NamedTuple):
+    """One limit, by the name that `resource` and `prlimit` know it by."""
+
+    name: str
+    soft: int
+    hard: int
+
+
+def rlimits(limits: Limits, *, memory: bool, processes: bool) -> list[Rlimit]:
+    """The limits of each process; `memory` and `processes` only where no cgroup counts the whole tree."""
+    wanted = [("CORE", 0, 0)]
+    if limits.file_size is not None:
+        wanted.append(("FSIZE", limits.file_size, limits.file_size))
+    if limits.open_files is not None:
+        wanted.append(("NOFILE", limits.open_files, limits.open_files))
+    if limits.cpu is not None:  # behind the watcher, who counts the whole tree and to the hundredth
+        wanted.append(("CPU", math.ceil(limits.cpu) + 1, math.ceil(limits.cpu) + 2))
+    if memory and limits.memory is not None:
+        wanted.append(("AS", limits.memory, limits.memory))
+    if processes and limits.processes is not None:
+        wanted.append(("NPROC", limits.processes, limits.processes))
+    return [_within(Rlimit(*one)) for one in wanted]
+
+
+def _within(wanted: Rlimit) -> Rlimit:
+    """Not above what this process has: raising a limit is a privilege, and not needed."""
+    import resource  # not on every system that imports this
+
+    hard = resource.getrlimit(getattr(resource, f"RLIMIT_{wanted.name}"))[1]
+    if hard == resource.RLIM_INFINITY:
+        return wanted
+    return Rlimit(wanted.name, min(wanted.soft, hard), min(wanted.hard, hard))

@@ -1,0 +1,173 @@
+"""System call filters, assembled by hand: a list of calls that are refused, and of arguments that are.
+
+A filter is a classic BPF program over the call's number, architecture and arguments. Calls of another architecture kill
+the process; calls newer than the list are answered as if the kernel did not have them, so that none slips through.
+"""
+
+import errno
+import platform
+import struct
+from collections.abc import Iterable
+from functools import cache
+
+from ludus.errors import SandboxUnavailable
+from ludus.sandbox.syscalls import ARCHITECTURES, NEWEST, number
+
+__all__ = ["landlock_filter", "namespace_filter", "refused"]
+
+LOAD, AND, EQUAL, GREATER, MASKED, RETURN = 0x20, 0x54, 0x15, 0x25, 0x45, 0x06
+ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+NUMBER, ARCHITECTURE = 0, 4
+X32 = 0x40000000
+
+NAMESPACES = 0x7E020000
+"""The flags of `clone` that make namespaces."""
+UNIX, INET, INET6 = 1, 2, 10
+STREAM, DATAGRAM, SEQUENCED, TYPE = 1, 2, 5, 0xF
+PROTOCOLS = (0, 6, 17)
+"""Whichever, TCP, UDP."""
+TERMINAL_INPUT = (0x5412, 0x541C)
+"""TIOCSTI and TIOCLINUX: typing for somebody else."""
+PERSONALITIES = (0, 8, 0xFFFFFFFF)
+"""Linux, 32-bit Linux, and the question which it is."""
+
+REFUSED = """
+    _sysctl acct add_key adjtimex bpf chroot clock_adjtime clock_settime create_module delete_module fanotify_init
+    fanotify_mark finit_module fsconfig fsmount fsopen fspick get_kernel_syms init_module io_uring_enter
+    io_uring_register io_uring_setup ioperm iopl kcmp kexec_file_load kexec_load keyctl listmount lookup_dcookie
+    lsm_set_self_attr migrate_pages modify_ldt mount mount_setattr move_mount move_pages name_to_handle_at nfsservctl
+    open_by_handle_at open_tree open_tree_attr perf_event_open pidfd_getfd pivot_root process_madvise process_mrelease
+    process_vm_readv process_vm_writev ptrace query_module quotactl quotactl_fd reboot request_key setdomainname
+    sethostname setns settimeofday statmount swapoff swapon sysfs syslog umount2 unshare uselib userfaultfd ustat
+    vhangup
+"""
+"""By every filter."""
+SHARED = """
+    connect inotify_add_watch mq_open mq_unlink msgctl msgget msgrcv msgsnd semctl semget semop semtimedop shmat shmctl
+    shmget socket
+"""
+"""Without namespaces: ways to others that are no files."""
+ATTRIBUTES = """
+    chmod chown fchmod fchmodat fchmodat2 fchown fchownat file_setattr fremovexattr fsetxattr futimesat lchown
+    lremovexattr lsetxattr removexattr removexattrat setxattr setxattrat utime utimes
+"""
+"""What Landlock does not guard about files that the same user owns."""
+SIGNALS = "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal"
+OF_ITSELF = {
+    "ioprio_set": 1,
+    "prlimit64": 0,
+    "sched_setaffinity": 0,
+    "sched_setattr": 0,
+    "sched_setparam": 0,
+    "sched_setscheduler": 0,
+    "setpriority": 1,
+}
+"""Calls about a process, and which argument names it: it may be 0, the caller."""
+
+Instruction = tuple[int, int, int, int]
+
+
+def refused() -> tuple[str, ...]:
+    """The calls that every filter refuses, whatever their arguments."""
+    return tuple(REFUSED.split())
+
+
+def namespace_filter(machine: str | None = None) -> bytes:
+    """For code in namespaces of its own: the kernel's rarely used doors are shut, sockets are local, TCP or UDP."""
+    return _assemble("namespace", machine or platform.machine())
+
+
+def landlock_filter(machine: str | None = None, *, own_user: bool, signals: bool) -> bytes:
+    """For code that shares its namespaces with the host: no sockets but pairs, and no hand on others.
+
+    `own_user` says that no file or process of the host belongs to its user; `signals` that Landlock guards signals.
+    """
+    kind = f"landlock{'' if own_user else '+attributes'}{'' if signals else '+signals'}"
+    return _assemble(kind, machine or platform.machine())
+
+
+@cache
+def _assemble(kind: str, machine: str) -> bytes:
+    if machine not in ARCHITECTURES:
+        raise SandboxUnavailable(f"seccomp: expected one of {', '.join(ARCHITECTURES)}, got the machine {machine!r}")
+    program = _prologue(machine)
+    program += _on(machine, "clone3", [_error(errno.ENOSYS)])  # its arguments cannot be read; callers fall back
+    for name in refused():
+        program += _on(machine, name, [_error()])
+    program += _on(machine, "clone", [_load(0), (MASKED, 0, 1, NAMESPACES), _error(), _allow()])
+    program += _on(machine, "ioctl", _unless(1, TERMINAL_INPUT))
+    program += _on(machine, "personality", _only(0, PERSONALITIES))
+    program += _namespaced(machine) if kind == "namespace" else _unnamespaced(machine, kind)
+    program.append(_allow())
+    return b"".join(struct.pack("=HBBI", *one) for one in program)
+
+
+def _prologue(machine: str) -> list[Instruction]:
+    newest = [(GREATER, 0, 1, NEWEST), _error(errno.ENOSYS)]  # x32 calls are numbered from 2**30 on
+    known = [(LOAD, 0, 0, ARCHITECTURE), (EQUAL, 1, 0, ARCHITECTURES[machine]), (RETURN, 0, 0, KILL)]
+    return [*known, (LOAD, 0, 0, NUMBER), *newest]
+
+
+def _namespaced(machine: str) -> list[Instruction]:
+    protocols = _only(2, PROTOCOLS)
+    types = [_load(1), (AND, 0, 0, TYPE), (EQUAL, 2, 0, STREAM), (EQUAL, 1, 0, DATAGRAM), _error(), *protocols]
+    inet = [(EQUAL, 2, 0, INET), (EQUAL, 1, 0, INET6), _error(), *types]
+    sockets = [_load(0), (EQUAL, 0, 1, UNIX), _allow(), *inet]
+    return _on(machine, "socket", sockets) + _on(machine, "socketpair", _only(0, (UNIX,)))
+
+
+def _unnamespaced(machine: str, kind: str) -> list[Instruction]:
+    """A datagram socket reaches any named socket of the host, also one of a pair: pairs are streams or sequenced."""
+    pairs = [_load(1), (AND, 0, 0, TYPE), (EQUAL, 2, 0, STREAM), (EQUAL, 1, 0, SEQUENCED), _error(), _allow()]
+    pairs = [_load(0), (EQUAL, 1, 0, UNIX), _error(), *pairs]
+    program = _on(machine, "socketpair", pairs) + _on(machine, "sendto", _null(4))
+    more = (ATTRIBUTES if "+attributes" in kind else "") + (SIGNALS if "+signals" in kind else "")
+    for name in (SHARED + more).split():
+        program += _on(machine, name, [_error()])
+    if "+attributes" in kind:
+        program += _on(machine, "utimensat", _null(1))
+    for name, argument in OF_ITSELF.items():
+        program += _on(machine, name, _only(argument, (0,)))
+    return program
+
+
+def _on(machine: str, name: str, body: list[Instruction]) -> list[Instruction]:
+    """What happens on one call; the body returns on every path, so the number is still loaded after it."""
+    known = number(name, machine)
+    return [] if known is None else [(EQUAL, 0, len(body), known), *body]
+
+
+def _only(argument: int, values: Iterable[int]) -> list[Instruction]:
+    steps = [step for value in values for step in ((EQUAL, 0, 1, value), _allow())]
+    return [_load(argument), *steps, _error()]
+
+
+def _unless(argument: int, values: Iterable[int]) -> list[Instruction]:
+    steps = [step for value in values for step in ((EQUAL, 0, 1, value), _error())]
+    return [_load(argument), *steps, _allow()]
+
+
+def _null(argument: int) -> list[Instruction]:
+    """Both halves of a pointer."""
+    return [
+        _load(argument),
+        (EQUAL, 1, 0, 0),
+        _error(),
+        _load(argument, high=True),
+        (EQUAL, 1, 0, 0),
+        _error(),
+        _allow(),
+    ]
+
+
+def _load(argument: int, *, high: bool = False) -> Instruction:
+    """The lower half of an argument: the kernel looks at no more of those that are numbers."""
+    return LOAD, 0, 0, 16 + 8 * argument + (4 if high else 0)
+
+
+def _error(code: int = errno.EPERM) -> Instruction:
+    return RETURN, 0, 0, ERROR | code
+
+
+def _allow() -> Instruction:
+    return RETURN, 0, 0, ALLOW

@@ -1,0 +1,64 @@
+"""Frames between a session and its agent: a JSON head and raw bytes, each with its length before it and a limit."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+__all__ = ["Decoder", "MOST_DATA", "MOST_HEAD", "PIECE", "encode", "fields_of", "to_bytes", "to_text"]
+
+LENGTHS = struct.Struct(">II")
+MOST_HEAD = 4 << 20
+MOST_DATA = 8 << 20
+PIECE = 1 << 16
+"""Bytes of output, or of a file, in one frame."""
+
+
+def encode(head: dict[str, object], data: bytes = b"") -> bytes:
+    """One frame."""
+    text = json.dumps(head).encode()
+    return LENGTHS.pack(len(text), len(data)) + text + data
+
+
+def to_text(data: bytes) -> str:
+    """Bytes as JSON can carry them, one character each: paths need not be UTF-8."""
+    return data.decode("latin-1")
+
+
+def to_bytes(text: str) -> bytes:
+    """What `to_text` was given."""
+    return text.encode("latin-1")
+
+
+def fields_of(head: bytes) -> dict[str, object]:
+    """The fields of a head; ValueError where it is no JSON object."""
+    fields = json.loads(head)
+    if not isinstance(fields, dict):
+        raise ValueError("a head that is no object")
+    return fields
+
+
+class Decoder:
+    """Bytes in, frames out; ValueError as soon as a frame announces more than its limit."""
+
+    def __init__(self, most_head: int = MOST_HEAD, most_data: int = MOST_DATA) -> None:
+        self.most_head, self.most_data = most_head, most_data
+        self.buffer = bytearray()
+
+    def feed(self, data: bytes) -> None:
+        """Take what was read."""
+        self.buffer += data
+
+    def frame(self) -> tuple[bytes, bytes] | None:
+        """The next frame as its head and its bytes, or None until more is fed."""
+        if len(self.buffer) < LENGTHS.size:
+            return None
+        head, data = LENGTHS.unpack_from(self.buffer)
+        if head > self.most_head or data > self.most_data:
+            raise ValueError(f"a frame of {head} and {data} bytes, above {self.most_head} and {self.most_data}")
+        middle, end = LENGTHS.size + head, LENGTHS.size + head + data
+        if len(self.buffer) < end:
+            return None
+        found = bytes(self.buffer[LENGTHS.size : middle]), bytes(self.buffer[middle:end])
+        del self.buffer[:end]
+        return found

@@ -1,0 +1,61 @@
+"""The three standard streams of a confined process: what it gets, and what this side keeps."""
+
+import contextlib
+import os
+import subprocess
+from typing import Any
+
+from ludus.errors import InvalidArgument
+
+__all__ = ["Streams"]
+
+
+class Streams:
+    """Opened as `subprocess` would: PIPE, DEVNULL, STDOUT (for stderr), a descriptor; None is DEVNULL."""
+
+    def __init__(self, stdin: int | None, stdout: int | None, stderr: int | None) -> None:
+        self.descriptors: dict[int, int] = {}
+        """Number there → number here."""
+        self.files: list[Any] = [None, None, None]
+        """This side's ends of the pipes."""
+        self._owned: list[int] = []
+        try:
+            for number, wanted in enumerate((stdin, stdout, stderr)):
+                self.descriptors[number] = self._open(number, wanted)
+        except BaseException:
+            self.release()
+            self.close()
+            raise
+
+    def _open(self, number: int, wanted: int | None) -> int:
+        if wanted == subprocess.PIPE:
+            return self._pipe(number)
+        if wanted is None or wanted == subprocess.DEVNULL:
+            return self._own(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))
+        if wanted == subprocess.STDOUT and number == 2:
+            return self.descriptors[1]
+        if wanted < 0:
+            raise InvalidArgument(f"stream {number}: expected PIPE, DEVNULL, a descriptor or None, got {wanted}")
+        return wanted
+
+    def _pipe(self, number: int) -> int:
+        reading, writing = os.pipe()
+        ours, theirs = (writing, reading) if number == 0 else (reading, writing)
+        self.files[number] = open(ours, "wb" if number == 0 else "rb")  # noqa: SIM115  (closed with the process)
+        return self._own(theirs)
+
+    def _own(self, descriptor: int) -> int:
+        self._owned.append(descriptor)
+        return descriptor
+
+    def release(self) -> None:
+        """Close the other side's ends: the process has its own by now."""
+        while self._owned:
+            os.close(self._owned.pop())
+
+    def close(self) -> None:
+        """Close this side's ends."""
+        for file in self.files:
+            with contextlib.suppress(OSError):  # what was not written yet has nobody to read it
+                if file is not None:
+                    file.close()

@@ -1,0 +1,148 @@
+"""What `process` and `landlock` share: a command started by the launcher, in a home that is removed after it."""
+
+import contextlib
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import msgspec
+
+from ludus.errors import SandboxUnavailable
+from ludus.sandbox.backend import Guarantees
+from ludus.sandbox.cgroup import Cgroup
+from ludus.sandbox.means import make_cgroup
+from ludus.sandbox.policy import Policy
+from ludus.sandbox.proxy import proxy_variables
+from ludus.sandbox.rlimits import Rlimit
+from ludus.sandbox.running import Running
+from ludus.sandbox.spawn import spawn
+from ludus.sandbox.streams import Streams
+from ludus.sandbox.tree import Sample
+
+__all__ = ["PATH", "Step", "Supervised", "interpreter", "launch", "variables"]
+
+LAUNCH = "import sys; sys.path.append(sys.argv.pop(1)); import launcher; launcher.main()"
+"""Imported, because a program that is run by its path is compiled every time."""
+PATH = "/usr/local/bin:/usr/bin:/bin"
+Step = tuple[object, ...]
+
+
+class Supervised(Running):
+    """A tree below the launcher, which hears through the control socket and kills what is below it when that closes."""
+
+    def __init__(
+        self,
+        pid: int,
+        streams: Streams,
+        policy: Policy,
+        guarantees: Guarantees,
+        *,
+        cgroup: Cgroup | None,
+        control: socket.socket,
+        home: str,
+    ) -> None:
+        self._control, self._home = control, home
+        super().__init__(pid, streams, policy.limits, guarantees, cgroup)
+
+    def _signal(self) -> None:
+        if self.cgroup is not None:
+            self.cgroup.kill()
+        with contextlib.suppress(OSError):  # it has ended
+            self._control.send(b"k")
+
+    def _told(self) -> bytes:
+        told = b""
+        with contextlib.suppress(OSError):  # it left without reading our last word
+            while some := self._control.recv(4096):
+                told += some
+        return told
+
+    def _settle(self, code: int) -> int:
+        with self._control:
+            told, _, failure = self._told().partition(b"\n")
+        if not told:  # the launcher was killed: what it kept is killed with it, as far as a cgroup knows it
+            shutil.rmtree(self._home, ignore_errors=True)
+            return code if code < 0 else -9
+        ended, cpu, read, written, reached = told.split(b" ")
+        self._limit = self._limit or reached.decode() or None
+        self._seen = self._seen.joined(Sample(float(cpu), 0, 0, int(read) * 512, int(written) * 512))
+        if failure:
+            self._reason = failure.decode("utf8", "replace")
+        return int(ended)
+
+
+def launch(
+    argv: Sequence[str],
+    policy: Policy,
+    guarantees: Guarantees,
+    *,
+    limits: Iterable[Rlimit],
+    walls: Callable[[str], Iterable[Step]],
+    streams: Streams,
+    channel: int | None,
+) -> Supervised:
+    """Start the launcher; `walls` are the steps, given the home folder, that come last before the command."""
+    with ExitStack() as undo:
+        undo.callback(streams.close)
+        undo.callback(streams.release)
+        home = _make_home()
+        undo.callback(os.rmdir, home)
+        cgroup = make_cgroup(policy.limits)
+        if cgroup is not None:
+            undo.callback(cgroup.remove)
+        steps: list[Step] = [] if channel is not None else [("close", 3)]
+        steps += [("cgroup", path) for path in (cgroup.entries if cgroup is not None else ())]
+        steps += [("rlimit", *limit) for limit in limits]
+        steps += [*_command(argv, policy, home), *walls(home), ("execute",)]
+        pid, control = _spawn(steps, {**streams.descriptors, **({} if channel is None else {3: channel})}, home, policy)
+        undo.pop_all()
+    streams.release()
+    return Supervised(pid, streams, policy, guarantees, cgroup=cgroup, control=control, home=home)
+
+
+def _spawn(steps: Iterable[Step], descriptors: dict[int, int], home: str, policy: Policy) -> tuple[int, socket.socket]:
+    """Start the launcher with its steps; its pid, and our end of the control socket."""
+    ours, theirs = socket.socketpair()
+    with theirs, tempfile.TemporaryFile() as file, open(os.devnull, "rb") as nothing:
+        file.write("".join(f"{word}\0" for step in steps for word in step).encode("utf8", "surrogateescape"))
+        file.seek(0)
+        options = [str(Path(__file__).parent), home, str(policy.limits.disk or 0)]
+        command = [interpreter(), "-I", "-S", "-c", LAUNCH, *options]
+        given = {3: nothing.fileno(), **descriptors, 4: file.fileno(), 5: theirs.fileno()}
+        try:
+            return spawn(command, {}, given), ours
+        except BaseException:
+            ours.close()
+            raise
+
+
+def interpreter() -> str:
+    """The interpreter itself: not the virtual environment's link to it, nor a shim."""
+    found = getattr(sys, "_base_executable", None) or sys.executable
+    if not found:
+        raise SandboxUnavailable("sandbox: expected to know the interpreter, got an empty sys.executable")
+    return os.path.realpath(found)
+
+
+def _make_home() -> str:
+    """An empty folder for one run, under a name that cannot be guessed."""
+    return os.path.realpath(tempfile.mkdtemp(prefix="ludus-home-"))
+
+
+def _command(argv: Sequence[str], policy: Policy, home: str) -> list[Step]:
+    """Folder, variables and words."""
+    steps: list[Step] = [("folder", policy.folder or home)]
+    direct = msgspec.structs.replace(policy, network="none")  # there is no proxy to tell of
+    steps += [("variable", name, value) for name, value in variables(direct, home).items()]
+    return [*steps, *(("word", word) for word in argv)]
+
+
+def variables(policy: Policy, home: str, temporary: str | None = None) -> dict[str, str]:
+    """All that is in the environment."""
+    own = {"PATH": PATH, "HOME": home, "TMPDIR": temporary or home, "LANG": "C.UTF-8"}
+    return {**own, **(proxy_variables() if policy.hosts else {}), **policy.environment}

@@ -1,0 +1,76 @@
+"""The user that confined code is where root starts it, and what it is given of the host's files."""
+
+import os
+import stat
+from pathlib import Path
+
+from ludus.errors import InvalidArgument
+from ludus.sandbox.policy import Mount, Policy
+
+__all__ = ["GROUP", "USER", "check_access", "drops_user", "give", "is_open"]
+
+USER = 71000
+"""Between the users of machines (below 65536) and the first range that is handed out to containers (100000 and up)."""
+GROUP = 71000
+
+
+def drops_user() -> bool:
+    """Whether confined code is to become `USER`: root starts it."""
+    return os.geteuid() == 0
+
+
+def give(path: str | Path) -> None:
+    """Hand a folder (or file) and all that is in it to confined code, so that it can be mounted writable.
+
+    Started by root, confined code is a user of its own, who owns nothing; started by anybody else it is that user, and
+    nothing is to be done. Symbolic links are given, never what they point at.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     give(folder)
+    """
+    if not drops_user():
+        return
+    os.chown(path, USER, GROUP, follow_symlinks=False)
+    for _, folders, files, descriptor in os.fwalk(path):
+        for name in (*folders, *files):
+            os.chown(name, USER, GROUP, dir_fd=descriptor, follow_symlinks=False)
+
+
+def check_access(policy: Policy, *, reads_all: bool = False) -> None:
+    """Refuse a mount that confined code could not use, before it finds out by itself.
+
+    `reads_all`: it may read whatever it is shown.
+    """
+    for mount in policy.mounts if drops_user() else ():
+        if reads_all and not mount.writable:
+            continue
+        found = os.stat(mount.source)
+        if not _allows(found, _wanted(mount, found)):
+            verb = "write" if mount.writable else "read"
+            raise InvalidArgument(
+                f"mount {mount.source}: expected a path that user {USER} may {verb}, got one of user {found.st_uid} "
+                f"with mode {stat.S_IMODE(found.st_mode):o}; hand it over with ludus.sandbox.give(path)"
+            )
+
+
+def is_open(path: str) -> bool:
+    """Whether anybody may come to a path and read it."""
+    above = all(os.stat(folder).st_mode & 0o001 for folder in Path(path).parents)
+    found = os.stat(path)
+    wanted = 0o005 if stat.S_ISDIR(found.st_mode) else 0o004
+    return above and found.st_mode & wanted == wanted
+
+
+def _wanted(mount: Mount, found: os.stat_result) -> int:
+    enter = 1 if stat.S_ISDIR(found.st_mode) else 0
+    return 4 | enter | (2 if mount.writable else 0)
+
+
+def _allows(found: os.stat_result, wanted: int) -> bool:
+    mode = stat.S_IMODE(found.st_mode)
+    if found.st_uid == USER:
+        mode >>= 6
+    elif found.st_gid == GROUP:
+        mode >>= 3
+    return mode & wanted == wanted

@@ -1,0 +1,106 @@
+"""The walls that a process puts up around itself: another user, Landlock, a filter of system calls.
+
+Imported by the launcher, beside which it lies, in an interpreter that knows nothing of Ludus. Each is for good: what is
+executed afterwards is behind it too.
+"""
+
+import ctypes
+import os
+
+libc = ctypes.CDLL(None, use_errno=True)
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF, PATH_BENEATH = 444, 445, 446, 1
+PR_SET_KEEPCAPS, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 8, 22, 24, 38, 47
+AMBIENT_RAISE, AMBIENT_CLEAR, MODE_FILTER = 2, 4, 2
+CAPABILITIES = 64
+CAPABILITY_VERSION = 0x20080522
+READ_ALL = 2
+"""The capability to read and enter what belongs to others."""
+
+ruleset: list[int] = []
+
+
+class RulesetAttribute(ctypes.Structure):
+    """What a ruleset is about."""
+
+    _fields_ = [("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]
+
+
+class PathAttribute(ctypes.Structure):
+    """What is allowed beneath a path."""
+
+    _pack_ = 1
+    _fields_ = [("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32)]
+
+
+class FilterProgram(ctypes.Structure):
+    """A filter of system calls."""
+
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
+
+
+def checked(result: int, what: str) -> int:
+    """The result of a system call, or its failure: a wall that cannot be built ends the start."""
+    if result < 0:
+        raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
+    return result
+
+
+def prctl(option: int, *values: int) -> int:
+    """`prctl`, with arguments as wide as the kernel's."""
+    filled = (*values, 0, 0, 0, 0)[:4]
+    return libc.prctl(option, *(ctypes.c_ulong(value) for value in filled))
+
+
+def become(user: str, group: str, reads: str) -> None:
+    """Become another user without any capability, or with the one to read what Landlock leaves in sight."""
+    for capability in range(CAPABILITIES):
+        if capability != READ_ALL * int(reads) and prctl(PR_CAPBSET_DROP, capability) < 0:
+            break  # the kernel has no more
+    checked(prctl(PR_SET_KEEPCAPS, int(reads)), "keepcaps")
+    os.setgroups([])
+    os.setresgid(int(group), int(group), int(group))
+    os.setresuid(int(user), int(user), int(user))
+    checked(prctl(PR_CAP_AMBIENT, AMBIENT_CLEAR), "ambient capabilities")
+    kept = (1 << READ_ALL) * int(reads)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+    checked(libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, kept)), "capset")
+    if kept:
+        checked(prctl(PR_CAP_AMBIENT, AMBIENT_RAISE, READ_ALL), "ambient capability")
+
+
+def make_ruleset(size: str, files: str, network: str, scoped: str) -> None:
+    """Begin with everything forbidden."""
+    attribute = RulesetAttribute(int(files), int(network), int(scoped))
+    made = libc.syscall(CREATE_RULESET, ctypes.byref(attribute), ctypes.c_size_t(int(size)), 0)
+    ruleset.append(checked(made, "landlock_create_ruleset"))
+
+
+def allow(path: str, rights: str) -> None:
+    """Allow what is beneath a path."""
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    attribute = PathAttribute(int(rights), descriptor)
+    checked(libc.syscall(ADD_RULE, ruleset[0], PATH_BENEATH, ctypes.byref(attribute), 0), f"landlock_add_rule {path}")
+    os.close(descriptor)
+
+
+def restrict() -> None:
+    """Shut the door; what was not allowed is out of reach from here on."""
+    checked(prctl(PR_SET_NO_NEW_PRIVS, 1), "no_new_privs")
+    checked(libc.syscall(RESTRICT_SELF, ruleset[0], 0), "landlock_restrict_self")
+    os.close(ruleset[0])
+
+
+def filter_calls(program: str) -> None:
+    """Refuse system calls."""
+    instructions = bytes.fromhex(program)
+    attribute = FilterProgram(len(instructions) // 8, instructions)
+    checked(prctl(PR_SET_SECCOMP, MODE_FILTER, ctypes.addressof(attribute)), "seccomp")
+
+
+WORDS = {
+    "user": (become, 3),
+    "ruleset": (make_ruleset, 4),
+    "allow": (allow, 2),
+    "restrict": (restrict, 0),
+    "filter": (filter_calls, 1),
+}

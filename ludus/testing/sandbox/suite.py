@@ -1,0 +1,76 @@
+"""The suite: all attacks, and what comes of them on one sandbox."""
+
+from collections.abc import Iterable
+
+from ludus.sandbox import Sandbox
+from ludus.testing.report import Finding, Report
+from ludus.testing.sandbox.attack import Attack, Outcome
+from ludus.testing.sandbox.environment_attacks import ENVIRONMENT_ATTACKS
+from ludus.testing.sandbox.file_attacks import FILE_ATTACKS
+from ludus.testing.sandbox.kernel_attacks import KERNEL_ATTACKS
+from ludus.testing.sandbox.limit_attacks import LIMIT_ATTACKS
+from ludus.testing.sandbox.network_attacks import NETWORK_ATTACKS
+from ludus.testing.sandbox.process_attacks import PROCESS_ATTACKS, STAYING_ATTACKS
+from ludus.testing.sandbox.running import Deeds, run_attack, run_probes
+
+__all__ = ["attacks", "check_sandbox", "run_attacks"]
+
+ATTACKS: tuple[Attack, ...] = (
+    *LIMIT_ATTACKS,
+    *STAYING_ATTACKS,
+    *FILE_ATTACKS,
+    *PROCESS_ATTACKS,
+    *KERNEL_ATTACKS,
+    *NETWORK_ATTACKS,
+    *ENVIRONMENT_ATTACKS,
+)
+
+
+def attacks() -> tuple[Attack, ...]:
+    """Every attack, in the order in which they are run.
+
+    >>> len(attacks()) >= 40
+    True
+    """
+    return ATTACKS
+
+
+def run_attacks(chosen: Iterable[Attack], sandbox: Sandbox) -> dict[str, Outcome]:
+    """Run attacks on a sandbox: probes together in one start, deeds of an environment one after the other, all others
+    each in its own."""
+    found = list(chosen)
+    probes, deeds = ([attack for attack in found if attack.kind == kind] for kind in ("probe", "step"))
+    outcomes = run_probes(probes, sandbox) if probes else {}
+    with Deeds(sandbox) as open_deeds:
+        outcomes.update({attack.name: open_deeds.run(attack) for attack in deeds})
+    outcomes.update({one.name: run_attack(one, sandbox) for one in found if one.kind not in ("probe", "step")})
+    return {attack.name: outcomes[attack.name] for attack in found}
+
+
+def check_sandbox(sandbox: Sandbox | str | None = None, *, attacks: Iterable[Attack] = ATTACKS) -> Report:
+    """Attack a sandbox, and report what got through; a name is the sandbox of that backend, None the default one.
+
+    The sandbox's own policy is attacked, with smaller limits where an attack is on a limit, and two more mounts. A
+    backend that is no boundary is attacked only where it enforces something.
+
+    >>> from ludus.testing.sandbox import attacks
+    >>> [bomb] = [attack for attack in attacks() if attack.name == "fork-bomb"]
+    >>> print(check_sandbox("process", attacks=[bomb]))
+    process: 1 rule, 0 errors, 0 warnings
+    """
+    box = sandbox if isinstance(sandbox, Sandbox) else Sandbox(sandbox)
+    given, guarantees = list(attacks), box.guarantees
+    held = ("channel", *guarantees.enforced)
+    due = [one for one in given if guarantees.boundary or one.guarantee in held]
+    outcomes = run_attacks(due, box)
+    return Report(
+        box.backend.name,
+        tuple(outcomes),
+        tuple(_finding(attack, outcomes[attack.name]) for attack in due if not outcomes[attack.name].held),
+        {one.name: f"{box.backend.name} does not enforce {one.guarantee}" for one in given if one not in due},
+    )
+
+
+def _finding(attack: Attack, outcome: Outcome) -> Finding:
+    message = f"{attack.title}: expected {attack.expects}, got: {outcome.evidence}"
+    return Finding("error", attack.name, message, f"do not run hostile code there until guarantees.{attack.guarantee} holds")

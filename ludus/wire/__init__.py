@@ -1,0 +1,22 @@
+"""Values as bytes and back, without I/O: frames, messages, and what they carry. Nothing is pickled, ever.
+
+Not here: sockets, deadlines and processes, which are in `ludus.sandbox.environment`.
+"""
+
+from ludus.wire.description import read_space, write_space
+from ludus.wire.frame import FrameLimits, check_frame, payload_length, read_frame, write_frame
+from ludus.wire.space_codec import SpaceCodec
+from ludus.wire.value import decode_value, encode_value
+
+__all__ = [
+    "FrameLimits",
+    "SpaceCodec",
+    "check_frame",
+    "decode_value",
+    "encode_value",
+    "payload_length",
+    "read_frame",
+    "read_space",
+    "write_frame",
+    "write_space",
+]

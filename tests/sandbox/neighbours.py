@@ -1,0 +1,92 @@
+"""Tenants for tests: an environment served by a thread of this process, and one that says what it is told to say."""
+
+import socket
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from ludus.sandbox import Guarantees, Usage
+from ludus.sandbox.environment import Deadlines, SandboxedEnv
+from ludus.sandbox.environment.blueprint import Blueprint
+from ludus.sandbox.environment.channel import Channel
+from ludus.sandbox.environment.ending import ending
+from ludus.sandbox.environment.inside.host import Host
+from ludus.sandbox.environment.inside.serving import serve
+from ludus.sandbox.environment.resident import Resident
+from ludus.sandbox.environment.tenant import Tenant
+from ludus.spaces import Box, Discrete, describe
+from ludus.wire.message import PROTOCOL, MakeReply, Reply, Request
+
+FOLDER = Path(__file__).with_name("dwellers")
+DWELLER = "odd_dwellers:Dweller"
+
+
+class ThreadTenant(Tenant):
+    """Runs `live(socket)` in a thread; it is not killed, it sees its socket closed."""
+
+    def __init__(self, live, kind=Reply):
+        ours, theirs = socket.socketpair()
+        self.channel = Channel(ours, kind)
+        self.guarantees = Guarantees(backend="thread", boundary=False)
+        self.thread = threading.Thread(target=self._run, args=(live, theirs), daemon=True)
+        self.thread.start()
+
+    @staticmethod
+    def _run(live, theirs):
+        with theirs, suppress(SystemExit, OSError):
+            live(theirs)
+
+    def usage(self):
+        return Usage()
+
+    def drain(self):
+        pass
+
+    def end(self, limit=None):
+        self.close()
+        return ending(limit, None, Usage())
+
+    def close(self):
+        self.channel.close()
+
+
+def served(make):
+    """What serves the environment that `make` makes."""
+    return lambda link: serve(Channel(link, Request), Host(make))
+
+
+def neighbour(make, **deadlines):
+    """An environment as if it were confined, in a thread."""
+    request = Blueprint.of("Neighbour", {}).request()
+    return SandboxedEnv(Resident(lambda: ThreadTenant(served(lambda _: make())), request, Deadlines(**deadlines)))
+
+
+def packed(message) -> bytes:
+    data = message if isinstance(message, bytes) else msgspec.msgpack.encode(message)
+    return len(data).to_bytes(4, "big") + data
+
+
+SPACES = (describe(Box(-1, 1, (2,), np.float32)), describe(Discrete(2)))
+MADE = MakeReply(PROTOCOL, *SPACES, {"render_modes": []}, None, "Liar")
+
+
+def saying(*frames):
+    """What answers each request with the next of these frames, and then closes."""
+
+    def live(link):
+        for frame in frames:
+            if not link.recv(1 << 16):
+                return
+            link.sendall(frame)
+
+    return live
+
+
+def liar(*frames, made=MADE, **deadlines):
+    """An environment whose process says `made` and then these frames, bytes as they are."""
+    request = Blueprint.of("Liar", {}).request()
+    everything = [packed(made), *(frame if isinstance(frame, bytes) else packed(frame) for frame in frames)]
+    return SandboxedEnv(Resident(lambda: ThreadTenant(saying(*everything)), request, Deadlines(**deadlines)))

@@ -1,0 +1,192 @@
+"""Control groups: those of this machine for real, version 2 on a folder that looks like one."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ludus.errors import SandboxError
+from ludus.sandbox import Limits, cgroup, means
+from ludus.sandbox.cgroup import Cgroup, Place, find_places, places
+
+FILES = ("cgroup.procs", "cgroup.kill", "cpu.stat", "memory.max", "memory.swap.max", "memory.oom.group", "pids.max")
+
+
+@pytest.fixture
+def unified(tmp_path, monkeypatch):
+    """A hierarchy of version 2, as far as files go: a folder made in it has the files of a group."""
+    top = tmp_path / "unified"
+    real_mkdir, real_rmdir = os.mkdir, os.rmdir
+
+    def make(path, *mode):
+        real_mkdir(path, *mode)
+        if str(path).startswith(str(top)):
+            for name in FILES:
+                Path(path, name).write_text("")
+
+    def remove(path, **options):
+        if str(path).startswith(str(top)):
+            for file in Path(path).iterdir():
+                file.unlink()
+        real_rmdir(path, **options)
+
+    monkeypatch.setattr(os, "mkdir", make)
+    monkeypatch.setattr(os, "rmdir", remove)
+    top.mkdir()
+    (top / "cgroup.controllers").write_text("cpu memory pids\n")
+    (top / "cgroup.subtree_control").write_text("")
+    return top
+
+
+def version_2(folder):
+    return {role: Place(2, str(folder)) for role in ("memory", "pids", "cpu", "kill")}
+
+
+def test_places_are_found_by_trying(unified, tmp_path):
+    (tmp_path / "mounts").write_text(f"proc /proc proc rw 0 0\ncgroup2 {unified} cgroup2 rw 0 0\n")
+    (tmp_path / "own").write_text("0::/\n")
+    assert find_places(str(tmp_path / "mounts"), str(tmp_path / "own")) == version_2(unified)
+    assert "+pids" in (unified / "cgroup.subtree_control").read_text()  # a real one would keep both
+    assert [path for path in unified.iterdir() if path.is_dir()] == []
+
+
+def test_somebody_looks_above_their_own_group(unified, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    (unified / "session").mkdir()
+    (unified / "session" / "shell").mkdir()
+    (tmp_path / "mounts").write_text(f"cgroup2 {unified} cgroup2 rw 0 0\n")
+    (tmp_path / "own").write_text("0::/session/shell\n")
+    assert find_places(str(tmp_path / "mounts"), str(tmp_path / "own")) == version_2(unified / "session")
+
+
+def test_without_a_hierarchy_there_is_none(tmp_path):
+    (tmp_path / "mounts").write_text("proc /proc proc rw 0 0\n")
+    assert find_places(str(tmp_path / "mounts"), str(tmp_path / "own")) == {}
+
+
+def test_a_hierarchy_that_cannot_be_written_is_none(tmp_path):
+    (tmp_path / "mounts").write_text(
+        "cgroup2 /proc/self/fdinfo cgroup2 ro 0 0\ncgroup /proc/self cgroup rw,memory 0 0\n"
+    )
+    assert find_places(str(tmp_path / "mounts"), str(tmp_path / "own")) == {}
+
+
+def test_elsewhere_there_is_none(monkeypatch):
+    monkeypatch.setattr(cgroup.sys, "platform", "darwin")
+    assert places.__wrapped__() == {}
+
+
+def test_version_2_takes_the_limits(unified):
+    group = Cgroup(version_2(unified), Limits(memory=1000000, processes=10), overhead=2)
+    [entry] = group.entries
+    folder = Path(entry).parent
+    assert folder.parent == unified
+    assert (folder / "memory.max").read_text() == "1000000"
+    assert (folder / "memory.swap.max").read_text() == "0"
+    assert (folder / "memory.oom.group").read_text() == "1"
+    assert (folder / "pids.max").read_text() == "12"
+    assert group.oom_descriptor() is None  # the kernel ends the group by itself
+    assert group.remove()
+    assert not folder.exists()
+    assert group.remove()
+
+
+def test_version_2_is_measured(unified):
+    group = Cgroup(version_2(unified), Limits(), overhead=2)
+    folder = Path(group.entries[0]).parent
+    assert not group.ran_out()
+    (folder / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1000000\n")
+    (folder / "memory.peak").write_text("4096\n")
+    (folder / "pids.peak").write_text("5\n")
+    (folder / "pids.events").write_text("max 0\n")
+    assert group.measures(None) == {"cpu": 1.5, "peak_memory": 4096, "processes": 3}
+    (folder / "pids.events").write_text("max 3\n")
+    assert group.measures(None)["limit"] == "processes"
+    assert "limit" not in group.measures("wall")
+    (folder / "memory.events").write_text("low 0\noom 1\noom_kill 2\n")
+    assert group.measures(None)["oom"]
+    assert group.measures(None)["limit"] == "memory"
+    assert group.measures("wall")["limit"] == "wall"
+
+
+def test_version_2_is_killed_at_once(unified):
+    group = Cgroup(version_2(unified), Limits())
+    folder = Path(group.entries[0]).parent
+    group.kill()
+    assert (folder / "cgroup.kill").read_text() == ""  # nobody is in it
+    (folder / "cgroup.procs").write_text("12345\n")
+    group.kill()
+    assert (folder / "cgroup.kill").read_text() == "1"
+
+
+def test_a_limit_that_is_refused_leaves_nothing(unified, monkeypatch):
+    monkeypatch.setattr(means, "places", lambda: {**version_2(unified), "memory": Place(1, str(unified / "none"))})
+    with pytest.raises(SandboxError, match="expected to make a cgroup as before"):
+        means.make_cgroup(Limits())
+    assert [path for path in unified.iterdir() if path.is_dir()] == []
+
+
+# This machine's own.
+
+
+@pytest.fixture
+def own():
+    found = places()
+    assert {"memory", "pids", "cpu"} <= set(found), "expected cgroups that can be made here, as root"
+    return found
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="groups are root's to make on this machine")
+
+
+@needs_root
+def test_what_a_dead_process_left_is_removed_with_what_is_in_it(own):
+    with subprocess.Popen(["/bin/true"]) as dead:
+        dead.wait()
+    name = f"ludus-{cgroup._namespace()}-{dead.pid}-1-0"
+    folders = {f"{place.parent}/{name}" for place in own.values()}
+    with subprocess.Popen(["/bin/sleep", "1000"]) as left:
+        for folder in folders:
+            os.mkdir(folder)
+            cgroup._write(f"{folder}/cgroup.procs", left.pid)
+        while any(map(os.path.exists, folders)):
+            for place in own.values():
+                cgroup._sweep(place.parent)
+        assert left.wait() == -9
+
+
+@needs_root
+def test_what_a_living_process_has_is_left_alone(own):
+    group = Cgroup(own, Limits())
+    for place in own.values():
+        cgroup._sweep(place.parent)
+    assert all(map(os.path.exists, group.entries))
+    assert group.remove()
+
+
+@needs_root
+def test_where_the_kernel_cannot_kill_a_group_its_processes_are_killed(own):
+    few = {role: place for role, place in own.items() if place.version == 1}
+    group = Cgroup(few, Limits())
+    children = [subprocess.Popen(["/bin/sh", "-c", "sleep 1000 & wait"]) for _ in range(3)]
+    for child in children:
+        for entry in group.entries:
+            cgroup._write(entry, child.pid)
+    group.kill()
+    assert [child.wait() for child in children] == [-9] * 3
+    while not group.remove():
+        pass
+
+
+def test_guarantees_name_the_version(monkeypatch):
+    monkeypatch.setattr(means, "places", lambda: version_2("/nowhere"))
+    found = means.limit_means(Limits(cpu=1))
+    assert (found["memory"], found["processes"]) == ("cgroup v2 memory", "cgroup v2 pids")
+    assert found["cpu"] == "watcher (cgroup v2 cpu), RLIMIT_CPU"
+    assert means.kill_means() == "subreaper, cgroup"
+    monkeypatch.setattr(means, "places", dict)
+    assert means.kill_means() == "subreaper"
+    monkeypatch.setattr(means.sys, "platform", "darwin")
+    assert means.kill_means() == "process group"
+    assert means.limit_means(Limits())["memory"] == ""

@@ -1,0 +1,153 @@
+"""The filters, run by an interpreter of their own on made-up calls, for both architectures."""
+
+import errno
+import struct
+
+import pytest
+
+from ludus.errors import SandboxUnavailable
+from ludus.sandbox.seccomp import landlock_filter, namespace_filter, refused
+from ludus.sandbox.syscalls import ARCHITECTURES, NEWEST, NUMBERS, number
+
+ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+EPERM, ENOSYS = ERROR | errno.EPERM, ERROR | errno.ENOSYS
+machines = pytest.mark.parametrize("machine", ARCHITECTURES)
+
+
+def decide(program, architecture, call, *arguments):
+    """What the kernel would do."""
+    data = struct.pack("=IIQ6Q", call, architecture, 0, *arguments, *[0] * (6 - len(arguments)))
+    code = [struct.unpack_from("=HBBI", program, at) for at in range(0, len(program), 8)]
+    register, at = 0, 0
+    while True:
+        operation, yes, no, value = code[at]
+        at += 1
+        if operation == 0x20:
+            register = struct.unpack_from("=I", data, value)[0]
+        elif operation == 0x54:
+            register &= value
+        elif operation == 0x06:
+            return value
+        else:
+            holds = {0x15: register == value, 0x25: register > value, 0x45: bool(register & value)}[operation]
+            at += yes if holds else no
+
+
+def deciding(program, machine):
+    def decided(name, *arguments):
+        return decide(program, ARCHITECTURES[machine], number(name, machine), *arguments)
+
+    return decided
+
+
+@machines
+def test_ordinary_calls_pass(machine):
+    program, known = namespace_filter(machine), set(NUMBERS.values())
+    named = {pair[list(ARCHITECTURES).index(machine)] for pair in known}
+    others = [one for one in range(NEWEST + 1) if one not in named]
+    assert {decide(program, ARCHITECTURES[machine], one) for one in others} == {ALLOW}
+
+
+@machines
+@pytest.mark.parametrize("name", refused())
+def test_doors_are_shut(machine, name):
+    if number(name, machine) is not None:
+        assert deciding(namespace_filter(machine), machine)(name) == EPERM
+        assert deciding(landlock_filter(machine, own_user=True, signals=True), machine)(name) == EPERM
+
+
+def test_what_must_be_refused_is_on_the_list():
+    asked = """
+        unshare setns mount umount2 pivot_root open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr bpf
+        io_uring_setup io_uring_enter io_uring_register ptrace process_vm_readv process_vm_writev keyctl add_key
+        request_key perf_event_open userfaultfd kexec_load kexec_file_load init_module finit_module delete_module reboot
+        swapon swapoff acct quotactl name_to_handle_at open_by_handle_at chroot syslog settimeofday clock_settime
+        sethostname setdomainname iopl ioperm"""
+    assert set(asked.split()) <= set(refused())
+
+
+@machines
+def test_another_architecture_is_killed(machine):
+    [other] = [one for name, one in ARCHITECTURES.items() if name != machine]
+    assert decide(namespace_filter(machine), other, 0) == KILL
+    assert decide(namespace_filter(machine), 0x40000003, 0) == KILL  # 32-bit x86, by int 0x80
+
+
+@machines
+@pytest.mark.parametrize("call", [NEWEST + 1, 512, 1 << 30, (1 << 30) + 1, (1 << 32) - 1])
+def test_calls_that_are_not_known_do_not_exist(machine, call):
+    assert decide(namespace_filter(machine), ARCHITECTURES[machine], call) == ENOSYS
+
+
+@machines
+def test_clone_makes_threads_and_processes_but_no_namespaces(machine):
+    decided = deciding(namespace_filter(machine), machine)
+    thread, fork = 0x3D0F00, 0x1200011
+    assert decided("clone", thread) == decided("clone", fork) == decided("clone", 17) == ALLOW
+    for flag in (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000):
+        assert decided("clone", fork | flag) == EPERM
+    assert decided("clone3") == ENOSYS
+
+
+@machines
+def test_arguments_that_are_harmless_pass(machine):
+    decided = deciding(namespace_filter(machine), machine)
+    assert decided("ioctl", 0, 0x5413) == ALLOW  # the size of a window
+    assert decided("ioctl", 0, 0x5412) == decided("ioctl", 0, 0x541C) == decided("ioctl", 0, 0x5412 | 1 << 32) == EPERM
+    assert decided("personality", 0) == decided("personality", 0xFFFFFFFF) == ALLOW
+    assert decided("personality", 0x40000) == decided("personality", 0x400000) == EPERM
+
+
+@machines
+def test_sockets_in_a_namespace_are_local_tcp_or_udp(machine):
+    decided = deciding(namespace_filter(machine), machine)
+    unix, inet, inet6, netlink, packet, vsock, alg = 1, 2, 10, 16, 17, 40, 38
+    stream, datagram, raw, cloexec = 1, 2, 3, 0o2000000
+    for family in (inet, inet6):
+        assert decided("socket", family, stream | cloexec, 0) == decided("socket", family, datagram, 17) == ALLOW
+        assert decided("socket", family, stream, 6) == ALLOW
+        assert decided("socket", family, raw, 1) == decided("socket", family, datagram, 1) == EPERM  # ICMP
+        assert decided("socket", family, stream, 132) == decided("socket", family, 5, 132) == EPERM  # SCTP
+    assert decided("socket", unix, stream) == decided("socket", unix, datagram) == ALLOW
+    for family in (netlink, packet, vsock, alg, 0, 3):
+        assert decided("socket", family, raw) == decided("socket", family, datagram) == EPERM
+    assert decided("socketpair", unix, datagram) == ALLOW
+    assert decided("socketpair", 30, stream) == EPERM
+
+
+@machines
+def test_without_namespaces_there_are_only_pairs_of_streams(machine):
+    decided = deciding(landlock_filter(machine, own_user=True, signals=True), machine)
+    for family in (1, 2, 10):
+        assert decided("socket", family, 1) == decided("socket", family, 2) == EPERM
+    assert decided("socketpair", 1, 1) == decided("socketpair", 1, 5) == ALLOW
+    assert decided("socketpair", 1, 2) == decided("socketpair", 1, 3) == decided("socketpair", 2, 1) == EPERM
+    assert decided("connect", 3) == EPERM
+    assert decided("sendto", 3, 1, 1, 0, 0) == ALLOW
+    assert decided("sendto", 3, 1, 1, 0, 1) == decided("sendto", 3, 1, 1, 0, 1 << 32) == EPERM
+    assert decided("shmget") == decided("msgget") == decided("semget") == decided("mq_open") == EPERM
+
+
+@machines
+def test_without_namespaces_others_are_left_alone(machine):
+    decided = deciding(landlock_filter(machine, own_user=True, signals=True), machine)
+    for name in ("prlimit64", "sched_setaffinity", "sched_setscheduler"):
+        assert decided(name, 0) == ALLOW
+        assert decided(name, 1) == EPERM
+    assert decided("setpriority", 0, 0) == ALLOW
+    assert decided("setpriority", 0, 1) == EPERM
+
+
+@machines
+def test_the_same_user_may_not_change_attributes_nor_send_signals_that_nobody_guards(machine):
+    dropped = deciding(landlock_filter(machine, own_user=True, signals=True), machine)
+    same = deciding(landlock_filter(machine, own_user=False, signals=False), machine)
+    for name in ("fchmodat", "fchownat", "setxattr", "fchmodat2", "kill", "tgkill", "pidfd_send_signal"):
+        assert (dropped(name), same(name)) == (ALLOW, EPERM)
+    assert same("utimensat", 0, 0) == ALLOW
+    assert same("utimensat", 0, 1) == EPERM
+
+
+def test_a_machine_that_is_not_known_is_refused():
+    with pytest.raises(SandboxUnavailable, match="expected one of x86_64, aarch64, got the machine 'mips'"):
+        namespace_filter("mips")
