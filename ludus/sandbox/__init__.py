@@ -3,13 +3,26 @@
 Not here: which environments need a wall, which is in their specs and in `ludus.registry`.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe, Usage
-from ludus.sandbox.mounts import python_mounts
 from ludus.sandbox.policy import Limits, Mount, Policy
 from ludus.sandbox.sandbox import Result, Sandbox, backend, backends, default_backend, probe
-from ludus.sandbox.session import CommandResult, FileEntry, Job, JobStatus, Session, ShellState
-from ludus.sandbox.user import give
-from ludus.sandbox.workspace import Change, Diff, Skipped, Snapshot, Store, Workspace, WorkspaceLimits
+
+if TYPE_CHECKING:
+    from ludus.sandbox.mounts import python_mounts
+    from ludus.sandbox.session import CommandResult, FileEntry, Job, JobStatus, Session, ShellState
+    from ludus.sandbox.user import give
+    from ludus.sandbox.workspace import Change, Diff, Skipped, Snapshot, Store, Workspace, WorkspaceLimits
+
+# Loaded when used: a confined child comes through this door, and needs none of them.
+_HOME = {
+    **dict.fromkeys(("CommandResult", "FileEntry", "Job", "JobStatus", "Session", "ShellState"), "session"),
+    **dict.fromkeys(("Change", "Diff", "Skipped", "Snapshot", "Store", "Workspace", "WorkspaceLimits"), "workspace"),
+    "give": "user",
+    "python_mounts": "mounts",
+}
 
 __all__ = [
     "Backend",
@@ -42,3 +55,15 @@ __all__ = [
     "probe",
     "python_mounts",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

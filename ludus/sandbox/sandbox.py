@@ -5,14 +5,16 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 
 from ludus.errors import InvalidArgument, InvalidType, SandboxError, SandboxUnavailable, listing, shorten
 from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe, Usage
 from ludus.sandbox.policy import Limits, Mount, Policy
-from ludus.sandbox.session import Session, SessionOptions
+
+if TYPE_CHECKING:
+    from ludus.sandbox.session import Session, SessionOptions
 
 __all__ = ["Result", "Sandbox", "backend", "backends", "default_backend", "probe"]
 
@@ -93,7 +95,8 @@ def default_backend() -> Backend:
 class Sandbox:
     r"""A backend and a policy: what `make(isolation=…)` takes, and what runs commands.
 
-    The default backend is the strongest that starts here below containers; a weaker one is never taken silently.
+    The default backend is the strongest that starts here below containers; a weaker one is never taken silently. A
+    backend may also be given as a value, as in `Sandbox(Podman(image="mine"))`.
 
     >>> box = Sandbox("process", limits=Limits(wall=10))
     >>> box.run(["/bin/echo", "hello"]).stdout
@@ -102,7 +105,7 @@ class Sandbox:
 
     def __init__(
         self,
-        backend: str | None = None,
+        backend: str | Backend | None = None,
         *,
         limits: Limits | None = None,
         mounts: Sequence[Mount] = (),
@@ -117,7 +120,6 @@ class Sandbox:
             environment=dict(environment or {}),
             folder=folder,
         )
-        self._named = backend
         self.backend = _working(backend)
 
     @property
@@ -154,21 +156,22 @@ class Sandbox:
                 guarantees=confined.guarantees,
             )
 
-    def open_session(self, **options: Unpack[SessionOptions]) -> Session:
+    def open_session(self, **options: "Unpack[SessionOptions]") -> "Session":
         """A shell that lives in this sandbox, within its limits (`wall` among them); see `Session` for the options."""
-        return Session(self, **options)
+        # By name, since most sandboxes never hold a shell, and a confined child comes through here too.
+        return import_module("ludus.sandbox.session").Session(self, **options)
 
     def __repr__(self) -> str:
         return f"Sandbox({self.backend.name!r}, {self.policy!r})"
 
 
-def _working(name: str | None) -> Backend:
-    if name is None:
+def _working(chosen: str | Backend | None) -> Backend:
+    if chosen is None:
         return default_backend()
-    found = backend(name)
+    found = chosen if isinstance(chosen, Backend) else backend(chosen)
     state = found.probe()
     if not state.works:
-        raise SandboxUnavailable(f"sandbox: expected the backend {name!r} to start here, got {state.detail}")
+        raise SandboxUnavailable(f"sandbox: expected the backend {found.name!r} to start here, got {state.detail}")
     return found
 
 

@@ -3,7 +3,18 @@
 import pytest
 
 from ludus.core import Security, WrapperSpec
-from ludus.registry import registry
+from ludus.errors import SandboxUnavailable
+from ludus.registry import confinement, registry
+
+WALLED = """
+import pathlib
+from ludus.envs.teaching.grid_world import GridWorld
+try:
+    pathlib.Path(__file__).with_name("imported.txt").write_text("here")
+except OSError:
+    pass
+class Walled(GridWorld): pass
+"""
 
 
 def test_it_shows_spec_spaces_arguments_and_security(ludus):
@@ -18,6 +29,8 @@ def test_it_shows_spec_spaces_arguments_and_security(ludus):
         "code           ludus.envs.teaching.grid_world:GridWorld",
         "may touch      by its own word, nothing but its own memory",
         "isolation      none needed",
+        "code by        built-in: ludus",
+        "can reach      whatever you can: it runs in this process",
     ):
         assert line in shown
 
@@ -27,6 +40,12 @@ def test_as_json_it_is_complete(ludus, read):
     assert data["spec"]["id"] == "GridWorld-v0"
     assert data["package"] == "ludus"
     assert data["security"]["isolation"] == "none"
+    assert data["trust"] == {
+        "code": [{"level": "built-in", "names": ["ludus"]}],
+        "isolation": "none",
+        "reasons": [],
+        "granted": True,
+    }
     assert data["action_space"] == {"type": "Discrete", "n": 4, "start": 0, "dtype": "int64"}
 
 
@@ -50,11 +69,11 @@ def dangerous():
     return spec.id
 
 
-def test_code_that_asks_for_isolation_is_not_loaded(ludus, dangerous):
-    shown = ludus("info", dangerous)
+def test_all_that_a_spec_says_is_shown(ludus, dangerous):
+    shown = ludus("info", dangerous, "--no-load")
     assert shown.exit_code == 0
     for line in (
-        "spaces         not loaded: it asks for isolation (sandbox)",
+        "spaces         not loaded",
         "solved at      return 9.5",
         "set to         size=3",
         "wrappers       Clip",
@@ -62,9 +81,40 @@ def test_code_that_asks_for_isolation_is_not_loaded(ludus, dangerous):
         "extras         fast",
         "network        example.org:443",
         "subprocesses   git",
-        "isolation      sandbox or stronger",
+        "isolation      sandbox or stronger: its spec asks for it",
+        "code by        third-party: nowhere_to_be_found; third-party: x",
+        "can reach      the interpreter and its packages, to read, and nothing of what",
+        "it declares, which nobody granted; ludus.trust(PACKAGE,",
     ):
         assert line in shown.stdout
+
+
+@pytest.mark.no_cover
+def test_code_that_asks_for_isolation_is_loaded_behind_its_wall(program, folder):
+    (folder / "walled.py").write_text(WALLED)
+    done = program("info", "walled:Walled", LUDUS_TRUST="first-party=sandbox")
+    assert done.returncode == 0, done.stderr
+    for line in (
+        "observations   Box(0, 4, (2,), int64)",
+        "arguments      known behind the wall only",
+        "isolation      sandbox or stronger: LUDUS_TRUST says first-party=sandbox",
+        "code by        first-party: walled",
+        "can reach      the interpreter and its packages, to read: it declares no more,",
+    ):
+        assert line in done.stdout
+    assert not (folder / "imported.txt").exists()
+
+
+def test_where_no_wall_can_be_had_the_spec_is_shown_and_nothing_runs(ludus, dangerous, monkeypatch):
+    def nothing(wall):
+        raise SandboxUnavailable("sandbox: got none")
+
+    monkeypatch.setattr(confinement, "load_entry_point", lambda _: nothing)
+    shown = ludus("info", dangerous)
+    assert shown.exit_code == 2
+    assert "network        example.org:443" in shown.stdout
+    assert "expected to run behind a sandbox (its spec asks for it), got none that starts here" in shown.stderr
+    assert ludus("info", dangerous, "--no-load").exit_code == 0
 
 
 def test_what_the_spec_says_is_shown_even_if_the_code_cannot_be_loaded(ludus):

@@ -98,6 +98,11 @@ class Failing(Quiet):
         raise RuntimeError("no \\x1b[31mway")
 
 
+class Slow(Quiet):
+    def touch(self):
+        time.sleep(60)
+
+
 class Dying(Quiet):
     def touch(self):
         os._exit(3)
@@ -244,7 +249,7 @@ def test_a_run_that_takes_too_long_is_ended(site, monkeypatch):
     ]
     site.write("slow_one.py", "\n".join(lines))
     monkeypatch.setattr(sys.modules[probe.__module__], "SECONDS", 1.0)
-    [run] = probe([EnvSpec("Slow-v0", "slow_one:Slow")], default_backend().name)
+    [run] = probe([EnvSpec("Slow-v0", "watched:Slow")], default_backend().name)
     assert run.ended == "it took longer than 1 seconds"
 
 

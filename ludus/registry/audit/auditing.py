@@ -125,8 +125,8 @@ class _Work:
         if known.failed:
             for one in distributions:
                 self._leave(name_of(one), "vulnerability", known.failed)
-        for name, reason in known.skipped:
-            self._leave(name, "vulnerability", reason)
+        for reason, names in _grouped(known.skipped).items():
+            self._leave(listing(names, SHOWN), "vulnerability", reason)
 
     def announcements(self, names: set[str]) -> None:
         """What packages announce and cannot be used; among it ids that two of them claim."""
@@ -138,3 +138,11 @@ class _Work:
 
     def _leave(self, package: str, kind: str, reason: str) -> None:
         self.unchecked.append(Unchecked(package, kind, reason))
+
+
+def _grouped(skipped: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """Packages by the reason why nothing was learnt of them, which may end by naming each: `: numpy (2.0)`."""
+    found: dict[str, list[str]] = {}
+    for name, reason in skipped:
+        found.setdefault(re.sub(rf": {re.escape(name)} \(.*\)$", "", reason, flags=re.IGNORECASE), []).append(name)
+    return found

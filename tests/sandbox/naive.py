@@ -1,0 +1,83 @@
+"""An environment behind no wall at all: a child process and a pipe of pickles, as a careless program would have it."""
+
+import socket
+import subprocess
+import sys
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from ludus.spaces import Box
+from ludus.testing.sandbox.playing import MARK, Watch
+
+HOSTILE = "ludus.testing.sandbox.hostile.environment"
+CHILD = f"""
+import sys
+from multiprocessing.connection import Connection
+from {HOSTILE} import Hostile
+
+link, env = Connection(3), None
+while True:
+    name, *arguments = link.recv()
+    if name == "make":
+        env = Hostile(*arguments)
+        link.send(env.observation_space)
+    elif name == "reset":
+        link.send(env.reset(seed=0))
+    elif name == "step":
+        link.send(tuple(env.step(*arguments)))
+    else:
+        link.send(env.close())
+        sys.exit()
+"""
+PATIENCE = 1.0
+"""Seconds after which a program that waits for ever is taken to wait for ever."""
+
+
+class Hung(Exception):
+    """The child did not answer, and whoever asked it would still wait."""
+
+
+class NaiveEnv:
+    """Asks, and believes every answer."""
+
+    observation_space = Box(0, 1, (2,), np.float32)
+
+    def __init__(self, watch: Watch, deed: str = "") -> None:
+        ours, theirs = socket.socketpair()
+        command = f"import os; os.dup2({theirs.fileno()}, 3)\n{CHILD}"
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", command],
+                env={MARK: watch.mark, "PATH": "/usr/bin:/bin"},
+                pass_fds=[theirs.fileno()],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        self.link = Connection(ours.detach())
+        self.space = self.ask("make", deed, watch.path, patience=20.0)
+
+    def ask(self, *words: Any, patience: float = PATIENCE) -> Any:
+        self.link.send(words)
+        if not self.link.poll(patience):
+            raise Hung
+        return self.link.recv()
+
+    def reset(self, *, seed: int) -> Any:
+        return self.ask("reset")
+
+    def step(self, action: int) -> Any:
+        return self.ask("step", action)
+
+    def close(self) -> None:
+        self.ask("close")
+
+    def end(self) -> None:
+        """End the child, which a careless program forgets."""
+        self.link.close()
+        self.process.kill()
+        for stream in (self.process.stdout, self.process.stderr):
+            stream.close()
+        self.process.wait()

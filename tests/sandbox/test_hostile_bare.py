@@ -1,0 +1,31 @@
+"""Every attack gets through where there is no wall: so each of them, and each judge, is known to work."""
+
+import os
+from functools import cache
+
+import pytest
+
+from ludus.testing.sandbox import Attack, Outcome, attacks, run_attack, run_probes, without_wall
+from ludus.testing.sandbox.playing import NUMBERS, Watch, play_step
+from tests.sandbox.naive import Hung, NaiveEnv
+
+pytestmark = pytest.mark.no_cover
+
+PROGRAMS = [attack for attack in attacks() if attack.kind not in ("step", "moment")]
+"""What runs inside as a program; the others are environments."""
+
+
+@cache
+def probed() -> dict[str, Outcome]:
+    return run_probes([attack for attack in PROGRAMS if attack.kind == "probe"], without_wall())
+
+
+@pytest.mark.parametrize("attack", PROGRAMS, ids=[attack.name for attack in PROGRAMS])
+def test_an_attack_gets_through_where_there_is_no_wall(attack: Attack) -> None:
+    if attack.root and os.geteuid() != 0:
+        pytest.skip("it takes root to succeed even without a wall")
+    outcome = probed()[attack.name] if attack.kind == "probe" else run_attack(attack, without_wall())
+    if outcome.held and attack.bare:
+        pytest.skip(f"not to be shown on this machine: {attack.bare}")
+    assert not outcome.mistake, outcome.evidence
+    assert not outcome.held, outcome.evidence
