@@ -1,4 +1,4 @@
-"""Check a lock file: lock.py requirements/dev.lock
+"""Check a lock file, as in `lock.py requirements/dev.lock`.
 
 It has to satisfy pyproject.toml, have a hash for every entry and name no place, and be what is installed here.
 """

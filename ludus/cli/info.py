@@ -19,7 +19,7 @@ from ludus.registry import registry, spec
 from ludus.registry.confinement import Settled, settle
 from ludus.registry.make import make_settled
 from ludus.registry.provenance import authors, authors_ahead
-from ludus.registry.trust import demand
+from ludus.registry.trust import demand, granted
 from ludus.spaces import describe
 
 __all__ = ["info"]
@@ -54,7 +54,7 @@ def _settled(target: str) -> tuple[Settled, IsolationNeeded | None]:
         if authors_ahead(target):  # what it means, only its code could tell
             raise
         found = spec(target)
-        return Settled(found, demand(found), None), error
+        return Settled(found, demand(found), None, granted(authors(found))), error
 
 
 def _made(settled: Settled) -> tuple[Env[Any, Any] | None, LudusError | None]:
@@ -76,7 +76,7 @@ def _json(settled: Settled, env: Env[Any, Any] | None) -> str:
             "code": [{"level": one.level, "names": one.names} for one in authors(found)],
             "isolation": settled.demand.isolation,
             "reasons": settled.demand.reasons,
-            "granted": settled.demand.grant,
+            "granted": settled.granted,
         },
     }
     if env is not None:
@@ -146,7 +146,7 @@ def _declared(security: Security) -> list[tuple[str, str]]:
 
 def _trust(settled: Settled) -> list[tuple[str, str]]:
     """Whose code it is, the wall that it has to run behind, what that leaves it, and why."""
-    least, reasons, _ = settled.demand
+    least, reasons = settled.demand
     wall = "none needed" if least == "none" else f"{least} or stronger: {'; '.join(reasons)}"
     whose = "; ".join(map(str, authors(settled.spec)))
     return [("isolation", wall), ("code by", whose), ("can reach", _reach(settled))]
@@ -159,7 +159,7 @@ def _reach(settled: Settled) -> str:
         return f"whatever you can: it runs {where}"
     if not (security.network or security.files):
         return f"the interpreter and its packages, to read: it declares no more, and the {least} keeps to that"
-    if settled.demand.grant:
+    if settled.granted:
         return f"the interpreter and its packages, to read, and the network and files above; the {least} keeps to that"
     return (
         "the interpreter and its packages, to read, and nothing of what it declares, which nobody granted; "

@@ -21,15 +21,19 @@ def run(
     episodes: Annotated[int, typer.Option(min=1, help="How many.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Of the first episode; each one after it has the next.")] = 0,
     max_steps: Annotated[int, typer.Option(min=1, help="Stop an episode here, if nothing else does.")] = 1000,
+    isolation: Annotated[
+        str | None, typer.Option(help="The wall to run it behind: none, process, sandbox or container.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the episodes as JSON.")] = False,
 ) -> None:
     """Play episodes with random actions; the same seed plays the same episode."""
     # What an environment prints is no part of the result.
-    with redirect_stdout(sys.stderr), make(target) as env:
-        name = env.spec.id if env.spec is not None else target
+    with redirect_stdout(sys.stderr), make(target, isolation=isolation) as env:
+        name, wall = (target, None) if env.spec is None else (env.spec.id, env.spec.wall)
         played = [play(env, seed + one, max_steps) for one in range(episodes)]
     if as_json:
-        print(msgspec.json.encode({"id": name, "episodes": [_plain(one) for one in played]}).decode())
+        record = {"wall": wall} if wall is not None else {}
+        print(msgspec.json.encode({"id": name, **record, "episodes": [_plain(one) for one in played]}).decode())
     else:
         out.print(_table(name, played))
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ludus.core import Env, EnvSpec, Security, Wall
 from ludus.core.spec import Isolation, load_entry_point
 from ludus.errors import InvalidArgument, IsolationNeeded, SandboxUnavailable, listing, shorten
-from ludus.registry.provenance import authors_ahead
+from ludus.registry.provenance import Author, authors, authors_ahead
 from ludus.registry.request import requested
 from ludus.registry.search import WALLS
-from ludus.registry.trust import Demand, demand, demand_ahead, stronger
+from ludus.registry.trust import Demand, demand, demand_ahead, granted, stronger
 
 if TYPE_CHECKING:
     from ludus.sandbox import Sandbox
@@ -35,6 +35,8 @@ class Settled(NamedTuple):
     demand: Demand
     sandbox: "Sandbox | None"
     """None: in this process."""
+    granted: bool = False
+    """Whether the wall opens for what the spec declares."""
 
 
 def settle(id: Any, isolation: "str | Sandbox | None" = None) -> Settled:
@@ -44,30 +46,31 @@ def settle(id: Any, isolation: "str | Sandbox | None" = None) -> Settled:
     text means, that code runs behind the wall as well.
     """
     given = _word(isolation)
-    ahead = demand_ahead(id) if isinstance(id, str) else Demand()
+    if not isinstance(id, str):
+        return _settled(requested(id), isolation, Demand())
+    ahead = demand_ahead(id)
     before = ahead.isolation if given is None else given
-    if before != "none" and isinstance(id, str) and authors_ahead(id):
-        box = _box(before if given is None else isolation, id, ahead)
-        spec = load_entry_point(RESOLVE)(id, box.backend.name)
-    else:
-        spec = requested(id)
-    return _settled(spec, isolation, ahead)
+    whose = authors_ahead(id) if before != "none" else ()
+    if not whose:
+        return _settled(requested(id), isolation, ahead)
+    box = _box(before if given is None else isolation, id, ahead)
+    return _settled(load_entry_point(RESOLVE)(id, box.backend.name), isolation, ahead, whose)
 
 
-def _settled(spec: EnvSpec, isolation: "str | Sandbox | None", ahead: Demand) -> Settled:
+def _settled(spec: EnvSpec, isolation: Any, ahead: Demand, whose: tuple[Author, ...] = ()) -> Settled:
+    """`whose` code said what the spec is, where others than its authors did."""
     asked, earlier = demand(spec), "none" if spec.wall is None else spec.wall.isolation
     if WALLS.index(ahead.isolation) > WALLS.index(asked.isolation):
         asked = ahead
-    asked = asked._replace(grant=asked.grant and ahead.grant)
     given = _word(isolation)
     wall = stronger(asked.isolation, earlier) if given is None else given
     if wall == "none":
         record = None if asked.isolation == "none" else Wall("none", asked.isolation)
         return Settled(spec.replace(wall=record), asked, None)
     box = _box(wall if given is None else isolation, spec.id, asked)
-    if given is None or isinstance(isolation, str):
-        box = _opened(box, spec, asked)
-    return Settled(spec.replace(wall=Wall(wall, asked.isolation, box.backend.name)), asked, box)
+    opens = (given is None or isinstance(isolation, str)) and granted([*authors(spec), *whose])
+    record = Wall(wall, asked.isolation, box.backend.name)
+    return Settled(spec.replace(wall=record), asked, _opened(box, spec) if opens else box, opens)
 
 
 def confined(spec: EnvSpec, arguments: Mapping[str, Any], sandbox: "Sandbox") -> Env[Any, Any]:
@@ -122,10 +125,10 @@ def _box(wall: Any, id: str, asked: Demand) -> Any:
         ) from error
 
 
-def _opened(box: Any, spec: EnvSpec, asked: Demand) -> Any:
-    """The same sandbox, open for what the spec declares where that is granted; a plain process is open anyway."""
+def _opened(box: Any, spec: EnvSpec) -> Any:
+    """The same sandbox, open for what the spec declares; a plain process is open anyway."""
     security = spec.security
-    if not asked.grant or not box.backend.boundary or not (security.network or security.files):
+    if not box.backend.boundary or not (security.network or security.files):
         return box
     if "*" in security.network:
         raise IsolationNeeded(

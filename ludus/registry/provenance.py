@@ -1,9 +1,9 @@
 """Provenance: whose code a spec runs, told from names and places on disk; none of it is imported."""
 
+import os
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ludus.core import EnvSpec
@@ -15,7 +15,8 @@ __all__ = ["LEVELS", "Author", "Level", "authors", "authors_ahead"]
 Level = Literal["built-in", "first-party", "third-party"]
 LEVELS: tuple[Level, ...] = ("built-in", "first-party", "third-party")
 OURS = "ludus"
-NAMED = re.compile(r"(?<![\w.:/])([A-Za-z_][\w.]*):[A-Za-z_]")
+SITES = ("site-packages", "dist-packages")
+NAMED = r"(?<![\w.:/])([A-Za-z_][\w.]*):[A-Za-z_]"
 
 
 class Author(NamedTuple):
@@ -66,7 +67,7 @@ def _environment(entry_point: Any, arguments: dict[str, Any]) -> Iterator[Author
 
 def _named_in(arguments: dict[str, Any]) -> list[str]:
     """The modules that arguments name as `module:Name`, by themselves or inside text such as JSON."""
-    return [module for text in arguments.values() if isinstance(text, str) for module in NAMED.findall(text)]
+    return [module for text in arguments.values() if isinstance(text, str) for module in re.findall(NAMED, text)]
 
 
 def _top(module: str) -> str:
@@ -90,7 +91,7 @@ def _located(module: str, handed: Any) -> Author:
     return Author("first-party", (module,))
 
 
-def _places(module: str) -> list[Path]:
+def _places(module: str) -> list[str]:
     """The entries of the path under which a module is found."""
     from importlib.util import find_spec
 
@@ -102,15 +103,16 @@ def _places(module: str) -> list[Path]:
     if spec is None:
         return []
     if spec.submodule_search_locations:
-        return [Path(place).parent for place in spec.submodule_search_locations]
-    return [Path(str(spec.origin)).parent] if spec.has_location else []
+        return [os.path.dirname(place) for place in spec.submodule_search_locations]
+    return [os.path.dirname(str(spec.origin))] if spec.has_location else []
 
 
-def _is_installed(place: Path) -> bool:
+def _is_installed(place: str) -> bool:
     """Whether an installer puts packages there; what cannot be looked into counts as such."""
-    if place.name in ("site-packages", "dist-packages") or not place.is_dir():
+    try:
+        return os.path.basename(place) in SITES or any(name.endswith(".dist-info") for name in os.listdir(place))
+    except OSError:
         return True
-    return any(place.glob("*.dist-info"))
 
 
 def _distributions(module: str) -> list[str]:

@@ -13,7 +13,7 @@ from ludus.registry.provenance import LEVELS, Author, authors, authors_ahead
 from ludus.registry.search import WALLS
 from ludus.registry.suggestion import closest
 
-__all__ = ["VARIABLE", "Demand", "Word", "demand", "demand_ahead", "stronger", "trust", "words"]
+__all__ = ["VARIABLE", "Demand", "Word", "demand", "demand_ahead", "granted", "stronger", "trust", "words"]
 
 VARIABLE = "LUDUS_TRUST"
 GRANT = "+grant"
@@ -37,8 +37,6 @@ class Demand(NamedTuple):
 
     isolation: Isolation = "none"
     reasons: tuple[str, ...] = ()
-    grant: bool = True
-    """Whether a wall opens for what its security block declares."""
 
 
 _said: dict[str, Word] = {}
@@ -86,22 +84,27 @@ def demand_ahead(target: str) -> Demand:
     return _strongest([], authors_ahead(target), said) if said else Demand()
 
 
+def granted(whose: Iterable[Author]) -> bool:
+    """Whether a wall opens for what a security block declares: for your own code, for others by a word only."""
+    said = words()
+    found = [_word(author, said) for author in whose if author.level == "third-party"]
+    return all(word is not None and word.grant for word in found)
+
+
 def stronger(one: Isolation, other: Isolation) -> Isolation:
     """The stronger of two."""
     return one if WALLS.index(one) > WALLS.index(other) else other
 
 
 def _strongest(reasons: list[tuple[Isolation, str]], whose: Iterable[Author], said: Mapping[str, Word]) -> Demand:
-    grant = True
     for author in whose:
         word = _word(author, said)
         if word is not None and word.isolation != "none":
             reasons.append((word.isolation, str(word)))
-        grant = grant and (author.level != "third-party" or (word is not None and word.grant))
     least: Isolation = "none"
     for wall, _ in reasons:
         least = stronger(wall, least)
-    return Demand(least, tuple(dict.fromkeys(reason for wall, reason in reasons if wall == least)), grant)
+    return Demand(least, tuple(dict.fromkeys(reason for wall, reason in reasons if wall == least)))
 
 
 def _word(author: Author, said: Mapping[str, Word]) -> Word | None:

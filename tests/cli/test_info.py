@@ -44,7 +44,7 @@ def test_as_json_it_is_complete(ludus, read):
         "code": [{"level": "built-in", "names": ["ludus"]}],
         "isolation": "none",
         "reasons": [],
-        "granted": True,
+        "granted": False,
     }
     assert data["action_space"] == {"type": "Discrete", "n": 4, "start": 0, "dtype": "int64"}
 

@@ -18,21 +18,32 @@ ROOT = Path(__file__).resolve().parents[2]
 WALKS = """
 import numpy as np
 from tests.rendering.walk import Walk
-from ludus.envs.teaching.bandit import Bandit
+from ludus.core import Env, Step
+from ludus.spaces import Discrete
 
 
-class Pixels(Bandit):
+class Coin(Env):
+    observation_space, action_space = Discrete(1), Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action):
+        return Step.termination(0, float(self.np_random.integers(2) == action))
+
+
+class Pixels(Coin):
     metadata = {"render_modes": ["human", "rgb_array"]}
 
     def __init__(self, render_mode=None):
-        super().__init__()
         self.render_mode = render_mode
 
     def render(self):
         return np.zeros((4, 6, 3), np.uint8)
 
 
-class Blind(Bandit):
+class Blind(Coin):
     metadata = {"render_modes": ["depth_array"]}
 """
 

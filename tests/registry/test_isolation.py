@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -97,6 +98,19 @@ def test_more_than_was_asked_for_is_given_again():
             assert again.spec == env.spec
 
 
+def test_a_container_is_a_wall_like_any_other():
+    with ludus.make("GridWorld-v0", isolation="container") as env:
+        assert env.spec.wall.isolation == "container"
+        assert env.spec.wall.backend in ("podman", "docker")
+        assert env.reset(seed=0)[0].tolist() == [0, 0]
+
+
+def test_a_batch_is_behind_the_wall_too():
+    with ludus.make_vec(SPEC, num_envs=3) as envs:
+        assert envs.spec.wall.isolation == "sandbox"
+        assert envs.reset(seed=0)[0].shape == (3, 2)
+
+
 def test_a_sandbox_of_ones_own_is_taken_as_it_is():
     box = Sandbox("process", limits=Limits(wall=None, memory=300 << 20))
     with ludus.make(SPEC, isolation=box) as env:
@@ -187,6 +201,18 @@ def test_what_your_own_code_declares_is_opened(tmp_path):
     box = settle(EnvSpec("Own-v0", GRID, security=security)).sandbox
     assert box.policy.network == ("example.org:443",)
     assert [(mount.where, mount.writable) for mount in box.policy.mounts] == [(str(tmp_path), False)]
+
+
+def test_a_stranger_cannot_have_a_wall_opened_by_naming_somebody_elses_code(site, tmp_path):
+    source = f"""
+        import ludus
+        from ludus.core import EnvSpec, Security
+        SPEC = EnvSpec("Guest-v0", {GRID!r}, security=Security(files=("write:{tmp_path}",)))
+    """
+    site.install("stranger", "", {"stranger.py": textwrap.dedent(source)})
+    settled = settle("stranger:SPEC", "sandbox")
+    assert settled.spec.security.files == (f"write:{tmp_path}",)
+    assert (settled.granted, settled.sandbox.policy.mounts) == (False, ())
 
 
 def test_no_wall_opens_for_everything():

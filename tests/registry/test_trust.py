@@ -11,7 +11,7 @@ from ludus.errors import InvalidArgument, InvalidType
 from ludus.registry.confinement import settle
 from ludus.registry.provenance import authors, authors_ahead
 from ludus.registry.shared import registry
-from ludus.registry.trust import demand, demand_ahead, trust, words
+from ludus.registry.trust import demand, demand_ahead, granted, trust, words
 
 GRID = "ludus.envs.teaching.grid_world:GridWorld"
 
@@ -112,7 +112,7 @@ def test_without_a_word_the_spec_decides(mazes):
 
 def test_a_level_a_package_and_the_more_particular_word(mazes):
     trust("third-party", "sandbox")
-    assert demand(mazes) == ("sandbox", ("ludus.trust says third-party=sandbox",), False)
+    assert demand(mazes) == ("sandbox", ("ludus.trust says third-party=sandbox",))
     assert demand(ludus.spec("CartPole-v1")).isolation == "none"
     trust("Mazes_and.More", "none")
     assert demand(mazes).isolation == "none"
@@ -135,7 +135,7 @@ def test_the_variable_says_the_same_and_a_call_goes_before(mazes, monkeypatch):
 def test_a_word_never_lowers_what_a_spec_asks_for(mazes):
     careful = mazes.replace(security=Security(isolation="sandbox"))
     trust("mazes-and-more", "none")
-    assert demand(careful) == ("sandbox", ("its spec asks for it",), False)
+    assert demand(careful) == ("sandbox", ("its spec asks for it",))
     trust("mazes-and-more", "container")
     assert demand(careful).isolation == "container"
 
@@ -150,6 +150,8 @@ def test_trusting_one_library_does_not_trust_another_through_it():
 
 def test_what_a_third_party_declares_is_granted_by_a_word_only(mazes, tmp_path):
     spec = mazes.replace(security=Security(network=("example.org:443",), files=(f"write:{tmp_path}",)))
+    box = settle(spec, "sandbox").sandbox
+    assert (box.policy.network, box.policy.mounts) == ("none", ())
     trust("third-party", "sandbox")
     box = settle(spec).sandbox
     assert (box.policy.network, box.policy.mounts) == ("none", ())
@@ -161,9 +163,10 @@ def test_what_a_third_party_declares_is_granted_by_a_word_only(mazes, tmp_path):
 
 def test_a_grant_can_be_said_in_the_variable(mazes, monkeypatch):
     monkeypatch.setenv("LUDUS_TRUST", "mazes-and-more=sandbox+grant")
-    assert demand(mazes) == ("sandbox", ("LUDUS_TRUST says mazes-and-more=sandbox+grant",), True)
+    assert demand(mazes) == ("sandbox", ("LUDUS_TRUST says mazes-and-more=sandbox+grant",))
+    assert granted(authors(mazes))
     wrapped = mazes.replace(additional_wrappers=(WrapperSpec("W", "msgspec:W"),))
-    assert not demand(wrapped).grant  # nobody said so of the wrapper's author
+    assert not granted(authors(wrapped))  # nobody said so of the wrapper's author
 
 
 @pytest.mark.no_cover

@@ -29,3 +29,18 @@ def test_an_attack_gets_through_where_there_is_no_wall(attack: Attack) -> None:
         pytest.skip(f"not to be shown on this machine: {attack.bare}")
     assert not outcome.mistake, outcome.evidence
     assert not outcome.held, outcome.evidence
+
+
+DEEDS = [attack for attack in attacks() if attack.kind == "step"]
+
+
+@pytest.mark.parametrize("attack", DEEDS, ids=[attack.name for attack in DEEDS])
+def test_a_hostile_step_harms_whoever_believes_it(attack: Attack) -> None:
+    """A child, a pipe of pickles and no deadline; what waits for ever is given up after a second."""
+    with Watch() as watch:
+        env = NaiveEnv(watch)
+        try:
+            account = play_step(env, attack.program, watch)
+        finally:
+            env.end()
+    assert attack.judge(None, account), account

@@ -7,13 +7,14 @@ from typing import Any
 
 from ludus.core import Env, EnvId, EnvSpec, VectorEnv, WrapperSpec
 from ludus.core.spec import load_entry_point
-from ludus.errors import InvalidArgument, RegistrationError, listing, shorten
+from ludus.errors import InvalidArgument, IsolationNeeded, RegistrationError, listing, shorten
 from ludus.interop.as_gymnasium.executors import AsyncVectorEnv, SyncVectorEnv
 from ludus.registry import make, namespace, register_envs, spec
 from ludus.registry import make_vec as batch_of
 from ludus.registry import pprint_registry as print_ids
 from ludus.registry import register as enter
 from ludus.registry import registry as known
+from ludus.registry.confinement import settle
 from ludus.registry.make import requested
 
 __all__ = [
@@ -196,6 +197,11 @@ def _own_batch(spec: EnvSpec, num_envs: int, arguments: dict[str, Any], extra: S
         )
     if spec.vector_entry_point is None:
         return batch_of(spec, num_envs, executor="kernel", **arguments)
+    if settle(spec).sandbox is not None:
+        raise IsolationNeeded(
+            f"{spec.id}: expected lanes, which can be made behind a wall, got a vector_entry_point, which runs here; "
+            "use vectorization_mode='sync'"
+        )
     if spec.max_episode_steps is not None:
         arguments.setdefault("max_episode_steps", spec.max_episode_steps)
     return load_entry_point(spec.vector_entry_point, spec.id)(num_envs=num_envs, **arguments)

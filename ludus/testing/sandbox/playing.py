@@ -163,7 +163,7 @@ def _attempt(deed: Callable[[], tuple[str, str]]) -> tuple[str, str]:
         told = text + "".join(getattr(error, "__notes__", ()))
         if len(told) > LONGEST or not all(one.isprintable() or one in "\n\t" for one in told):
             return "an error that is not fit to be shown", text[:200]
-        return "refused", text[:300]
+        return "refused", f"{text[:300]}{' … ' if len(told) > len(text) else ''}{told[len(text) :][-300:]}"
     except BaseException as error:
         return f"an error of another kind ({type(error).__name__})", str(error)[:300]
 

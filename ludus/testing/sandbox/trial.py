@@ -74,9 +74,13 @@ class Trial:
         self._channel, theirs = socket.socketpair()
         with theirs:
             pipe = subprocess.PIPE
-            self.confined = sandbox.backend.start(
-                argv, policy, stdin=stdin, stdout=pipe, stderr=pipe, channel=theirs.fileno()
-            )
+            try:
+                self.confined = sandbox.backend.start(
+                    argv, policy, stdin=stdin, stdout=pipe, stderr=pipe, channel=theirs.fileno()
+                )
+            except BaseException:
+                self._channel.close()
+                raise
         self._threads = [threading.Thread(target=one, daemon=True) for one in (self._read_lines, self._read_errors)]
         for thread in self._threads:
             thread.start()
