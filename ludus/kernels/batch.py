@@ -65,6 +65,7 @@ class KernelVectorEnv(KernelLanes):
         # A plan is Python's to ask: then lanes that end are begun from here.
         self._loop_mode = DISABLED if episodes is not None and self._mode == SAME_STEP else self._mode
         self._tells = statistics or self._mode == SAME_STEP
+        self._bare = episodes is None and not self._tells and self._mode == NEXT_STEP
         self.metadata = {**single.metadata, "autoreset_mode": mode}
         self._open(single, num_envs, max_episode_steps or 0, params, threads)
 
@@ -89,6 +90,19 @@ class KernelVectorEnv(KernelLanes):
 
     def step(self, action: Any) -> Step[Any]:
         """Advance every lane; ended lanes are reset as the autoreset mode says."""
+        # What is asked for most by the shortest way: at 64 lanes a microsecond is a quarter of the step.
+        if (
+            self._swift
+            and self._ready
+            and not self.closed
+            and type(action) is ndarray
+            and action.dtype is INTEGER
+            and action.shape == self._choice_shape
+        ):
+            n = self.num_envs
+            out, rewards, flags = empty(self._out_shape, self._out_dtype), empty(n), empty((2, n), FLAG)
+            if self._run_lanes(*self._fixed, action, out, rewards, flags) >= 0:
+                return new_tuple(Step, (out, rewards, flags[0], flags[1], {}))
         if not self._ready or self.closed or self._mode == DISABLED:
             self._check_ready()
         if self.episodes is not None:

@@ -33,6 +33,8 @@ class KernelLanes(VectorEnv[Any, Any]):
 
     executor = "kernel"
     _loop_mode: int
+    _bare: bool
+    """Whether a step has nothing to tell or to plan beside what the loop gives."""
     _lane_streams: dict[str, list[np.random.Generator]]
 
     def _open(
@@ -87,6 +89,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._columns = columns_of(block, self._lasting, self.num_envs)
         self._ended = self._columns["ended"]
         self._info = [self._columns[f"i_{name}"] for name in self._layout.information]
+        self._swift = self._plain and not self._info and self._bare and self._split is None
         self._fixed = (0, self.num_envs, self._loop_mode, self._limit, block, *self._parameters.arguments)
 
     # --- actions, and lanes that begin ---
