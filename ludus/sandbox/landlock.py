@@ -23,7 +23,7 @@ from ludus.sandbox.probing import try_start
 from ludus.sandbox.seccomp import landlock_filter
 from ludus.sandbox.streams import Streams
 from ludus.sandbox.supervised import Step, launch
-from ludus.sandbox.user import GROUP, USER, check_access, drops_user, is_open
+from ludus.sandbox.user import GROUP, USER, check_access, closed_above, drops_user
 
 __all__ = ["Landlock"]
 
@@ -64,12 +64,11 @@ class Landlock(Backend):
     def guarantees(self, policy: Policy) -> Guarantees:
         version = _version()
         _check_policy(policy)
-        reads = ", capability to read" if drops_user() and _reads_all(policy) else ", no capabilities"
         return Guarantees(
             backend=self.name,
             boundary=True,
             version=f"Landlock ABI {version}",
-            user=f"user {USER}{reads}, no new privileges" if drops_user() else "",
+            user=f"user {USER}, no capabilities, no new privileges" if drops_user() else "",
             files="Landlock",
             network="seccomp: no sockets",
             syscalls="seccomp",
@@ -91,7 +90,7 @@ class Landlock(Backend):
     ) -> Confined:
         guarantees = self.guarantees(policy)
         check_mounts(policy)
-        check_access(policy, reads_all=True)
+        check_access(policy)
         _check_sockets(one for one in (stdin, stdout, stderr, channel) if one is not None and one >= 0)
         return launch(
             argv,
@@ -140,21 +139,27 @@ def _check_sockets(descriptors: Iterable[int]) -> None:
                     raise InvalidArgument(f"descriptor {descriptor}: expected a stream, got {one.type.name}")
 
 
-def _reads_all(policy: Policy) -> bool:
-    """Whether something in sight lies where only root may go, as an interpreter in root's home does."""
-    shown = [*(mount.source for mount in system_mounts(policy)), *(mount.source for mount in policy.mounts)]
-    return not all(map(is_open, shown))
+def _uncovered(policy: Policy, home: str) -> list[Step]:
+    """Show what lies where only root may go, as an interpreter in root's home does, and nothing else that is there."""
+    shown = [*(mount.source for mount in (*system_mounts(policy), *policy.mounts)), home]
+    private = {path: top for path in shown if (top := closed_above(path)) is not None}
+    if not private:
+        return []
+    steps: list[Step] = [("mounts",), *(("pin", path) for path in private)]
+    steps += [("cover", top) for top in sorted(set(private.values()))]
+    return steps + [("show", path) for path in sorted(private)]
 
 
 def _walls(policy: Policy, home: str) -> list[Step]:
     version = _version()
     everything = (1 << {3: 15, 4: 15}.get(version, 16)) - 1
     sized = 8 if version < 4 else 16 if version < 6 else 24
-    steps: list[Step] = [("ruleset", sized, everything, TCP if version >= 4 else 0, SCOPES if version >= 6 else 0)]
+    steps = _uncovered(policy, home) if drops_user() else []
+    steps += [("ruleset", sized, everything, TCP if version >= 4 else 0, SCOPES if version >= 6 else 0)]
     steps += [("allow", path, rights & everything) for path, rights in _allowed(policy, home).items()]
     if drops_user():
         os.chown(home, USER, GROUP)
-        steps.append(("user", USER, GROUP, int(_reads_all(policy))))
+        steps.append(("user", USER, GROUP))
     program = landlock_filter(own_user=drops_user(), signals=version >= 6)
     return [*steps, ("privileges",), ("restrict",), ("filter", program.hex())]
 

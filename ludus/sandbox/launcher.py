@@ -25,6 +25,7 @@ PAUSE = 0.1
 SHARE = 10
 """Measuring takes at most one part in so many of the time."""
 BLOCK, PAGE = 512, 4096
+KIND, FOLDER, NAME_TOO_LONG = 0o170000, 0o040000, 36
 
 libc = ctypes.CDLL(None, use_errno=True)
 environment: dict[str, str] = {}
@@ -185,26 +186,53 @@ class Folder:
         return full
 
     def sizes(self, path: str):
-        """The bytes of everything in a folder; an empty file counts too."""
-        try:
-            for entry in os.scandir(path):
-                found = entry.stat(follow_symlinks=False)
-                yield max(PAGE, found.st_blocks * BLOCK)
-                if entry.is_dir(follow_symlinks=False):
-                    yield from self.sizes(entry.path)
-        except OSError:
-            return  # it was removed meanwhile
+        """The bytes of everything in a folder; an empty file counts too. Deeper than a path can name is too much."""
+        waiting = [path]
+        while waiting:
+            try:
+                for entry in os.scandir(waiting.pop()):
+                    found = entry.stat(follow_symlinks=False)
+                    yield max(PAGE, found.st_blocks * BLOCK)
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+            except OSError as error:
+                if error.errno == NAME_TOO_LONG:
+                    yield self.most + 1
+                # else it was removed meanwhile
 
-    def remove(self, path: str | None = None) -> None:
-        """Remove it with all that is in it; nothing changes it any more."""
-        path = path or self.path
-        os.chmod(path, 0o700)
-        for entry in os.scandir(path):
-            if entry.is_dir(follow_symlinks=False):
-                self.remove(entry.path)
+    def remove(self) -> None:
+        """Remove it with all that is in it, which nothing changes any more.
+
+        Folders are moved up before they are emptied: they may be deeper than a path can name.
+        """
+        os.chmod(self.path, 0o700)
+        top = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        while names := os.listdir(top):
+            for name in names:
+                if is_folder(name, top):
+                    self.empty(name, top)
+                else:
+                    os.unlink(name, dir_fd=top)
+        os.close(top)
+        os.rmdir(self.path)
+
+    def empty(self, name: str, top: int) -> None:
+        """Remove a folder; the folders in it become its neighbours."""
+        os.chmod(name, 0o700, dir_fd=top)
+        folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
+        for one in os.listdir(folder):
+            if is_folder(one, folder):
+                os.chmod(one, 0o700, dir_fd=folder)
+                os.rename(one, f".{os.urandom(8).hex()}", src_dir_fd=folder, dst_dir_fd=top)
             else:
-                os.unlink(entry.path)
-        os.rmdir(path)
+                os.unlink(one, dir_fd=folder)
+        os.close(folder)
+        os.rmdir(name, dir_fd=top)
+
+
+def is_folder(name: str, folder: int) -> bool:
+    """Whether it is one, and no link to one."""
+    return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode & KIND == FOLDER
 
 
 def keep(child: int, folder: Folder) -> tuple[int, str]:

@@ -52,17 +52,22 @@ ATTRIBUTES = """
     lremovexattr lsetxattr removexattr removexattrat setxattr setxattrat utime utimes
 """
 """What Landlock does not guard about files that the same user owns."""
+OPEN_ATTRIBUTES = """
+    fremovexattr fsetxattr futimesat lremovexattr lsetxattr removexattr removexattrat setxattr setxattrat utime
+    utimensat utimes
+"""
+"""What whoever may write to a file may set, owner or not, without Landlock being asked."""
 SIGNALS = "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal"
 OF_ITSELF = {
-    "ioprio_set": 1,
     "prlimit64": 0,
     "sched_setaffinity": 0,
     "sched_setattr": 0,
     "sched_setparam": 0,
     "sched_setscheduler": 0,
-    "setpriority": 1,
 }
 """Calls about a process, and which argument names it: it may be 0, the caller."""
+ITS_PRIORITY = {"ioprio_set": 1, "setpriority": 0}
+"""Calls about a process, a group or all of a user, and the number that stands for a process."""
 
 Instruction = tuple[int, int, int, int]
 
@@ -126,8 +131,13 @@ def _unnamespaced(machine: str, kind: str) -> list[Instruction]:
         program += _on(machine, name, [_error()])
     if "+attributes" in kind:
         program += _on(machine, "utimensat", _null(1))
+    else:
+        for name in OPEN_ATTRIBUTES.split():
+            program += _on(machine, name, [_error()])
     for name, argument in OF_ITSELF.items():
         program += _on(machine, name, _only(argument, (0,)))
+    for name, process in ITS_PRIORITY.items():
+        program += _on(machine, name, [_load(0), (EQUAL, 1, 0, process), _error(), *_only(1, (0,))])
     return program
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from ludus.errors import InvalidArgument
 from ludus.sandbox.policy import Mount, Policy
 
-__all__ = ["GROUP", "USER", "check_access", "drops_user", "give", "is_open"]
+__all__ = ["GROUP", "USER", "check_access", "closed_above", "drops_user", "give"]
 
 USER = 71000
 """Between the users of machines (below 65536) and the first range that is handed out to containers (100000 and up)."""
@@ -37,14 +37,9 @@ def give(path: str | Path) -> None:
             os.chown(name, USER, GROUP, dir_fd=descriptor, follow_symlinks=False)
 
 
-def check_access(policy: Policy, *, reads_all: bool = False) -> None:
-    """Refuse a mount that confined code could not use, before it finds out by itself.
-
-    `reads_all`: it may read whatever it is shown.
-    """
+def check_access(policy: Policy) -> None:
+    """Refuse a mount that confined code could not use, before it finds out by itself."""
     for mount in policy.mounts if drops_user() else ():
-        if reads_all and not mount.writable:
-            continue
         found = os.stat(mount.source)
         if not _allows(found, _wanted(mount, found)):
             verb = "write" if mount.writable else "read"
@@ -54,12 +49,10 @@ def check_access(policy: Policy, *, reads_all: bool = False) -> None:
             )
 
 
-def is_open(path: str) -> bool:
-    """Whether anybody may come to a path and read it."""
-    above = all(os.stat(folder).st_mode & 0o001 for folder in Path(path).parents)
-    found = os.stat(path)
-    wanted = 0o005 if stat.S_ISDIR(found.st_mode) else 0o004
-    return above and found.st_mode & wanted == wanted
+def closed_above(path: str) -> str | None:
+    """The uppermost folder on the way to a path that not everybody may enter; None where there is none."""
+    ways = [folder for folder in Path(path).parents if not os.stat(folder).st_mode & 0o001]
+    return str(ways[-1]) if ways else None
 
 
 def _wanted(mount: Mount, found: os.stat_result) -> int:

@@ -9,14 +9,14 @@ import os
 
 libc = ctypes.CDLL(None, use_errno=True)
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF, PATH_BENEATH = 444, 445, 446, 1
-PR_SET_KEEPCAPS, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 8, 22, 24, 38, 47
-AMBIENT_RAISE, AMBIENT_CLEAR, MODE_FILTER = 2, 4, 2
+PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 22, 24, 38, 47
+AMBIENT_CLEAR, MODE_FILTER = 4, 2
 CAPABILITIES = 64
 CAPABILITY_VERSION = 0x20080522
-READ_ALL = 2
-"""The capability to read and enter what belongs to others."""
+NEW_MOUNTS, BIND, RECURSIVE, PRIVATE, NO_SETUID, NO_DEVICES = 0x20000, 0x1000, 0x4000, 1 << 18, 2, 4
 
 ruleset: list[int] = []
+pinned: dict[str, int] = {}
 
 
 class RulesetAttribute(ctypes.Structure):
@@ -51,21 +51,50 @@ def prctl(option: int, *values: int) -> int:
     return libc.prctl(option, *(ctypes.c_ulong(value) for value in filled))
 
 
-def become(user: str, group: str, reads: str) -> None:
-    """Become another user without any capability, or with the one to read what Landlock leaves in sight."""
+def become(user: str, group: str) -> None:
+    """Become another user without any capability."""
     for capability in range(CAPABILITIES):
-        if capability != READ_ALL * int(reads) and prctl(PR_CAPBSET_DROP, capability) < 0:
+        if prctl(PR_CAPBSET_DROP, capability) < 0:
             break  # the kernel has no more
-    checked(prctl(PR_SET_KEEPCAPS, int(reads)), "keepcaps")
     os.setgroups([])
     os.setresgid(int(group), int(group), int(group))
     os.setresuid(int(user), int(user), int(user))
     checked(prctl(PR_CAP_AMBIENT, AMBIENT_CLEAR), "ambient capabilities")
-    kept = (1 << READ_ALL) * int(reads)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
-    checked(libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, kept)), "capset")
-    if kept:
-        checked(prctl(PR_CAP_AMBIENT, AMBIENT_RAISE, READ_ALL), "ambient capability")
+    checked(libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")
+
+
+def own_mounts() -> None:
+    """See mounts that nobody else sees."""
+    checked(libc.unshare(NEW_MOUNTS), "unshare")
+    mount(None, "/", None, PRIVATE | RECURSIVE)
+
+
+def pin(path: str) -> None:
+    """Hold on to what is about to be covered."""
+    pinned[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
+
+
+def cover(folder: str) -> None:
+    """Put an empty folder, which anybody may enter, over one that only root may."""
+    mount("tmpfs", folder, "tmpfs", NO_SETUID | NO_DEVICES, "mode=0755,size=1m")
+
+
+def show(path: str) -> None:
+    """Show what was held on to, at the place where it was."""
+    held = f"/proc/self/fd/{pinned[path]}"
+    folder = os.path.isdir(held)
+    os.umask(0o022)
+    os.makedirs(path if folder else os.path.dirname(path), exist_ok=True)
+    if not folder:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644))
+    mount(held, path, None, BIND | RECURSIVE)
+
+
+def mount(source: "str | None", target: str, kind: "str | None", flags: int, data: "str | None" = None) -> None:
+    """`mount`, with texts."""
+    texts = [None if text is None else os.fsencode(text) for text in (source, target, kind, data)]
+    checked(libc.mount(*texts[:3], ctypes.c_ulong(flags), texts[3]), f"mount {target}")
 
 
 def make_ruleset(size: str, files: str, network: str, scoped: str) -> None:
@@ -98,7 +127,11 @@ def filter_calls(program: str) -> None:
 
 
 WORDS = {
-    "user": (become, 3),
+    "mounts": (own_mounts, 0),
+    "pin": (pin, 1),
+    "cover": (cover, 1),
+    "show": (show, 1),
+    "user": (become, 2),
     "ruleset": (make_ruleset, 4),
     "allow": (allow, 2),
     "restrict": (restrict, 0),

@@ -1,6 +1,9 @@
 """An environment behind no wall at all: a child process and a pipe of pickles, as a careless program would have it."""
 
+import os
+import signal
 import socket
+import struct
 import subprocess
 import sys
 from multiprocessing.connection import Connection
@@ -9,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ludus.spaces import Box
-from ludus.testing.sandbox.playing import MARK, Watch
+from ludus.testing.sandbox.playing import IMPORTED, MARK, Watch
 
 HOSTILE = "ludus.testing.sandbox.hostile.environment"
 CHILD = f"""
@@ -31,7 +34,7 @@ while True:
         link.send(env.close())
         sys.exit()
 """
-PATIENCE = 1.0
+PATIENCE = 0.4
 """Seconds after which a program that waits for ever is taken to wait for ever."""
 
 
@@ -46,18 +49,20 @@ class NaiveEnv:
 
     def __init__(self, watch: Watch, deed: str = "") -> None:
         ours, theirs = socket.socketpair()
-        command = f"import os; os.dup2({theirs.fileno()}, 3)\n{CHILD}"
+        command = f"import os; os.dup2({theirs.fileno()}, 3)\n{IMPORTED.get(deed, '')}{CHILD}"
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", command],
+                ["/bin/sh", "-c", '"$@"; exit $?', "sh", sys.executable, "-c", command],
                 env={MARK: watch.mark, "PATH": "/usr/bin:/bin"},
                 pass_fds=[theirs.fileno()],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
             )
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("@ll", 0, int(PATIENCE * 1e6)))
         self.link = Connection(ours.detach())
-        self.space = self.ask("make", deed, watch.path, patience=20.0)
+        self.make = deed, watch.path
+        self.made = False
 
     def ask(self, *words: Any, patience: float = PATIENCE) -> Any:
         self.link.send(words)
@@ -66,18 +71,22 @@ class NaiveEnv:
         return self.link.recv()
 
     def reset(self, *, seed: int) -> Any:
+        if not self.made:
+            self.ask("make", *self.make, patience=2.0)
+            self.made = True
         return self.ask("reset")
 
     def step(self, action: int) -> Any:
         return self.ask("step", action)
 
     def close(self) -> None:
+        """Ask the child to close and to end, and believe that it did."""
         self.ask("close")
 
     def end(self) -> None:
-        """End the child, which a careless program forgets."""
+        """End the child all the same."""
         self.link.close()
-        self.process.kill()
+        os.killpg(self.process.pid, signal.SIGKILL)
         for stream in (self.process.stdout, self.process.stderr):
             stream.close()
         self.process.wait()

@@ -167,8 +167,12 @@ def test_only_root_gives(tmp_path, monkeypatch):
     user.check_access(Policy(mounts=(Mount(str(tmp_path), writable=True),)))
 
 
-def test_a_path_is_open_when_everybody_may_come_to_it(tmp_path):
-    assert user.is_open("/usr/bin")
-    assert user.is_open("/usr/bin/env")
-    (tmp_path / "closed").mkdir(mode=0o700)
-    assert not user.is_open(str(tmp_path / "closed"))
+def test_the_uppermost_closed_folder_on_the_way_is_found(tmp_path):
+    assert user.closed_above("/usr/bin/env") is None
+    below = tmp_path / "closed" / "open"
+    below.mkdir(parents=True)
+    (tmp_path / "closed").chmod(0o700)
+    found = user.closed_above(str(below / "file"))
+    assert found is not None
+    assert str(below).startswith(found)
+    assert not os.stat(found).st_mode & 0o001

@@ -6,8 +6,8 @@ from functools import cache
 import pytest
 
 from ludus.testing.sandbox import Attack, Outcome, attacks, run_attack, run_probes, without_wall
-from ludus.testing.sandbox.playing import NUMBERS, Watch, play_step
-from tests.sandbox.naive import Hung, NaiveEnv
+from ludus.testing.sandbox.playing import Watch, play_moment, play_step
+from tests.sandbox.naive import NaiveEnv
 
 pytestmark = pytest.mark.no_cover
 
@@ -31,16 +31,33 @@ def test_an_attack_gets_through_where_there_is_no_wall(attack: Attack) -> None:
     assert not outcome.held, outcome.evidence
 
 
-DEEDS = [attack for attack in attacks() if attack.kind == "step"]
+def environments(kind: str) -> pytest.MarkDecorator:
+    found = [attack for attack in attacks() if attack.kind == kind and not attack.bare]
+    return pytest.mark.parametrize("attack", found, ids=[attack.name for attack in found])
 
 
-@pytest.mark.parametrize("attack", DEEDS, ids=[attack.name for attack in DEEDS])
+@environments("step")
 def test_a_hostile_step_harms_whoever_believes_it(attack: Attack) -> None:
     """A child, a pipe of pickles and no deadline; what waits for ever is given up after a second."""
-    with Watch() as watch:
+    with Watch(0.1) as watch:
         env = NaiveEnv(watch)
         try:
             account = play_step(env, attack.program, watch)
         finally:
             env.end()
+    assert attack.judge(None, account), account
+
+
+@environments("moment")
+def test_a_hostile_environment_harms_whoever_waits_for_it(attack: Attack) -> None:
+    made: list[NaiveEnv] = []
+
+    def make(watch: Watch, deed: str, deadlines: object) -> NaiveEnv:
+        made.append(NaiveEnv(watch, deed))
+        return made[0]
+
+    try:
+        account = play_moment(attack.program, make, 0.1)
+    finally:
+        made[0].end()
     assert attack.judge(None, account), account

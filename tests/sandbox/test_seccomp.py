@@ -142,8 +142,12 @@ def test_without_namespaces_others_are_left_alone(machine):
 def test_the_same_user_may_not_change_attributes_nor_send_signals_that_nobody_guards(machine):
     dropped = deciding(landlock_filter(machine, own_user=True, signals=True), machine)
     same = deciding(landlock_filter(machine, own_user=False, signals=False), machine)
-    for name in ("fchmodat", "fchownat", "setxattr", "fchmodat2", "kill", "tgkill", "pidfd_send_signal"):
+    for name in ("fchmodat", "fchownat", "fchmodat2", "kill", "tgkill", "pidfd_send_signal"):
         assert (dropped(name), same(name)) == (ALLOW, EPERM)
+    # Whoever may write to a file may set these, its owner or not.
+    for name in ("setxattr", "fsetxattr", "removexattr"):
+        assert (dropped(name), same(name)) == (EPERM, EPERM)
+    assert dropped("utimensat", 0, 0) == dropped("utimensat", 0, 1) == EPERM
     assert same("utimensat", 0, 0) == ALLOW
     assert same("utimensat", 0, 1) == EPERM
 

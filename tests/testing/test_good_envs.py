@@ -58,7 +58,8 @@ def test_a_new_environment_of_25_lines_registers_makes_steps_and_passes():
 def test_the_teaching_environments_pass(env):
     report = check_env(env)
     assert report.findings == (), str(report)
-    assert report.not_checked == {}
+    # What draws has a mode that opens a window, which is not checked.
+    assert report.not_checked.keys() <= {"render-gives-what-its-mode-says"}
 
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])

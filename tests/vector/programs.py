@@ -131,4 +131,5 @@ def interrupted_at_the_end():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what was started in the background
     globals()[sys.argv[1]]()

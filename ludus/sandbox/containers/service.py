@@ -110,6 +110,7 @@ def _supervised(command: Sequence[str], variables: dict[str, str], log: Path) ->
             stdout=subprocess.PIPE,  # closes when the command ends
             stderr=file,
             env={**os.environ, **variables},
+            cwd=log.parent,  # where memory ran out, conmon leaves a file in the folder it was started from
             start_new_session=True,
         )
 

@@ -87,7 +87,8 @@ class Attack(msgspec.Struct, frozen=True, kw_only=True):
     guarantee: str
     """The field of `Guarantees` that stands against it."""
     program: str
-    """`module:function` of `ludus.testing.sandbox.inside`; of a hostile environment, its deed."""
+    """`module:function` of `ludus.testing.sandbox.inside`, or `/path/of/file.py:function`; of a hostile environment,
+    its deed."""
     judge: Judge
     kind: Literal["probe", "alone", "command", "terminal", "step", "moment"] = "probe"
     """A `probe` may share its start with others, all others have their own; a `command` is run to its end by
@@ -97,6 +98,8 @@ class Attack(msgspec.Struct, frozen=True, kw_only=True):
     """What the host does when the program says that all is in place."""
     limits: dict[str, Any] = {}
     """Limits that it is run with, beside those of the policy."""
+    mounts: tuple[str, ...] = ()
+    """Names in its shared folder that are mounted too."""
     network: str | None = None
     """The network that it is run with; `proxy`: one service of the scene alone; None: that of the policy."""
     patience: float = 20.0

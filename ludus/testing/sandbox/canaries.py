@@ -4,6 +4,7 @@ import ctypes
 import os
 import shutil
 import stat
+import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -15,7 +16,7 @@ from typing import Any
 
 from ludus.sandbox.user import give
 
-__all__ = ["Canaries", "secret"]
+__all__ = ["Canaries", "remove_tree", "secret"]
 
 PACKAGE = str(Path(__file__).resolve().parents[2])
 SYSTEM = ("/", "/usr", "/usr/bin", "/usr/local/lib", "/etc", "/var", "/opt", "/root", "/home", "/dev")
@@ -37,7 +38,7 @@ class Canaries:
 
     def __init__(self, attacks: Iterable[str]) -> None:
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix="ludus-scene-"))
-        os.chmod(self.folder, 0o755)
+        os.chmod(self.folder, 0o755)  # noqa: S103  (it is for the wall to keep attackers out)
         self.own = f"{self.folder}/own"
         """The folder of an attacker that is given none."""
         os.mkdir(self.own)
@@ -83,6 +84,7 @@ class Canaries:
             self._file(f"{place}/{attack}/file", 0o666)
             os.chmod(f"{self.folder}/{place}/{attack}", 0o777)  # noqa: S103
         os.symlink(f"{self.folder}/outside/{attack}/file", f"{self.folder}/shared/{attack}/trap")
+        os.symlink(f"{self.folder}/outside/{attack}", f"{self.folder}/shared/{attack}/swapped")
         if os.geteuid() == 0 and attack in OF_ROOT:
             program = f"{self.folder}/shown/{attack}/set-user-id-id"
             shutil.copyfile(os.path.realpath("/usr/bin/id"), program)
@@ -110,7 +112,14 @@ class Canaries:
                 one = os.lstat(path)
                 links = 0 if stat.S_ISDIR(one.st_mode) else one.st_nlink
                 content = Path(path).read_bytes() if stat.S_ISREG(one.st_mode) else b""
-                found[path] = (one.st_mode, one.st_uid, links, one.st_mtime_ns, content, os.listxattr(path, follow_symlinks=False))
+                found[path] = (
+                    one.st_mode,
+                    one.st_uid,
+                    links,
+                    one.st_mtime_ns,
+                    content,
+                    os.listxattr(path, follow_symlinks=False),
+                )
         return found
 
     def left(self, attack: str) -> str:
@@ -158,7 +167,12 @@ class Canaries:
             with suppress(FileNotFoundError):
                 os.unlink(path)
         if not _mounted_below(self.folder):  # by an attack that could not take it off again
-            shutil.rmtree(self.folder, ignore_errors=True)
+            remove_tree(self.folder)
+
+
+def remove_tree(folder: str) -> None:
+    """By the system's own program: attackers make folders deeper than Python can walk."""
+    subprocess.run(["/bin/rm", "-rf", "--", folder], check=False)
 
 
 @cache
@@ -174,7 +188,9 @@ def _mounted_below(folder: str) -> bool:
 
 
 def _shared_folders() -> list[str]:
-    return [folder for folder in dict.fromkeys((os.path.realpath(tempfile.gettempdir()), *SHARED)) if os.path.isdir(folder)]
+    return [
+        folder for folder in dict.fromkeys((os.path.realpath(tempfile.gettempdir()), *SHARED)) if os.path.isdir(folder)
+    ]
 
 
 def _files(folder: str) -> list[str]:

@@ -5,7 +5,7 @@ from ludus.testing.sandbox.hostile.environment import DEEDS
 
 __all__ = ["ENVIRONMENT_ATTACKS", "HANGING"]
 
-REFUSED, ANSWERED, ENDED, IN_TIME = "refused", "answered as if nothing were", "cut", "cut: deadline"
+REFUSED, ANSWERED, ENDED, IN_TIME, CLOSED = "refused", "answered", "cut", "cut: deadline", "closed"
 TITLES = {
     "malformed": ("a frame that is no msgpack", REFUSED),
     "huge": ("a frame of four gigabytes, as it says", REFUSED),
@@ -21,8 +21,8 @@ TITLES = {
     "truncated": ("half a frame, and then nothing", IN_TIME),
     "broken-off": ("half a frame, and the end", ENDED),
     "dribbled": ("a frame of 60 MiB, byte by byte", IN_TIME),
-    "pushed": ("megabytes after the reply, unasked", f"{REFUSED}, or the reply alone"),
-    "descriptors": ("open files beside the reply", f"{ANSWERED}; none is kept"),
+    "pushed": ("megabytes after the reply, unasked", f"{REFUSED}, or {ANSWERED}"),
+    "descriptors": ("open files beside the reply", f"{ANSWERED}, or refused inside"),
     "pickle-frame": ("a pickle in the place of a frame", REFUSED),
     "pickle-inside": ("a pickle, and the name of a function, in an info", REFUSED),
     "reward-nan": ("a reward that is not a number", REFUSED),
@@ -54,9 +54,9 @@ TITLES = {
     "orphan": ("end, and leave a child behind that holds the channel", ENDED),
     "half-close": ("close the channel, and stay", ENDED),
     "memory": ("take more memory than there is, in a step", "cut: memory"),
-    "processes": ("start processes without end in a step", IN_TIME),
+    "processes": ("start processes without end in a step", ENDED),
     "outputs": ("flood both outputs in a step", ANSWERED),
-    "signals": ("a storm of signals in a step", ANSWERED),
+    "signals": ("a storm of signals in a step", f"{ANSWERED}, or {ENDED}"),
     "threads": ("start threads that never end", ANSWERED),
 }
 """By deed: what it is, and what must happen to the step."""
@@ -71,26 +71,26 @@ MOMENTS = {
     "make-exit": ("exit while it is made", REFUSED),
     "reset-hang": ("hang in reset", REFUSED),
     "reset-exit": ("exit in reset", REFUSED),
-    "close-hang": ("hang in close", "closed in time, nothing left"),
-    "close-exit": ("exit in close", "closed in time, nothing left"),
+    "close-hang": ("hang in close", CLOSED),
+    "close-exit": ("exit in close", CLOSED),
 }
 """By deed: what it is, and what must happen to whoever makes, resets or closes it."""
-WORDS = {ANSWERED: "answered", f"{ANSWERED}; none is kept": "answered", "closed in time, nothing left": "closed"}
-HANGING = tuple(name for name, (_, expects) in TITLES.items() if expects == IN_TIME)
+HARMLESS = {
+    "signals": "it is aimed at the process that looks after it, and there is none",
+    "threads": "it is aimed at limits, and there are none",
+}
+"""Deeds that harm nobody who has neither keeper nor limits, and why."""
+HANGING = (*(name for name, (_, expects) in TITLES.items() if expects == IN_TIME), "processes")
 """Deeds that never answer: whoever waits sets a short deadline."""
 
 
 def _as_expected(expects: str) -> Judge:
-    word = WORDS.get(expects, expects)
+    allowed = tuple(expects.split(", or "))
 
     def judge(scene: object, account: Account) -> str:
         del scene
-        if account.seen:
-            return account.seen
-        allowed = ("refused", "answered") if word.startswith("refused, or") else (word,)
-        if not account.did.startswith(allowed):
-            return f"it was {account.did} ({account.error})"
-        return ""
+        expected = any(account.did == word or account.did.startswith(f"{word}: ") for word in allowed)
+        return account.seen or ("" if expected else f"it was {account.did} ({account.error})")
 
     return judge
 
@@ -104,6 +104,7 @@ def _attack(deed: str, title: str, expects: str, kind: str) -> Attack:
         program=deed,
         judge=_as_expected(expects),
         kind="step" if kind == "step" else "moment",
+        bare=HARMLESS.get(deed, ""),
     )
 
 

@@ -7,7 +7,17 @@ from collections.abc import Callable
 from ludus.testing.sandbox.attack import Account, Judge
 from ludus.testing.sandbox.scene import Scene
 
-__all__ = ["did_nothing", "ended_by", "knows_no", "left_nothing", "no_more_than", "processes_with", "read_nothing", "shut", "unchanged"]
+__all__ = [
+    "did_nothing",
+    "ended_by",
+    "knows_no",
+    "left_nothing",
+    "no_more_than",
+    "processes_with",
+    "read_nothing",
+    "shut",
+    "unchanged",
+]
 
 
 def did_nothing(scene: Scene, account: Account) -> str:
@@ -62,7 +72,7 @@ def ended_by(*limits: str) -> Judge:
         if account.code is None:
             return f"it was still there after {account.seconds:.1f} s"
         if account.usage.limit not in limits and account.kind != "MemoryError":
-            return f"it was not ended by the limit, but with {account.code} (limit {account.usage.limit!r}) {account.error}"
+            return f"it ended with {account.code}, at the limit {account.usage.limit!r}: {account.error}"
         return left_nothing(scene, account)
 
     return judge

@@ -51,7 +51,9 @@ def _wait_for_watcher(moment: Moment) -> str:
     return ""
 
 
-def _limit(name: str, title: str, function: str, judge: Judge, *, expects: str, look: Look | None = None, **limits: Any) -> Attack:
+def _limit(
+    name: str, title: str, function: str, judge: Judge, *, expects: str, look: Look | None = None, **limits: Any
+) -> Attack:
     """`guarantee` is the first of the limits."""
     return Attack(
         name=name,
@@ -111,7 +113,7 @@ LIMIT_ATTACKS = (
     ),
     _limit(
         "fill-disk",
-        "fill every folder that can be written",
+        "fill its own folders",
         "fill_disk",
         _filled,
         look=_wait_for_watcher,
@@ -120,14 +122,24 @@ LIMIT_ATTACKS = (
         memory=256 * MIB,
     ),
     _limit(
+        "fill-unlinked",
+        "fill every folder that can be written, with files that have no name any more",
+        "fill_unlinked",
+        _filled,
+        look=_wait_for_watcher,
+        expects="limited: disk",
+        disk=DISK,
+        memory=256 * MIB,
+    ),
+    _limit(
         "fill-with-names",
-        "fill every folder that can be written with empty files",
+        "fill its own folders with empty files",
         "fill_with_names",
         _filled,
         look=_wait_for_watcher,
         expects="limited: disk or memory",
         disk=DISK,
-        memory=48 * MIB,
+        memory=40 * MIB,
     ),
     _limit(
         "huge-file",

@@ -1,4 +1,4 @@
-"""Services of the host that nobody behind a wall may reach: they listen, and can tell afterwards whether somebody came."""
+"""Services of the host that nobody behind a wall may reach: they listen, and tell afterwards whether somebody came."""
 
 import ctypes
 import os
@@ -74,7 +74,7 @@ def _came(one: socket.socket) -> bool:
 
 
 def free_port() -> int:
-    """A port that nobody has; somebody else could take it meanwhile, who would then refuse to be taken for the attacker."""
+    """A port that nobody has at the moment."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])

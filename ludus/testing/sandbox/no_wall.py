@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from ludus.sandbox import Backend, Confined, Guarantees, Limits, Policy, Probe, Sandbox, Usage
@@ -47,17 +48,15 @@ class NoWall(Backend):
     ) -> Confined:
         streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
         given: dict[str, Any] = {name: subprocess.DEVNULL if one is None else one for name, one in streams.items()}
-        return _Unconfined(
-            subprocess.Popen(
-                ["/bin/sh", "-c", BESIDE, "sh", *argv],
-                close_fds=False,
-                start_new_session=True,
-                cwd=policy.folder,
-                preexec_fn=None if channel is None else lambda: os.dup2(channel, 3),  # noqa: PLW1509  (3 is the channel)
-                **given,
-            ),
-            self.guarantees(policy),
+        process: Any = subprocess.Popen(
+            ["/bin/sh", "-c", BESIDE, "sh", *argv],
+            close_fds=False,
+            start_new_session=True,
+            cwd=policy.folder,
+            preexec_fn=None if channel is None else lambda: os.dup2(channel, 3),  # noqa: PLW1509  (3 is the channel)
+            **given,
         )
+        return _Unconfined(process, self.guarantees(policy))
 
 
 class _Unconfined(Confined):
@@ -73,10 +72,8 @@ class _Unconfined(Confined):
 
     def kill(self) -> None:
         """As far as a careless program would: the process group."""
-        try:
+        with suppress(ProcessLookupError):  # it has ended
             os.killpg(self.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # it has ended
         self._process.wait()
 
     def usage(self) -> Usage:

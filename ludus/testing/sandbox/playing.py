@@ -14,14 +14,16 @@ from typing import Any
 
 import msgspec
 
-from ludus.errors import ChannelError, LudusError
+from ludus.errors import LudusError
 from ludus.sandbox import Limits, Sandbox
-from ludus.sandbox.environment import Deadlines, SandboxedEnv, confine
-from ludus.testing.sandbox.attack import Account, Attack
+from ludus.sandbox.environment import Deadlines, ForkServer, SandboxedEnv, confine
+from ludus.testing.sandbox.attack import Account
 from ludus.testing.sandbox.environment_attacks import HANGING
 from ludus.testing.sandbox.hostile.environment import DEEDS
+from ludus.testing.sandbox.hostile.lies import LIES
+from ludus.testing.sandbox.hostile.nonsense import NONSENSE
 
-__all__ = ["Playground", "Watch", "play_moment", "play_step"]
+__all__ = ["IMPORTED", "MARK", "Playground", "Watch", "confined", "play_moment", "play_step"]
 
 HOSTILE = "ludus.testing.sandbox.hostile.environment:Hostile"
 MARK = "LUDUS_HOSTILE_MARK"
@@ -34,16 +36,25 @@ KEPT = 20
 LONGEST = 32_000
 """Characters of a message."""
 GONE = 3.0
+"""Seconds for processes to be gone once they were ended."""
+OURS = "testing/sandbox/hostile"
+"""In the trace of an error: a deed that was kept from being done."""
 IMPORTED = {"import-hang": "import time; time.sleep(20)\n", "import-exit": "import os; os._exit(3)\n"}
+"""By deed: a module that does it while it is imported."""
 NUMBERS = {deed: number for number, deed in enumerate(DEEDS, start=1)}
+
+
+Make = Callable[["Watch", str, Deadlines], Any]
+"""Makes an environment that does a deed."""
 
 
 class Watch:
     """This process before and after: memory, descriptors, a path that must not come to be, processes that are left."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = GONE) -> None:
+        self._patience = patience
         self.folder = tempfile.mkdtemp(prefix="ludus-hostile-")
-        os.chmod(self.folder, 0o755)
+        os.chmod(self.folder, 0o755)  # noqa: S103  (a module is imported from it)
         self.path = f"{self.folder}/made-by-a-pickle"
         self.mark = os.urandom(8).hex()
         self._memory, self._descriptors = _memory(), _descriptors()
@@ -59,8 +70,8 @@ class Watch:
         return "its processes were still there after the end" if ended and not self._gone() else ""
 
     def _gone(self) -> bool:
-        ends = time.monotonic() + GONE
-        while found := _marked(self.mark):
+        ends = time.monotonic() + self._patience
+        while found := _with_mark(self.mark):
             if time.monotonic() > ends:
                 return not found
             time.sleep(0.02)
@@ -78,23 +89,34 @@ class Watch:
 
 
 class Playground:
-    """Hostile environments that are kept from deed to deed; one whose process is gone is started anew."""
+    """Hostile environments that are kept from deed to deed; one whose process is gone is started anew.
+
+    What is only said is said by children of a fork server, which are quick to start; what is done to a process is done
+    to one with a wall of its own.
+    """
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._open: dict[bool, tuple[SandboxedEnv, Watch]] = {}
+        self._open: dict[str, tuple[Any, Watch]] = {}
         self._undo = ExitStack()
 
-    def play(self, attack: Attack) -> Account:
-        """Do a deed in a step of its own; those that never answer have an environment with a short deadline."""
-        hanging = attack.program in HANGING
-        if hanging not in self._open:
+    def play(self, deed: str) -> Account:
+        """Do a deed in a step of its own."""
+        kind = "hanging" if deed in HANGING else "forked" if deed in (*NONSENSE, *LIES) else "alone"
+        if kind not in self._open:
             watch = self._undo.enter_context(Watch())
-            deadlines = Deadlines(step=SHORT if hanging else LONG, close=SHORT)
-            env = self._undo.enter_context(_confined(self._sandbox, watch, deadlines=deadlines))
-            self._open[hanging] = env, watch
-        env, watch = self._open[hanging]
-        return play_step(env, attack.program, watch)
+            deadlines = Deadlines(step=SHORT if kind == "hanging" else LONG, close=SHORT)
+            self._open[kind] = self._undo.enter_context(self._made(kind, watch, deadlines)), watch
+        env, watch = self._open[kind]
+        return play_step(env, deed, watch, alone=kind != "forked")
+
+    def _made(self, kind: str, watch: Watch, deadlines: Deadlines) -> SandboxedEnv:
+        """Those that never answer have a short deadline."""
+        if kind != "forked":
+            return confined(self._sandbox, watch, "", deadlines)
+        arguments = {"path": watch.path}
+        server = ForkServer(HOSTILE, arguments, _marked(self._sandbox, watch), deadline=deadlines)
+        return self._undo.enter_context(server).spawn()
 
     def close(self) -> None:
         """Close the environments; harmless twice."""
@@ -107,8 +129,11 @@ class Playground:
         self.close()
 
 
-def play_step(env: Any, deed: str, watch: Watch) -> Account:
-    """Begin an episode, have the deed done in its first step, and see what comes of it."""
+def play_step(env: Any, deed: str, watch: Watch, *, alone: bool = True) -> Account:
+    """Begin an episode, have the deed done in its first step, and see what comes of it.
+
+    `alone`: the environment has a wall of its own, behind which nothing is left when it is ended.
+    """
     began = time.monotonic()
 
     def step() -> tuple[str, str]:
@@ -119,39 +144,46 @@ def play_step(env: Any, deed: str, watch: Watch) -> Account:
     if word == "answered":
         word, error = _attempt(lambda: _word(env.step(0), env))  # what else is in the channel
     fatal = word.startswith("cut") or "ChannelError" in error
-    seen = watch.breach(ended=fatal)
+    seen = watch.breach(ended=fatal and alone)
     return Account(did=word, error=error, seen=seen, code=0, seconds=time.monotonic() - began)
 
 
-def play_moment(attack: Attack, sandbox: Sandbox) -> Account:
+def play_moment(deed: str, make: Make, patience: float = GONE) -> Account:
     """Make, reset and close an environment that does its deed at one of these moments."""
-    deed, began = attack.program, time.monotonic()
-    with Watch() as watch:
-        deadlines = Deadlines(start=1.5 if "hang" in deed else LONG, reset=SHORT if "reset" in deed else LONG, close=SHORT)
-        if "hang" in deed and not deed.startswith(("import", "make")):
-            deadlines = msgspec.structs.replace(deadlines, start=LONG)
+    began = time.monotonic()
+    early, late = deed.startswith(("import", "make")), deed.startswith("reset")
+    deadlines = Deadlines(start=1.5 if early else LONG, reset=SHORT if late else LONG, close=SHORT)
 
-        def whole() -> tuple[str, str]:
-            with _confined(sandbox, watch, deed, deadlines) as env:
-                env.reset(seed=0)
-            return "closed", ""
+    def whole() -> tuple[str, str]:
+        env = make(watch, deed, deadlines)
+        try:
+            env.reset(seed=0)
+        finally:
+            env.close()
+        return "closed", ""
 
+    with Watch(patience) as watch:
         word, error = _attempt(whole)
-        return Account(
-            did=word, error=error, seen=watch.breach(ended=True), code=0, seconds=time.monotonic() - began
-        )
+        seen = watch.breach(ended=True)
+        return Account(did=word, error=error, seen=seen, code=0, seconds=time.monotonic() - began)
 
 
-def _confined(sandbox: Sandbox, watch: Watch, deed: str = "", deadlines: Deadlines | None = None) -> SandboxedEnv:
-    own = copy(sandbox)
-    own.policy = msgspec.structs.replace(
-        sandbox.policy, limits=LIMITS, environment={**sandbox.policy.environment, MARK: watch.mark}
-    )
+def confined(sandbox: Sandbox, watch: Watch, deed: str, deadlines: Deadlines) -> SandboxedEnv:
+    """A hostile environment behind a wall."""
+    own = _marked(sandbox, watch)
     if deed in IMPORTED:
         Path(watch.folder, "hostile_import.py").write_text(IMPORTED[deed], encoding="utf8")
         return confine("hostile_import:Env", {}, own, deadline=deadlines, paths=[watch.folder])
     arguments: Mapping[str, Any] = {"deed": deed, "path": watch.path}
     return confine(HOSTILE, arguments, own, deadline=deadlines)
+
+
+def _marked(sandbox: Sandbox, watch: Watch) -> Sandbox:
+    """The sandbox, with a mark by which its processes are found."""
+    own = copy(sandbox)
+    variables = {**sandbox.policy.environment, MARK: watch.mark}
+    own.policy = msgspec.structs.replace(sandbox.policy, limits=LIMITS, environment=variables)
+    return own
 
 
 def _attempt(deed: Callable[[], tuple[str, str]]) -> tuple[str, str]:
@@ -163,7 +195,10 @@ def _attempt(deed: Callable[[], tuple[str, str]]) -> tuple[str, str]:
         told = text + "".join(getattr(error, "__notes__", ()))
         if len(told) > LONGEST or not all(one.isprintable() or one in "\n\t" for one in told):
             return "an error that is not fit to be shown", text[:200]
-        return "refused", f"{text[:300]}{' … ' if len(told) > len(text) else ''}{told[len(text) :][-300:]}"
+        detail = f"{text[:300]} {told[len(text) :][-300:]}".strip()
+        if OURS not in told:
+            return "refused", detail
+        return "refused inside" if "OSError" in text else "of no effect, for it failed by itself", detail
     except BaseException as error:
         return f"an error of another kind ({type(error).__name__})", str(error)[:300]
 
@@ -188,7 +223,7 @@ def _descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
-def _marked(mark: str) -> list[int]:
+def _with_mark(mark: str) -> list[int]:
     """The processes of the host whose environment carries a mark, as far as they can be looked at."""
     found: list[int] = []
     for name in filter(str.isdigit, os.listdir("/proc")):

@@ -1,12 +1,15 @@
 """Attacks on other processes, and attempts to outlive one's own end."""
 
+import os
+
 from ludus.testing.sandbox.attack import Account, Attack, Judge
+from ludus.testing.sandbox.canaries import remove_tree
 from ludus.testing.sandbox.judges import did_nothing, knows_no, left_nothing, shut
 from ludus.testing.sandbox.scene import Scene
 
 __all__ = ["PROCESS_ATTACKS", "STAYING_ATTACKS"]
 
-DENIED, UNSEEN, NOTHING_LEFT = "denied", "unseen", "nothing left"
+DENIED, UNSEEN, UNHEARD, NOTHING_LEFT = "denied", "unseen", "unheard", "nothing left"
 
 
 def _all_live(purpose: str) -> Judge:
@@ -16,6 +19,12 @@ def _all_live(purpose: str) -> Judge:
         return found and f"it ended {found}"
 
     return judge
+
+
+def _unsignalled(scene: Scene, account: Account) -> str:
+    del account
+    found = scene.victims.signalled()
+    return found and f"{found} got a signal from it"
 
 
 def _none_slowed(scene: Scene, account: Account) -> str:
@@ -36,6 +45,16 @@ def _sibling_uncalled(scene: Scene, account: Account) -> str:
 
 def _sibling_secret(scene: Scene) -> str:
     return scene.sibling.secret if scene.sibling is not None else ""
+
+
+def _home_gone(scene: Scene, account: Account) -> str:
+    """Neither a process nor, where the host has it, its home, which is removed here."""
+    home = account.did
+    known = os.path.basename(home).startswith("ludus-home-") or home == scene.canaries.own
+    if not known or not os.path.isdir(home):
+        return left_nothing(scene, account)
+    remove_tree(home)
+    return f"its home {home} was still there"
 
 
 PROCESS_ATTACKS = (
@@ -78,6 +97,14 @@ PROCESS_ATTACKS = (
         guarantee="other_processes",
         program="processes:kill_others",
         judge=_all_live("kill"),
+    ),
+    Attack(
+        name="signal-everybody",
+        title="send a signal to every process there is, by one call",
+        expects=UNHEARD,
+        guarantee="other_processes",
+        program="processes:signal_everybody",
+        judge=_unsignalled,
     ),
     Attack(
         name="slow-processes",
@@ -176,6 +203,24 @@ STAYING_ATTACKS = (
         judge=left_nothing,
         kind="alone",
         limits={"processes": 32},
+    ),
+    Attack(
+        name="clone-sibling",
+        title="leave a process behind that is a child of the process that looks after it",
+        expects=NOTHING_LEFT,
+        guarantee="kill",
+        program="staying:clone_sibling",
+        judge=left_nothing,
+        kind="alone",
+    ),
+    Attack(
+        name="deep-folders",
+        title="leave folders inside one another, deeper than a path can name, and a daemon",
+        expects=NOTHING_LEFT,
+        guarantee="kill",
+        program="staying:deep_folders",
+        judge=_home_gone,
+        kind="alone",
     ),
     Attack(
         name="kill-keeper",

@@ -6,15 +6,16 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from ludus.errors import SandboxError, SandboxUnavailable
-from ludus.sandbox import Policy, Sandbox
+from ludus.errors import InvalidArgument, SandboxError, SandboxUnavailable
+from ludus.sandbox import Mount, Policy, Sandbox
 from ludus.testing.sandbox.attack import Account, Attack, Moment, Outcome
 from ludus.testing.sandbox.no_wall import NoWall
-from ludus.testing.sandbox.playing import Playground, play_moment
+from ludus.testing.sandbox.playing import Playground, confined, play_moment
 from ludus.testing.sandbox.scene import Scene
 from ludus.testing.sandbox.trial import Trial, command
 
@@ -42,7 +43,7 @@ def run_attack(attack: Attack, sandbox: Sandbox) -> Outcome:
         with Deeds(sandbox) as deeds:
             return deeds.run(attack)
     if attack.kind == "moment":
-        return _outcome(attack, None, play_moment(attack, sandbox))
+        return _outcome(attack, None, play_moment(attack.program, partial(confined, sandbox)))
     with Scene([attack.name], bare=_is_bare(sandbox)) as scene:
         policy = _policy(attack, sandbox, scene)
         try:
@@ -50,7 +51,7 @@ def run_attack(attack: Attack, sandbox: Sandbox) -> Outcome:
                 account = _run_command(attack, sandbox, policy, scene)
             else:
                 account = _run_alone(attack, sandbox, policy, scene)
-        except SandboxUnavailable as refused:
+        except (SandboxUnavailable, InvalidArgument) as refused:
             return Outcome(attack=attack.name, held=True, evidence=f"refused to start: {refused}")
         except SandboxError as error:
             return Outcome(attack=attack.name, held=False, mistake=True, evidence=str(error))
@@ -89,7 +90,7 @@ class Deeds:
     def run(self, attack: Attack) -> Outcome:
         """Run one attack of the kind `step`."""
         try:
-            return _outcome(attack, None, self._playground.play(attack))
+            return _outcome(attack, None, self._playground.play(attack.program))
         except SandboxError as error:
             return Outcome(attack=attack.name, held=False, mistake=True, evidence=str(error))
 
@@ -116,6 +117,8 @@ def _policy(attack: Attack | None, sandbox: Sandbox, scene: Scene) -> Policy:
     if attack is None:
         return base
     limits = msgspec.structs.replace(base.limits, **attack.limits)
+    shared = f"{scene.canaries.folder}/shared/{attack.name}"
+    base = msgspec.structs.replace(base, mounts=(*base.mounts, *(Mount(f"{shared}/{name}") for name in attack.mounts)))
     network = (f"127.0.0.1:{scene.aim()['permitted']}",) if attack.network == "proxy" else attack.network
     return msgspec.structs.replace(base, limits=limits, network=network or base.network)
 

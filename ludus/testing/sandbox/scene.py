@@ -21,7 +21,7 @@ AIMS: dict[str, Any] = {
     "most_processes": 48,
     "most_memory": 144 * MIB,
     "most_disk": 24 * MIB,
-    "most_names": 60_000,
+    "most_names": 40_000,
     "most_file": 16 * MIB,
     "most_files": 256,
     "most_output": 4 * MIB,
@@ -29,11 +29,10 @@ AIMS: dict[str, Any] = {
     "stay": 6.0,
     "hold": 8.0,
     "typed": "exit 7\n",
-    "writable": ["/tmp", "/var/tmp", "/dev/shm", "/run", "/dev", "/etc", "/home", "/mnt", "/"],  # noqa: S108
 }
 """How far attacks go: beyond the limits that they are run with, and no further than a machine can bear."""
-BARE: dict[str, Any] = {"most_names": 3000, "stay": 1.0, "hold": 1.0, "spin": 0.5, "writable": []}
-"""Without a wall nobody ends them: they end sooner by themselves, and fill no folder but their own."""
+BARE: dict[str, Any] = {"most_names": 3000, "stay": 1.0, "hold": 1.0, "spin": 0.5}
+"""Without a wall nobody ends them: they end sooner by themselves."""
 
 
 class Scene:
@@ -74,7 +73,7 @@ class Scene:
             "sibling": sibling.place if sibling else {},
             "free_port": self.free_port,
             "suite": os.getpid(),
-            "bare": self.bare,
+            "user": os.getuid(),
         }
 
     def add_sibling(self, sandbox: Sandbox) -> None:

@@ -15,15 +15,16 @@ from ludus.testing.sandbox.running import Deeds, run_attack, run_probes
 
 __all__ = ["attacks", "check_sandbox", "run_attacks"]
 
-ATTACKS: tuple[Attack, ...] = (
-    *LIMIT_ATTACKS,
-    *STAYING_ATTACKS,
-    *FILE_ATTACKS,
-    *PROCESS_ATTACKS,
-    *KERNEL_ATTACKS,
-    *NETWORK_ATTACKS,
-    *ENVIRONMENT_ATTACKS,
-)
+SECTIONS: dict[str, tuple[Attack, ...]] = {
+    "Limits": LIMIT_ATTACKS,
+    "Staying": STAYING_ATTACKS,
+    "Files": FILE_ATTACKS,
+    "Processes": PROCESS_ATTACKS,
+    "The kernel": KERNEL_ATTACKS,
+    "Sockets": NETWORK_ATTACKS,
+    "Environments, on their channel": ENVIRONMENT_ATTACKS,
+}
+ATTACKS = tuple(attack for section in SECTIONS.values() for attack in section)
 
 
 def attacks() -> tuple[Attack, ...]:
@@ -36,8 +37,13 @@ def attacks() -> tuple[Attack, ...]:
 
 
 def run_attacks(chosen: Iterable[Attack], sandbox: Sandbox) -> dict[str, Outcome]:
-    """Run attacks on a sandbox: probes together in one start, deeds of an environment one after the other, all others
-    each in its own."""
+    """Run attacks on a sandbox: probes in one start, deeds of environments one after the other, all others each alone.
+
+    >>> from ludus.testing.sandbox import without_wall
+    >>> chosen = [attack for attack in attacks() if attack.name in ("read-keys", "host-loopback")]
+    >>> [outcome.held for outcome in run_attacks(chosen, without_wall()).values()]
+    [False, False]
+    """
     found = list(chosen)
     probes, deeds = ([attack for attack in found if attack.kind == kind] for kind in ("probe", "step"))
     outcomes = run_probes(probes, sandbox) if probes else {}
@@ -73,4 +79,6 @@ def check_sandbox(sandbox: Sandbox | str | None = None, *, attacks: Iterable[Att
 
 def _finding(attack: Attack, outcome: Outcome) -> Finding:
     message = f"{attack.title}: expected {attack.expects}, got: {outcome.evidence}"
-    return Finding("error", attack.name, message, f"do not run hostile code there until guarantees.{attack.guarantee} holds")
+    return Finding(
+        "error", attack.name, message, f"do not run hostile code there until guarantees.{attack.guarantee} holds"
+    )

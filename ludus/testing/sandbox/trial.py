@@ -42,7 +42,7 @@ Look = Callable[[Confined, Any], str]
 
 @cache
 def _source(module: str) -> str:
-    return INSIDE.joinpath(f"{module}.py").read_text(encoding="utf8")
+    return INSIDE.joinpath(module if module.endswith(".py") else f"{module}.py").read_text(encoding="utf8")
 
 
 def interpreter() -> str:
@@ -52,7 +52,7 @@ def interpreter() -> str:
 
 def command(programs: Mapping[str, str], aim: Mapping[str, Any], mark: str) -> list[str]:
     """The command that carries out programs (name → `module:function`); the mark is for finding its processes."""
-    used = dict.fromkeys([*SHARED, *(program.partition(":")[0] for program in programs.values()), "main"])
+    used = dict.fromkeys([*SHARED, *(program.rpartition(":")[0] for program in programs.values()), "main"])
     modules = {f"{PACKAGE}.{module}": _source(module) for module in used}
     work = {"package": PACKAGE, "modules": modules, "attacks": dict(programs), "aim": dict(aim)}
     return [interpreter(), "-I", "-S", "-c", BOOT, json.dumps(work), mark]
@@ -107,7 +107,7 @@ class Trial:
             self._channel.shutdown(socket.SHUT_WR)
 
     def finish(self, seconds: float, gone: float = GONE) -> None:
-        """Hear it out, end it after so many seconds at the latest, and see for `gone` seconds whether something stays."""
+        """Hear it out, end it after so many seconds at the latest, and see whether something stays for `gone`."""
         ends = self.began + seconds
         try:
             self._listen(ends)

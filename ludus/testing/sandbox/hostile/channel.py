@@ -1,18 +1,19 @@
 """The channel as an attacker has it: a descriptor, on which any bytes can be said."""
 
 import os
+import stat
 import struct
 import time
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import msgspec
 
 from ludus.sandbox.environment.channel import Channel
 
-__all__ = ["CHANNEL", "OBSERVATION", "framed", "hang", "say", "swallow_reply", "tell", "tell_step"]
+__all__ = ["LIFE", "OBSERVATION", "descriptor", "framed", "hang", "say", "swallow_reply", "tell", "tell_step"]
 
-CHANNEL = 3
-LIFE = 20.0
+LIFE = 6.0
 """Seconds after which it ends by itself, whatever the other side does."""
 OBSERVATION = struct.pack("<2f", 0.5, 0.5)
 """A valid one."""
@@ -27,7 +28,16 @@ def say(data: bytes) -> None:
     """Say bytes to the other side, all of them if it listens."""
     left = memoryview(data)
     while left:
-        left = left[os.write(CHANNEL, left) :]
+        left = left[os.write(descriptor(), left) :]
+
+
+def descriptor() -> int:
+    """The channel: the first socket there is."""
+    for number in range(3, 256):
+        with suppress(OSError):  # not open
+            if stat.S_ISSOCK(os.fstat(number).st_mode):
+                return number
+    raise RuntimeError("there is no channel")
 
 
 def tell(message: list[Any]) -> None:
@@ -40,11 +50,11 @@ def swallow_reply() -> None:
     """Have the reply that is due not be said: something else was said in its place."""
     honest = Channel.send
 
-    def swallow(self: Channel, *arguments: Any) -> None:
-        del self, arguments
-        Channel.send = honest
+    def swallow(*arguments: Any) -> None:
+        del arguments
+        setattr(Channel, "send", honest)  # noqa: B010  (a method is not meant to be replaced, and this is no guest)
 
-    Channel.send = swallow
+    setattr(Channel, "send", swallow)  # noqa: B010
 
 
 def tell_step(

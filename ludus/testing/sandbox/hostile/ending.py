@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from ludus.testing.sandbox.hostile.channel import CHANNEL, LIFE, hang
+from ludus.testing.sandbox.hostile.channel import LIFE, descriptor, hang
 
 __all__ = ["ENDINGS", "FLOODS"]
 
@@ -50,7 +50,7 @@ def orphan(path: Any) -> None:
 def half_close(path: Any) -> None:
     """Close the channel, and stay."""
     del path
-    with socket.socket(fileno=os.dup(CHANNEL)) as link:
+    with socket.socket(fileno=os.dup(descriptor())) as link:
         link.shutdown(socket.SHUT_RDWR)
     hang()
 

@@ -9,7 +9,16 @@ from typing import Any
 
 import msgspec
 
-from ludus.testing.sandbox.hostile.channel import CHANNEL, LIFE, OBSERVATION, framed, hang, say, swallow_reply, tell_step
+from ludus.testing.sandbox.hostile.channel import (
+    LIFE,
+    OBSERVATION,
+    descriptor,
+    framed,
+    hang,
+    say,
+    swallow_reply,
+    tell_step,
+)
 
 __all__ = ["NONSENSE"]
 
@@ -62,7 +71,7 @@ def dribbled(path: str) -> None:
 def descriptors(path: str) -> None:
     """A message with open files, for the other side to keep."""
     del path
-    with socket.socket(fileno=os.dup(CHANNEL)) as link:
+    with socket.socket(fileno=os.dup(descriptor())) as link:
         socket.send_fds(link, [STEP], [os.open(os.devnull, os.O_RDONLY) for _ in range(50)])
     swallow_reply()
 

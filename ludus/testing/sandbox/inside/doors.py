@@ -44,8 +44,8 @@ def mount(aim: Aim) -> str:
         call("umount2", path.encode(), DETACH)
         return f"unmounted {path}"
 
-    points = [] if aim["bare"] else _mounted()
-    ways: "list[Way]" = [partial(new, "fsopen", b"tmpfs", 0), partial(new, "open_tree", -100, b"/", 1)]
+    points = _mounted() if os.getuid() else []  # root could, and would take the machine apart
+    ways: list[Way] = [partial(new, "fsopen", b"tmpfs", 0), partial(new, "open_tree", -100, b"/", 1)]
     return any_of([old, bind, *ways, *(partial(off, path) for path in points)])
 
 
@@ -54,7 +54,7 @@ def _mounted() -> "list[str]":
         with open("/proc/self/mounts") as file:
             return [line.split(" ")[1] for line in file]
     except OSError:
-        return ["/", "/proc", "/dev", "/tmp"]  # that list is shut too
+        return ["/", "/proc", "/dev", "/tmp"]  # noqa: S108  (that list is shut too)
 
 
 def new_namespaces(aim: Aim) -> str:
@@ -102,7 +102,9 @@ def enter_namespaces(aim: Aim) -> str:
         call("setns", descriptor, 0)
         return f"entered {kind} of {pid}"
 
-    return any_of(partial(enter, pid, kind) for pid in aim["pids"]["memory"] for kind in ("net", "uts", "ipc", "cgroup"))
+    return any_of(
+        partial(enter, pid, kind) for pid in aim["pids"]["memory"] for kind in ("net", "uts", "ipc", "cgroup")
+    )
 
 
 def change_root(aim: Aim) -> str:
@@ -158,7 +160,7 @@ def catch_faults(aim: Aim) -> str:
 def administer(aim: Aim) -> str:
     """Knock at the calls of an administrator, with arguments that do nothing."""
     del aim
-    calls: "dict[str, tuple[Any, ...]]" = {
+    calls: dict[str, tuple[Any, ...]] = {
         "reboot": (0, 0, 0, None),
         "settimeofday": (None, None),
         "swapoff": (b"/ludus/none",),

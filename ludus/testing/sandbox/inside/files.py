@@ -10,11 +10,12 @@ from functools import partial
 from typing import Any
 
 from ludus.testing.sandbox.inside.kernel import call
-from ludus.testing.sandbox.inside.trying import AT_START, any_of, canaries, of_processes
+from ludus.testing.sandbox.inside.trying import any_of, canaries, of_processes
 
 Aim = dict[str, Any]
 MOST = 65536
 NOBODY = 65534
+SET_USER_ID = 0o6755
 REMOUNT = 0x20 | 0x1000
 """MS_REMOUNT and MS_BIND: with all options that are not named taken off."""
 
@@ -41,7 +42,9 @@ def read_temporary(aim: Aim) -> str:
 
 def read_by_proc(aim: Aim) -> str:
     """Read through the folders that /proc shows of other processes, and of oneself."""
-    below = [f"/proc/{pid}/{way}" for pid in ("self", 1, os.getppid(), *aim["pids"]["memory"]) for way in ("root", "cwd")]
+    below = [
+        f"/proc/{pid}/{way}" for pid in ("self", 1, os.getppid(), *aim["pids"]["memory"]) for way in ("root", "cwd")
+    ]
     up = "/".join([".."] * 20)
     tops = [*below, *(f"{one}/{up}" for one in below), up]
     return any_of(partial(_read, top + path) for top in tops for path in aim["temporary"])
@@ -108,7 +111,7 @@ def _changes(folder: str, file: str) -> "list[Callable[[], str]]":
         lambda: os.symlink("/", os.path.join(folder, "new-link")) or "made a link",
         lambda: os.mkfifo(os.path.join(folder, "new-pipe")) or "made a pipe",
         lambda: os.truncate(file, 1) or "cut",
-        lambda: os.chmod(file, 0o777) or "changed the mode",
+        lambda: os.chmod(file, 0o777) or "changed the mode",  # noqa: S103
         lambda: os.utime(file, (1, 1)) or "changed the times",
         lambda: os.setxattr(file, "user.ludus", b"1") or "set an attribute",
         lambda: os.rename(file, file + "-moved") or "renamed",
@@ -145,7 +148,7 @@ def write_read_only(aim: Aim) -> str:
 def follow_links(aim: Aim) -> str:
     """Read and write outside through symbolic links in a shared folder: those that are there, and new ones."""
     shared, targets = aim["shared"], [*aim["temporary"], os.path.join(aim["outside"], "file")]
-    ways: "list[Callable[[], str]]" = [partial(_read, os.path.join(shared, "trap"))]
+    ways: list[Callable[[], str]] = [partial(_read, os.path.join(shared, "trap"))]
     for number, target in enumerate(targets):
         for kind, text in (("whole", target), ("up", "/".join([".."] * 20) + target)):
             ways.append(partial(_through, os.path.join(shared, f"link-{kind}-{number}"), text))
@@ -164,8 +167,8 @@ def _through(link: str, target: str) -> str:
 
 
 def link_hard(aim: Aim) -> str:
-    """Bring a file from outside, or from what is read-only, into a folder that can be written, and write to it there."""
-    ways: "list[Callable[[], str]]" = []
+    """Bring a file from outside, or from what is read-only, into a folder that can be written, and write to it."""
+    ways: list[Callable[[], str]] = []
     for number, source in enumerate((os.path.join(aim["outside"], "file"), os.path.join(aim["shown"], "file"))):
         new = os.path.join(aim["shared"], f"hard-{number}")
         ways.append(partial(_linked, source, f"{new}-link", os.link))
@@ -215,10 +218,14 @@ def open_by_handle(aim: Aim) -> str:
     return any_of(partial(opened, folder) for folder in (aim["shared"], aim["shown"], "/", "/usr", os.getcwd()))
 
 
+def read_swapped(aim: Aim) -> str:
+    """Read outside through a folder that was mounted though it had been replaced by a link."""
+    return any_of([partial(_read, os.path.join(aim["shared"], "swapped", "file"))])
+
+
 def inherited(aim: Aim) -> str:
     """Read from descriptors that were open in the process that started this one."""
-    del aim
-    return any_of(partial(_read_descriptor, number) for number in AT_START)
+    return any_of(partial(_read_descriptor, number) for number in aim["descriptors"])
 
 
 def _read_descriptor(number: int) -> str:
@@ -228,33 +235,6 @@ def _read_descriptor(number: int) -> str:
     except OSError:
         found = []  # a pipe or a socket: that it is there is enough
     return " ".join([f"descriptor {number} ({kind})", *found])
-
-
-def use_devices(aim: Aim) -> str:
-    """Make the node of the disk and open it; open devices of the machine that are there."""
-    major, minor = aim["disk"]
-
-    def made(folder: str) -> str:
-        node = os.path.join(folder, "disk-node")
-        os.mknod(node, stat.S_IFBLK | 0o600, os.makedev(major, minor))
-        try:
-            os.close(os.open(node, os.O_RDONLY))
-        finally:
-            os.unlink(node)
-        return "opened the disk by a node of its own"
-
-    nodes = ("mem", "kmem", "port", "kmsg", "kvm", "fuse", "net/tun", "loop-control", "vsock", "uinput", aim["node"])
-    ways: "list[Callable[[], str]]" = [partial(made, folder) for folder in (os.getcwd(), aim["shared"])]
-    return any_of([*ways, *(partial(_opened, f"/dev/{name}", os.O_RDONLY) for name in nodes)])
-
-
-def _opened(path: str, flags: int) -> str:
-    descriptor = os.open(path, flags)
-    try:
-        is_nothing = os.fstat(descriptor).st_rdev == os.makedev(1, 3)  # /dev/null, put there as a mask
-    finally:
-        os.close(descriptor)
-    return "" if is_nothing else f"opened {path}"
 
 
 def read_roots_own(aim: Aim) -> str:
@@ -274,75 +254,35 @@ def run_set_user_id(aim: Aim) -> str:
 
 
 def leave_set_user_id(aim: Aim) -> str:
-    """Leave a set-user-id program in a shared folder, for others of the host to run."""
-    program = os.path.join(aim["shared"], "set-user-id-true")
-    shutil.copyfile("/bin/true", program)
-    os.chmod(program, 0o6755)
-    return f"left one of user {os.stat(program).st_uid}"
+    """Leave a set-user-id program in a shared folder, for others of the host to run: by every call that sets a mode."""
 
+    def copied(name: str) -> str:
+        path = os.path.join(aim["shared"], name)
+        shutil.copyfile("/bin/true", path)
+        return path
 
-def write_kernel_settings(aim: Aim) -> str:
-    """Open the kernel's settings for writing, wherever they are."""
-    del aim
-    found = 0
-    for folder, _, names in os.walk("/proc/sys"):
-        for name in names:
-            found += _writable(os.path.join(folder, name))
-    return f"{found} files of /proc/sys can be written" if found else ""
+    def by_path() -> None:
+        os.chmod(copied("by-path"), SET_USER_ID)
 
+    def by_descriptor() -> None:
+        with open(copied("by-descriptor"), "rb") as file:
+            os.fchmod(file.fileno(), SET_USER_ID)
 
-def _writable(path: str) -> int:
-    try:
-        os.close(os.open(path, os.O_WRONLY))
-    except OSError:
-        return 0
-    return 1
+    def by_folder() -> None:
+        call("fchmodat2", -100, copied("by-folder").encode(), SET_USER_ID, 0)
 
+    def by_opening() -> None:
+        os.close(os.open(os.path.join(aim["shared"], "by-opening"), os.O_WRONLY | os.O_CREAT, SET_USER_ID))
 
-def write_core_pattern(aim: Aim) -> str:
-    """Write the program that the kernel starts on a crash; here the value that it has already."""
-    del aim
+    def by_making() -> None:
+        os.mknod(os.path.join(aim["shared"], "by-making"), stat.S_IFREG | SET_USER_ID)
 
-    def write() -> str:
-        with open("/proc/sys/kernel/core_pattern") as file:
-            value = file.read()
-        with open("/proc/sys/kernel/core_pattern", "w") as file:
-            file.write(value)
-        return "wrote core_pattern"
+    def left(way: Callable[[], None]) -> str:
+        way()
+        return f"left one {way.__name__.replace('_', ' ')}"
 
-    return any_of([write])
-
-
-def open_kernel_files(aim: Aim) -> str:
-    """Open the kernel's triggers, its memory and its log."""
-    del aim
-    writable = ("/proc/sysrq-trigger", "/sys/kernel/uevent_helper", "/sys/power/state")
-    readable = ("/proc/kcore", "/proc/kmsg", "/sys/kernel/debug", "/sys/kernel/security")
-    ways = [partial(_reads, path) for path in readable]
-    return any_of([*ways, *(partial(_opened, path, os.O_WRONLY) for path in writable)])
-
-
-def _reads(path: str) -> str:
-    """What is masked can be opened, and is empty."""
-    if os.path.isdir(path):
-        return f"{path} has entries" if os.listdir(path) else ""
-    with open(path, "rb", buffering=0) as file:
-        os.set_blocking(file.fileno(), False)
-        try:
-            return f"read from {path}" if file.read(1) else ""
-        except BlockingIOError:
-            return f"opened {path}"
-
-
-def leave_cgroup(aim: Aim) -> str:
-    """Open the files by which control groups are left or their limits lifted."""
-    del aim
-    names = {"cgroup.procs", "tasks", "release_agent", "memory.max", "memory.limit_in_bytes", "pids.max", "cgroup.kill"}
-    found: "list[str]" = []
-    for folder, folders, files in os.walk("/sys/fs/cgroup"):
-        found += [os.path.join(folder, name) for name in names.intersection(files)]
-        folders[:] = folders[:50] if folder.count("/") < 6 else []
-    return any_of(partial(_opened, path, os.O_WRONLY) for path in found)
+    os.umask(0)
+    return any_of(partial(left, way) for way in (by_path, by_descriptor, by_folder, by_opening, by_making))
 
 
 def read_variables(aim: Aim) -> str:

@@ -6,12 +6,15 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from ludus.testing.sandbox.inside.trying import ready, tell
 
 Aim = dict[str, Any]
 MIB = 1 << 20
+WRITABLE = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/dev", "/etc", "/home", "/mnt", "/")  # noqa: S108
+"""Folders that might be writable; nothing with a name is put there."""
 LIFE = 8.0
 """Seconds after which whatever was started ends by itself."""
 
@@ -84,56 +87,63 @@ def memory_by_files(aim: Aim) -> str:
 
 
 def fill_disk(aim: Aim) -> str:
-    """Fill every folder that can be written with far more than there may be, and keep it there."""
-    return _fill(aim, lambda folder: _large_file(folder, aim["most_disk"]))
+    """Fill its own folders with far more than there may be, and keep it there."""
+    return _fill(_own_folders(), lambda folder: _write(_made(folder), aim["most_disk"]))
+
+
+def fill_unlinked(aim: Aim) -> str:
+    """Fill every folder that can be written, with files that have no name any more."""
+    return _fill([*_own_folders(), *WRITABLE], lambda folder: _write(_unnamed(folder), aim["most_disk"]))
 
 
 def fill_with_names(aim: Aim) -> str:
-    """Fill the folders with files that are empty: their names alone take room."""
-    return _fill(aim, lambda folder: _many_files(folder, aim["most_names"]))
+    """Fill its own folders with files that are empty: their names alone take room."""
+    return _fill(_own_folders(), lambda folder: _make_many(folder, aim["most_names"]))
 
 
-def _fill(aim: Aim, write: Callable[[str], int]) -> str:
+def _own_folders() -> "list[str]":
+    """Never others: what is left there is removed with them."""
+    return [*{os.path.realpath(one) for one in (os.getcwd(), os.environ.get("TMPDIR", "."))}]
+
+
+def _fill(folders: "list[str]", write: Callable[[str], object]) -> str:
     """Folders that took all, and kept it while the other side looked."""
-    full: "list[str]" = []
-    for folder in dict.fromkeys([*aim["writable"], os.getcwd()]):
-        try:
-            wrote = write(folder)
-        except OSError:
-            continue  # it is full, or not to be written
-        if wrote:
+    full: list[str] = []
+    held: list[object] = []
+    for folder in folders:
+        with suppress(OSError):  # it is full, or not to be written
+            held.append(write(folder))
             full.append(folder)
     if full:
         ready(full)
     return f"all of it went into {', '.join(full)}" if full else ""
 
 
-def _large_file(folder: str, size: int) -> int:
-    path = os.path.join(folder, f"ludus-fill-{os.getpid()}")
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+def _made(folder: str) -> int:
+    return os.open(os.path.join(folder, f"ludus-fill-{os.getpid()}"), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+
+
+def _unnamed(folder: str) -> int:
+    descriptor = _made(folder)
+    os.unlink(os.path.join(folder, f"ludus-fill-{os.getpid()}"))
+    return descriptor
+
+
+def _write(descriptor: int, size: int) -> int:
+    """The descriptor, which holds what was written; where not all of it fits, none of it stays."""
     try:
         for _ in range(size // MIB):
             os.write(descriptor, b"x" * MIB)
     except OSError:
-        os.unlink(path)
+        os.ftruncate(descriptor, 0)
         raise
-    finally:
-        os.close(descriptor)
-    return size
+    return descriptor
 
 
-def _many_files(folder: str, count: int) -> int:
-    names = [os.path.join(folder, f"ludus-fill-{number}") for number in range(count)]
-    made = 0
-    try:
-        for name in names:
-            os.close(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600))
-            made += 1
-    except OSError:
-        for name in names[:made]:
-            os.unlink(name)
-        raise
-    return made
+def _make_many(folder: str, count: int) -> int:
+    for number in range(count):
+        os.close(os.open(os.path.join(folder, f"ludus-fill-{number}"), os.O_WRONLY | os.O_CREAT, 0o600))
+    return count
 
 
 def huge_file(aim: Aim) -> str:
@@ -153,7 +163,7 @@ def huge_file(aim: Aim) -> str:
 
 def open_files(aim: Aim) -> str:
     """Open files until that is refused, or until there are far too many."""
-    held: "list[int]" = []
+    held: list[int] = []
     try:
         while len(held) < aim["most_files"]:
             held.append(os.open(os.devnull, os.O_RDONLY))
@@ -217,7 +227,5 @@ def stand_still(aim: Aim) -> str:
 
 def _deaf() -> None:
     for number in set(range(1, signal.NSIG)) - {signal.SIGCHLD}:
-        try:
+        with suppress(OSError, ValueError):  # those that nobody can ignore
             signal.signal(number, signal.SIG_IGN)
-        except (OSError, ValueError):
-            pass  # those that nobody can ignore

@@ -4,10 +4,9 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
 from typing import Any
 
-from ludus.testing.sandbox.inside.trying import tell
+from ludus.testing.sandbox.inside.trying import open_descriptors, tell
 
 __all__ = ["main"]
 
@@ -15,32 +14,32 @@ SECONDS = 10
 """For one attack of a group."""
 OWN = ("outside", "shown", "shared")
 """Folders in which each attack has one of its own, so that the host can tell who was there."""
-Attack = Callable[[Any], "str | None"]
+Work = dict[str, Any]
 
 
-def main(work: "dict[str, Any]") -> None:
-    """Carry out the attacks of `work` (names to `module:function`): a single one here, several in processes of their own."""
+def main(work: Work) -> None:
+    """Carry out the attacks of `work` (name to `module:function`): one here, several in processes of their own."""
+    work["aim"]["descriptors"] = open_descriptors()  # before this program opens any
     tell(kernel=os.uname().release)
-    for name, place in work["attacks"].items():
-        module, _, function = place.partition(":")
-        attack: Attack = getattr(sys.modules[f"{work['package']}.{module}"], function)
-        own = {place: f"{work['aim'][place]}/{name}" for place in OWN}
-        aim = {**work["aim"], **own, "name": f"{work['aim']['name']}-{name}"}
-        told = attempt(attack, aim) if len(work["attacks"]) == 1 else apart(attack, aim)
+    for name in work["attacks"]:
+        told = attempt(work, name) if len(work["attacks"]) == 1 else apart(work, name)
         tell(attack=name, **told)
 
 
-def attempt(attack: Attack, aim: Any) -> "dict[str, str]":
+def attempt(work: Work, name: str) -> "dict[str, str]":
     """What an attack did, or what kept it from doing it."""
     try:
-        return {"did": attack(aim) or ""}
+        module, _, function = work["attacks"][name].rpartition(":")
+        own = {place: f"{work['aim'][place]}/{name}" for place in OWN}
+        aim = {**work["aim"], **own, "name": f"{work['aim']['name']}-{name}"}
+        return {"did": getattr(sys.modules[f"{work['package']}.{module}"], function)(aim) or ""}
     except OSError as error:
         return {"error": f"{type(error).__name__}: {error}", "kind": "OSError"}
     except BaseException as error:
         return {"error": f"{type(error).__name__}: {error}", "kind": type(error).__name__}
 
 
-def apart(attack: Attack, aim: Any) -> "dict[str, str]":
+def apart(work: Work, name: str) -> "dict[str, str]":
     """The same in a child: what it does to itself, or is done to it, ends with it."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -48,7 +47,7 @@ def apart(attack: Attack, aim: Any) -> "dict[str, str]":
         os.close(reading)
         signal.alarm(SECONDS)
         try:
-            os.write(writing, json.dumps(attempt(attack, aim)).encode())
+            os.write(writing, json.dumps(attempt(work, name)).encode())
         finally:
             os._exit(0)
     os.close(writing)

@@ -12,6 +12,7 @@ from ludus.testing.sandbox.inside.trying import any_of, ready
 Aim = dict[str, Any]
 Way = Callable[[], str]
 SECONDS = 2.0
+ANY = "0.0.0.0"  # noqa: S104  (as an attacker would)
 FAMILIES = {
     "netlink": (16, socket.SOCK_RAW, 0),
     "packet": (17, socket.SOCK_RAW, 0),
@@ -30,7 +31,7 @@ FAMILIES = {
 
 def call_loopback(aim: Aim) -> str:
     """Connect to a service on the host's loopback."""
-    return any_of(partial(_call, socket.AF_INET, (host, aim["tcp"])) for host in ("127.0.0.1", "localhost", "0.0.0.0"))
+    return any_of(partial(_call, socket.AF_INET, (host, aim["tcp"])) for host in ("127.0.0.1", "localhost", ANY))
 
 
 def pass_proxy(aim: Aim) -> str:
@@ -38,7 +39,7 @@ def pass_proxy(aim: Aim) -> str:
     port, permitted = aim["tcp"], aim["permitted"]
     proxy = os.environ.get("HTTP_PROXY", "").rpartition("/")[2].partition(":")
     lines = [
-        *(f"CONNECT {host}:{port} HTTP/1.1" for host in ("127.0.0.1", "localhost", "127.1", "0.0.0.0", "[::ffff:127.0.0.1]")),
+        *(f"CONNECT {host}:{port} HTTP/1.1" for host in ("127.0.0.1", "localhost", "127.1", ANY, "[::ffff:127.0.0.1]")),
         f"CONNECT 127.0.0.1:{permitted}@127.0.0.1:{port} HTTP/1.1",
         f"CONNECT 127.0.0.1:{permitted}\t127.0.0.1:{port} HTTP/1.1",
         f"GET http://127.0.0.1:{permitted}@127.0.0.1:{port}/ HTTP/1.1",
@@ -86,7 +87,7 @@ def send_datagrams(aim: Aim) -> str:
         one.sendto(b"hello", "\0" + aim["abstract_datagrams"])
         return "sent by a pair"
 
-    there: "tuple[tuple[int, Any], ...]" = (
+    there: tuple[tuple[int, Any], ...] = (
         (socket.AF_INET, ("127.0.0.1", aim["udp"])),
         (socket.AF_UNIX, "\0" + aim["abstract_datagrams"]),
     )
@@ -140,7 +141,7 @@ def _open(name: str, family: int, kind: int, protocol: int) -> str:
 def listen_on_host(aim: Aim) -> str:
     """Take a port of the host, and answer in the place of a service."""
     listener = socket.socket()
-    listener.bind(("0.0.0.0", aim["free_port"]))
+    listener.bind((ANY, aim["free_port"]))
     listener.listen(1)
     ready(os.getpid())
     return ""

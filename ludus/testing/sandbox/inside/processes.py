@@ -6,6 +6,7 @@ import signal
 import socket
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -57,7 +58,7 @@ def _reading(pids: "list[int]") -> "list[Way]":
 
 def _regions(pid: int) -> "list[tuple[int, int]]":
     """Where a process keeps its data: start and length."""
-    found: "list[tuple[int, int]]" = []
+    found: list[tuple[int, int]] = []
     with open(f"/proc/{pid}/maps") as file:
         for line in file:
             place, rights = line.split()[:2]
@@ -68,18 +69,16 @@ def _regions(pid: int) -> "list[tuple[int, int]]":
 
 
 def _read_file(pid: int) -> str:
-    found: "list[str]" = []
+    found: list[str] = []
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as file:
         for start, length in _regions(pid):
-            try:
+            with suppress(OSError):  # a page that cannot be read
                 found += canaries(os.pread(file.fileno(), length, start))
-            except OSError:
-                pass  # a page that cannot be read
     return " ".join(sorted(set(found)))
 
 
 def _read_directly(pid: int) -> str:
-    found: "list[str]" = []
+    found: list[str] = []
     for start, length in _regions(pid):
         buffer = ctypes.create_string_buffer(length)
         here, there = Bytes(ctypes.addressof(buffer), length), Bytes(start, length)
@@ -122,7 +121,7 @@ def kill_sibling(aim: Aim) -> str:
 
 
 def _killing(pids: "list[int]") -> "list[Way]":
-    calls: "tuple[Callable[[int], object], ...]" = (
+    calls: tuple[Callable[[int], object], ...] = (
         lambda pid: os.kill(pid, signal.SIGKILL),
         lambda pid: call("tkill", pid, signal.SIGKILL),
         lambda pid: call("pidfd_send_signal", call("pidfd_open", pid, 0), signal.SIGKILL, None, 0),
@@ -146,7 +145,7 @@ def slow_others(aim: Aim) -> str:
     """Take processor time and files from other processes: priority, processors, limits."""
     pids = marked(aim["marks"]["slow"], aim["pids"]["slow"])
     lower = struct.pack("QQ", 7, 7)
-    calls: "tuple[Callable[[int], object], ...]" = (
+    calls: tuple[Callable[[int], object], ...] = (
         lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 15),
         lambda pid: os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0)),
         lambda pid: call("prlimit64", pid, 7, lower, None),  # RLIMIT_NOFILE
@@ -156,13 +155,36 @@ def slow_others(aim: Aim) -> str:
         change(pid)
         return f"slowed {pid}"
 
-    return any_of(partial(slow, change, pid) for pid in pids for change in calls)
+    ways = [partial(slow, change, pid) for pid in pids for change in calls]
+    return any_of(ways if os.getuid() == aim["user"] else [*ways, _slow_user, _slow_disk_of_user])
+
+
+def _slow_user() -> str:
+    """All processes of this user, by a hair; only of a user that is nobody."""
+    os.setpriority(os.PRIO_USER, 0, 1)
+    return "slowed all processes of its user"
+
+
+def _slow_disk_of_user() -> str:
+    call("ioprio_set", 3, 0, 2 << 13 | 5)  # IOPRIO_WHO_USER; best effort, almost as it was
+    return "slowed the disk for all processes of its user"
+
+
+def signal_everybody(aim: Aim) -> str:
+    """Send a signal that harms nobody to every process there is, if this user is nobody; else to those that wait."""
+    pids = aim["pids"]["signal"]
+
+    def send(pid: int) -> str:
+        os.kill(pid, signal.SIGWINCH)
+        return f"sent to {pid}"
+
+    return any_of(partial(send, pid) for pid in (pids if os.getuid() == aim["user"] else [-1, *pids]))
 
 
 def raise_priority(aim: Aim) -> str:
     """Go before everybody else on the machine."""
     del aim
-    calls: "tuple[Callable[[], object], ...]" = (
+    calls: tuple[Callable[[], object], ...] = (
         lambda: os.setpriority(os.PRIO_PROCESS, 0, -5),
         lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)),
     )
@@ -177,7 +199,7 @@ def raise_priority(aim: Aim) -> str:
 def become_root(aim: Aim) -> str:
     """Become root, or a member of its groups."""
     del aim
-    calls: "tuple[Callable[[], object], ...]" = (
+    calls: tuple[Callable[[], object], ...] = (
         lambda: os.setresuid(0, 0, 0),
         lambda: os.setresgid(0, 0, 0),
         lambda: os.setgroups([0]),
@@ -196,7 +218,10 @@ def keep_privileges(aim: Aim) -> str:
     del aim
     header, data = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
     checked(libc.capget(header, data), "capget")
-    sets = {name: data[place] | data[place + 3] << 32 for place, name in enumerate(("effective", "permitted", "inheritable"))}
+    sets = {
+        name: data[place] | data[place + 3] << 32
+        for place, name in enumerate(("effective", "permitted", "inheritable"))
+    }
     held = [f"{name} capabilities {value:x}" for name, value in sets.items() if value]
     if checked(libc.prctl(GET_NO_NEW_PRIVS, *[ctypes.c_ulong(0)] * 4), "prctl") == 0:
         held.append("may gain privileges")
@@ -224,7 +249,7 @@ def call_sibling(aim: Aim) -> str:
             one.connect(address)
             return f"connected to {address!r}"
 
-    ways: "list[Way]" = [partial(connect, socket.AF_UNIX, f"\0{sibling['abstract']}")]
+    ways: list[Way] = [partial(connect, socket.AF_UNIX, f"\0{sibling['abstract']}")]
     if sibling["port"]:
         ways.append(partial(connect, socket.AF_INET, ("127.0.0.1", sibling["port"])))
     return any_of(ways)

@@ -21,10 +21,12 @@ def dwell(aim: Aim) -> str:
     port = listeners[1].getsockname()[1] if listeners[1] else 0
     tell(ready={"secret": secret, "home": os.getcwd(), "abstract": secret[-16:], "port": port})
     there = [one for one in listeners if one]
-    while CHANNEL not in (woken := select.select([CHANNEL, *there], [], [], LIFE)[0]) and woken:
+    while True:
+        woken: list[Any] = select.select([CHANNEL, *there], [], [], LIFE)[0]
+        if not woken or CHANNEL in woken:
+            return ""
         woken[0].accept()[0].close()
         tell(called=True)
-    return ""
 
 
 def _listen(family: int, address: Any) -> Any:

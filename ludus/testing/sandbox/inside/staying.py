@@ -10,9 +10,11 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from ludus.testing.sandbox.inside.kernel import call
 from ludus.testing.sandbox.inside.trying import CHANNEL
 
 Aim = dict[str, Any]
+CLONE_PARENT = 0x8000
 LIFE = 8.0
 """Seconds after which they end by themselves; sooner, when the other side closes the channel."""
 
@@ -49,6 +51,27 @@ def hydra(aim: Aim) -> str:
     return ""
 
 
+def deep_folders(aim: Aim) -> str:
+    """Leave folders inside one another, deeper than a path can name, and a daemon."""
+    del aim
+    home = os.getcwd()
+    for _ in range(3000):
+        os.mkdir("deep")
+        os.chdir("deep")
+    os.chdir("/")
+    _leave_daemon()
+    time.sleep(0.5)  # for whoever measures the folder to meet it
+    return home
+
+
+def clone_sibling(aim: Aim) -> str:
+    """Leave a process behind that is not a child of this one but of the process that looks after it."""
+    del aim
+    if call("clone", CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0) == 0:
+        _linger()
+    return ""
+
+
 def kill_parent(aim: Aim) -> str:
     """Kill the process that looks after this one, and stay."""
     return _without_parent(aim, [signal.SIGKILL])
@@ -68,10 +91,8 @@ def _without_parent(aim: Aim, signals: "list[int]") -> str:
         _wait_for(parent)
         return ""
     for number in signals:
-        try:
+        with suppress(OSError):  # not allowed, or gone
             os.kill(parent, number)
-        except OSError:
-            pass  # not allowed, or gone
     _linger()
     return ""
 
@@ -105,10 +126,8 @@ def _let_go() -> None:
     with suppress(OSError):  # it leads one already
         os.setsid()
     for number in range(1, signal.NSIG):
-        try:
+        with suppress(OSError, ValueError):  # those that nobody can ignore
             signal.signal(number, signal.SIG_IGN)
-        except (OSError, ValueError):
-            pass  # those that nobody can ignore
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(nothing, number)

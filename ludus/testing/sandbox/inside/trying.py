@@ -8,7 +8,7 @@ import select
 import sys
 from collections.abc import Callable, Iterable
 
-__all__ = ["AT_START", "CHANNEL", "any_of", "canaries", "marked", "of_processes", "ready", "tell"]
+__all__ = ["CHANNEL", "any_of", "canaries", "marked", "of_processes", "open_descriptors", "ready", "tell"]
 
 CHANNEL = 3
 """The descriptor through which the other side can be asked to go on, and by which it sees who is still there."""
@@ -25,14 +25,15 @@ def _is_open(number: int) -> bool:
     return True
 
 
-AT_START = [number for number in range(CHANNEL + 1, MOST_DESCRIPTORS) if _is_open(number)]
-"""Descriptors that were there before this program opened any."""
+def open_descriptors() -> "list[int]":
+    """Descriptors that are open beside the streams and the channel."""
+    return [number for number in range(CHANNEL + 1, MOST_DESCRIPTORS) if _is_open(number)]
 
 
 def any_of(ways: Iterable[Way]) -> str:
     """Try all ways; what those that worked did, or an OSError that says how all of them failed."""
-    did: "list[str]" = []
-    failures: "list[str]" = []
+    did: list[str] = []
+    failures: list[str] = []
     for way in ways:
         try:
             done = way()
@@ -61,7 +62,7 @@ def marked(mark: str, among: "Iterable[int]" = ()) -> "list[int]":
 
 def of_processes(name: str) -> "list[tuple[int, bytes]]":
     """A file of every other process in `/proc` that can be seen, with its number."""
-    found: "list[tuple[int, bytes]]" = []
+    found: list[tuple[int, bytes]] = []
     try:
         pids = [int(one) for one in os.listdir("/proc") if one.isdigit()]
     except OSError:

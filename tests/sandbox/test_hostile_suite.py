@@ -1,0 +1,162 @@
+"""The hostile suite itself: complete, honest about what it cannot tell, and as its page says."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from ludus.errors import ContractViolation
+from ludus.sandbox import Limits, Sandbox
+from ludus.testing.sandbox import Account, Attack, attacks, check_sandbox, run_attack, run_attacks, without_wall
+from ludus.testing.sandbox.canaries import Canaries
+from ludus.testing.sandbox.environment_attacks import HANGING, MOMENTS, TITLES
+from ludus.testing.sandbox.hostile.environment import DEEDS
+from ludus.testing.sandbox.playing import Watch, play_step
+from ludus.testing.sandbox.scene import Scene
+from ludus.testing.sandbox.table import written
+
+pytestmark = pytest.mark.no_cover
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandbox_attacks.md"
+NAMED = {attack.name: attack for attack in attacks()}
+
+
+def test_there_are_at_least_forty_attacks_each_by_a_name_of_its_own():
+    assert len(NAMED) == len(attacks()) >= 40
+
+
+def test_every_attack_says_what_it_is_and_what_must_happen():
+    assert [attack.name for attack in attacks() if not (attack.title and attack.expects and attack.program)] == []
+
+
+def test_the_page_shows_the_attacks_as_they_are():
+    page = PAGE.read_text(encoding="utf8")
+    assert page == written(page), "run: python -m ludus.testing.sandbox.table docs/sandbox_attacks.md"
+
+
+def test_every_deed_of_an_environment_is_an_attack():
+    assert list(TITLES) == list(DEEDS)
+    assert {f"channel-{deed}" for deed in (*DEEDS, *MOMENTS)} <= set(NAMED)
+    assert set(HANGING) <= set(DEEDS)
+
+
+def test_what_gets_through_is_an_error_in_the_report():
+    report = check_sandbox(without_wall(), attacks=[NAMED["read-keys"]])
+    assert report.rules == ()
+    assert report.not_checked == {"read-keys": "none does not enforce files"}
+    outcome = run_attack(NAMED["read-keys"], without_wall())
+    assert not outcome.held
+    assert "id_ed25519" in outcome.evidence
+
+
+def test_a_backend_that_is_no_boundary_is_attacked_where_it_enforces_something():
+    report = check_sandbox("process", attacks=[NAMED["fork-bomb"], NAMED["read-home"]])
+    assert report.ok
+    assert report.rules == ("fork-bomb",)
+    assert report.not_checked == {"read-home": "process does not enforce files"}
+
+
+def test_a_mount_too_many_is_a_finding(tmp_path, monkeypatch):
+    (tmp_path / "notes").write_text("mine")
+    tmp_path.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    open_too_far = Sandbox("bubblewrap", mounts=[mount_of(tmp_path)])
+    report = check_sandbox(open_too_far, attacks=[NAMED["read-project"]])
+    [finding] = report.errors
+    assert finding.rule == "read-project"
+    assert finding.message.startswith("read the files of the project that it is started from: expected unseen, got: ")
+    with pytest.raises(ContractViolation, match="notes"):
+        report.raise_for_errors()
+
+
+def mount_of(path: Path):
+    from ludus.sandbox import Mount
+
+    return Mount(str(path))
+
+
+def test_an_attack_that_fails_by_itself_is_not_held():
+    broken = attack("broken", "files:no_such_function")
+    outcome = run_attack(broken, Sandbox("bubblewrap"))
+    assert outcome.mistake
+    assert not outcome.held
+    assert "AttributeError" in outcome.evidence
+
+
+def test_an_attack_that_says_nothing_is_not_held():
+    outcome = run_attack(attack("mute", "limits:stand_still", kind="alone", patience=1.0), Sandbox("bubblewrap"))
+    assert outcome.mistake
+    assert not outcome.held
+
+
+def attack(name: str, program: str, **others) -> Attack:
+    return Attack(
+        name=name, title=name, expects="denied", guarantee="files", program=program, judge=lambda *_: "", **others
+    )
+
+
+def test_probes_are_judged_one_by_one():
+    chosen = [NAMED["read-keys"], attack("broken", "files:no_such_function"), NAMED["kill-processes"]]
+    outcomes = run_attacks(chosen, Sandbox("bubblewrap"))
+    assert [outcome.held for outcome in outcomes.values()] == [True, False, True]
+
+
+def test_a_scene_leaves_nothing_behind():
+    before = {folder: set(os.listdir(folder)) for folder in ("/tmp", "/var/tmp", "/dev/shm")}
+    with Scene(["write-outside"]) as scene:
+        made = [scene.canaries.folder, *scene.canaries.temporary]
+        pids = [pid for found in scene.victims.pids.values() for pid in found]
+        assert all(map(os.path.exists, made))
+        assert all(os.path.exists(f"/proc/{pid}") for pid in pids)
+    assert not any(map(os.path.exists, made))
+    assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+    assert not any(name in os.listdir(folder) for folder in before for name in map(os.path.basename, made))
+
+
+def test_what_an_attacker_left_in_the_place_of_a_file_is_not_opened():
+    """A pipe would make whoever reads it wait for ever."""
+    canaries = Canaries(["write-outside"])
+    try:
+        file = f"{canaries.folder}/outside/write-outside/file"
+        os.unlink(file)
+        os.mkfifo(file)
+        began = time.monotonic()
+        assert canaries.changed("outside", "write-outside")
+        assert canaries.read("nothing") == ""
+        assert time.monotonic() - began < 5.0
+    finally:
+        canaries.close()
+
+
+class Obedient:
+    """An environment that grows instead of refusing."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def reset(self, *, seed: int) -> None:
+        os.mkdir(self.watch.path)
+
+    def step(self, action: int) -> None:
+        raise ContractViolation("no")
+
+
+def test_code_that_ran_on_this_side_is_seen_whatever_else_was_said():
+    with Watch() as watch:
+        account = play_step(Obedient(watch), "pickle-frame", watch)
+    assert account.did == "refused"
+    assert NAMED["channel-pickle-frame"].judge(None, account) == "code from the channel was run in this process"
+
+
+@pytest.mark.parametrize("limit", ["memory", None])
+def test_an_end_without_its_limit_is_a_finding(limit):
+    from ludus.sandbox import Usage
+
+    account = Account(code=-9, kind="silence", usage=Usage(limit=limit))
+    assert bool(NAMED["memory-bomb"].judge(None, account)) == (limit is None)
+
+
+def test_the_policy_that_is_given_is_the_one_that_is_attacked():
+    tight = Sandbox("bubblewrap", limits=Limits(wall=30, processes=8))
+    assert run_attack(NAMED["read-home"], tight).held
