@@ -58,7 +58,7 @@ system:
 	@sh scripts/system.sh
 
 unit: $(VENV)/.dev system
-	$(BIN)/python -m pytest -n $(JOBS) --doctest-modules tests ludus --cov
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --doctest-modules tests ludus --cov
 
 docs: $(VENV)/.dev
 	$(BIN)/mkdocs build --strict --site-dir build/site

@@ -9,7 +9,8 @@ from ludus.testing.sandbox import Attack, Outcome, attacks, run_attack, run_prob
 from ludus.testing.sandbox.playing import Watch, play_moment, play_step
 from tests.sandbox.naive import NaiveEnv
 
-pytestmark = pytest.mark.no_cover
+# One after another: what gets through without a wall reaches the victims of others, too.
+pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("hostile")]
 
 PROGRAMS = [attack for attack in attacks() if attack.kind not in ("step", "moment")]
 """What runs inside as a program; the others are environments."""
