@@ -181,7 +181,7 @@ class Folder:
         begin = time.monotonic()
         if not self.most or begin < self.next:
             return False
-        full = sum(self.sizes(self.path)) > self.most
+        full = sum(self.sizes(self.path)) + self.nameless() > self.most
         self.next = time.monotonic() + (time.monotonic() - begin) * SHARE
         return full
 
@@ -199,6 +199,19 @@ class Folder:
                 if error.errno == NAME_TOO_LONG:
                     yield self.most + 1
                 # else it was removed meanwhile
+
+    def nameless(self) -> int:
+        """The bytes of files that were removed while the tree has them open, on the folder's file system."""
+        device, found = os.stat(self.path).st_dev, {}
+        for pid in descendants(os.getpid()):
+            try:
+                for number in os.listdir(f"/proc/{pid}/fd"):
+                    one = os.stat(f"/proc/{pid}/fd/{number}")
+                    if one.st_nlink == 0 and one.st_dev == device:
+                        found[one.st_ino] = one.st_blocks * BLOCK
+            except OSError:
+                pass  # it has ended, or closed it
+        return sum(found.values())
 
     def remove(self) -> None:
         """Remove it with all that is in it, which nothing changes any more.
