@@ -23,6 +23,11 @@ LudusError
 │   ├── SandboxUnavailable a backend that does not work here, with the reason
 │   ├── LimitExceeded      confined code hit a limit and was stopped
 │   └── ChannelError       bytes from confined code that are no message
+├── ServiceError           a server could not do what it was asked
+│   ├── SessionLost        the session is not there, or not any more
+│   ├── ConnectionLost     the server cannot be reached, or is not one
+│   ├── AccessDenied       the caller may not do this
+│   └── ServerBusy         all places are taken; asks to come again later
 └── RegistryError
     ├── MalformedId        not `[namespace/]Name[-vN]`                                (ValueError)
     ├── RegistrationError  an id that cannot be registered
@@ -41,9 +46,11 @@ LudusError
 from collections.abc import Iterable
 
 __all__ = [
+    "AccessDenied",
     "ChannelError",
     "ClosedEnvironment",
     "CodecError",
+    "ConnectionLost",
     "ContractViolation",
     "DuplicateId",
     "EntryPointError",
@@ -71,6 +78,9 @@ __all__ = [
     "ResetNeeded",
     "SandboxError",
     "SandboxUnavailable",
+    "ServerBusy",
+    "ServiceError",
+    "SessionLost",
     "SnapshotError",
     "UnknownEnvironment",
     "VersionNotFound",
@@ -177,6 +187,30 @@ class WorkerFailure(EnvError):
         """The last action of the first of them."""
         self.worker_traceback = worker_traceback
         """Where the worker was, as its own interpreter tells it; empty if it could not."""
+
+
+class ServiceError(LudusError):
+    """A server could not do what it was asked."""
+
+
+class SessionLost(ServiceError):
+    """The session is not there: it was never opened, was closed, or ended with its process."""
+
+
+class ConnectionLost(ServiceError):
+    """The server cannot be reached, or is not one."""
+
+
+class AccessDenied(ServiceError):
+    """The caller may not do this."""
+
+
+class ServerBusy(ServiceError):
+    """All places are taken; `retry_after` says in how many seconds to ask again."""
+
+    def __init__(self, message: str, retry_after: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class RegistryError(LudusError):

@@ -10,6 +10,7 @@ from ludus.core.id import EnvId
 from ludus.core.legacy import LegacyEnv, from_done_step, from_legacy, to_done_step, to_legacy
 from ludus.core.snapshot import Snapshot
 from ludus.core.spec import EnvSpec, Security, Wall, WrapperSpec
+from ludus.core.state import Private
 from ludus.core.step import Info, Step
 from ludus.core.vector_env import VectorEnv
 from ludus.core.wrapper import ActionWrapper, ObservationWrapper, RewardWrapper, Wrapper
@@ -25,6 +26,7 @@ __all__ = [
     "Info",
     "LegacyEnv",
     "ObservationWrapper",
+    "Private",
     "RewardWrapper",
     "Security",
     "Snapshot",

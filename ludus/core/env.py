@@ -9,6 +9,7 @@ import numpy as np
 
 from ludus.core.snapshot import Snapshot, capture_attributes, put, reinstate_attributes, take
 from ludus.core.spec import EnvSpec
+from ludus.core.state import state_data
 from ludus.core.step import Info, Step
 from ludus.errors import RenderError
 from ludus.seeding import Seed, derived_stream, np_random
@@ -94,6 +95,13 @@ class Env(Generic[ObsT, ActT]):
     def unwrapped(self) -> Env[Any, Any]:
         """The environment under all wrappers."""
         return self
+
+    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+        """What the author shows of the episode: the environment's `state`, if it has one, as plain data.
+
+        Fields marked `Private` are left out, unless `private`: those are for whoever runs the episode.
+        """
+        return state_data(getattr(self, "state", None), private=private)
 
     # --- randomness ---
 

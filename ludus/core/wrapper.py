@@ -77,6 +77,10 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         """Close the environment below."""
         self.env.close()
 
+    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+        """What the environment below shows of the episode."""
+        return self.env.state_data(private=private)
+
     # --- arguments, spec and text ---
 
     @property

@@ -73,10 +73,10 @@ def _settled(spec: EnvSpec, isolation: Any, ahead: Demand, whose: tuple[Author, 
     return Settled(spec.replace(wall=record), asked, _opened(box, spec) if opens else box, opens)
 
 
-def confined(spec: EnvSpec, arguments: Mapping[str, Any], sandbox: "Sandbox") -> Env[Any, Any]:
+def confined(spec: EnvSpec, arguments: Mapping[str, Any], sandbox: "Sandbox", deadline: Any = 30.0) -> Env[Any, Any]:
     """The environment of a spec behind a wall, its wrappers with it; a window that shows it is on this side."""
     full, shown = _shown(spec.replace(kwargs={**spec.kwargs, **arguments}))
-    env = load_entry_point(CONFINE)(full, None, sandbox)
+    env = load_entry_point(CONFINE)(full, None, sandbox, deadline=deadline)
     return load_entry_point(WINDOW)(env) if shown else env
 
 

@@ -13,6 +13,7 @@ from ludus.registry.shared import registry
 
 if TYPE_CHECKING:
     from ludus.sandbox import Sandbox
+    from ludus.sandbox.environment import Deadlines
 
 __all__ = ["Target", "make", "make_settled", "make_settled_batch", "requested"]
 
@@ -25,6 +26,7 @@ def make(
     disable_env_checker: bool | None = None,
     *,
     isolation: "str | Sandbox | None" = None,
+    deadline: "Deadlines | float | None" = 30.0,
     **kwargs: Any,
 ) -> Env[Any, Any]:
     """Make the environment of an id, a spec, or an Env class; `kwargs` go to its constructor, over those of the spec.
@@ -34,25 +36,32 @@ def make(
 
     `isolation` is the wall to make it behind: "none", "process", "sandbox", "container", or a `ludus.sandbox.Sandbox`.
     By default it is what the spec's security block and `ludus.trust` ask for, whichever is more; one that cannot be
-    given is refused. Less than that takes the word here, and `env.spec.wall` keeps it.
+    given is refused. Less than that takes the word here, and `env.spec.wall` keeps it. Behind a wall, `deadline` is the
+    seconds that a step may take, or `ludus.sandbox.environment.Deadlines`; None waits for ever.
 
     >>> make("GridWorld-v0", size=3).reset(seed=0)
     (array([0, 0]), {'goal': array([2, 1])})
     """
-    return make_settled(settle(id, isolation), max_episode_steps, disable_env_checker, **kwargs)
+    spec = settle(id, isolation)
+    return make_settled(spec, max_episode_steps, disable_env_checker, deadline=deadline, **kwargs)
 
 
 EnvSpec.maker = make  # core does not know the registry, yet `spec.make()` should work
 
 
 def make_settled(
-    settled: Settled, max_episode_steps: int | None = None, disable_env_checker: bool | None = None, **kwargs: Any
+    settled: Settled,
+    max_episode_steps: int | None = None,
+    disable_env_checker: bool | None = None,
+    *,
+    deadline: "Deadlines | float | None" = 30.0,
+    **kwargs: Any,
 ) -> Env[Any, Any]:
     """Make what was decided on, without deciding again: what was said of trust is known to this process only."""
     spec = _changed(settled.spec, max_episode_steps, disable_env_checker)
     if settled.sandbox is None:
         return assemble(spec, kwargs, registry.package(spec))
-    return confined(spec, kwargs, settled.sandbox)
+    return confined(spec, kwargs, settled.sandbox, deadline)
 
 
 def make_settled_batch(

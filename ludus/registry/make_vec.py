@@ -18,6 +18,7 @@ from ludus.wrappers.wrapping import wrapper_of
 
 if TYPE_CHECKING:
     from ludus.sandbox import Sandbox
+    from ludus.sandbox.environment import Deadlines
 
 __all__ = ["EXECUTORS", "make_vec"]
 
@@ -48,6 +49,7 @@ def make_vec(
     wrappers: Sequence[Any] = (),
     *,
     isolation: "str | Sandbox | None" = None,
+    deadline: "Deadlines | float | None" = 30.0,
     each: Mapping[str, Sequence[Any]] | None = None,
     episodes: EpisodePlan | None = None,
     verbose: bool = False,
@@ -58,8 +60,8 @@ def make_vec(
     `id` is an id, a spec, an Env class or a function that returns an environment; a list of them gives every lane its
     own. `each` gives an argument, or a parameter of the rules, one value for each lane. The executor says where lanes
     run; it never changes what they do. By default environments made of rules are compiled and others run serially;
-    `verbose` prints which it is, and why. Behind a wall, `isolation` as in `make`, lanes share `num_workers` confined
-    processes, each of which steps its lanes in one message. `spec` is that of one lane.
+    `verbose` prints which it is, and why. Behind a wall, with `isolation` and `deadline` as in `make`, lanes share
+    `num_workers` confined processes, each of which steps its lanes in one message. `spec` is that of one lane.
 
     >>> envs = make_vec("GridWorld-v0", num_envs=2, size=3)
     >>> envs.reset(seed=0)[1]["goal"]
@@ -74,7 +76,7 @@ def make_vec(
         raise InvalidType(f"wrappers: expected a sequence of wrappers, got {shorten(wrappers)}")
     names = {name for options in OPTIONS.values() for name in options} if executor is None else OPTIONS[executor]
     options = {name: kwargs.pop(name) for name in names if name in kwargs}
-    lanes = _Lanes(id, num_envs, tuple(wrapper_of(one) for one in wrappers), each or {}, kwargs, isolation)
+    lanes = _Lanes(id, num_envs, tuple(wrapper_of(one) for one in wrappers), each or {}, kwargs, isolation, deadline)
     common = {"autoreset_mode": autoreset_mode, "episodes": episodes}
     envs, why = (_behind if lanes.walled else _chosen)(lanes, executor, options, common)
     if verbose:
@@ -93,6 +95,7 @@ class _Lanes:
         each: Mapping[str, Sequence[Any]],
         kwargs: dict[str, Any],
         isolation: Any,
+        deadline: Any,
     ) -> None:
         many = isinstance(id, Sequence) and not isinstance(id, str)
         targets: list[Any] = list(id) if many else [id]
@@ -105,13 +108,13 @@ class _Lanes:
         specs = [settle(one, isolation) for one in targets]
         self.first, self.kwargs, self.alike = specs[0], kwargs, len(specs) == 1 and not each
         self.walled = any(one.sandbox is not None for one in specs)
-        self.wrapped = bool(wrappers)
+        self.wrapped, self.deadline = bool(wrappers), deadline
         self.makers: list[Callable[[], AnyEnv]] = [
             partial(
                 _lane,
                 specs[lane % len(specs)],
                 wrappers,
-                {**kwargs, **{name: _plain(values[lane]) for name, values in each.items()}},
+                {**kwargs, "deadline": deadline, **{name: _plain(values[lane]) for name, values in each.items()}},
                 tuple(each),
             )
             for lane in range(1 if self.alike else self.count)
@@ -136,7 +139,7 @@ def _behind(
         strange = [name for name in options if name != "num_workers"]
         if strange:
             raise InvalidArgument(f"{strange[0]}: expected only num_workers behind a wall, got {listing(options)}")
-        sizes = {"num_envs": lanes.count, "workers": options.get("num_workers") or 1}
+        sizes = {"num_envs": lanes.count, "workers": options.get("num_workers") or 1, "deadline": lanes.deadline}
         return make_settled_batch(lanes.first, {**sizes, **common}, **lanes.kwargs), "behind a wall"
     return _plain_batch(lanes, executor or "serial", options, common), "each lane behind a wall of its own"
 

@@ -1,6 +1,8 @@
 """Values as bytes and back, without I/O: frames, messages, and what they carry. Nothing is pickled, ever.
 
-Not here: sockets, deadlines and processes, which are in `ludus.sandbox.environment`.
+Sessions over a network have modules of their own, which a confined process need not load: `network` (messages),
+`dialogue` (both ends of a session), `infos` (of batches). Not here: sockets, deadlines and processes, which are in
+`ludus.sandbox.environment`, `ludus.serve` and `ludus.client`.
 """
 
 from ludus.wire.description import read_space, write_space

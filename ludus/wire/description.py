@@ -14,6 +14,8 @@ HEAVIEST = 1 << 24
 DEEPEST = 12
 """Spaces inside one another."""
 MOST_FIELDS = 1024
+OWN = "ludus.tools.calls:Calls"
+"""The one space of Ludus's own that is found by its place, since most programs need no tools."""
 COPYING = ("Graph", "Sequence")
 """Spaces that keep a batch of their part beside it: each such level doubles what is below."""
 
@@ -68,7 +70,7 @@ def _weight(data: Any, depth: int, known: set[str], name: str) -> int:
 def _check_type(kind: str, data: Any, depth: int, known: set[str], name: str) -> None:
     if depth < 0:
         raise CodecError(f"{name}: expected at most {DEEPEST} spaces inside one another, got more")
-    if ":" in kind and kind not in known:
+    if ":" in kind and kind != OWN and kind not in known:
         allowed = f"one of Ludus's own or {listing(sorted(known))}" if known else "one of Ludus's own"
         raise CodecError(
             f"{name}: expected {allowed}, got the custom space {shorten(kind)}; "

@@ -32,6 +32,7 @@ __all__ = [
     "SetRequest",
     "SnapshotReply",
     "SnapshotRequest",
+    "StateRequest",
     "StepReply",
     "StepRequest",
     "ValueReply",
@@ -134,6 +135,12 @@ class BatchResetRequest(Message, tag=11):
     plans: list[Plan]
 
 
+class StateRequest(Message, tag=12):
+    """What the environment shows of its episode, its private fields too where `private`."""
+
+    private: bool = False
+
+
 # --- replies ---
 
 
@@ -223,6 +230,7 @@ Request = (
     | SetRequest
     | SnapshotRequest
     | RestoreRequest
+    | StateRequest
     | CloseRequest
     | MakeRequest
 )

@@ -23,7 +23,7 @@ from ludus.errors import (
 from ludus.sandbox import Sandbox
 from ludus.sandbox.environment import Deadlines, SandboxedEnv, confine, sandbox_for
 from ludus.sandbox.environment.blueprint import Blueprint
-from ludus.spaces import Box, Dict, Discrete
+from ludus.spaces import Box, Dict, Discrete, Record
 from ludus.testing import check_env
 from ludus.testing.history import first_difference, play
 from ludus.wrappers import TimeLimit
@@ -42,9 +42,13 @@ def dweller():
 
 
 def history(env):
-    """What it gives; a flag is a bool, whichever."""
-    events = play(env, seed=3, steps=60)
-    return [one._replace(terminated=bool(one.terminated), truncated=bool(one.truncated)) for one in events]
+    """What it gives; a flag is a bool, whichever, and a record is its fields, whoever made its class."""
+    events, space = play(env, seed=3, steps=60), env.observation_space
+    seen = space.to_fields if isinstance(space, Record) else lambda observation: observation
+    return [
+        one._replace(observation=seen(one.observation), terminated=bool(one.terminated), truncated=bool(one.truncated))
+        for one in events
+    ]
 
 
 @pytest.mark.parametrize("name", SPECS)

@@ -34,6 +34,10 @@ class GridWorld(Env[Any, int]):
 
     def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Put the agent in its corner and draw a goal elsewhere."""
+        if options:
+            raise InvalidArgument(
+                f"options: expected none, since GridWorld has no reset options, got {shorten(options)}"
+            )
         super().reset(seed=seed)
         self.agent = np.zeros(2, dtype=np.int64)
         place = int(self.np_random.integers(1, self.size**2))

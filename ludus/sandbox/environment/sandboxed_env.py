@@ -30,6 +30,7 @@ from ludus.wire.message import (
     ResetReply,
     ResetRequest,
     SetRequest,
+    StateRequest,
     StepReply,
     StepRequest,
     ValueReply,
@@ -149,6 +150,12 @@ class SandboxedEnv(Env[Any, Any]):
         """Close the environment, within its deadline, and end its process."""
         self._resident.close()
 
+    def interrupt(self) -> None:
+        """Kill its process, from whichever thread: the step that is under way in another ends as truncated."""
+        tenant = self._resident.tenant
+        if tenant is not None:
+            tenant.kill()
+
     # --- the wall ---
 
     @property
@@ -216,6 +223,13 @@ class SandboxedEnv(Env[Any, Any]):
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
         """Set an attribute of the environment behind the wall."""
         return bool(self._value(SetRequest(name, travelling(value, name), force), name))
+
+    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+        """What the environment behind the wall shows of its episode."""
+        found = self._value(StateRequest(private), "state")
+        if not isinstance(found, dict):
+            raise ContractViolation(f"{self._name}.state: expected a dictionary, got {shorten(found)}")
+        return found
 
     def _value(self, request: Any, what: str) -> Any:
         try:

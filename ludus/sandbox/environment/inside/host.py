@@ -3,15 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ludus.core import Env, Snapshot
 from ludus.errors import (
     ChannelError,
     CodecError,
     ContractViolation,
     InvalidAction,
-    InvalidValue,
     SnapshotError,
     shorten,
 )
@@ -38,10 +35,12 @@ from ludus.wire.message import (
     SetRequest,
     SnapshotReply,
     SnapshotRequest,
+    StateRequest,
     StepReply,
     StepRequest,
     ValueReply,
 )
+from ludus.wire.replies import step_reply, write_info, written
 
 __all__ = ["Host"]
 
@@ -85,6 +84,7 @@ class Host:
             GetRequest: self.get,
             HasRequest: lambda request: ValueReply(all(one.has_wrapper_attr(request.name) for one in self._lanes())),
             SetRequest: self.set,
+            StateRequest: self.state,
             SnapshotRequest: self.snapshot,
             RestoreRequest: self.restore,
             CloseRequest: self.close,
@@ -108,17 +108,7 @@ class Host:
 
     def step(self, request: StepRequest) -> StepReply:
         """Step by the action."""
-        result = self.env.step(self._action(request.action))
-        if not isinstance(result, tuple) or len(result) != 5:
-            raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
-        observation, reward, terminated, truncated, info = result
-        return StepReply(
-            _written(self.observations, observation),
-            reward if type(reward) is float or type(reward) is int else _number(reward),
-            terminated if type(terminated) is bool else _flag(terminated, "terminated"),
-            truncated if type(truncated) is bool else _flag(truncated, "truncated"),
-            write_info(info) if info else {},
-        )
+        return step_reply(self.env.step(self._action(request.action)), self.observations)
 
     def _action(self, data: Any) -> Any:
         try:
@@ -132,7 +122,7 @@ class Host:
         result = self.env.reset(seed=seed, options=options)
         if not isinstance(result, tuple) or len(result) != 2:
             raise ContractViolation(f"reset: expected an observation and an info, got {shorten(result)}")
-        return ResetReply(_written(self.observations, result[0]), write_info(result[1]))
+        return ResetReply(written(self.observations, result[0]), write_info(result[1]))
 
     # --- a batch ---
 
@@ -146,7 +136,7 @@ class Host:
             actions = list(self.all_actions.take(request.actions))
         observations = batch.step(actions)
         return BatchStepReply(
-            _written(self.observations, observations),
+            written(self.observations, observations),
             batch.rewards.tobytes(),
             batch.terminated.tobytes(),
             batch.truncated.tobytes(),
@@ -162,12 +152,12 @@ class Host:
             observations = batch.reset(request.lanes, seeds, decode_value(request.options, "options"))
         else:
             observations = batch.begin()
-        return BatchResetReply(_written(self.observations, observations), self._entries(batch))
+        return BatchResetReply(written(self.observations, observations), self._entries(batch))
 
     def _entries(self, batch: HostedBatch) -> list[Any]:
         """What the lanes added to the infos, as data."""
         return [
-            (lane, write_info(info), [_written(self.finals, one) for one in final])
+            (lane, write_info(info), [written(self.finals, one) for one in final])
             for lane, info, final in batch.entries
         ]
 
@@ -186,6 +176,11 @@ class Host:
         pairs = zip(self._lanes(), values, strict=True)
         done = [env.set_wrapper_attr(request.name, one, force=request.force) for env, one in pairs]
         return ValueReply(all(done))
+
+    def state(self, request: StateRequest) -> ValueReply:
+        """What the environment shows of its episode, in a batch each lane."""
+        found = [encode_value(one.state_data(private=request.private), "state") for one in self._lanes()]
+        return ValueReply(found if isinstance(self.env, HostedBatch) else found[0])
 
     # --- snapshots ---
 
@@ -212,35 +207,3 @@ class Host:
         del request
         self.env.close()
         return DoneReply()
-
-
-def write_info(info: Any) -> Any:
-    """An info as data; ContractViolation names what is none."""
-    if not isinstance(info, dict):
-        raise ContractViolation(f"info: expected a dictionary, got {shorten(info)}")
-    try:
-        return encode_value(info, "info")
-    except CodecError as error:
-        raise ContractViolation(str(error)) from error
-
-
-def _written(codec: SpaceCodec, value: Any) -> Any:
-    try:
-        return codec.write(value)
-    except (CodecError, InvalidValue) as error:
-        raise ContractViolation(str(error)) from error
-
-
-def _number(reward: Any) -> Any:
-    """A reward that is a NumPy scalar, or any other that is as good as one."""
-    if isinstance(reward, np.integer | np.floating):
-        return encode_value(reward, "reward")
-    if isinstance(reward, np.ndarray) and reward.shape == () and reward.dtype.kind in "iuf":
-        return encode_value(reward[()], "reward")
-    raise ContractViolation(f"step reward: expected a number, got {shorten(reward)}")
-
-
-def _flag(value: Any, name: str) -> bool:
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    raise ContractViolation(f"step {name}: expected a bool, got {shorten(value)}")

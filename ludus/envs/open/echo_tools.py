@@ -1,0 +1,56 @@
+"""Echo as tools: the same, for agents that act by calls."""
+
+from typing import Any
+
+from ludus.errors import InvalidArgument, shorten
+from ludus.seeding import Seed
+from ludus.tools import Call, ToolEnv, ToolOutcome, tool
+
+__all__ = ["EchoTools"]
+
+REWARD = 0.1
+
+
+class EchoTools(ToolEnv):
+    """Two tools that say back what they are told; the reward is a tenth of the message's length.
+
+    >>> env = EchoTools()
+    >>> _ = env.reset()
+    >>> env.call("echo_with_length", message="hello").observation.result
+    '{"message":"hello","length":5}'
+    """
+
+    metadata: dict[str, Any] = {"render_modes": [], "quick": True}  # noqa: RUF012
+
+    def reset(
+        self, *, seed: Seed | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[ToolOutcome, dict[str, Any]]:
+        """Begin."""
+        if options:
+            raise InvalidArgument(
+                f"options: expected none, since EchoTools has no reset options, got {shorten(options)}"
+            )
+        return super().reset(seed=seed)
+
+    @tool
+    def echo_message(self, message: str) -> str:
+        """Say a message back.
+
+        Args:
+            message: What to say.
+        """
+        return message
+
+    @tool
+    def echo_with_length(self, message: str) -> dict[str, Any]:
+        """Say a message back, with its length.
+
+        Args:
+            message: What to say.
+        """
+        return {"message": message, "length": len(message)}
+
+    def judge(self, call: Call, result: Any) -> tuple[float, bool]:
+        """A tenth for each character."""
+        del result
+        return REWARD * len(call.arguments["message"]), False

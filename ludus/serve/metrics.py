@@ -1,0 +1,74 @@
+"""Metrics: counters and times, as Prometheus reads them."""
+
+from collections import defaultdict
+from typing import Final
+
+__all__ = ["Metrics"]
+
+BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    """What a server counted since it started.
+
+    >>> metrics = Metrics()
+    >>> metrics.count("steps", env="CartPole-v1")
+    >>> print(metrics.text())
+    # TYPE ludus_steps_total counter
+    ludus_steps_total{env="CartPole-v1"} 1
+    <BLANKLINE>
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[str, dict[tuple[tuple[str, str], ...], float]] = defaultdict(lambda: defaultdict(float))
+        self._gauges: dict[str, float] = {}
+        self._times: dict[str, list[int]] = {}
+        self._sums: dict[str, float] = defaultdict(float)
+
+    def count(self, name: str, amount: float = 1, **labels: str) -> None:
+        """Add to a counter."""
+        self._counts[name][tuple(sorted(labels.items()))] += amount
+
+    def gauge(self, name: str, value: float) -> None:
+        """Set what is the case now."""
+        self._gauges[name] = value
+
+    def time(self, name: str, seconds: float) -> None:
+        """Enter how long something took."""
+        slots = self._times.setdefault(name, [0] * (len(BUCKETS) + 1))
+        place = next((place for place, most in enumerate(BUCKETS) if seconds <= most), len(BUCKETS))
+        slots[place] += 1
+        self._sums[name] += seconds
+
+    def text(self) -> str:
+        """All of it in Prometheus's text format."""
+        lines: list[str] = []
+        for name, rows in sorted(self._counts.items()):
+            lines.append(f"# TYPE ludus_{name}_total counter")
+            lines += [f"ludus_{name}_total{_labels(labels)} {_number(value)}" for labels, value in sorted(rows.items())]
+        for name, value in sorted(self._gauges.items()):
+            lines += [f"# TYPE ludus_{name} gauge", f"ludus_{name} {_number(value)}"]
+        for name, slots in sorted(self._times.items()):
+            lines += [f"# TYPE ludus_{name}_seconds histogram", *self._histogram(name, slots)]
+        return "".join(f"{line}\n" for line in lines)
+
+    def _histogram(self, name: str, slots: list[int]) -> list[str]:
+        lines: list[str] = []
+        total = 0
+        for most, count in zip((*BUCKETS, "+Inf"), slots, strict=True):
+            total += count
+            lines.append(f'ludus_{name}_seconds_bucket{{le="{most}"}} {total}')
+        return [*lines, f"ludus_{name}_seconds_sum {self._sums[name]}", f"ludus_{name}_seconds_count {total}"]
+
+
+def _labels(labels: tuple[tuple[str, str], ...]) -> str:
+    inner = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels)
+    return f"{{{inner}}}" if inner else ""
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)

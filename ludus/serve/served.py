@@ -1,0 +1,118 @@
+"""`Served`: an environment that a server offers: what it is, and how an instance of it is made."""
+
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any, NamedTuple
+
+from ludus.core import Env, EnvSpec
+from ludus.errors import InvalidArgument
+from ludus.registry import make, make_vec
+from ludus.registry.confinement import settle
+from ludus.sandbox.environment import Deadlines
+from ludus.serve.settings import Settings
+from ludus.tools import Tool
+from ludus.tools.calls import Calls
+from ludus.wire import encode_value, write_space
+
+__all__ = ["Description", "Served"]
+
+LONG = 5.0
+"""How many times as long as a step a reset, or the making of an environment, may take."""
+RENDER_MODE = "rgb_array"
+
+
+class Description(NamedTuple):
+    """What is to be known of an environment before there is a session."""
+
+    observation_space: Any
+    action_space: Any
+    metadata: dict[str, Any]
+    render_mode: str | None
+    name: str
+    """Of the innermost class."""
+    doc: str
+    quick: bool
+    """Whether it may be stepped between two messages, without a thread: it takes microseconds, and never waits."""
+
+    @property
+    def spaces(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Observation and action space as data."""
+        return write_space(self.observation_space), write_space(self.action_space)
+
+    @property
+    def tools(self) -> dict[str, Tool]:
+        """The tools, where actions are calls."""
+        return self.action_space.tools if isinstance(self.action_space, Calls) else {}
+
+
+class Served:
+    """An environment under a name. Its spec and wall are settled once, when the server starts.
+
+    >>> served = Served("CartPole-v1")
+    >>> served.name, served.isolation, served.description().name
+    ('CartPole-v1', 'none', 'CartPole')
+    """
+
+    def __init__(
+        self,
+        target: Any,
+        name: str | None = None,
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self.settings = Settings() if settings is None else settings
+        settled = settle(target, self.settings.isolation)
+        self.spec: EnvSpec = settled.spec
+        self.name = name or self.spec.id
+        self.walled = settled.sandbox is not None
+        self.isolation = "none" if self.spec.wall is None else self.spec.wall.isolation
+        self.arguments = dict(arguments or {})
+        self._wall: Any = settled.sandbox if self.walled else "none"
+        self._described: Description | None = None
+        self._lock = Lock()
+
+    # --- making ---
+
+    def make(
+        self, *, lanes: int = 0, autoreset_mode: str = "NextStep", arguments: Mapping[str, Any] | None = None
+    ) -> Env[Any, Any]:
+        """An instance, or a batch of `lanes`; blocks while it is made."""
+        if not 0 <= lanes <= self.settings.max_lanes:
+            raise InvalidArgument(f"lanes: expected 0 to {self.settings.max_lanes}, got {lanes}")
+        given = {**self.arguments, **(arguments or {})}
+        common: dict[str, Any] = {"isolation": self._wall, "deadline": self._deadlines()}
+        if lanes:
+            return make_vec(self.spec, lanes, autoreset_mode=autoreset_mode, **common, **given)
+        if "render_mode" not in given and RENDER_MODE in self._modes():
+            given["render_mode"] = RENDER_MODE
+        return make(self.spec, **common, **given)
+
+    def _modes(self) -> list[str]:
+        """The render modes; known from the second instance on, or from the class."""
+        if self._described is not None:
+            return list(self._described.metadata.get("render_modes") or [])
+        return []
+
+    def _deadlines(self) -> Deadlines:
+        step = self.settings.deadline
+        return Deadlines(step=step, other=step, reset=LONG * step, start=LONG * step)
+
+    # --- what it is ---
+
+    def description(self) -> Description:
+        """Spaces and metadata, from an instance made for the purpose, once; blocks the first time."""
+        with self._lock:
+            if self._described is None:
+                with self.make() as env:
+                    self._described = _describe(env)
+            return self._described
+
+
+def _describe(env: Env[Any, Any]) -> Description:
+    metadata = encode_value(dict(env.metadata), "metadata")
+    inner: Any = env.unwrapped
+    quick = getattr(inner, "rules", None) is not None or bool(env.metadata.get("quick"))
+    doc = getattr(type(inner), "__doc__", None) or ""
+    name = "".join(char for char in type(inner).__name__ if char.isprintable())[:80]
+    return Description(env.observation_space, env.action_space, metadata, env.render_mode, name, doc, quick)

@@ -1,0 +1,41 @@
+"""`Server`: what all doors of one server process share."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ludus.errors import InvalidArgument
+from ludus.serve.access import Access
+from ludus.serve.served import Served
+from ludus.serve.sessions import Sessions
+from ludus.serve.settings import Settings
+
+__all__ = ["Server"]
+
+
+class Server:
+    """The environments on offer, their sessions, and who may use them. Doors are in `ludus.serve.doors`.
+
+    >>> Server(["CartPole-v1"]).sessions.served().name
+    'CartPole-v1'
+    """
+
+    def __init__(
+        self,
+        targets: Sequence[Any],
+        settings: Settings | None = None,
+        access: Access | None = None,
+        *,
+        worker: int = 0,
+    ) -> None:
+        if not targets:
+            raise InvalidArgument("serve: expected at least one environment, got none")
+        self.settings = Settings() if settings is None else settings
+        self.access = Access() if access is None else access
+        offered = [one if isinstance(one, Served) else Served(one, settings=self.settings) for one in targets]
+        self.sessions = Sessions(offered, self.settings, worker=worker)
+        self.metrics = self.sessions.metrics
+
+    @property
+    def offered(self) -> dict[str, Served]:
+        """The environments by name; the first is the one that is meant where none is named."""
+        return self.sessions.offered

@@ -1,0 +1,49 @@
+"""`Settings`: how a server behaves. The defaults are those of a server on the caller's own machine."""
+
+from typing import Any
+
+import msgspec
+
+from ludus.errors import InvalidArgument, shorten
+from ludus.wire import FrameLimits
+
+__all__ = ["Settings"]
+
+POSITIVE = ("max_sessions", "queue_seconds", "idle_seconds", "resume_seconds", "deadline", "rate", "body", "workers")
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits are on everything; what is None is not limited.
+
+    >>> Settings().max_sessions
+    4096
+    """
+
+    max_sessions: int = 4096
+    """Sessions at one time, lanes of batches not counted; more have to wait."""
+    sessions_per_token: int = 1024
+    max_lanes: int = 65_536
+    max_snapshots: int = 64
+    """Of one session."""
+    queue_seconds: float = 30.0
+    """How long a caller waits for a place, before it is told to come again."""
+    idle_seconds: float = 900.0
+    """A session that nobody used for so long is closed."""
+    resume_seconds: float = 120.0
+    """A session whose connection was lost is kept for so long."""
+    deadline: float = 30.0
+    """Seconds for a step; five times as many for a reset or the making of an environment."""
+    rate: float = 20_000.0
+    """Messages in a second, of one connection or one address."""
+    body: int = 64 << 20
+    """Bytes of a message or of a request's body."""
+    limits: FrameLimits = msgspec.field(default_factory=FrameLimits)
+    isolation: str | None = None
+    """The wall for every session; None: what trust asks for."""
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        for name in POSITIVE:
+            value: Any = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+                raise InvalidArgument(f"settings {name}: expected a number above 0, got {shorten(value)}")

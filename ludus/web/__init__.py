@@ -1,0 +1,6 @@
+"""The pages: static files that every server shows at its root. No build step, no outside address.
+
+Not here: the data they show, which the doors of `ludus.serve` give.
+"""
+
+__all__: list[str] = []
