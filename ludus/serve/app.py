@@ -6,15 +6,20 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Mount
 
+from ludus.core.spec import load_entry_point
 from ludus.serve.access import Access
-from ludus.serve.doors import wire
+from ludus.serve.doors import admin, browse, mcp, openenv, wire
 from ludus.serve.guard import Guard
+from ludus.serve.served import Served
 from ludus.serve.server import Server
 from ludus.serve.settings import Settings
 
 __all__ = ["app_of", "create_app"]
+
+PAGES = "ludus.web.pages:routes"
+"""By name: the pages are above this room, and a server without them is still one."""
 
 
 def create_app(
@@ -50,4 +55,11 @@ def app_of(server: Server, hosts: Iterable[str] | None = ()) -> Starlette:
 
 
 def _routes(server: Server) -> list[BaseRoute]:
-    return [*wire.routes(server)]
+    """All doors: each environment under its name, the first at the root too, and what belongs to the whole server."""
+    whole = [*wire.routes(server), *admin.routes(server), *browse.routes(server)]
+    named: list[BaseRoute] = [Mount(f"/env/{name}", routes=_doors(server, one)) for name, one in server.offered.items()]
+    return [*whole, *named, *_doors(server, server.sessions.served()), *load_entry_point(PAGES)()]
+
+
+def _doors(server: Server, served: Served) -> list[BaseRoute]:
+    return [*openenv.routes(server, served), *mcp.routes(server, served)]
