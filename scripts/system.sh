@@ -1,13 +1,13 @@
 #!/bin/sh
-# The system's programs that sandboxes are made of; quick when they are there. Root gets them from Debian's packages,
-# others are told what to install. Without them the tests of the sandbox fail: none is skipped.
+# The programs that sandboxes are made of, and those that tests use; quick when they are there. Root gets them from
+# Debian's packages, others are told what to install. Without them tests fail: none is skipped.
 set -eu
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
 # program=package, or file=package; with a ? where not every release has the package.
 wanted="bwrap=bubblewrap setpriv=util-linux prlimit=util-linux podman=podman runc=runc slirp4netns=slirp4netns
     iptables=iptables busybox=busybox-static dockerd=docker.io /usr/lib/podman/netavark=netavark
-    /usr/lib/podman/aardvark-dns=aardvark-dns runsc=runsc?"
+    /usr/lib/podman/aardvark-dns=aardvark-dns runsc=runsc? chromium=chromium docker-registry=docker-registry"
 
 required='' optional=''
 for one in $wanted; do
@@ -25,7 +25,7 @@ if [ "$(uname -s)" != Linux ]; then
 fi
 
 tell() {
-    echo "Sandboxes need programs that are not installed; the tests that need them will fail." >&2
+    echo "Sandboxes and tests need programs that are not installed; what needs them will fail." >&2
     echo "Install them as root (Debian, Ubuntu): apt-get install$required" >&2
     exit 0
 }
