@@ -17,7 +17,7 @@ export NO_MKDOCS_2_WARNING := 1
 .DELETE_ON_ERROR:
 # One check at a time, in the order written: the first failure is the last thing printed.
 .NOTPARALLEL:
-.PHONY: help demo test lock lock-check lint types imports system unit docs dist bench format clean distclean
+.PHONY: help demo test lock lock-check lint types imports system peers unit docs dist bench format clean distclean
 
 help:
 	@echo "make demo       install Ludus here and run its demo"
@@ -57,7 +57,11 @@ imports: $(VENV)/.dev
 system:
 	@sh scripts/system.sh
 
-unit: $(VENV)/.dev system
+# OpenEnv's stock packages, whose clients and servers ours are tried with.
+peers:
+	@sh scripts/peers.sh "$(PYTHON)"
+
+unit: $(VENV)/.dev system peers
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --doctest-modules tests ludus --cov
 
 docs: $(VENV)/.dev
@@ -68,7 +72,7 @@ dist: $(VENV)/.dev
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/python scripts/smoke.py dist/*
 
-bench: $(VENV)/.dev $(PEERS:%=build/peers/%/.installed)
+bench: $(VENV)/.dev $(PEERS:%=build/peers/%/.installed) build/peers/openenv/.installed
 	$(BIN)/python benchmarks/suite $(PEER_PYTHONS:%=--peers %) --json build/benchmarks.json --page docs/benchmarks.md
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
 

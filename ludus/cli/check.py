@@ -1,4 +1,4 @@
-"""`ludus check`: does an environment keep the contract?"""
+"""`ludus check`: does an environment keep the contract? Does a folder, or a server?"""
 
 import sys
 from contextlib import redirect_stdout
@@ -12,32 +12,57 @@ from rich.text import Text
 
 from ludus.cli.console import out
 from ludus.errors import listing
+from ludus.serve.manifest import is_folder
 from ludus.testing import Finding, Report, check_env
 from ludus.testing.report import SHOWN
+from ludus.testing.service import Checkup, check_folder, check_url
 
 __all__ = ["check"]
 
 STYLES = {"error": "bold red", "warning": "bold yellow"}
+SCHEMES = ("http://", "https://", "ws://", "wss://")
 
 
 def check(
-    target: Annotated[str, typer.Argument(metavar="ID", help="An id, or module:Env of the current folder.")],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID|FOLDER|URL",
+            help="An id, module:Env of the current folder, a folder with a manifest, or a server's address.",
+        ),
+    ],
     seed: Annotated[int, typer.Option(min=0, help="The seed of the histories that are compared.")] = 0,
     steps: Annotated[int, typer.Option(min=1, help="The length of each history.")] = 100,
+    token: Annotated[
+        str | None, typer.Option(envvar="LUDUS_TOKEN", help="Of a server, with the role orchestrator.")
+    ] = None,
+    serve: Annotated[bool, typer.Option(help="Of a folder: serve it, and check that as well.")] = True,
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Hold an environment to the contract, and print every finding with its fix.
+    """Hold an environment, a folder or a server to the contract, and print every finding with its fix.
 
-    It is run, many times over. Exit code 1 on errors, 2 when it cannot be loaded.
+    It is run, many times over. Exit code 1 on errors, 2 when it cannot be loaded or reached.
     """
     with redirect_stdout(sys.stderr):  # what the environment prints is no part of the report
-        report = check_env(target, seed=seed, steps=steps)
+        report = _checked(target, seed, steps, token, serve)
+    whole = report.whole if isinstance(report, Checkup) else report
     if as_json:
         print(report.to_json())
     else:
-        _print(report)
-    if not report.ok:
+        if isinstance(report, Checkup):
+            out.print(_parts(report))
+        _print(whole)
+    if not whole.ok or (strict and whole.warnings):
         raise typer.Exit(1)
+
+
+def _checked(target: str, seed: int, steps: int, token: str | None, serve: bool) -> Report | Checkup:
+    if target.startswith(SCHEMES):
+        return check_url(target, token=token, seed=seed, steps=steps)
+    if is_folder(target):
+        return check_folder(target, seed=seed, steps=steps, serve=serve)
+    return check_env(target, seed=seed, steps=steps)
 
 
 def _print(report: Report) -> None:
@@ -48,6 +73,17 @@ def _print(report: Report) -> None:
         out.print(Padding(Text(listing(rules, SHOWN), "dim"), (0, 0, 0, 2)))
     verdict = "red" if report.errors else "yellow" if report.warnings else "green"
     out.print(Text.assemble((f"{report.name}: ", "bold"), (report.summary, verdict)))
+
+
+def _parts(report: Checkup) -> Table:
+    table = Table(box=box.ROUNDED)
+    table.add_column("part", style="cyan", no_wrap=True)
+    for name in ("rules", "errors", "warnings", "not checked"):
+        table.add_column(name, justify="right")
+    for name, one in report.parts.items():
+        counts = (len(one.rules), len(one.errors), len(one.warnings), len(one.not_checked))
+        table.add_row(name, *map(str, counts), style=None if one.ok else "red")
+    return table
 
 
 def _table(report: Report) -> Table:

@@ -5,23 +5,14 @@ from typing import Annotated
 import typer
 
 import ludus
-from ludus.cli.audit import audit
-from ludus.cli.bench import bench
-from ludus.cli.check import check
 from ludus.cli.console import out
-from ludus.cli.demo import demo
-from ludus.cli.group import Verbs
-from ludus.cli.info import info
-from ludus.cli.list import list_environments
-from ludus.cli.play import play
-from ludus.cli.run import run
-from ludus.cli.version import version
+from ludus.cli.later import LaterVerbs
 
 __all__ = ["app"]
 
 app = typer.Typer(
     name="ludus",
-    cls=Verbs,
+    cls=LaterVerbs,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -44,14 +35,3 @@ def root(
 ) -> None:
     """Environments for reinforcement learning: find, run and check them."""
     del version
-
-
-app.command("demo")(demo)
-app.command("list")(list_environments)
-app.command("info")(info)
-app.command("run")(run)
-app.command("play")(play)
-app.command("check")(check)
-app.command("audit")(audit)
-app.command("bench")(bench)
-app.command("version")(version)

@@ -3,4 +3,57 @@
 Not here: servers, which are in `ludus.serve`, and the messages, which are in `ludus.wire`.
 """
 
-__all__: list[str] = []
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# Loaded when used: connecting to a server takes little of it.
+if TYPE_CHECKING:
+    from ludus.client.async_env import AsyncRemoteEnv
+    from ludus.client.connecting import aconnect, connect
+    from ludus.client.env_client import EnvClient, GenericEnvClient
+    from ludus.client.fields import Fields
+    from ludus.client.image_policy import ImagePolicy
+    from ludus.client.remote_env import RemoteEnv
+    from ludus.client.remote_vector_env import RemoteVectorEnv
+    from ludus.client.result import StepResult
+    from ludus.client.typed_client import TypedClient
+
+__all__ = [
+    "AsyncRemoteEnv",
+    "EnvClient",
+    "Fields",
+    "GenericEnvClient",
+    "ImagePolicy",
+    "RemoteEnv",
+    "RemoteVectorEnv",
+    "StepResult",
+    "TypedClient",
+    "aconnect",
+    "connect",
+]
+
+_HOME = {
+    "AsyncRemoteEnv": "async_env",
+    "EnvClient": "env_client",
+    "Fields": "fields",
+    "GenericEnvClient": "env_client",
+    "ImagePolicy": "image_policy",
+    "RemoteEnv": "remote_env",
+    "RemoteVectorEnv": "remote_vector_env",
+    "StepResult": "result",
+    "TypedClient": "typed_client",
+    "aconnect": "connecting",
+    "connect": "connecting",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

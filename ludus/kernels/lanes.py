@@ -41,6 +41,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         self, single: RuleEnv, num_envs: int, limit: int, params: Sequence[Any] | None, threads: int | None
     ) -> None:
         self._single, self.rules, self.num_envs, self._limit = single, single.rules, num_envs, limit
+        self.clips_actions = single.clips_actions
         self.single_observation_space, self.single_action_space = single.observation_space, single.action_space
         self.observation_space = single.observation_space.batch(num_envs)
         self.action_space = single.action_space.batch(num_envs)

@@ -155,6 +155,10 @@ class RuleEnv(Env[Any, Any]):
         self._needs, self.last_action = "", None
         self.np_random  # noqa: B018  (rules read the generator directly: there has to be one)
 
+    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+        """The rules' state, which holds what an agent must not know (a dealer's cards): private as a whole."""
+        return super().state_data(private=True) if private else {}
+
 
 def _told(told: Any) -> Info:
     """What `inform` gave, as the caller's own: rules may tell of arrays that they keep."""

@@ -7,20 +7,20 @@ anybody else makes them in a user namespace. The chain is: a shell that enters t
 
 import os
 import platform
-import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
+from itertools import count
 from pathlib import Path
 
-from ludus.errors import InvalidArgument, SandboxUnavailable
+from ludus.errors import SandboxUnavailable
 from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe
 from ludus.sandbox.bwrap import options, program, start_script, tool
 from ludus.sandbox.cgroup import Cgroup
 from ludus.sandbox.enclosed import Enclosed
-from ludus.sandbox.means import limit_means, make_cgroup, process_limits
-from ludus.sandbox.mounts import check_mounts, in_order
+from ludus.sandbox.means import limit_means, make_cgroup, process_limits, tmpfs_means
+from ludus.sandbox.pins import Pins, pinned
 from ludus.sandbox.policy import Mount, Policy
 from ludus.sandbox.probing import try_start
 from ludus.sandbox.proxy import PORT, Proxy
@@ -28,7 +28,7 @@ from ludus.sandbox.seccomp import namespace_filter
 from ludus.sandbox.spawn import spawn
 from ludus.sandbox.streams import Streams
 from ludus.sandbox.supervised import interpreter
-from ludus.sandbox.user import GROUP, USER, check_access, drops_user
+from ludus.sandbox.user import GROUP, USER, can_be_replaced, drops_user
 
 __all__ = ["Bubblewrap"]
 
@@ -73,7 +73,7 @@ class Bubblewrap(Backend):
             network=_network(policy),
             syscalls="seccomp",
             other_processes="pid and ipc namespaces",
-            disk="tmpfs size" if policy.limits.disk is not None else "",
+            disk=tmpfs_means(policy.limits),
             kill="pid namespace",
             **limit_means(policy.limits, without_pids=_without_pids(root=root)),
         )
@@ -89,9 +89,7 @@ class Bubblewrap(Backend):
         channel: int | None = None,
     ) -> Confined:
         guarantees = self.guarantees(policy)
-        check_mounts(policy)
-        check_access(policy)
-        with ExitStack() as undo:
+        with pinned(policy) as pins, ExitStack() as undo:
             streams = Streams(stdin, stdout, stderr)
             undo.callback(streams.close)
             undo.callback(streams.release)
@@ -102,22 +100,25 @@ class Bubblewrap(Backend):
             if proxy is not None:
                 undo.callback(proxy.close)
             descriptors = dict(streams.descriptors) if channel is None else {**streams.descriptors, 3: channel}
-            pid, status = _start(argv, policy, cgroup, proxy, descriptors)
+            descriptors |= _handed(pins)
+            pid, status = _start(argv, policy, cgroup, proxy, descriptors, sources=dict(zip(pins, count(FIRST_MOUNT))))
             undo.pop_all()
         streams.release()
         return Enclosed(pid, streams, policy.limits, guarantees, cgroup, status=status, proxy=proxy)
 
 
 def _start(
-    argv: Sequence[str], policy: Policy, cgroup: Cgroup | None, proxy: Proxy | None, descriptors: dict[int, int]
+    argv: Sequence[str],
+    policy: Policy,
+    cgroup: Cgroup | None,
+    proxy: Proxy | None,
+    descriptors: dict[int, int],
+    *,
+    sources: Mapping[Mount, int],
 ) -> tuple[int, int]:
     """Start the chain; the pid of its outermost process, and the status pipe."""
     root = drops_user()
     with ExitStack() as opened:
-        sources: dict[Mount, int] = {}
-        for number, mount in enumerate(in_order(policy.mounts), FIRST_MOUNT):
-            descriptors[number] = _pinned(mount, opened)
-            sources[mount] = number
         extra = {} if proxy is None else {RELAY: str(Path(__file__).with_name("relay.py")), SOCKET: proxy.path}
         words = options(policy, root=root, sources=sources, extra=extra)
         if policy.environment:
@@ -137,14 +138,17 @@ def _start(
             raise
 
 
-def _pinned(mount: Mount, opened: ExitStack) -> int:
-    """A descriptor of the source, which stays the same whatever is put in its place."""
-    descriptor = os.open(mount.source, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-    opened.callback(os.close, descriptor)
-    moved = os.readlink(f"/proc/self/fd/{descriptor}") != mount.source
-    if moved or stat.S_ISLNK(os.fstat(descriptor).st_mode):
-        raise InvalidArgument(f"mount {mount.source}: expected a path without symbolic links, got one that changed")
-    return descriptor
+def _handed(pins: Pins) -> dict[int, int]:
+    """The sources of mounts as descriptors, which `bwrap` closes; by path it would take what is there by then."""
+    if program().has("--bind-fd"):
+        return dict(enumerate(pins.values(), FIRST_MOUNT))
+    replaceable = [mount.source for mount in pins if can_be_replaced(mount.source)]
+    if replaceable:
+        raise SandboxUnavailable(
+            f"bubblewrap: expected bwrap 0.10 or a distribution's with --bind-fd to mount {replaceable[0]}, in whose "
+            f"place confined code could put something else, got {program().version}; update it"
+        )
+    return {}
 
 
 def _written(data: bytes, opened: ExitStack) -> int:

@@ -5,6 +5,7 @@ says whose it is (pid namespace, pid and start time of this process): what a dea
 """
 
 import contextlib
+import errno
 import itertools
 import os
 import signal
@@ -26,6 +27,8 @@ LIMITS = {
     ("pids", 2): ("pids.max",),
 }
 """The files that take the limit; the last of version 1 is missing where the kernel does not count swap."""
+GONE = (errno.ENOENT, errno.ENODEV)
+"""What the kernel says of the files of a group that was removed."""
 ROUNDS = 100
 """Attempts to kill what forks faster than it can be listed; no fork succeeds meanwhile."""
 
@@ -168,6 +171,15 @@ class Cgroup:
 
 
 def _kill(folder: str) -> None:
+    """Kill all that is in a group; one that another thread has removed meanwhile had nobody in it any more."""
+    try:
+        _kill_all(folder)
+    except OSError as error:
+        if error.errno not in GONE:
+            raise
+
+
+def _kill_all(folder: str) -> None:
     """At once where the kernel can; else no more forks, and one after the other."""
     if not _read(f"{folder}/cgroup.procs"):
         return

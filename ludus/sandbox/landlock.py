@@ -17,13 +17,14 @@ from functools import cache
 from ludus.errors import InvalidArgument, SandboxUnavailable
 from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe
 from ludus.sandbox.means import kill_means, limit_means, process_limits
-from ludus.sandbox.mounts import PACKAGE, check_mounts, system_mounts
+from ludus.sandbox.mounts import PACKAGE, system_mounts
+from ludus.sandbox.pins import Pins, pinned
 from ludus.sandbox.policy import Policy
 from ludus.sandbox.probing import try_start
 from ludus.sandbox.seccomp import landlock_filter
 from ludus.sandbox.streams import Streams
-from ludus.sandbox.supervised import Step, launch
-from ludus.sandbox.user import GROUP, USER, check_access, closed_above, drops_user
+from ludus.sandbox.supervised import FIRST_PIN, HOME, Step, launch
+from ludus.sandbox.user import GROUP, USER, can_be_replaced, closed_above, drops_user
 
 __all__ = ["Landlock"]
 
@@ -38,6 +39,8 @@ FILE = EXECUTE | WRITE | READ | TRUNCATE | DEVICES
 TCP = 3
 SCOPES = 3
 """Abstract sockets, signals."""
+PAGE, SOME = 4096, 16
+"""Every file takes a page, an empty one too; and a few are for the folder itself."""
 DEVICE_FILES = {"/dev/null": READ | WRITE, "/dev/zero": READ, "/dev/full": READ | WRITE} | dict.fromkeys(
     ("/dev/random", "/dev/urandom"), READ
 )
@@ -55,9 +58,15 @@ class Landlock(Backend):
 
     def __init__(self) -> None:
         self._probe: Probe | None = None
+        self._mounts = True
+        """Whether root may mount here, until a probe has shown that it may not."""
 
     def probe(self) -> Probe:
         if self._probe is None or not self._probe.works:
+            self._mounts = True
+            self._probe = _try(self)
+        if not self._probe.works and drops_user():
+            self._mounts = False
             self._probe = _try(self)
         return self._probe
 
@@ -73,7 +82,7 @@ class Landlock(Backend):
             network="seccomp: no sockets",
             syscalls="seccomp",
             other_processes="Landlock: no signals" if version >= 6 else "seccomp: no signals",
-            disk="watched" if policy.limits.disk is not None else "",
+            disk=("tmpfs size" if self._sizes(policy) else "watched") if policy.limits.disk is not None else "",
             kill=kill_means(),
             **limit_means(policy.limits, without_pids="RLIMIT_NPROC above the user's others"),
         )
@@ -89,18 +98,23 @@ class Landlock(Backend):
         channel: int | None = None,
     ) -> Confined:
         guarantees = self.guarantees(policy)
-        check_mounts(policy)
-        check_access(policy)
         _check_sockets(one for one in (stdin, stdout, stderr, channel) if one is not None and one >= 0)
-        return launch(
-            argv,
-            policy,
-            guarantees,
-            limits=process_limits(policy.limits, user=USER if drops_user() else os.getuid()),
-            walls=lambda home: _walls(policy, home),
-            streams=Streams(stdin, stdout, stderr),
-            channel=channel,
-        )
+        with pinned(policy) as pins:
+            return launch(
+                argv,
+                policy,
+                guarantees,
+                limits=process_limits(policy.limits, user=USER if drops_user() else os.getuid()),
+                walls=lambda home: _walls(policy, home, pins, sized=self._sizes(policy)),
+                streams=Streams(stdin, stdout, stderr),
+                channel=channel,
+                pins=pins.values(),
+                watched=not self._sizes(policy),
+            )
+
+    def _sizes(self, policy: Policy) -> bool:
+        """Whether the home is one in memory, of a size that the kernel keeps."""
+        return self._mounts and drops_user() and policy.limits.disk is not None
 
 
 @cache
@@ -143,34 +157,50 @@ def _uncovered(policy: Policy, home: str) -> list[Step]:
     """Show what lies where only root may go, as an interpreter in root's home does, and nothing else that is there."""
     shown = [*(mount.source for mount in (*system_mounts(policy), *policy.mounts)), home]
     private = {path: top for path in shown if (top := closed_above(path)) is not None}
-    if not private:
-        return []
-    steps: list[Step] = [("mounts",), *(("pin", path) for path in private)]
+    for path, top in private.items():
+        if can_be_replaced(top):  # root would make folders wherever it leads by then
+            raise SandboxUnavailable(
+                f"landlock: expected to show {path}, got a private folder above it, {top}, in whose place confined "
+                "code could put something else; take the backend 'bubblewrap'"
+            )
+    steps: list[Step] = [("pin", path) for path in private]
     steps += [("cover", top) for top in sorted(set(private.values()))]
     return steps + [("show", path) for path in sorted(private)]
 
 
-def _walls(policy: Policy, home: str) -> list[Step]:
+def _walls(policy: Policy, home: str, pins: Pins, *, sized: bool) -> list[Step]:
     version = _version()
     everything = (1 << {3: 15, 4: 15}.get(version, 16)) - 1
-    sized = 8 if version < 4 else 16 if version < 6 else 24
-    steps = _uncovered(policy, home) if drops_user() else []
-    steps += [("ruleset", sized, everything, TCP if version >= 4 else 0, SCOPES if version >= 6 else 0)]
-    steps += [("allow", path, rights & everything) for path, rights in _allowed(policy, home).items()]
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    steps: list[Step] = [("hold", mount.source, number) for number, mount in enumerate(pins, FIRST_PIN)]
+    steps += [("hold", home, HOME), *(_mounted(policy, home, sized=sized) if drops_user() else [])]
+    steps += [("ruleset", size, everything, TCP if version >= 4 else 0, SCOPES if version >= 6 else 0)]
+    steps += [("allow", path, rights & everything) for path, rights in _allowed(policy, home, pins).items()]
     if drops_user():
-        os.chown(home, USER, GROUP)
         steps.append(("user", USER, GROUP))
     program = landlock_filter(own_user=drops_user(), signals=version >= 6)
     return [*steps, ("privileges",), ("restrict",), ("filter", program.hex())]
 
 
-def _allowed(policy: Policy, home: str) -> dict[str, int]:
+def _mounted(policy: Policy, home: str, *, sized: bool) -> list[Step]:
+    """In mounts of its own, where root starts it: what lies in private folders, and a home of a limited size."""
+    steps = _uncovered(policy, home)
+    if sized and policy.limits.disk is not None:
+        files = policy.limits.disk // PAGE + SOME
+        steps.append(("home", home, policy.limits.disk, files, USER, GROUP))
+    else:
+        os.chown(home, USER, GROUP, follow_symlinks=False)
+    return [("mounts",), *steps] if steps else []
+
+
+def _allowed(policy: Policy, home: str, pins: Pins) -> dict[str, int]:
     """Paths and rights; a later one adds to an earlier one."""
     writing = ((1 << 16) - 1) & ~MAKE_DEVICES & ~DEVICES
     found = dict(DEVICE_FILES)
     for mount in (*system_mounts(policy), *policy.mounts):
         rights = writing if mount.writable else EXECUTE | READ | LIST
-        found[mount.source] = rights if os.path.isdir(mount.source) else rights & FILE
+        is_folder = os.path.isdir(f"/proc/self/fd/{pins[mount]}" if mount in pins else mount.source)
+        found[mount.source] = rights if is_folder else rights & FILE
         if mount.source == str(PACKAGE):  # Python finds a package by listing the folder it is in
             found.setdefault(os.path.dirname(mount.source), LIST)
     return {**found, home: writing}

@@ -1,7 +1,8 @@
 """The launcher: a program of its own that confines itself, executes the command and stays as the keeper of its tree.
 
 It is imported by an interpreter that was started with `-I -S`, with the three streams, the channel at 3 (or anything),
-its steps at 4 and the control socket at 5, and it imports only what is quick to import. The steps are texts that end in
+its steps at 4, the control socket at 5, its home at 6 and what may be mounted from 7 on, and it imports only what is
+quick to import. The steps are texts that end in
 a null character: a word, its arguments, the next word. They are carried out in a child, in their order; the last one
 executes the command. The keeper inherits orphans (it is their subreaper), so that nothing leaves the tree. When the
 command ends, when the control socket says so, or when it closes because the other side died, the keeper kills the whole
@@ -15,7 +16,7 @@ import sys
 import time
 from _collections_abc import Callable  # quicker than the package around it
 
-STEPS, CONTROL = 4, 5
+STEPS, CONTROL, HOME = 4, 5, 6
 SIGKILL, SIGSTOP = 9, 19 if sys.platform == "linux" else 17
 IGNORED = (13, 25)
 """SIGPIPE and SIGXFSZ, which Python ignores, and whoever it executes would too."""
@@ -25,7 +26,11 @@ PAUSE = 0.1
 SHARE = 10
 """Measuring takes at most one part in so many of the time."""
 BLOCK, PAGE = 512, 4096
-KIND, FOLDER, NAME_TOO_LONG = 0o170000, 0o040000, 36
+KIND, FOLDER, SOCKET, NAME_TOO_LONG = 0o170000, 0o040000, 0o140000, 36
+FLIGHTS = 10
+"""Looks in a row that may find descriptors on their way through sockets: how large those files are, nobody can tell."""
+EXITING = 4
+"""In the flags of a thread."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 environment: dict[str, str] = {}
@@ -124,6 +129,29 @@ def carry_out(steps: list[str], failure: int) -> None:
         os._exit(125)
 
 
+def threads(pid: int) -> list[int]:
+    """The threads of a process, by their numbers."""
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return []  # it has ended
+
+
+def has_in_queue(path: str) -> bool:
+    """Whether somebody has sent descriptors to a socket that nobody has received yet, going by what is said of it."""
+    with open(path, encoding="ascii") as file:
+        return any(line.startswith("scm_fds:") and line.split()[1] != "0" for line in file)
+
+
+def is_ending(thread: int) -> bool:
+    """Whether a thread is on its way out, or gone: then only root may look at it, and it holds nothing for long."""
+    try:
+        with open(f"/proc/{thread}/stat", encoding="utf8", errors="replace") as file:
+            return bool(int(file.read().rpartition(")")[2].split()[6]) & EXITING)
+    except OSError:
+        return True
+
+
 def descendants(root: int) -> list[int]:
     """All processes below one."""
     found: list[int] = []
@@ -173,8 +201,9 @@ def reap(child: int, status: list[int]) -> bool:
 class Folder:
     """The command's own folder, measured every now and then."""
 
-    def __init__(self, path: str, most: int) -> None:
-        self.path, self.most, self.next = path, most, 0.0
+    def __init__(self, path: str, most: int, *, hostile: bool) -> None:
+        self.path, self.most, self.hostile, self.next = path, most, hostile, 0.0
+        self.in_flight, self.flights = False, 0
 
     def is_full(self) -> bool:
         """Whether there is more in it than there may be."""
@@ -201,32 +230,57 @@ class Folder:
                 # else it was removed meanwhile
 
     def nameless(self) -> int:
-        """The bytes of files that were removed while the tree has them open, on the folder's file system."""
-        device, found = os.stat(self.path).st_dev, {}
-        for pid in descendants(os.getpid()):
-            try:
-                for number in os.listdir(f"/proc/{pid}/fd"):
-                    one = os.stat(f"/proc/{pid}/fd/{number}")
-                    if one.st_nlink == 0 and one.st_dev == device:
-                        found[one.st_ino] = one.st_blocks * BLOCK
+        """The bytes of files that were removed while the tree holds them, on the folder's file system."""
+        found: dict[int, int] = {}
+        device, self.in_flight = os.stat(self.path).st_dev, False
+        for thread in (thread for pid in descendants(os.getpid()) for thread in threads(pid)):
+            try:  # each may have descriptors of its own
+                self.opened(f"/proc/{thread}/fd", device, found)
+                self.mapped(f"/proc/{thread}", found)
+            except PermissionError:  # it hides what it holds
+                found[-thread] = self.most + 1 if self.hostile and not is_ending(thread) else 0
             except OSError:
-                pass  # it has ended, or closed it
-        return sum(found.values())
+                pass  # it has ended
+        self.flights = self.flights + 1 if self.in_flight else 0
+        return self.most + 1 if self.flights > FLIGHTS else sum(found.values())
+
+    def opened(self, folder: str, device: int, found: "dict[int, int]") -> None:
+        """Files without a name among the descriptors in a folder, and whether sockets have any in their queues."""
+        for number in os.listdir(folder):
+            try:
+                one = os.stat(f"{folder}/{number}")
+                if one.st_mode & KIND == SOCKET and has_in_queue(f"{folder}info/{number}"):
+                    self.in_flight = True
+            except FileNotFoundError:
+                continue  # closed meanwhile
+            if one.st_nlink == 0 and one.st_dev == device:
+                found[one.st_ino] = one.st_blocks * BLOCK
+
+    def mapped(self, place: str, found: "dict[int, int]") -> None:
+        """Files of the folder that lost their name and are mapped; only root may learn how large they are."""
+        with open(f"{place}/maps", encoding="utf8", errors="replace") as file:
+            rows = [line.split(None, 5) for line in file if line.endswith(" (deleted)\n")]
+        for area, _, offset, _, inode, path in rows:
+            if not path.startswith(f"{self.path}/") or int(inode) in found:
+                continue
+            try:
+                found[int(inode)] = os.stat(f"{place}/map_files/{area}").st_blocks * BLOCK
+            except OSError:
+                begin, end = (int(number, 16) for number in area.split("-"))
+                found[int(inode)] = self.most + 1 if self.hostile else int(offset, 16) + end - begin
 
     def remove(self) -> None:
-        """Remove it with all that is in it, which nothing changes any more.
+        """Remove it with all that is in it, which nothing changes any more; by descriptor, wherever its path leads.
 
         Folders are moved up before they are emptied: they may be deeper than a path can name.
         """
-        os.chmod(self.path, 0o700)
-        top = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
-        while names := os.listdir(top):
+        os.chmod(HOME, 0o700)
+        while names := os.listdir(HOME):
             for name in names:
-                if is_folder(name, top):
-                    self.empty(name, top)
+                if is_folder(name, HOME):
+                    self.empty(name, HOME)
                 else:
-                    os.unlink(name, dir_fd=top)
-        os.close(top)
+                    os.unlink(name, dir_fd=HOME)
         os.rmdir(self.path)
 
     def empty(self, name: str, top: int) -> None:
@@ -272,13 +326,16 @@ def keep(child: int, folder: Folder) -> tuple[int, str]:
 
 def main() -> None:
     """Start the command, and keep its tree."""
-    folder = Folder(sys.argv[1], int(sys.argv[2]))
+    path, most, held = sys.argv[1:]
     steps = read_steps()
-    if "ruleset" in steps:
+    folder = Folder(path, int(most), hostile="ruleset" in steps)
+    if folder.hostile:
         import walls  # beside this file; only where there are walls to be built
 
         WORDS.update(walls.WORDS)
-    os.set_inheritable(CONTROL, False)
+    pins = HOME + 1, HOME + 1 + int(held)
+    for number in (CONTROL, HOME, *range(*pins)):
+        os.set_inheritable(number, False)
     if sys.platform == "linux":
         prctl(PR_SET_SUBREAPER, 1)
     told, failure = os.pipe()
@@ -287,6 +344,7 @@ def main() -> None:
         carry_out(steps, failure)
     os.close(failure)
     os.closerange(0, STEPS)  # else the other side would wait for the ends that the keeper holds
+    os.closerange(*pins)
     status, reached = keep(child, folder)
     report(status, reached, os.read(told, 500))
     folder.remove()

@@ -9,7 +9,7 @@ from ludus.sandbox.cgroup import Cgroup, places
 from ludus.sandbox.policy import Limits
 from ludus.sandbox.rlimits import Rlimit, rlimits
 
-__all__ = ["kill_means", "limit_means", "make_cgroup", "process_limits"]
+__all__ = ["kill_means", "limit_means", "make_cgroup", "process_limits", "tmpfs_means"]
 
 
 def limit_means(limits: Limits, *, without_pids: str = "") -> dict[str, str]:
@@ -25,6 +25,13 @@ def limit_means(limits: Limits, *, without_pids: str = "") -> dict[str, str]:
         "output": "reader",
     }
     return {name: text if getattr(limits, name) is not None else "" for name, text in means.items()}
+
+
+def tmpfs_means(limits: Limits) -> str:
+    """The field of `Guarantees` for folders in memory: what names of files take is the memory of the whole tree."""
+    if limits.disk is None:
+        return ""
+    return "tmpfs size" if "memory" in places() else "tmpfs size, names of files not counted"
 
 
 def kill_means() -> str:

@@ -1,6 +1,5 @@
 """`Sandbox`: a backend and a policy, as one value."""
 
-import subprocess
 import threading
 from collections.abc import Sequence
 from functools import cache
@@ -29,6 +28,8 @@ KNOWN = {
 """By name: a backend is loaded when it is asked for."""
 CONTAINERS = 100
 CHUNK = 65536
+PIPE = -1
+"""As in `subprocess`, which takes milliseconds to import, and a confined child comes through here too."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,8 +134,7 @@ class Sandbox:
 
     def run(self, argv: Sequence[str], *, input: bytes = b"") -> Result:
         """Run a command to its end, or to the first limit."""
-        pipe = subprocess.PIPE
-        with self.start(argv, stdin=pipe if input else None, stdout=pipe, stderr=pipe) as confined:
+        with self.start(argv, stdin=PIPE if input else None, stdout=PIPE, stderr=PIPE) as confined:
             keep = self.policy.limits.output
             readers = [_Reader(confined.stdout, keep), _Reader(confined.stderr, keep)]
             if input:

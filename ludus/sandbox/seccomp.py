@@ -69,6 +69,26 @@ OF_ITSELF = {
 ITS_PRIORITY = {"ioprio_set": 1, "setpriority": 0}
 """Calls about a process, a group or all of a user, and the number that stands for a process."""
 
+SET_DUMPABLE = 4
+SET_ID = 0o6000
+"""The bits of a mode that give whoever executes a file the rights of its user or group."""
+CREATES = 0o100 | 0o20000000
+"""O_CREAT and O_TMPFILE, without which opening has no mode."""
+MODES = {
+    "chmod": 1,
+    "creat": 1,
+    "fchmod": 1,
+    "fchmodat": 2,
+    "fchmodat2": 2,
+    "mkdir": 1,
+    "mkdirat": 2,
+    "mknod": 1,
+    "mknodat": 2,
+}
+"""Calls that set a mode, and which argument it is."""
+OPENING = {"open": 1, "openat": 2}
+"""Calls that set one if they create, and which argument says so; the mode is the next."""
+
 Instruction = tuple[int, int, int, int]
 
 
@@ -103,6 +123,7 @@ def _assemble(kind: str, machine: str) -> bytes:
     program += _on(machine, "ioctl", _unless(1, TERMINAL_INPUT))
     program += _on(machine, "personality", _only(0, PERSONALITIES))
     program += _namespaced(machine) if kind == "namespace" else _unnamespaced(machine, kind)
+    program += _modes(machine)
     program.append(_allow())
     return b"".join(struct.pack("=HBBI", *one) for one in program)
 
@@ -131,6 +152,8 @@ def _unnamespaced(machine: str, kind: str) -> list[Instruction]:
         program += _on(machine, name, [_error()])
     if "+attributes" in kind:
         program += _on(machine, "utimensat", _null(1))
+        hiding = [_load(0), (EQUAL, 1, 0, SET_DUMPABLE), _allow(), *_unless(1, (0,))]
+        program += _on(machine, "prctl", hiding)  # from whoever watches over what it holds, who is the same user
     else:
         for name in OPEN_ATTRIBUTES.split():
             program += _on(machine, name, [_error()])
@@ -138,6 +161,16 @@ def _unnamespaced(machine: str, kind: str) -> list[Instruction]:
         program += _on(machine, name, _only(argument, (0,)))
     for name, process in ITS_PRIORITY.items():
         program += _on(machine, name, [_load(0), (EQUAL, 1, 0, process), _error(), *_only(1, (0,))])
+    return program
+
+
+def _modes(machine: str) -> list[Instruction]:
+    """Nobody leaves a file that runs with the rights of its owner, who may be whoever started all this."""
+    program = _on(machine, "openat2", [_error(errno.ENOSYS)])  # its arguments cannot be read; callers fall back
+    for name, mode in MODES.items():
+        program += _on(machine, name, _without(mode, SET_ID))
+    for name, flags in OPENING.items():
+        program += _on(machine, name, [_load(flags), (MASKED, 1, 0, CREATES), _allow(), *_without(flags + 1, SET_ID)])
     return program
 
 
@@ -155,6 +188,10 @@ def _only(argument: int, values: Iterable[int]) -> list[Instruction]:
 def _unless(argument: int, values: Iterable[int]) -> list[Instruction]:
     steps = [step for value in values for step in ((EQUAL, 0, 1, value), _error())]
     return [_load(argument), *steps, _allow()]
+
+
+def _without(argument: int, bits: int) -> list[Instruction]:
+    return [_load(argument), (MASKED, 0, 1, bits), _error(), _allow()]
 
 
 def _null(argument: int) -> list[Instruction]:

@@ -6,7 +6,7 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -29,6 +29,8 @@ __all__ = ["PATH", "Step", "Supervised", "interpreter", "launch", "variables"]
 LAUNCH = "import sys; sys.path.append(sys.argv.pop(1)); import launcher; launcher.main()"
 """Imported, because a program that is run by its path is compiled every time."""
 PATH = "/usr/local/bin:/usr/bin:/bin"
+HOME, FIRST_PIN = 6, 7
+"""Descriptors of the launcher, beside the streams, the channel at 3, its steps and its control socket."""
 Step = tuple[object, ...]
 
 
@@ -85,13 +87,17 @@ def launch(
     walls: Callable[[str], Iterable[Step]],
     streams: Streams,
     channel: int | None,
+    pins: Iterable[int] = (),
+    watched: bool = True,
 ) -> Supervised:
-    """Start the launcher; `walls` are the steps, given the home folder, that come last before the command."""
-    with ExitStack() as undo:
+    """Start the launcher; `walls` are the steps, given the home folder, that come last before the command.
+
+    The launcher has the home as `HOME` and `pins` as the descriptors from `FIRST_PIN` on; the command has neither.
+    `watched`: it measures the home, and ends everything when there is more in it than there may be.
+    """
+    with ExitStack() as undo, _made_home() as (home, held):
         undo.callback(streams.close)
         undo.callback(streams.release)
-        home = _make_home()
-        undo.callback(os.rmdir, home)
         cgroup = make_cgroup(policy.limits)
         if cgroup is not None:
             undo.callback(cgroup.remove)
@@ -99,20 +105,22 @@ def launch(
         steps += [("cgroup", path) for path in (cgroup.entries if cgroup is not None else ())]
         steps += [("rlimit", *limit) for limit in limits]
         steps += [*_command(argv, policy, home), *walls(home), ("execute",)]
-        pid, control = _spawn(steps, {**streams.descriptors, **({} if channel is None else {3: channel})}, home, policy)
+        given = {**streams.descriptors, **({} if channel is None else {3: channel}), HOME: held}
+        held_pins = dict(enumerate(pins, FIRST_PIN))
+        most = (policy.limits.disk or 0) if watched else 0
+        pid, control = _spawn(steps, given | held_pins, [home, str(most), str(len(held_pins))])
         undo.pop_all()
     streams.release()
     return Supervised(pid, streams, policy, guarantees, cgroup=cgroup, control=control, home=home)
 
 
-def _spawn(steps: Iterable[Step], descriptors: dict[int, int], home: str, policy: Policy) -> tuple[int, socket.socket]:
+def _spawn(steps: Iterable[Step], descriptors: dict[int, int], words: Sequence[str]) -> tuple[int, socket.socket]:
     """Start the launcher with its steps; its pid, and our end of the control socket."""
     ours, theirs = socket.socketpair()
     with theirs, tempfile.TemporaryFile() as file, open(os.devnull, "rb") as nothing:
         file.write("".join(f"{word}\0" for step in steps for word in step).encode("utf8", "surrogateescape"))
         file.seek(0)
-        options = [str(Path(__file__).parent), home, str(policy.limits.disk or 0)]
-        command = [interpreter(), "-I", "-S", "-c", LAUNCH, *options]
+        command = [interpreter(), "-I", "-S", "-c", LAUNCH, str(Path(__file__).parent), *words]
         given = {3: nothing.fileno(), **descriptors, 4: file.fileno(), 5: theirs.fileno()}
         try:
             return spawn(command, {}, given), ours
@@ -129,9 +137,21 @@ def interpreter() -> str:
     return os.path.realpath(found)
 
 
-def _make_home() -> str:
-    """An empty folder for one run, under a name that cannot be guessed."""
-    return os.path.realpath(tempfile.mkdtemp(prefix="ludus-home-"))
+@contextlib.contextmanager
+def _made_home() -> Generator[tuple[str, int], None, None]:
+    """An empty folder for one run, under a name that cannot be guessed, and a descriptor of it until it is handed over.
+
+    Where that fails it is removed again.
+    """
+    home = os.path.realpath(tempfile.mkdtemp(prefix="ludus-home-"))
+    descriptor = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        yield home, descriptor
+    except BaseException:
+        os.rmdir(home)
+        raise
+    finally:
+        os.close(descriptor)
 
 
 def _command(argv: Sequence[str], policy: Policy, home: str) -> list[Step]:

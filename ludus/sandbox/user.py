@@ -2,12 +2,14 @@
 
 import os
 import stat
+from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 from ludus.errors import InvalidArgument
-from ludus.sandbox.policy import Mount, Policy
+from ludus.sandbox.policy import Mount
 
-__all__ = ["GROUP", "USER", "check_access", "closed_above", "drops_user", "give"]
+__all__ = ["GROUP", "USER", "can_be_replaced", "check_access", "closed_above", "drops_user", "give"]
 
 USER = 71000
 """Between the users of machines (below 65536) and the first range that is handed out to containers (100000 and up)."""
@@ -37,10 +39,10 @@ def give(path: str | Path) -> None:
             os.chown(name, USER, GROUP, dir_fd=descriptor, follow_symlinks=False)
 
 
-def check_access(policy: Policy) -> None:
-    """Refuse a mount that confined code could not use, before it finds out by itself."""
-    for mount in policy.mounts if drops_user() else ():
-        found = os.stat(mount.source)
+def check_access(pins: Mapping[Mount, int]) -> None:
+    """Refuse a mount that confined code could not use, before it finds out by itself; by descriptors of the sources."""
+    for mount, descriptor in pins.items() if drops_user() else ():
+        found = os.fstat(descriptor)
         if not _allows(found, _wanted(mount, found)):
             verb = "write" if mount.writable else "read"
             raise InvalidArgument(
@@ -53,6 +55,20 @@ def closed_above(path: str) -> str | None:
     """The uppermost folder on the way to a path that not everybody may enter; None where there is none."""
     ways = [folder for folder in Path(path).parents if not os.stat(folder).st_mode & 0o001]
     return str(ways[-1]) if ways else None
+
+
+def can_be_replaced(path: str) -> bool:
+    """Whether confined code, if it is given a folder above a path, could put something else in its place."""
+    way = [path, *map(str, Path(path).parents)]
+    return any(_may_replace(os.lstat(folder), os.lstat(entry)) for entry, folder in pairwise(way))
+
+
+def _may_replace(folder: os.stat_result, entry: os.stat_result) -> bool:
+    """Lists of rights beyond the mode show in the bits of the group."""
+    user = USER if drops_user() else os.geteuid()
+    owner = folder.st_uid == user
+    writable = owner or bool(folder.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+    return writable and (owner or not folder.st_mode & stat.S_ISVTX or entry.st_uid == user)
 
 
 def _wanted(mount: Mount, found: os.stat_result) -> int:

@@ -70,9 +70,17 @@ def own_mounts() -> None:
     mount(None, "/", None, PRIVATE | RECURSIVE)
 
 
+def hold(path: str, descriptor: str) -> None:
+    """What is at a path is held by a descriptor already: that is meant, whatever is there by now."""
+    pinned[path] = int(descriptor)
+
+
 def pin(path: str) -> None:
-    """Hold on to what is about to be covered."""
-    pinned[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    """Hold on to what is about to be covered, as the mounts of this process have it: only those can be shown again."""
+    found = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    if path in pinned and not os.path.samestat(os.fstat(found), os.fstat(pinned[path])):
+        raise OSError(f"{path}: expected it as it was checked, got something else in its place")
+    pinned[path] = found
 
 
 def cover(folder: str) -> None:
@@ -91,6 +99,19 @@ def show(path: str) -> None:
     mount(held, path, None, BIND | RECURSIVE)
 
 
+def own_home(path: str, size: str, files: str, user: str, group: str) -> None:
+    """Put a home of a limited size, in memory, over the empty one: no file in it is out of the kernel's count."""
+    before = os.fstat(pinned[path])
+    is_folder = os.path.samestat(os.stat("."), before)
+    options = f"mode=0700,size={size},nr_inodes={files},uid={user},gid={group}"
+    mount("tmpfs", path, "tmpfs", NO_SETUID | NO_DEVICES, options)
+    pinned[path] = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    if os.fstat(pinned[path]).st_dev == before.st_dev:
+        raise OSError(f"{path}: expected a home of its own, got another folder in its place")
+    if is_folder:
+        os.chdir(path)
+
+
 def mount(source: "str | None", target: str, kind: "str | None", flags: int, data: "str | None" = None) -> None:
     """`mount`, with texts."""
     texts = [None if text is None else os.fsencode(text) for text in (source, target, kind, data)]
@@ -106,10 +127,9 @@ def make_ruleset(size: str, files: str, network: str, scoped: str) -> None:
 
 def allow(path: str, rights: str) -> None:
     """Allow what is beneath a path."""
-    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    descriptor = pinned[path] if path in pinned else os.open(path, os.O_PATH | os.O_CLOEXEC)
     attribute = PathAttribute(int(rights), descriptor)
     checked(libc.syscall(ADD_RULE, ruleset[0], PATH_BENEATH, ctypes.byref(attribute), 0), f"landlock_add_rule {path}")
-    os.close(descriptor)
 
 
 def restrict() -> None:
@@ -128,9 +148,11 @@ def filter_calls(program: str) -> None:
 
 WORDS = {
     "mounts": (own_mounts, 0),
+    "hold": (hold, 2),
     "pin": (pin, 1),
     "cover": (cover, 1),
     "show": (show, 1),
+    "home": (own_home, 5),
     "user": (become, 2),
     "ruleset": (make_ruleset, 4),
     "allow": (allow, 2),

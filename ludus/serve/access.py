@@ -22,7 +22,11 @@ SHORTEST = 16
 
 
 class Principal(NamedTuple):
-    """Somebody, as a token made known."""
+    """Somebody, as a token made known.
+
+    >>> Principal("agent", "1f0c").may("step")
+    True
+    """
 
     role: Role
     name: str
@@ -53,6 +57,8 @@ class Access:
         for number, (token, role) in enumerate((tokens or {}).items()):
             if len(token) < SHORTEST:
                 raise InvalidArgument(f"token {number}: expected at least {SHORTEST} characters, got {len(token)}")
+            if not token.isascii() or not token.isprintable() or " " in token:
+                raise InvalidArgument(f"token {number}: expected letters, digits and signs of ASCII, got others")
             if role not in RIGHTS:
                 raise InvalidArgument(f"token {number}: expected one of {listing(RIGHTS)}, got {shorten(role)}")
             digest = sha256(token.encode()).digest()

@@ -1,23 +1,33 @@
 """`create_app`: a server as an ASGI application, for `ludus serve` and for whoever has an ASGI server of their own."""
 
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Mount
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ludus.core.spec import load_entry_point
-from ludus.serve.access import Access
+from ludus.errors import InvalidArgument, LudusError
+from ludus.serve.access import Access, Principal
 from ludus.serve.doors import admin, browse, mcp, openenv, wire
+from ludus.serve.doors.unix import serve_unix
 from ludus.serve.guard import Guard
+from ludus.serve.logs import watch
+from ludus.serve.peers import Peers
+from ludus.serve.relaying import Relaying
 from ludus.serve.served import Served
 from ludus.serve.server import Server
 from ludus.serve.settings import Settings
+from ludus.serve.targets import Application, offered
 
-__all__ = ["app_of", "create_app"]
+__all__ = ["app_of", "create_app", "guarded"]
 
+FOR_RUNNERS = "role: expected orchestrator, for an application that knows no roles, got another"
+FORBIDDEN = JSONResponse({"detail": FOR_RUNNERS}, 403)
 PAGES = "ludus.web.pages:routes"
 """By name: the pages are above this room, and a server without them is still one."""
 
@@ -25,40 +35,74 @@ PAGES = "ludus.web.pages:routes"
 def create_app(
     *targets: Any, settings: Settings | None = None, access: Access | None = None, hosts: Iterable[str] | None = ()
 ) -> Starlette:
-    """An ASGI application that serves environments: ids, specs, Env classes, or `Served` values.
+    """An ASGI application that serves environments: ids, specs, Env classes, folders, or `Served` values.
 
     The first is at the root, and each under `/env/NAME`. `hosts` are the names that the server may be called by beside
-    this machine's own; None allows any.
+    this machine's own; None allows any. It is for one process: sessions live in it.
 
     >>> create_app("CartPole-v1").state.server.sessions.served().name
     'CartPole-v1'
     """
-    return app_of(Server(targets, settings, access), hosts)
+    settings = settings or Settings()
+    found = offered(targets, settings)
+    if isinstance(found, Application):
+        raise InvalidArgument(f"create_app: expected environments, got {found.name!r}, which is an application already")
+    return app_of(Server(found, settings, access), hosts)
 
 
-def app_of(server: Server, hosts: Iterable[str] | None = ()) -> Starlette:
-    """The application of a server that is made already."""
+def app_of(
+    server: Server,
+    hosts: Iterable[str] | None = (),
+    *,
+    pages: bool = True,
+    unix: str | None = None,
+    peers: Peers | None = None,
+) -> Starlette:
+    """The application of a server that is made already; with a path for the wire, and among other workers."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
-        del app
-        await server.sessions.start()
-        try:
+        async with AsyncExitStack() as held:
+            await server.sessions.start()
+            held.push_async_callback(server.sessions.stop)
+            try:
+                if unix is not None:
+                    await held.enter_async_context(await serve_unix(server, unix))
+            except LudusError as error:
+                app.state.failure = error
+                raise
+            if peers is not None:
+                held.callback(peers.close)
             yield
-        finally:
-            await server.sessions.stop()
 
-    guard = Middleware(Guard, access=server.access, hosts=hosts)
-    app = Starlette(routes=_routes(server), middleware=[guard], lifespan=lifespan)
+    watch(server.sessions, peers)
+    middleware = [Middleware(Guard, access=server.access, hosts=hosts, settings=server.settings, pages=pages)]
+    if peers is not None:
+        middleware.append(Middleware(Relaying, peers=peers, settings=server.settings))
+    app = Starlette(routes=_routes(server, pages, peers), middleware=middleware, lifespan=lifespan)
     app.state.server = server
     return app
 
 
-def _routes(server: Server) -> list[BaseRoute]:
+def guarded(app: ASGIApp, access: Access, hosts: Iterable[str] | None = ()) -> ASGIApp:
+    """An application that is not ours behind our guard; roles mean nothing to it, so it is for those who may run it."""
+
+    async def for_runners(scope: Scope, receive: Receive, send: Send) -> None:
+        principal: Principal | None = scope.get("state", {}).get("principal")
+        if principal is not None and not principal.may("run"):
+            refusal = {"type": "websocket.close", "code": 4403, "reason": FOR_RUNNERS}
+            await (send(refusal) if scope["type"] == "websocket" else FORBIDDEN(scope, receive, send))
+            return
+        await app(scope, receive, send)
+
+    return Guard(for_runners, access, hosts)
+
+
+def _routes(server: Server, pages: bool, peers: Peers | None) -> list[BaseRoute]:
     """All doors: each environment under its name, the first at the root too, and what belongs to the whole server."""
-    whole = [*wire.routes(server), *admin.routes(server), *browse.routes(server)]
+    whole = [*wire.routes(server), *admin.routes(server, peers), *browse.routes(server)]
     named: list[BaseRoute] = [Mount(f"/env/{name}", routes=_doors(server, one)) for name, one in server.offered.items()]
-    return [*whole, *named, *_doors(server, server.sessions.served()), *load_entry_point(PAGES)()]
+    return [*whole, *named, *_doors(server, server.sessions.served()), *(load_entry_point(PAGES)() if pages else [])]
 
 
 def _doors(server: Server, served: Served) -> list[BaseRoute]:

@@ -3,29 +3,27 @@
 import asyncio
 from contextlib import suppress
 from functools import partial
-from time import monotonic
+from inspect import isawaitable
+from time import perf_counter
 from typing import Any, Protocol
 
-from ludus.errors import AccessDenied, ChannelError, CodecError, InvalidArgument, LudusError
+from ludus.errors import CodecError, InvalidArgument
 from ludus.serve.access import Principal
 from ludus.serve.failing import error_reply
+from ludus.serve.greeting import Greeting, greet
 from ludus.serve.hosted import Hosted
+from ludus.serve.rate import Bucket
 from ludus.serve.server import Server
-from ludus.serve.session import Session
-from ludus.wire import decode_value, write_space
 from ludus.wire.dialogue import Verdict
 from ludus.wire.message import CloseRequest, DoneReply, StepRequest
 from ludus.wire.network import (
-    NETWORK_PROTOCOL,
     Answered,
     Asked,
     CancelRequest,
     ErrorReply,
     ForkReply,
     ForkRequest,
-    HelloRequest,
     VectorStepRequest,
-    WelcomeReply,
     read_asked,
     write_message,
 )
@@ -33,8 +31,11 @@ from ludus.wire.network import (
 __all__ = ["Link", "converse"]
 
 STEPS = (StepRequest, VectorStepRequest)
-MOST_UNANSWERED = 64
 CANCELLED = "Cancelled"
+TURN = 32
+"""Messages of one connection, after which others have their turn, though more of them wait."""
+LARGE = 1 << 16
+"""Bytes from which on a message is taken apart in a thread: thousands of values would keep everybody waiting."""
 
 
 class Link(Protocol):
@@ -54,173 +55,206 @@ class Link(Protocol):
 
 
 async def converse(server: Server, link: Link, principal: Principal) -> None:
-    """Serve a connection until it ends; its session outlives it, unless it was closed by word."""
+    """Serve a connection until it ends, and close it; its session outlives it, unless it was closed by word."""
     try:
-        session = await _greet(server, link, principal)
-    except LudusError as error:
-        await _send(link, Answered(0, error_reply(error, trace=principal.may("run"))))
-        await link.close()
-        return
-    if session is not None:
-        await Conversation(server, link, principal, session).run()
-
-
-async def _greet(server: Server, link: Link, principal: Principal) -> Session | None:
-    """Open or find the session that the first message asks for, and take it over from an older connection."""
-    data = await link.receive()
-    if data is None:
-        return None
-    asked = read_asked(data, server.settings.limits)
-    hello = asked.request
-    if asked.number or not isinstance(hello, HelloRequest) or hello.protocol != NETWORK_PROTOCOL:
-        raise ChannelError(f"session: expected a hello of protocol {NETWORK_PROTOCOL} under number 0, got another")
-    if hello.session:
-        principal.need("step", "go on with a session")
-        session = server.sessions.find(hello.session)
-    else:
-        session = await server.sessions.open(
-            hello.env,
-            principal,
-            lanes=hello.lanes,
-            autoreset_mode=hello.autoreset_mode,
-            arguments=_arguments(hello),
-        )
-    older: Any = session.connection
-    session.connection = link
-    if older is not None:
-        await older.close()
-    await _send(link, Answered(0, _welcome(server, session, principal)))
-    return session
-
-
-def _arguments(hello: HelloRequest) -> dict[str, Any]:
-    found = decode_value(hello.arguments, "arguments")
-    if not isinstance(found, dict):
-        raise InvalidArgument("arguments: expected them by name, got another value")
-    return found
-
-
-def _welcome(server: Server, session: Session, principal: Principal) -> WelcomeReply:
-    served, hosted = session.served, session.hosted
-    if hosted is None:
-        raise ChannelError("session: expected one that is there, got one that is being closed")
-    env: Any = hosted.env
-    limits = server.settings.limits
-    return WelcomeReply(
-        NETWORK_PROTOCOL,
-        session.id,
-        served.name,
-        session.lanes,
-        env.autoreset_mode.value if session.lanes else "",
-        write_space(hosted.space),
-        write_space(hosted.action_space),
-        served.description().metadata,
-        env.render_mode,
-        served.description().name,
-        served.spec.to_json() if isinstance(served.spec.entry_point, str) else "",
-        session.dialogue.last,
-        principal.role,
-        {"size": limits.size, "depth": limits.depth, "items": limits.items},
-        "none",
-        "raw",
-    )
-
-
-async def _send(link: Link, answered: Answered) -> None:
-    with suppress(OSError):
-        await link.send(write_message(answered))
+        greeting = await greet(server, link, principal)
+        if greeting is not None:
+            await Conversation(server, link, principal, greeting).run()
+    except Exception as error:  # whatever a constructor raises is told, and ends this connection alone
+        server.metrics.count("errors", kind=type(error).__name__)
+        with suppress(OSError):
+            await link.send(write_message(Answered(0, error_reply(error, trace=principal.may("run")))))
+    finally:
+        with suppress(OSError):
+            await link.close()
 
 
 class Conversation:
     """A connection that has its session."""
 
-    def __init__(self, server: Server, link: Link, principal: Principal, session: Session) -> None:
-        self.server, self.link, self.principal, self.session = server, link, principal, session
-        self.limits = server.settings.limits
-        self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._cancelled: set[int] = set()
+    def __init__(self, server: Server, link: Link, principal: Principal, greeting: Greeting) -> None:
+        self.server, self.link, self.principal, self.session = server, link, principal, greeting.session
+        self.limits, self.compression = server.settings.limits, greeting.compression
+        self._greeting = greeting
+        self._ready = False
+        """Whether its welcome is sent: replies come after it."""
+        self._steps, self._runs = principal.may("step"), principal.may("run")
+        self._bucket = Bucket(server.settings.rate)
 
     async def run(self) -> None:
         """Read requests and carry them out, until the connection ends or another one takes the session over."""
-        session, link = self.session, self.link
+        session, link, take = self.session, self.link, self._bucket.take
+        count = 0
         try:
-            while session.connection is link:
-                data = await link.receive()
-                if data is None:
+            await self._begin()
+            data = await self._greeting.first
+            while data is not None and session.connection is self:
+                pause, count = take(), count + 1
+                if pause or not count % TURN:
+                    await asyncio.sleep(pause)
+                await self._take(data)
+                if session.lost is not None:
                     break
-                try:
-                    asked = read_asked(data, self.limits)
-                except CodecError as error:
-                    await _send(link, Answered(0, error_reply(error)))
-                    continue
-                await self._take(asked)
+                data = await link.receive()
         finally:
-            if session.connection is link:
-                session.connection = None
-            session.used = monotonic()
+            await self._end()
 
-    async def _take(self, asked: Asked) -> None:
-        number, dialogue = asked.number, self.session.dialogue
+    async def _begin(self) -> None:
+        """Take the session over from an older connection, and say welcome."""
+        session = self.session
+        welcome = write_message(Answered(0, self._greeting.welcome(self.principal)))
+        older: Any = session.connection
+        session.connection, session.was_connected = self, True
+        if older is not None:
+            closing = older.close()
+            if isawaitable(closing):
+                await closing
+        await self._send(welcome)
+        self._ready = True
+
+    async def _end(self) -> None:
+        session = self.session
+        self._greeting.first.cancel()
+        if session.connection is self:
+            session.connection = None
+            session.touch()
+
+    async def close(self) -> None:
+        """End the connection: another one has taken the session over."""
+        await self.link.close()
+
+    # --- requests ---
+
+    async def _take(self, data: bytes) -> None:
+        try:
+            if len(data) < LARGE:
+                asked = read_asked(self.compression.unpack(data, self.limits), self.limits)
+            else:
+                asked = await asyncio.get_running_loop().run_in_executor(None, self._read, data)
+        except CodecError as error:
+            await self._send(write_message(Answered(0, error_reply(error))))
+            return
+        number, session = asked.number, self.session
         if number == 0:
             await self._out_of_order(asked)
             return
-        verdict = dialogue.judge(number)
+        verdict = session.dialogue.judge(number)
         if verdict is Verdict.RUN:
-            dialogue.begin(number)
-            if self.session.inline and not self.session.busy:
+            session.dialogue.begin(number, asked.received)
+            kind = type(asked.request)
+            if kind in STEPS and self._steps and session.is_quick(kind):
+                await self._send(self._stepped(asked, kind))
+            elif session.is_quick(kind) or kind is CloseRequest:
                 await self._carry_out(asked)
-                return
-            if len(self._tasks) >= MOST_UNANSWERED:
-                await asyncio.wait(self._tasks.values(), return_when=asyncio.FIRST_COMPLETED)
-            task = asyncio.get_running_loop().create_task(self._carry_out(asked))
-            self._tasks[number] = task
-            task.add_done_callback(lambda _: self._tasks.pop(number, None))
-        elif verdict is Verdict.REPEAT:
-            await _send(self.link, dialogue.reply(number))
-        elif verdict is Verdict.REFUSE:
-            await _send(self.link, Answered(number, ErrorReply("ChannelError", dialogue.refusal(number))))
+            else:
+                task = asyncio.get_running_loop().create_task(self._carry_out(asked))
+                session.tasks.add(task)
+                task.add_done_callback(session.tasks.discard)
+        elif verdict is not Verdict.WAIT:
+            await self._send(self._repeated(number, verdict))
+
+    def _read(self, data: bytes) -> Asked:
+        return read_asked(self.compression.unpack(data, self.limits), self.limits)
 
     async def _out_of_order(self, asked: Asked) -> None:
         if isinstance(asked.request, CancelRequest):
-            self._cancelled.add(asked.request.number)
-            if self.session.dialogue.last + 1 == asked.request.number:
-                self.session.interrupt()
-        else:
-            await _send(self.link, Answered(0, ErrorReply("ChannelError", "session: expected a number from 1 on")))
+            if self._steps:
+                self.session.cancel(asked.request.number)
+            return
+        await self._send(write_message(Answered(0, ErrorReply("CodecError", "session: expected a number from 1 on"))))
+
+    def _repeated(self, number: int, verdict: Verdict) -> bytes:
+        dialogue = self.session.dialogue
+        if verdict is Verdict.REFUSE:
+            return write_message(Answered(number, ErrorReply("CodecError", dialogue.refusal(number))))
+        if dialogue.is_restricted(number) and not self._runs:
+            told = f"request {number}: expected a role with the right to run, got {self.principal.role}"
+            return write_message(Answered(number, ErrorReply("AccessDenied", told)))
+        return dialogue.reply(number)
+
+    # --- carrying them out ---
+
+    def _stepped(self, asked: Asked, kind: type[Any]) -> bytes:
+        """A quick step, from the request to the bytes of its reply: nothing else runs in between."""
+        begin, session, request = perf_counter(), self.session, asked.request
+        try:
+            reply = session.now(lambda hosted: hosted.answer(request), kind)
+        except Exception as error:
+            reply = self._failed(error)
+        return self._finished(asked, reply, begin)
 
     async def _carry_out(self, asked: Asked) -> None:
         """Do it, keep the reply, and send it to whoever is connected by then."""
-        begin, session = monotonic(), self.session
+        begin = perf_counter()
         try:
             reply = await self._answer(asked)
         except Exception as error:
-            self.server.metrics.count("errors", env=session.served.name, kind=type(error).__name__)
-            reply = error_reply(error, trace=self.principal.may("run"))
-        answered = session.dialogue.finish(asked.number, reply)
-        if isinstance(asked.request, STEPS):
-            self.server.metrics.count("steps", max(1, session.lanes), env=session.served.name)
-            self.server.metrics.time("step", monotonic() - begin)
-        link: Any = session.connection
-        if link is not None:
-            await _send(link, answered)
+            reply = self._failed(error)
+        data = self._finished(asked, reply, begin)
+        connection: Any = self.session.connection
+        if asked.request.__class__ is CloseRequest:
+            connection = self
+        if isinstance(connection, Conversation):
+            await connection.deliver(asked.number, data)
+
+    async def deliver(self, number: int, data: bytes) -> None:
+        """Send a reply, if this connection may have it; before its welcome nothing is sent: it will ask again."""
+        if self._ready and (self._runs or not self.session.dialogue.is_restricted(number)):
+            await self._send(data)
+
+    def _finished(self, asked: Asked, reply: Any, begin: float) -> bytes:
+        number, session, metrics = asked.number, self.session, self.server.metrics
+        steps = asked.request.__class__ in STEPS
+        data = self._bytes(number, reply)
+        told_all = steps and not (type(reply) is ErrorReply and reply.trace)
+        session.dialogue.finish(number, data, restricted=self._runs and not told_all)
+        if session.cancelled:
+            session.cancelled.discard(number)
+        if steps:
+            metrics.count("steps", session.lanes or 1, env=session.served.name)
+            metrics.time("step", perf_counter() - begin)
+        return data
+
+    def _bytes(self, number: int, reply: Any) -> bytes:
+        """A reply as a message; one that the client would not take is an error instead."""
+        try:
+            data = write_message(Answered(number, reply))
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            return write_message(Answered(number, self._failed(CodecError(f"reply: expected plain data: {error}"))))
+        if len(data) > self.limits.size:
+            told = f"reply: expected at most {self.limits.size} bytes, got {len(data)}; it was carried out all the same"
+            return write_message(Answered(number, ErrorReply("CodecError", told)))
+        return data
+
+    def _failed(self, error: Exception) -> ErrorReply:
+        self.server.metrics.count("errors", env=self.session.served.name, kind=type(error).__name__)
+        return error_reply(error, trace=self._runs)
 
     async def _answer(self, asked: Asked) -> Any:
-        request = asked.request
-        if asked.number in self._cancelled:
-            self._cancelled.discard(asked.number)
-            return ErrorReply(CANCELLED, f"request {asked.number}: it was cancelled before it began")
-        if not isinstance(request, STEPS):
-            self.principal.need("run", type(request).__name__)
-        elif not self.principal.may("step"):
-            raise AccessDenied(f"step: expected a role with the right to step, got {self.principal.role}")
+        request, session = asked.request, self.session
+        steps = isinstance(request, STEPS)
+        self.principal.need("step" if steps else "run", type(request).__name__)
+        if asked.seconds is not None and not asked.seconds > 0:
+            raise InvalidArgument(f"seconds: expected a number above 0, got {asked.seconds}")
         if isinstance(request, ForkRequest):
-            return ForkReply((await self.server.sessions.fork(self.session, request.number, self.principal)).id)
+            return ForkReply((await self.server.sessions.fork(session, request.number, self.principal)).id)
         if isinstance(request, CloseRequest):
-            await self.server.sessions.close(self.session)
+            await self.server.sessions.close(session)
             return DoneReply()
-        work = partial(_answered, request)
-        return await self.session.call(work, asked.seconds, long=not isinstance(request, STEPS))
+        work = partial(self._in_turn, asked)
+        return await session.call(work, asked.seconds, long=not steps, kind=type(request))
 
+    def _in_turn(self, asked: Asked, hosted: Hosted) -> Any:
+        """Where the environment lives: carry it out, unless it was cancelled while it waited."""
+        session, number = self.session, asked.number
+        if number in session.cancelled:
+            return ErrorReply(CANCELLED, f"request {number}: it was cancelled before it began")
+        session.under_way = number
+        try:
+            return hosted.answer(asked.request)
+        finally:
+            session.under_way = 0
 
-def _answered(request: Any, hosted: Hosted) -> Any:
-    return hosted.answer(request)
+    async def _send(self, data: bytes) -> None:
+        with suppress(OSError):  # the end of the connection is seen where it is read
+            await self.link.send(self.compression.pack(data))

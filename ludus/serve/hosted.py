@@ -11,18 +11,20 @@ import numpy as np
 
 from ludus.core import Env, Snapshot, VectorEnv
 from ludus.errors import (
-    ChannelError,
     CodecError,
     ContractViolation,
     InvalidAction,
     InvalidArgument,
     InvalidValue,
+    RenderError,
     ResetNeeded,
     SnapshotError,
     shorten,
 )
-from ludus.rendering.png import to_png
 from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
+from ludus.sandbox.environment.sandboxed_vector_env import SandboxedVectorEnv
+from ludus.spaces import Discrete
+from ludus.vector.lanes import LaneVectorEnv
 from ludus.wire import SpaceCodec, decode_value, encode_value
 from ludus.wire.infos import write_infos
 from ludus.wire.message import (
@@ -45,11 +47,17 @@ from ludus.wire.network import (
     VectorStepReply,
     VectorStepRequest,
 )
+from ludus.wire.pictures import PictureCodec, is_picture, write_png, write_render
 from ludus.wire.replies import step_reply, write_info, written
 
 __all__ = ["Hosted", "Outcome"]
 
 LONGEST_ID = 255
+REASONS = {
+    "deadline": "its process was killed, since it did not answer in time",
+    "cancelled": "its process was killed, since the step was cancelled",
+}
+new_tuple: Any = tuple.__new__  # a named tuple's own constructor takes three times as long
 CUT = "sandbox"
 """The key of `info` that tells that a process ended, and with it the episode."""
 
@@ -77,8 +85,8 @@ class Outcome(NamedTuple):
 class Hosted:
     """One environment (or batch) with the number of its steps, an episode's name, and its snapshots."""
 
-    def __init__(self, env: Env[Any, Any], *, max_snapshots: int = 64) -> None:
-        self.env, self.batched = env, isinstance(env, VectorEnv)
+    def __init__(self, env: Env[Any, Any], *, max_snapshots: int = 64, pictures: str = "raw") -> None:
+        self.env, self.batched, self.pictures = env, isinstance(env, VectorEnv), pictures
         single: Any = env
         self.space = single.single_observation_space if self.batched else env.observation_space
         self.action_space = single.single_action_space if self.batched else env.action_space
@@ -87,20 +95,12 @@ class Hosted:
         """`last` is what the latest reset or step gave; of a batch nothing."""
         self._snapshots: dict[int, tuple[Snapshot, tuple[Any, ...]]] = {}
         self._taken, self._most = 0, max_snapshots
-        self._observations = SpaceCodec(env.observation_space, "observation")
-        self._finals = SpaceCodec(self.space, "final_obs")
-        self._actions = SpaceCodec(env.action_space, "action")
-        self._answers: dict[type[Any], Callable[[Any], Any]] = {
-            RenderRequest: lambda _: ValueReply(encode_value(self.render(), "render")),
-            PictureRequest: lambda _: ValueReply(self.picture()),
-            SnapshotRequest: self._snapshot,
-            RestoreRequest: self._restore,
-            StateRequest: lambda request: ValueReply(encode_value(self.state(private=request.private), "state")),
-        }
-        if self.batched:
-            self._answers |= {VectorStepRequest: self._step_batch, VectorResetRequest: self._reset_batch}
-        else:
-            self._answers |= {StepRequest: self._step, ResetRequest: self._reset}
+        self._interrupted = ""
+        codec: Any = PictureCodec if pictures == "png" else SpaceCodec
+        lane = (self.space,) if pictures == "png" else ()
+        self._observations: SpaceCodec = codec(env.observation_space, "observation", *lane)
+        self._finals: SpaceCodec = codec(self.space, "final_obs")
+        self._read = _action_reader(env)
 
     # --- the episode, by values ---
 
@@ -114,6 +114,7 @@ class Hosted:
         if not isinstance(result, tuple) or len(result) != 2:
             raise ContractViolation(f"reset: expected an observation and an info, got {shorten(result)}")
         self.episode_id, self.step_count, self.done = episode_id or str(uuid4()), 0, False
+        self._interrupted = ""
         outcome = Outcome(result[0], None, False, False, result[1])
         if not self.batched:
             self.last = outcome
@@ -123,30 +124,66 @@ class Hosted:
         """Advance the episode by an action of the action space."""
         if self.episode_id is None:
             raise ResetNeeded("step: expected reset first, got no episode under way")
-        observation, reward, terminated, truncated, info = self.env.step(action)
+        result: Any = self.env.step(action)
+        if not isinstance(result, tuple) or len(result) != 5:
+            raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
         self.step_count += 1
-        outcome = Outcome(observation, reward, terminated, truncated, info)
+        outcome = new_tuple(Outcome, result)
         if not self.batched:
-            self.done, self.last = outcome.done, outcome
+            self.last = outcome
+            self.done = bool(result[2] or result[3])
+            if self._interrupted:
+                self._explain(outcome)
         return outcome
 
+    def _explain(self, outcome: Outcome) -> None:
+        """Tell in the info of a step that was cut from here why that was."""
+        why, self._interrupted = self._interrupted, ""
+        told = outcome.info.get(CUT) if outcome.infrastructure else None
+        if isinstance(told, dict):
+            told |= {"limit": why, "reason": REASONS.get(why, told.get("reason"))}
+
     def state(self, *, private: bool = False) -> dict[str, Any]:
-        """The episode's name, its steps, and what the author shows."""
-        own = {} if self.batched else self.env.state_data(private=private)
+        """The episode's name, its steps, and what the author shows; of a batch, that of each lane as `lanes`."""
+        own = self._lane_states(private) if self.batched else self.env.state_data(private=private)
         return {**own, "episode_id": self.episode_id, "step_count": self.step_count}
+
+    def _lane_states(self, private: bool) -> dict[str, Any]:
+        """What each lane shows, where lanes are environments of their own; a compiled batch has none."""
+        env: Any = self.env
+        if isinstance(env, SandboxedVectorEnv):
+            return {"lanes": list(env._each_lane(StateRequest(private), "state"))}  # pyright: ignore[reportPrivateUsage]
+        if isinstance(env, LaneVectorEnv):
+            return {"lanes": list(env.call("state_data", private=private))}
+        return {}
 
     def render(self) -> Any:
         """The current picture."""
+        if self.env.render_mode is None:
+            raise RenderError("render: expected an environment that draws, got one made without a render_mode")
         return self.env.render()
 
     def picture(self) -> bytes:
         """The current picture as PNG."""
         return as_png(self.render())
 
-    def interrupt(self) -> bool:
-        """End what is under way, from another thread: where a process of its own runs it."""
-        if isinstance(self.env, SandboxedEnv):
-            self.env.interrupt()
+    @property
+    def can_interrupt(self) -> bool:
+        """Whether what is under way can be ended: where a process of its own runs it."""
+        return isinstance(self.env, SandboxedEnv | SandboxedVectorEnv)
+
+    def interrupt(self, why: str = "cancelled") -> bool:
+        """End what is under way, from another thread, where that can be done; the episode is truncated."""
+        env = self.env
+        self._interrupted = why
+        if isinstance(env, SandboxedEnv):
+            env.interrupt()
+            return True
+        if isinstance(env, SandboxedVectorEnv):
+            for resident in list(env._residents):  # pyright: ignore[reportPrivateUsage]
+                tenant = resident.tenant
+                if tenant is not None:
+                    tenant.kill()
             return True
         return False
 
@@ -159,15 +196,15 @@ class Hosted:
 
     def answer(self, request: Any) -> Any:
         """The reply to a message of `ludus.wire.network`; what goes wrong is raised."""
-        answer = self._answers.get(type(request))
+        answer = (BATCH if self.batched else ONE).get(type(request))
         if answer is None:
             kind = "a batch" if self.batched else "one environment"
-            raise ChannelError(f"session of {kind}: expected another request, got a {type(request).__name__}")
-        return answer(request)
+            raise InvalidArgument(f"session of {kind}: expected another request, got a {type(request).__name__}")
+        return answer(self, request)
 
     def _action(self, data: Any) -> Any:
         try:
-            return self._actions.read(data)
+            return self._read(data)
         except (CodecError, InvalidValue) as error:
             raise InvalidAction(str(error)) from error
 
@@ -175,8 +212,7 @@ class Hosted:
         return step_reply(self.step(self._action(request.action)), self._observations)
 
     def _reset(self, request: ResetRequest) -> ResetReply:
-        seed, options = decode_value(request.seed, "seed"), decode_value(request.options, "options")
-        outcome = self.reset(seed=seed, options=options)
+        outcome = self.reset(seed=decode_value(request.seed, "seed"), options=_options(request.options))
         return ResetReply(written(self._observations, outcome.observation), write_info(outcome.info))
 
     def _step_batch(self, request: VectorStepRequest) -> VectorStepReply:
@@ -186,15 +222,36 @@ class Hosted:
             np.asarray(rewards, "<f8").tobytes(),
             np.asarray(terminated, np.bool_).tobytes(),
             np.asarray(truncated, np.bool_).tobytes(),
-            write_infos(infos, self._finals) if infos else {},
+            self._infos(infos) if infos else {},
         )
 
     def _reset_batch(self, request: VectorResetRequest) -> VectorResetReply:
-        seed, options = decode_value(request.seed, "seed"), decode_value(request.options, "options")
-        outcome = self.reset(seed=seed, options=options)
-        return VectorResetReply(
-            written(self._observations, outcome.observation), write_infos(outcome.info, self._finals)
-        )
+        outcome = self.reset(seed=decode_value(request.seed, "seed"), options=_options(request.options))
+        return VectorResetReply(written(self._observations, outcome.observation), self._infos(outcome.info))
+
+    def _infos(self, infos: Any) -> dict[str, Any]:
+        try:
+            return write_infos(infos, self._finals)
+        except (CodecError, InvalidValue) as error:
+            raise ContractViolation(str(error)) from error
+
+    def _render(self, request: RenderRequest) -> ValueReply:
+        del request
+        picture = self.render()
+        try:
+            return ValueReply(write_render(picture) if self.pictures == "png" else encode_value(picture, "render"))
+        except CodecError as error:
+            raise ContractViolation(str(error)) from error
+
+    def _picture(self, request: PictureRequest) -> ValueReply:
+        del request
+        return ValueReply(self.picture())
+
+    def _state(self, request: StateRequest) -> ValueReply:
+        try:
+            return ValueReply(encode_value(self.state(private=request.private), "state"))
+        except CodecError as error:
+            raise ContractViolation(str(error)) from error
 
     # --- snapshots ---
 
@@ -235,8 +292,48 @@ class Hosted:
         self.episode_id, self.step_count, self.done, self.last = mine
 
 
+SHARED: dict[type[Any], Callable[[Hosted, Any], Any]] = {
+    RenderRequest: Hosted._render,  # pyright: ignore[reportPrivateUsage]
+    PictureRequest: Hosted._picture,  # pyright: ignore[reportPrivateUsage]
+    SnapshotRequest: Hosted._snapshot,  # pyright: ignore[reportPrivateUsage]
+    RestoreRequest: Hosted._restore,  # pyright: ignore[reportPrivateUsage]
+    StateRequest: Hosted._state,  # pyright: ignore[reportPrivateUsage]
+}
+ONE = {StepRequest: Hosted._step, ResetRequest: Hosted._reset, **SHARED}  # pyright: ignore[reportPrivateUsage]
+BATCH = {
+    VectorStepRequest: Hosted._step_batch,  # pyright: ignore[reportPrivateUsage]
+    VectorResetRequest: Hosted._reset_batch,  # pyright: ignore[reportPrivateUsage]
+    **SHARED,
+}
+
+
+def _options(data: Any) -> dict[str, Any] | None:
+    options = decode_value(data, "options")
+    if options is not None and type(options) is not dict:
+        raise InvalidArgument(f"options: expected a dictionary or None, got {shorten(options)}")
+    return options
+
+
+def _action_reader(env: Any) -> Callable[[Any], Any]:
+    """What reads actions: of a choice out of a few, which is most of them, in one comparison.
+
+    Bounds are left to environments that clip by themselves, and to those behind a wall, whose own process says no.
+    """
+    space, codec = env.action_space, SpaceCodec(env.action_space, "action")
+    if isinstance(env, SandboxedEnv) or getattr(env.unwrapped, "clips_actions", False):
+        return codec.take
+    if type(space) is not Discrete:
+        return codec.read
+    least, most, read = int(space.start), int(space.start + space.n) - 1, codec.read
+
+    def read_choice(data: Any) -> Any:
+        return data if type(data) is int and least <= data <= most else read(data)
+
+    return read_choice
+
+
 def as_png(picture: Any) -> bytes:
     """A picture of bytes as PNG."""
-    if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.ndim not in (2, 3):
+    if not is_picture(picture):
         raise ContractViolation(f"picture: expected rows of bytes, got {shorten(picture)}; use render_mode='rgb_array'")
-    return to_png(picture)
+    return write_png(picture)

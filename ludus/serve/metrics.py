@@ -1,11 +1,15 @@
 """Metrics: counters and times, as Prometheus reads them."""
 
+from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["Metrics"]
+__all__ = ["Metrics", "summed"]
 
 BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+LARGEST: Final = ("ludus_uptime_seconds",)
+"""Of what is not the sum over all workers, but the largest."""
 
 
 class Metrics:
@@ -36,8 +40,7 @@ class Metrics:
     def time(self, name: str, seconds: float) -> None:
         """Enter how long something took."""
         slots = self._times.setdefault(name, [0] * (len(BUCKETS) + 1))
-        place = next((place for place, most in enumerate(BUCKETS) if seconds <= most), len(BUCKETS))
-        slots[place] += 1
+        slots[bisect_left(BUCKETS, seconds)] += 1
         self._sums[name] += seconds
 
     def text(self) -> str:
@@ -59,6 +62,35 @@ class Metrics:
             total += count
             lines.append(f'ludus_{name}_seconds_bucket{{le="{most}"}} {total}')
         return [*lines, f"ludus_{name}_seconds_sum {self._sums[name]}", f"ludus_{name}_seconds_count {total}"]
+
+
+def summed(texts: Iterable[str]) -> str:
+    r"""The metrics of several workers as those of one server.
+
+    >>> print(summed(["# TYPE ludus_steps_total counter\nludus_steps_total 1\n"] * 2), end="")
+    # TYPE ludus_steps_total counter
+    ludus_steps_total 2
+    """
+    rows: dict[str, float | None] = {}
+    for line in (line for text in texts for line in text.splitlines()):
+        key, _, value = line.rpartition(" ")
+        if line.startswith("#"):
+            rows[line] = None
+        elif key.startswith(LARGEST):
+            rows[key] = max(rows.get(key) or 0.0, float(value))
+        else:
+            rows[key] = (rows.get(key) or 0.0) + float(value)
+    blocks: dict[str, list[str]] = {}
+    for key, value in rows.items():
+        family = key.split()[2] if value is None else _family(key, blocks)
+        blocks.setdefault(family, []).append(key if value is None else f"{key} {_number(value)}")
+    return "".join(f"{line}\n" for block in blocks.values() for line in block)
+
+
+def _family(key: str, known: Iterable[str]) -> str:
+    """The metric that a row belongs to: rows of one stay together, whichever worker named them first."""
+    name = key.partition("{")[0]
+    return next((one for one in (name, name.rpartition("_")[0]) if one in known), name)
 
 
 def _labels(labels: tuple[tuple[str, str], ...]) -> str:

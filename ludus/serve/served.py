@@ -5,10 +5,11 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from ludus.core import Env, EnvSpec
-from ludus.errors import InvalidArgument
+from ludus.errors import InvalidArgument, RenderError, shorten
 from ludus.registry import make, make_vec
 from ludus.registry.confinement import settle
 from ludus.sandbox.environment import Deadlines
+from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
 from ludus.serve.settings import Settings
 from ludus.tools import Tool
 from ludus.tools.calls import Calls
@@ -19,6 +20,14 @@ __all__ = ["Description", "Served"]
 LONG = 5.0
 """How many times as long as a step a reset, or the making of an environment, may take."""
 RENDER_MODE = "rgb_array"
+SERVERS = frozenset(
+    (
+        *("id", "isolation", "deadline", "num_envs", "executor", "autoreset_mode", "wrappers", "each", "episodes"),
+        *("batch_size", "context", "copy", "max_restarts", "num_workers", "on_failure", "timeout", "num_threads"),
+        *("threads", "statistics", "verbose"),
+    )
+)
+"""Arguments of `make` and `make_vec` that are the server's to give: where and how an environment runs."""
 
 
 class Description(NamedTuple):
@@ -70,6 +79,7 @@ class Served:
         self.arguments = dict(arguments or {})
         self._wall: Any = settled.sandbox if self.walled else "none"
         self._described: Description | None = None
+        self._draws = True
         self._lock = Lock()
 
     # --- making ---
@@ -80,17 +90,20 @@ class Served:
         """An instance, or a batch of `lanes`; blocks while it is made."""
         if not 0 <= lanes <= self.settings.max_lanes:
             raise InvalidArgument(f"lanes: expected 0 to {self.settings.max_lanes}, got {lanes}")
-        given = {**self.arguments, **(arguments or {})}
+        given = {**self.arguments, **_checked(arguments or {})}
         common: dict[str, Any] = {"isolation": self._wall, "deadline": self._deadlines()}
         if lanes:
             return make_vec(self.spec, lanes, autoreset_mode=autoreset_mode, **common, **given)
         if "render_mode" not in given and RENDER_MODE in self._modes():
-            given["render_mode"] = RENDER_MODE
+            try:
+                return make(self.spec, **common, **given, render_mode=RENDER_MODE)
+            except RenderError:  # it names the mode, and does not take it: then it is served without pictures
+                self._draws = False
         return make(self.spec, **common, **given)
 
     def _modes(self) -> list[str]:
         """The render modes; known from the second instance on, or from the class."""
-        if self._described is not None:
+        if self._described is not None and self._draws:
             return list(self._described.metadata.get("render_modes") or [])
         return []
 
@@ -100,8 +113,15 @@ class Served:
 
     # --- what it is ---
 
+    @property
+    def described(self) -> Description | None:
+        """The description, if it was made; does not wait for it."""
+        return self._described
+
     def description(self) -> Description:
         """Spaces and metadata, from an instance made for the purpose, once; blocks the first time."""
+        if self._described is not None:
+            return self._described
         with self._lock:
             if self._described is None:
                 with self.make() as env:
@@ -109,10 +129,22 @@ class Served:
             return self._described
 
 
+def _checked(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A caller's arguments: for the constructor, and nothing that is the server's to say."""
+    for name in arguments:
+        if name in SERVERS or not name.isidentifier():
+            raise InvalidArgument(f"arguments: expected those of the environment's constructor, got {shorten(name)}")
+    if arguments.get("render_mode") == "human":
+        raise InvalidArgument("arguments['render_mode']: expected one without a window, got 'human'")
+    return arguments
+
+
 def _describe(env: Env[Any, Any]) -> Description:
     metadata = encode_value(dict(env.metadata), "metadata")
     inner: Any = env.unwrapped
     quick = getattr(inner, "rules", None) is not None or bool(env.metadata.get("quick"))
-    doc = getattr(type(inner), "__doc__", None) or ""
-    name = "".join(char for char in type(inner).__name__ if char.isprintable())[:80]
-    return Description(env.observation_space, env.action_space, metadata, env.render_mode, name, doc, quick)
+    walled = isinstance(inner, SandboxedEnv)  # what is behind a wall is not loaded here: its spec tells of it
+    doc = ("" if env.spec is None else env.spec.description) if walled else getattr(type(inner), "__doc__", None)
+    kind = getattr(inner, "_name", "") if walled else type(inner).__name__
+    name = "".join(char for char in kind if char.isprintable())[:80]
+    return Description(env.observation_space, env.action_space, metadata, env.render_mode, name, doc or "", quick)

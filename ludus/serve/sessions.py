@@ -2,13 +2,13 @@
 
 import asyncio
 import secrets
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
-from ludus.errors import ServerBusy, SessionLost, UnknownEnvironment, listing, shorten
+from ludus.errors import ServerBusy, SessionLost, SnapshotError, UnknownEnvironment, listing, shorten
 from ludus.serve.access import Principal
 from ludus.serve.hosted import Hosted
 from ludus.serve.metrics import Metrics
@@ -20,33 +20,54 @@ __all__ = ["Sessions"]
 
 REAPING = 1.0
 """Seconds between two looks for sessions that nobody wants."""
+REMEMBERED = 1024
+"""Sessions that are gone, of which it is known why."""
 
 
 class Sessions:
-    """The sessions of the environments in `offered`, by id. An id is a secret: whoever has it may use the session."""
+    """The sessions of the environments in `offered`, by id. An id is a secret: whoever has it may use the session.
+
+    >>> async def play():
+    ...     sessions = Sessions([Served("CartPole-v1")], Settings())
+    ...     session = await sessions.open("", Principal("orchestrator", "me"))
+    ...     outcome = await session.call(lambda hosted: hosted.reset(seed=0))
+    ...     await sessions.stop()
+    ...     return outcome.observation.shape
+    >>> asyncio.run(play())
+    (4,)
+    """
 
     def __init__(self, offered: Iterable[Served], settings: Settings, *, worker: int = 0) -> None:
         self.offered: dict[str, Served] = {one.name: one for one in offered}
         self.settings, self.worker, self.metrics = settings, worker, Metrics()
         self._sessions: dict[str, Session] = {}
-        self._opening: Counter[str] = Counter()
+        self._held: Counter[str] = Counter()
+        """Places that each owner has, those included that are being made ready."""
         self._places = asyncio.Semaphore(settings.max_sessions)
         self._waiting = 0
         self._reaper: asyncio.Task[None] | None = None
+        self._closing: set[asyncio.Task[None]] = set()
+        self._gone: OrderedDict[str, str] = OrderedDict()
+        """Why the last ones are not there any more."""
 
     # --- life ---
 
     async def start(self) -> None:
         """Begin to look for sessions that nobody wants."""
-        self._reaper = asyncio.get_running_loop().create_task(self._reap())
+        if self._reaper is None:
+            self._reaper = asyncio.get_running_loop().create_task(self._reap())
 
     async def stop(self) -> None:
         """Close every session."""
-        if self._reaper is not None:
-            self._reaper.cancel()
+        reaper, self._reaper = self._reaper, None
+        if reaper is not None:
+            reaper.cancel()
             with suppress(asyncio.CancelledError):
-                await self._reaper
-        await asyncio.gather(*(self.close(one, "the server stops") for one in list(self._sessions.values())))
+                await reaper
+        for session in list(self._sessions.values()):
+            self._close_later(session, "the server stops")
+        if self._closing:
+            await asyncio.wait(self._closing)
 
     # --- sessions ---
 
@@ -66,52 +87,57 @@ class Sessions:
         lanes: int = 0,
         autoreset_mode: str = "NextStep",
         arguments: Mapping[str, Any] | None = None,
+        pictures: str = "raw",
     ) -> Session:
         """A new session, once there is a place for it; ServerBusy after `queue_seconds`."""
         owner.need("run", "open a session")
         served = self.served(name)
-        self._check_share(owner)
-        self._opening[owner.name] += 1
+        most = self.settings.sessions_per_token
+        if owner.name != "anybody" and self._held[owner.name] >= most:
+            raise ServerBusy(f"session: expected at most {most} of one token, got one more; close some", 5.0)
+        self._held[owner.name] += 1
         try:
             await self._place()
             try:
-                return await self._made(served, owner, lanes, autoreset_mode, arguments)
+                return await self._made(served, owner, Wish(lanes, autoreset_mode, dict(arguments or {}), pictures))
             except BaseException:
                 self._places.release()
                 raise
-        finally:
-            self._opening[owner.name] -= 1
+        except BaseException:
+            self._let_go(owner)
+            raise
 
-    def _check_share(self, owner: Principal) -> None:
-        most = self.settings.sessions_per_token
-        held = sum(one.owner.name == owner.name for one in self._sessions.values()) + self._opening[owner.name]
-        if owner.name != "anybody" and held >= most:
-            raise ServerBusy(f"session: expected at most {most} of one token, got one more; close some", 5.0)
+    def _let_go(self, owner: Principal) -> None:
+        self._held[owner.name] -= 1
+        if self._held[owner.name] <= 0:
+            del self._held[owner.name]
 
     async def _place(self) -> None:
+        most, patience = self.settings.max_sessions, self.settings.queue_seconds
+        if self._waiting >= most:
+            raise ServerBusy(f"session: expected at most {most} to wait for a place, got one more", patience)
         self._waiting += 1
         try:
-            await asyncio.wait_for(self._places.acquire(), self.settings.queue_seconds)
+            async with asyncio.timeout(patience):
+                await self._places.acquire()
         except TimeoutError:
-            most, ahead = self.settings.max_sessions, self._waiting
+            ahead = self._waiting
             raise ServerBusy(
-                f"session: expected one of {most} places to become free within {self.settings.queue_seconds:g} "
-                f"seconds, got none; {ahead} are waiting",
-                min(60.0, 1.0 + ahead / most * self.settings.queue_seconds),
+                f"session: expected one of {most} places to become free within {patience:g} seconds, got none; "
+                f"{ahead} are waiting",
+                min(60.0, 1.0 + ahead / most * patience),
             ) from None
         finally:
             self._waiting -= 1
 
-    async def _made(
-        self, served: Served, owner: Principal, lanes: int, mode: str, arguments: Mapping[str, Any] | None
-    ) -> Session:
-        loop = asyncio.get_running_loop()
-        await loop.run_in_executor(None, served.description)
-        session = Session(f"{self.worker}.{secrets.token_urlsafe(18)}", served, owner, lanes, self.metrics)
+    async def _made(self, served: Served, owner: Principal, wish: "Wish") -> Session:
+        session = Session(f"{self.worker}.{secrets.token_urlsafe(18)}", served, owner, wish.lanes, self.metrics)
+        session.arguments = wish.arguments
 
         def make() -> Hosted:
-            env = served.make(lanes=lanes, autoreset_mode=mode, arguments=arguments)
-            return Hosted(env, max_snapshots=self.settings.max_snapshots)
+            served.description()
+            env = served.make(lanes=wish.lanes, autoreset_mode=wish.autoreset_mode, arguments=wish.arguments)
+            return Hosted(env, max_snapshots=self.settings.max_snapshots, pictures=wish.pictures)
 
         try:
             await session.open(make, LONG * self.settings.deadline)
@@ -119,6 +145,7 @@ class Sessions:
             await session.close()
             raise
         self._sessions[session.id] = session
+        session.on_lost = lambda lost: self._close_later(lost, lost.lost or "")
         self.metrics.count("sessions_opened", env=served.name)
         return session
 
@@ -126,18 +153,31 @@ class Sessions:
         """The session of an id."""
         found = self._sessions.get(id)
         if found is None:
-            raise SessionLost(
-                f"session {shorten(id[:12])}: expected one that is open, got none; it was closed, left alone for "
-                "too long, or ended with its process"
-            )
+            why = self._gone.get(id, "it was closed, left alone for too long, or ended with its process")
+            raise SessionLost(f"session {shorten(id[:12])}: expected one that is open, got none; {why}")
         return found
 
     async def fork(self, session: Session, number: int, owner: Principal) -> Session:
         """A new session that goes on from a snapshot of another; number 0: from now."""
-        taken = await session.call(lambda hosted: _taken(hosted, number), long=True)
-        twin = await self.open(session.served.name, owner, lanes=session.lanes, autoreset_mode=_mode(session))
+        owner.need("run", "fork a session")
+        if session.served.walled:
+            raise SnapshotError(
+                "fork: expected an environment in the server's own process, got one behind a wall, whose state stays "
+                "there; snapshot and restore work within the session"
+            )
+        hosted = session.hosted
+        pictures = "raw" if hosted is None else hosted.pictures
+        taken = await session.call(lambda hosted: _taken(hosted, number), long=True, kind=_taken)
+        twin = await self.open(
+            session.served.name,
+            owner,
+            lanes=session.lanes,
+            autoreset_mode=_mode(session),
+            arguments=session.arguments,
+            pictures=pictures,
+        )
         try:
-            await twin.call(lambda hosted: hosted.adopt(taken), long=True)
+            await twin.call(lambda hosted: hosted.adopt(taken), long=True, kind=_taken)
         except BaseException:
             await self.close(twin, "it could not be forked")
             raise
@@ -145,12 +185,28 @@ class Sessions:
 
     async def close(self, session: Session, why: str = "it was closed") -> None:
         """Close a session and free its place; harmless twice."""
+        if self._forget(session, why):
+            await session.close()
+
+    def _forget(self, session: Session, why: str) -> bool:
+        """Free the place of a session; False where that was done before."""
         if self._sessions.pop(session.id, None) is None:
-            return
+            return False
         session.lost = session.lost or why
+        self._gone[session.id] = session.lost
+        while len(self._gone) > REMEMBERED:
+            self._gone.popitem(last=False)
         self._places.release()
+        self._let_go(session.owner)
         self.metrics.count("sessions_closed", env=session.served.name)
-        await session.close()
+        return True
+
+    def _close_later(self, session: Session, why: str) -> None:
+        """Free the place at once, and close without anybody waiting for it."""
+        if self._forget(session, why):
+            task = asyncio.get_running_loop().create_task(session.close())
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
 
     def infos(self) -> list[SessionInfo]:
         """All sessions, oldest first."""
@@ -166,19 +222,28 @@ class Sessions:
     async def _reap(self) -> None:
         while True:
             await asyncio.sleep(REAPING)
-            now = monotonic()
-            unwanted = [one for one in self._sessions.values() if self._is_unwanted(one, now)]
-            for session in unwanted:
-                self.metrics.count("sessions_reaped", env=session.served.name)
-            await asyncio.gather(*(self.close(one, "nobody used it for too long") for one in unwanted))
+            self.reap(monotonic())
+
+    def reap(self, now: float) -> None:
+        """Close those that nobody wants any more, at a time of `monotonic`."""
+        for session in [one for one in self._sessions.values() if self._is_unwanted(one, now)]:
+            self.metrics.count("sessions_reaped", env=session.served.name)
+            self._close_later(session, "nobody used it for too long")
 
     def _is_unwanted(self, session: Session, now: float) -> bool:
-        if session.lost is not None:
-            return True
         if session.busy or session.connection is not None:
             return False
-        patience = self.settings.resume_seconds if session.dialogue.begun else self.settings.idle_seconds
+        patience = self.settings.resume_seconds if session.was_connected else self.settings.idle_seconds
         return now - session.used > patience
+
+
+class Wish(NamedTuple):
+    """How a session is to be made."""
+
+    lanes: int
+    autoreset_mode: str
+    arguments: dict[str, Any]
+    pictures: str
 
 
 def _taken(hosted: Hosted, number: int) -> Any:

@@ -9,11 +9,17 @@ from ludus.wire import FrameLimits
 
 __all__ = ["Settings"]
 
-POSITIVE = ("max_sessions", "queue_seconds", "idle_seconds", "resume_seconds", "deadline", "rate", "body", "workers")
+POSITIVE = (
+    *("max_sessions", "sessions_per_token", "max_lanes", "max_snapshots", "queue_seconds", "idle_seconds"),
+    *("resume_seconds", "deadline", "rate", "body", "workers"),
+)
+TIMERS = ("queue_seconds", "deadline")
+LONGEST = 1e7
+"""Seconds that a timer of an event loop is good for."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits are on everything; what is None is not limited.
+    """Limits are on everything.
 
     >>> Settings().max_sessions
     4096
@@ -29,7 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How long a caller waits for a place, before it is told to come again."""
     idle_seconds: float = 900.0
     """A session that nobody used for so long is closed."""
-    resume_seconds: float = 120.0
+    resume_seconds: float = 600.0
     """A session whose connection was lost is kept for so long."""
     deadline: float = 30.0
     """Seconds for a step; five times as many for a reset or the making of an environment."""
@@ -47,3 +53,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             value: Any = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 raise InvalidArgument(f"settings {name}: expected a number above 0, got {shorten(value)}")
+        for name in TIMERS:
+            if not getattr(self, name) <= LONGEST:
+                raise InvalidArgument(
+                    f"settings {name}: expected at most {LONGEST:g} seconds, got {getattr(self, name)}"
+                )

@@ -1,6 +1,7 @@
 """`Record`: typed values. A dataclass, msgspec Struct or Pydantic model is a space like any other."""
 
 from dataclasses import make_dataclass
+from functools import lru_cache
 from typing import Any
 
 from ludus.errors import CodecError, InvalidSpace, shorten
@@ -65,7 +66,7 @@ class Record(Composite[Any]):
         if not isinstance(name, str) or not name.isidentifier() or not isinstance(fields, list):
             raise CodecError(f"Record: expected a name and fields, got {shorten(arguments)}")
         lenses = {key: lens_from_arguments(lens) for key, lens in fields}
-        model = make_dataclass(name, list(lenses))
+        model = _model(name, tuple(lenses))
         self = cls.__new__(cls)
         self.model, self.name, self.lenses, self._required = model, name, lenses, set(lenses)
         self._keywords = {key: key for key in lenses}
@@ -177,3 +178,9 @@ class Record(Composite[Any]):
 
     def __repr__(self) -> str:
         return f"Record({self.name}: {', '.join(f'{name}={lens.space!r}' for name, lens in self.lenses.items())})"
+
+
+@lru_cache(maxsize=1024)
+def _model(name: str, fields: tuple[str, ...]) -> type:
+    """A dataclass for the occasion; the same for the same fields, so that values of two such records may be equal."""
+    return make_dataclass(name, list(fields))

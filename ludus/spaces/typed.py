@@ -75,7 +75,7 @@ def lens_of(annotation: Any, metadata: tuple[Any, ...] = (), path: str = "value"
     space = next((one for one in metadata if isinstance(one, Space)), None)
     if space is not None:
         return _named_space(annotation, space, path)
-    if annotation in _SCALARS:
+    if annotation is None or (isinstance(annotation, type) and annotation in _SCALARS):  # others may have no hash
         return _scalar(annotation, _constraints(metadata, path), path)
     if is_model(annotation):
         if annotation in seen:

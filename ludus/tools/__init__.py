@@ -4,7 +4,8 @@ Not here: how calls travel (MCP, HTTP), which is in `ludus.serve`.
 """
 
 from ludus.tools.calls import Call, Calls
+from ludus.tools.outcome import ToolError, ToolOutcome, result_of
 from ludus.tools.tool import Tool, tool, tools_of
-from ludus.tools.tool_env import ToolEnv, ToolOutcome
+from ludus.tools.tool_env import ToolEnv
 
-__all__ = ["Call", "Calls", "Tool", "ToolEnv", "ToolOutcome", "tool", "tools_of"]
+__all__ = ["Call", "Calls", "Tool", "ToolEnv", "ToolError", "ToolOutcome", "result_of", "tool", "tools_of"]

@@ -55,17 +55,18 @@ class Calls(Space[Call]):
 
     def arguments(self) -> dict[str, Any]:
         """Every tool as data: all that a stranger needs to call it, none of the code."""
-        return {"tools": [[one.name, one.description, _described(one)] for one in self.tools.values()]}
+        return {"tools": [[one.name, one.description, _described(one), _returned(one)] for one in self.tools.values()]}
 
     @classmethod
     def from_arguments(cls, arguments: dict[str, Any]) -> Calls:
         """The space again; its tools can be checked and described, and called only where they live."""
         found: dict[str, Tool] = {}
-        for name, description, parameters in arguments["tools"]:
+        for name, description, parameters, returns in arguments["tools"]:
             if not isinstance(name, str) or not isinstance(description, str):
                 raise CodecError(f"Calls: expected tools with a name and a description, got {shorten(arguments)}")
             one = Tool(name, _elsewhere)
             one.description = description
+            one.returns = None if returns is None else lens_from_arguments(returns)
             one.parameters = {}
             for parameter, lens, required, default, text in parameters:
                 read = lens_from_arguments(lens)
@@ -137,7 +138,10 @@ class Calls(Space[Call]):
         for one, part in given.items():
             if one not in parameters:
                 raise CodecError(f"{name}: expected the arguments {listing(parameters)}, got {shorten(one)}")
-            found[one] = parameters[one].lens.decode(part)
+            try:
+                found[one] = parameters[one].lens.decode(part)
+            except CodecError as error:
+                raise CodecError(f"{name}.{one}: {error}") from error
         return Call(name, found)
 
     def json_schema(self) -> dict[str, Any]:
@@ -178,6 +182,10 @@ def _described(tool: Tool) -> list[Any]:
 def _parameter(one: Parameter) -> list[Any]:
     default = None if one.required else one.lens.encode(one.default, binary=False)
     return [one.lens.arguments(), one.required, default, one.description]
+
+
+def _returned(tool: Tool) -> list[Any] | None:
+    return None if tool.returns is None else tool.returns.arguments()
 
 
 def _elsewhere() -> None:

@@ -13,7 +13,10 @@ __all__ = ["Parameter", "Tool", "tool", "tools_of"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 MARK = "__ludus_tool__"
+SECONDS = "__ludus_seconds__"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+SECTION = re.compile(r"^(Args|Arguments|Returns|Raises|Yields|Examples?|Notes?):[ ]*$", re.MULTILINE)
+"""What begins a part of a docstring."""
 RESERVED = ("reset", "step", "state", "close", "render")
 """Names of the environment's own verbs: an agent that calls them means something else."""
 
@@ -48,8 +51,19 @@ class Tool:
         if not NAME.fullmatch(name) or name in RESERVED:
             raise InvalidArgument(f"tool: expected a name of letters, digits and _, none of {RESERVED}, got {name!r}")
         self.name, self.function = name, function
+        self.is_async = inspect.iscoroutinefunction(function)
+        self.seconds: float | None = getattr(function, SECONDS, None)
+        """How long it may take; for async ones, which can be stopped."""
         self.description, described = _docs(function)
-        self.parameters = _parameters(name, function, described)
+        hints = _hints(name, function)
+        self.parameters = _parameters(name, function, hints, described)
+        self.returns = _returns(name, hints)
+        """How its result is written; None where the annotation does not say."""
+
+    @property
+    def title(self) -> str:
+        """The name in words."""
+        return self.name.replace("_", " ").capitalize()
 
     def input_schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments."""
@@ -64,6 +78,11 @@ class Tool:
             "required": [name for name, one in self.parameters.items() if one.required],
             "additionalProperties": False,
         }
+
+    def output_schema(self) -> dict[str, Any] | None:
+        """The JSON schema of the result, where the annotation says what it is, and it is not text."""
+        schema = None if self.returns is None else self.returns.json_schema()
+        return None if schema is None or schema.get("type") in ("string", "null") else schema
 
     def arguments(self, given: Any, error: type[InvalidValue] = InvalidValue) -> dict[str, Any]:
         """The arguments of a call, checked, with defaults where none were given."""
@@ -88,9 +107,12 @@ class Tool:
 @overload
 def tool(function: F) -> F: ...
 @overload
-def tool(function: None = None, *, name: str | None = None) -> Callable[[F], F]: ...
-def tool(function: Any = None, *, name: str | None = None) -> Any:
+def tool(function: None = None, *, name: str | None = None, seconds: float | None = None) -> Callable[[F], F]: ...
+def tool(function: Any = None, *, name: str | None = None, seconds: float | None = None) -> Any:
     """Mark a method as one that agents may call, by its own name or another.
+
+    An async method may be given `seconds`, after which it is stopped and the agent is told. Other code cannot be
+    stopped by itself: `make(..., isolation="process", deadline=…)` ends the process it runs in.
 
     >>> class Shop:
     ...     @tool
@@ -102,33 +124,52 @@ def tool(function: Any = None, *, name: str | None = None) -> Any:
     """
 
     def mark(one: Any) -> Any:
-        if not callable(one):
-            raise InvalidType(f"tool: expected a method, got {shorten(one)}")
+        if not callable(one) or isinstance(one, staticmethod | classmethod | type):
+            raise InvalidType(f"tool: expected a method of an environment, got {shorten(one)}")
+        if seconds is not None and (not inspect.iscoroutinefunction(one) or not seconds > 0):
+            raise InvalidArgument(
+                f"tool {one.__name__}: expected seconds above 0 for an async method, got {shorten(seconds)}; other "
+                "code is stopped by a deadline of its process alone"
+            )
         setattr(one, MARK, name or one.__name__)
+        setattr(one, SECONDS, seconds)
         return one
 
     return mark if function is None else mark(function)
 
 
 def tools_of(owner: type) -> dict[str, Tool]:
-    """The tools of a class, by name, in the order they were written; its bases' first."""
-    found: dict[str, Tool] = {}
+    """The tools of a class, by name, in the order they were written; its bases' first.
+
+    A method that overrides a tool is one too, by the same name; an attribute that is None in its place removes it.
+    """
+    names: dict[str, str] = {}
     for kind in reversed(owner.__mro__):
         for attribute, value in vars(kind).items():
-            name = getattr(value, MARK, None)
-            if name is None:
-                continue
-            if name in found and found[name].function.__name__ != attribute:
-                raise InvalidArgument(f"{owner.__name__}: expected tools of different names, got {name!r} twice")
-            found[name] = Tool(name, value)
+            if isinstance(value, staticmethod | classmethod) and hasattr(value.__func__, MARK):
+                raise InvalidType(f"{owner.__name__}.{attribute}: expected a method as a tool, got {shorten(value)}")
+            name = getattr(value, MARK, names.get(attribute))
+            if name is not None:
+                names[attribute] = name
+    found: dict[str, Tool] = {}
+    for attribute, name in names.items():
+        if name in found:
+            raise InvalidArgument(f"{owner.__name__}: expected tools of different names, got {name!r} twice")
+        if getattr(owner, attribute) is not None:
+            found[name] = Tool(name, getattr(owner, attribute))
     return found
 
 
-def _parameters(name: str, function: Callable[..., Any], described: dict[str, str]) -> dict[str, Parameter]:
+def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:
     try:
-        hints = get_type_hints(function, include_extras=True)
+        return get_type_hints(function, include_extras=True)
     except NameError as error:
         raise InvalidSpace(f"{name}: expected annotations that resolve, got {error}") from error
+
+
+def _parameters(
+    name: str, function: Callable[..., Any], hints: dict[str, Any], described: dict[str, str]
+) -> dict[str, Parameter]:
     found: dict[str, Parameter] = {}
     for one in list(inspect.signature(function).parameters.values()):
         if one.name == "self" and not found:
@@ -139,20 +180,35 @@ def _parameters(name: str, function: Callable[..., Any], described: dict[str, st
             raise InvalidSpace(f"{name}.{one.name}: expected an annotation, got none; a schema is made of it")
         lens = lens_of(hints[one.name], (), f"{name}.{one.name}")
         required = one.default is one.empty
+        _check_default(lens, one, name)
         found[one.name] = Parameter(lens, required, None if required else one.default, described.get(one.name, ""))
     return found
 
 
+def _check_default(lens: Lens, one: inspect.Parameter, name: str) -> None:
+    problems = [] if one.default is one.empty else lens.validate(one.default, f"default of {name}.{one.name}")
+    if problems:
+        raise InvalidSpace("; ".join(map(str, problems)))
+
+
+def _returns(name: str, hints: dict[str, Any]) -> Lens | None:
+    """How the result is seen; None where its type says nothing that a schema could."""
+    try:
+        return lens_of(hints["return"], (), f"result of {name}")
+    except (KeyError, InvalidSpace, InvalidType):
+        return None
+
+
 def _docs(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """The description, and what the docstring says under `Args:` of each argument."""
-    text = inspect.getdoc(function) or ""
-    head, _, rest = text.partition("\nArgs:\n")
+    parts = SECTION.split(inspect.getdoc(function) or "")
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     described: dict[str, str] = {}
     last = ""
-    for line in rest.split("\n\n")[0].splitlines():
-        match = re.match(r"\s{2,4}(\w+)(?: *\([^)]*\))?: (.*)", line)
+    for line in (sections.get("Args") or sections.get("Arguments") or "").splitlines():
+        match = re.match(r"\s{1,4}(\w+)(?: *\([^)]*\))?:(?: (.*))?$", line)
         if match:
-            last, described[match[1]] = match[1], match[2].strip()
-        elif last and line.startswith(" "):
-            described[last] += f" {line.strip()}"
-    return " ".join(head.split()), described
+            last, described[match[1]] = match[1], (match[2] or "").strip()
+        elif last and line.strip():
+            described[last] = f"{described[last]} {line.strip()}".strip()
+    return " ".join(parts[0].split()), described

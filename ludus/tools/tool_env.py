@@ -2,27 +2,15 @@
 
 from typing import Any, ClassVar
 
-import msgspec
-
 from ludus.core import Env, Step
-from ludus.errors import InvalidAction, ResetNeeded
+from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded
 from ludus.spaces import Record
 from ludus.tools.calls import Call, Calls
+from ludus.tools.loop import Loop
+from ludus.tools.outcome import ToolError, ToolOutcome, failed, succeeded
 from ludus.tools.tool import Tool, tools_of
 
-__all__ = ["ToolEnv", "ToolOutcome"]
-
-
-class ToolOutcome(msgspec.Struct):
-    """What an agent observes: which tool answered, and its result as text or JSON; or the error it met.
-
-    >>> ToolOutcome("buy", "1 × tea").error
-    ''
-    """
-
-    tool: str = ""
-    result: str = ""
-    error: str = ""
+__all__ = ["ToolEnv"]
 
 
 class ToolEnv(Env[ToolOutcome, Call]):
@@ -47,15 +35,30 @@ class ToolEnv(Env[ToolOutcome, Call]):
     """
 
     tools: ClassVar[dict[str, Tool]] = {}
+    told: ClassVar[tuple[type[Exception], ...]] = (ToolError, ValueError)
+    """Exceptions of a tool that the agent observes. Any other is a fault of the environment, and raised."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.tools = tools_of(cls)
+        cls.snapshot_shared = (*(one for one in cls.snapshot_shared if one != "_loop"), "_loop")
+        for one in cls.tools.values():
+            if hasattr(ToolEnv, one.function.__name__):
+                raise InvalidArgument(
+                    f"{cls.__name__}: expected tools beside the environment's own methods, got a tool in place of "
+                    f"{one.function.__name__}"
+                )
+            if one.is_async and cls.metadata.get("quick"):
+                raise InvalidArgument(
+                    f"{cls.__name__}: expected tools that never wait, since its metadata says quick, got async "
+                    f"{one.name}"
+                )
 
     def __init__(self) -> None:
         self.action_space = Calls(self.tools)
         self.observation_space = Record(ToolOutcome)
         self._under_way = False
+        self._loop: Loop | None = None
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[ToolOutcome, dict[str, Any]]:
         """Begin; subclasses start with `super().reset(seed=seed)`."""
@@ -64,19 +67,20 @@ class ToolEnv(Env[ToolOutcome, Call]):
         return ToolOutcome(), {}
 
     def step(self, action: Call) -> Step[ToolOutcome]:
-        """Call a tool. An exception of its own is an observation, not an error: the agent may try again."""
+        """Call a tool. An exception out of `told` is an observation, not an error: the agent may try again."""
         if not self._under_way:
             raise ResetNeeded("step: expected reset() first, got no episode under way")
         self.action_space.check(action, "action", InvalidAction)
         called = self.tools[action.tool]
         arguments = called.arguments(action.arguments, InvalidAction)
         try:
-            result = called.function(self, **arguments)
-        except Exception as error:  # the tool's own
-            return Step(ToolOutcome(action.tool, "", f"{type(error).__name__}: {error}"), 0.0, False, False, {})
+            result = self._carry_out(called, arguments)
+        except self.told as error:
+            return Step(failed(action.tool, error), 0.0, False, False, {})
+        outcome = succeeded(action.tool, result, called.returns)
         reward, terminated = self.judge(action, result)
         self._under_way = not terminated
-        return Step(ToolOutcome(action.tool, as_text(result)), reward, terminated, False, {})
+        return Step(outcome, reward, terminated, False, {})
 
     def call(self, name: str, /, **arguments: Any) -> Step[ToolOutcome]:
         """`step(Call(name, arguments))`."""
@@ -87,9 +91,16 @@ class ToolEnv(Env[ToolOutcome, Call]):
         del call, result
         return 0.0, False
 
+    def close(self) -> None:
+        """End what async tools ran in."""
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.close()
+        super().close()
 
-def as_text(result: Any) -> str:
-    """Text as it is, nothing as nothing, anything else as JSON."""
-    if isinstance(result, str):
-        return result
-    return "" if result is None else msgspec.json.encode(result).decode()
+    def _carry_out(self, called: Tool, arguments: dict[str, Any]) -> Any:
+        if not called.is_async:
+            return called.function(self, **arguments)
+        if self._loop is None:
+            self._loop = Loop()
+        return self._loop.run(called.function(self, **arguments), called.seconds)

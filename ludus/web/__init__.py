@@ -3,4 +3,6 @@
 Not here: the data they show, which the doors of `ludus.serve` give.
 """
 
-__all__: list[str] = []
+from ludus.web.pages import routes
+
+__all__ = ["routes"]

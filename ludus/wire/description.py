@@ -1,16 +1,17 @@
 """Descriptions of spaces from strangers: measured before a space is built, since a few bytes describe a vast one."""
 
 from collections.abc import Iterable
+from functools import reduce
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from ludus.errors import CodecError, listing, shorten
 from ludus.spaces import Space, describe, from_description
 
 __all__ = ["read_space", "write_space"]
 
-HEAVIEST = 1 << 24
-"""Numbers in the bounds of a space, the copies that some spaces keep of their parts counted too."""
+HEAVIEST = 64 << 20
+"""Bytes that a space may take while it is built, the copies that some spaces keep of their parts counted too."""
 DEEPEST = 12
 """Spaces inside one another."""
 MOST_FIELDS = 1024
@@ -18,6 +19,32 @@ OWN = "ludus.tools.calls:Calls"
 """The one space of Ludus's own that is found by its place, since most programs need no tools."""
 COPYING = ("Graph", "Sequence")
 """Spaces that keep a batch of their part beside it: each such level doubles what is below."""
+EACH = {"Graph": 6 << 10, "Sequence": 4 << 10, "Text": 8 << 10}
+"""Bytes of a space by itself, where it is more than `LEAST`."""
+LEAST = 1 << 10
+LETTER = 128
+"""Bytes of a character that a text may have."""
+PASSING = 9
+"""Bytes that each number in the bounds of a box takes for a moment, beside those that are kept; at least."""
+SIZES = {
+    **dict.fromkeys(("bool", "int8", "uint8"), 1),
+    **dict.fromkeys(("float16", "int16", "uint16"), 2),
+    **dict.fromkeys(("float32", "int32", "uint32"), 4),
+    **dict.fromkeys(("float64", "int64", "uint64"), 8),
+}
+"""Bytes of a number; of others `WIDEST`."""
+WIDEST = 16
+
+
+class Weight(NamedTuple):
+    """Bytes that are kept, and the most that are needed for a moment."""
+
+    kept: int = 0
+    passing: int = 0
+
+    def beside(self, other: "Weight") -> "Weight":
+        """Both kept, and built one after the other."""
+        return Weight(self.kept + other.kept, max(self.passing, other.passing))
 
 
 def write_space(space: Space[Any]) -> dict[str, Any]:
@@ -37,11 +64,11 @@ def read_space(data: Any, name: str = "space", *, known: Iterable[type[Space[Any
 
     >>> read_space({"type": "Box", "low": 0, "high": 1, "shape": [10**6, 10**6], "dtype": "int8"})
     Traceback (most recent call last):
-    ludus.errors.CodecError: space: expected parts and bounds of at most 16777216 numbers, got 1000000000001
+    ludus.errors.CodecError: space: expected one of at most 64 MiB, got one of 12397766 MiB
     """
-    weight = _weight(data, DEEPEST, {kind.type_name() for kind in known}, name)
+    weight = sum(_weight(data, DEEPEST, {kind.type_name() for kind in known}, name))
     if weight > HEAVIEST:
-        raise CodecError(f"{name}: expected parts and bounds of at most {HEAVIEST} numbers, got {weight}")
+        raise CodecError(f"{name}: expected one of at most {HEAVIEST >> 20} MiB, got one of {weight >> 20} MiB")
     try:
         return from_description(data)
     except CodecError:
@@ -50,21 +77,26 @@ def read_space(data: Any, name: str = "space", *, known: Iterable[type[Space[Any
         raise CodecError(f"{name}: expected the description of a space, got {shorten(data)}: {error}") from error
 
 
-def _weight(data: Any, depth: int, known: set[str], name: str) -> int:
+def _weight(data: Any, depth: int, known: set[str], name: str) -> Weight:
     """What the space in `data`, or the spaces somewhere in it, ask for; checks types and nesting on the way."""
     if isinstance(data, list):
-        return sum(_weight(one, depth, known, name) for one in data if isinstance(one, list | dict))
+        return _together(data, depth, known, name)
     if not isinstance(data, dict):
-        return 0
-    kind, own = data.get("type"), 0
+        return Weight()
+    kind, own = data.get("type"), Weight()
     if isinstance(kind, str):
         depth -= 1
         _check_type(kind, data, depth, known, name)
-        own = 1 + _numbers(kind, data, name)
+        own = _own(kind, data, name)
     elif "$array" in data:
-        own = prod(_lengths(data.get("shape"), name))
-    inner = sum(_weight(one, depth, known, name) for one in data.values() if isinstance(one, list | dict))
-    return own + inner * (2 if kind in COPYING else 1)
+        own = Weight(_count(data.get("shape"), name) * _size(data))
+    inner = _together(data.values(), depth, known, name)
+    return own.beside(Weight(inner.kept * 2, inner.passing) if kind in COPYING else inner)
+
+
+def _together(parts: Iterable[Any], depth: int, known: set[str], name: str) -> Weight:
+    weights = (_weight(one, depth, known, name) for one in parts if isinstance(one, list | dict))
+    return reduce(Weight.beside, weights, Weight())
 
 
 def _check_type(kind: str, data: Any, depth: int, known: set[str], name: str) -> None:
@@ -81,14 +113,27 @@ def _check_type(kind: str, data: Any, depth: int, known: set[str], name: str) ->
         raise CodecError(f"{name}: expected at most {MOST_FIELDS} fields, got {len(fields)}")
 
 
-def _numbers(kind: str, data: dict[Any, Any], name: str) -> int:
-    """How many numbers one space asks for by a length alone; bounds that are written out take their own bytes."""
-    found = prod(_lengths(data["shape"], name)) if data.get("shape") is not None else 0
+def _own(kind: str, data: dict[Any, Any], name: str) -> Weight:
+    """What one space asks for by itself: by a length alone, too. What is written out was paid for in bytes."""
+    kept, passing = EACH.get(kind, LEAST), 0
+    if data.get("shape") is not None:
+        numbers = _count(data["shape"], name)
+        kept += numbers * 2 * (_size(data) + 1)  # two bounds, and where they are finite
+        passing = numbers * max(PASSING, 2 * _size(data) + 1)
     if kind == "MultiBinary":
-        found += prod(_lengths(data.get("n"), name))
+        kept += _count(data.get("n"), name)
     if kind == "Text":
-        found += prod(_lengths(data.get("min_length", 1), name))
-    return found
+        kept += _count(data.get("min_length", 1), name) + LETTER * len(str(data.get("charset", "")))
+    return Weight(kept, passing)
+
+
+def _size(data: dict[Any, Any]) -> int:
+    """Bytes of a number, by the name of its type."""
+    return SIZES.get(str(data.get("dtype")), WIDEST)
+
+
+def _count(shape: Any, name: str) -> int:
+    return prod(_lengths(shape, name))
 
 
 def _lengths(shape: Any, name: str) -> list[int]:

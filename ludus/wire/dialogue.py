@@ -8,12 +8,14 @@ from collections import OrderedDict
 from enum import Enum
 
 from ludus.errors import ChannelError
-from ludus.wire.network import Answered, Asked, NetworkReply, NetworkRequest
+from ludus.wire.network import Answered, Asked, NetworkRequest
 
-__all__ = ["ClientDialogue", "ServerDialogue", "Verdict"]
+__all__ = ["WINDOW", "ClientDialogue", "ServerDialogue", "Verdict"]
 
-KEPT = 8
-"""Replies that a server keeps: a client that waits for one request at a time needs one."""
+WINDOW = 64
+"""Requests that a client may have under way, and replies that a server keeps at most."""
+UNCONFIRMED = 1 << 18
+"""Bytes of replies that are kept for a client that never says what it has received, beside the last one."""
 
 
 class Verdict(Enum):
@@ -27,58 +29,99 @@ class Verdict(Enum):
 
 
 class ServerDialogue:
-    """The server's end.
+    """The server's end. Replies are kept as the bytes that were sent, until the client says that it has them.
 
-    >>> from ludus.wire.message import DoneReply, RenderRequest
     >>> ours = ServerDialogue()
     >>> ours.judge(1)
     <Verdict.RUN: 'run'>
     >>> ours.begin(1)
-    >>> _ = ours.finish(1, DoneReply())
+    >>> ours.judge(1)
+    <Verdict.WAIT: 'wait'>
+    >>> ours.finish(1, b"its reply")
     >>> ours.judge(1), ours.judge(2), ours.judge(9)
     (<Verdict.REPEAT: 'repeat'>, <Verdict.RUN: 'run'>, <Verdict.REFUSE: 'refuse'>)
+    >>> ours.begin(2, received=1)
+    >>> ours.judge(1), ours.kept
+    (<Verdict.REFUSE: 'refuse'>, 0)
     """
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self.begun, self.last = 0, 0
-        """The number of the last request that was begun, and of the last that was answered."""
-        self._kept = kept
-        self._replies: OrderedDict[int, Answered] = OrderedDict()
+    __slots__ = ("_open", "_replies", "_restricted", "_size", "begun", "last", "received")
+
+    def __init__(self) -> None:
+        self.begun = 0
+        """The number of the last request that was begun."""
+        self.last = 0
+        """The number of the last request that was answered, and all before it with it."""
+        self.received = 0
+        """The number up to which the client has its replies."""
+        self._open: set[int] = set()
+        self._restricted: set[int] = set()
+        self._replies: dict[int, bytes] = {}
+        self._size = 0
 
     def judge(self, number: int) -> Verdict:
         """What to do with the request of this number."""
         if number == self.begun + 1:
-            return Verdict.RUN
+            return Verdict.RUN if len(self._open) < WINDOW else Verdict.REFUSE
         if number in self._replies:
             return Verdict.REPEAT
-        return Verdict.WAIT if self.last < number <= self.begun else Verdict.REFUSE
+        return Verdict.WAIT if number in self._open else Verdict.REFUSE
 
-    def begin(self, number: int) -> None:
-        """The request is carried out from now on."""
+    def begin(self, number: int, received: int = 0) -> None:
+        """The request is carried out from now on; replies up to `received` are not needed any more."""
         if number != self.begun + 1:
             raise ChannelError(f"session: expected request {self.begun + 1}, got {number}")
         self.begun = number
+        self._open.add(number)
+        if received > self.received:
+            self.received = min(received, self.last)
+            self._forget(self.received)
+        if len(self._replies) >= WINDOW:
+            self._forget(number - WINDOW)
 
-    def finish(self, number: int, reply: NetworkReply) -> Answered:
-        """The request was carried out: its reply, which is kept."""
-        answered = Answered(number, reply)
-        self.last = max(self.last, number)
-        self._replies[number] = answered
-        while len(self._replies) > self._kept:
-            self._replies.popitem(last=False)
-        return answered
+    def finish(self, number: int, reply: bytes, *, restricted: bool = False) -> None:
+        """The request was carried out: its reply, which is kept; a `restricted` one is not for everybody."""
+        self._open.discard(number)
+        if restricted:
+            self._restricted.add(number)
+        self._replies[number] = reply
+        self._size += len(reply)
+        self.last = min(self._open) - 1 if self._open else self.begun
+        if not self.received:
+            while self._size - len(reply) > UNCONFIRMED and len(self._replies) > 1:
+                self._drop(next(iter(self._replies)))
 
-    def reply(self, number: int) -> Answered:
+    def is_open(self, number: int) -> bool:
+        """Whether the request is under way, or waits for its turn."""
+        return number in self._open
+
+    def reply(self, number: int) -> bytes:
         """A reply that is kept."""
         return self._replies[number]
 
-    def forget(self, number: int) -> None:
-        """Do not keep this one: it is large, and its client has it."""
-        self._replies.pop(number, None)
+    def is_restricted(self, number: int) -> bool:
+        """Whether a reply that is kept is not for everybody."""
+        return number in self._restricted
+
+    @property
+    def kept(self) -> int:
+        """How many replies are kept."""
+        return len(self._replies)
 
     def refusal(self, number: int) -> str:
         """Why a request is refused."""
-        return f"session: expected request {self.begun + 1}, or one of the last {self._kept} again, got {number}"
+        if number == self.begun + 1:
+            return f"session: expected at most {WINDOW} requests under way, got one more; wait for their replies"
+        return f"session: expected request {self.begun + 1}, or again one whose reply was not received, got {number}"
+
+    def _forget(self, number: int) -> None:
+        """Drop the replies up to a number."""
+        for old in [one for one in self._replies if one <= number]:
+            self._drop(old)
+
+    def _drop(self, number: int) -> None:
+        self._size -= len(self._replies.pop(number))
+        self._restricted.discard(number)
 
 
 class ClientDialogue:
@@ -104,11 +147,17 @@ class ClientDialogue:
         return list(self._open.values())
 
     def ask(self, request: NetworkRequest, seconds: float | None = None) -> Asked:
-        """A request under the next number."""
+        """A request under the next number; it says up to which number all replies have come."""
+        received = next(iter(self._open), self.last + 1) - 1
         self.last += 1
-        asked = Asked(self.last, request, seconds)
+        asked = Asked(self.last, request, seconds, received)
         self._open[self.last] = asked
         return asked
+
+    def withdraw(self, asked: Asked) -> None:
+        """Take back the last request, which was not sent; its number is the next one's."""
+        if asked.number == self.last and self._open.pop(asked.number, None) is not None:
+            self.last -= 1
 
     def take(self, answered: Answered) -> Answered | None:
         """The answer, if it was waited for; None for one that came twice. ChannelError for one to nothing."""

@@ -17,7 +17,7 @@ OBJECTS = "$objects"
 FINAL = "final_obs"
 
 
-def write_infos(infos: dict[str, Any], finals: SpaceCodec, path: str = "info") -> dict[str, Any]:
+def write_infos(infos: Any, finals: SpaceCodec, path: str = "info", depth: int = DEPTH) -> dict[str, Any]:
     """The infos of a batch as data; CodecError names what cannot travel.
 
     >>> from ludus.spaces import Discrete
@@ -26,13 +26,17 @@ def write_infos(infos: dict[str, Any], finals: SpaceCodec, path: str = "info") -
     >>> write_infos({"final_obs": last, "_final_obs": np.array([False, True])}, codec)["final_obs"]
     {'$objects': [None, [3]]}
     """
+    if not isinstance(infos, dict) or depth <= 0:
+        raise CodecError(f"{path}: expected a dictionary of at most {DEPTH} levels, got {shorten(infos)}")
     found: dict[str, Any] = {}
     for key, value in infos.items():
+        if type(key) is not str or key.startswith("$"):
+            raise CodecError(f"{path}: expected text that does not begin with $ for keys, got {shorten(key)}")
         where = f"{path}[{key!r}]"
         if key == FINAL:
             found[key] = {OBJECTS: [None if one is None else [finals.write(one)] for one in _lanes(value, where)]}
         elif isinstance(value, dict):
-            found[key] = write_infos(value, finals, where)
+            found[key] = write_infos(value, finals, where, depth - 1)
         elif isinstance(value, np.ndarray) and value.dtype == object:
             found[key] = {OBJECTS: [None if one is None else [encode_value(one, where)] for one in value]}
         else:
@@ -54,16 +58,21 @@ def read_infos(data: Any, finals: SpaceCodec, count: int, path: str = "info", de
         where = f"{path}[{shorten(key, 40)}]"
         if type(key) is not str or key.startswith("$"):
             raise CodecError(f"{path}: expected text for keys, got {shorten(key)}")
-        if type(value) is not dict or not value or not next(iter(value)).startswith("$"):
-            found[key] = read_infos(value, finals, count, where, depth - 1) if type(value) is dict else value
-            if type(value) is list:
-                found[key] = decode_value(value, where)
+        if type(value) is not dict:
+            found[key] = decode_value(value, where)
+        elif not _is_tagged(value):
+            found[key] = read_infos(value, finals, count, where, depth - 1)
         elif list(value) == [OBJECTS]:
             read = finals.read if key == FINAL else lambda one, where=where: decode_value(one, where)
             found[key] = _column(value[OBJECTS], read, count, where)
         else:
             found[key] = _sized(decode_value(value, where), count, where)
     return found
+
+
+def _is_tagged(data: dict[Any, Any]) -> bool:
+    first = next(iter(data), "")
+    return type(first) is str and first.startswith("$")
 
 
 def _lanes(value: Any, where: str) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from ludus.errors import CodecError
 from ludus.wire.frame import FrameLimits, read_frame
 from ludus.wire.message import (
     CloseRequest,
@@ -66,7 +67,7 @@ class HelloRequest(Message, tag=20):
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)
     """For the constructor, as `encode_value` writes them; the orchestrator's to give."""
     pictures: Literal["raw", "png"] = "raw"
-    """How observations that are pictures travel."""
+    """How observations that are pictures travel, in a new session; of one that is there, it is known already."""
     compression: Literal["none", "zstd"] = "none"
     """How large frames travel, both ways, after this one."""
 
@@ -120,7 +121,7 @@ class WelcomeReply(Message, tag=20):
     spec: str
     """As JSON; empty where there is none."""
     last: int
-    """The number of the last request that was carried out."""
+    """The number of the last request that was begun; the next one is this plus 1."""
     role: str
     limits: dict[str, int]
     """What a frame may hold: size, depth, items."""
@@ -200,6 +201,8 @@ class Asked(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=Fals
     number: int
     request: NetworkRequest
     seconds: float | None = None
+    received: int = 0
+    """The number up to which the client has all replies: the server need not keep them."""
 
 
 class Answered(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -218,7 +221,7 @@ def write_message(message: Asked | Answered) -> bytes:
     r"""A message as bytes, for a transport that keeps messages apart by itself.
 
     >>> write_message(Asked(1, StepRequest(0)))
-    b'\x93\x01\x92\x01\x00\xc0'
+    b'\x94\x01\x92\x01\x00\xc0\x00'
     """
     return _ENCODER.encode(message)
 
@@ -227,9 +230,9 @@ def read_asked(payload: bytes, limits: FrameLimits) -> Asked:
     r"""The request in a payload; CodecError, and nothing else, on any bytes.
 
     >>> read_asked(b'\x93\x01\x92\x01\x00\xc0', FrameLimits())
-    Asked(number=1, request=StepRequest(action=0), seconds=None)
+    Asked(number=1, request=StepRequest(action=0), seconds=None, received=0)
     """
-    return read_frame(payload, _ASKED, limits)
+    return _read(payload, _ASKED, limits)
 
 
 def read_answered(payload: bytes, limits: FrameLimits) -> Answered:
@@ -238,4 +241,10 @@ def read_answered(payload: bytes, limits: FrameLimits) -> Answered:
     >>> read_answered(b'\x92\x01\x91\x05', FrameLimits())
     Answered(number=1, reply=DoneReply())
     """
-    return read_frame(payload, _ANSWERED, limits)
+    return _read(payload, _ANSWERED, limits)
+
+
+def _read(payload: bytes, decoder: Any, limits: FrameLimits) -> Any:
+    if len(payload) > limits.size:
+        raise CodecError(f"message: expected at most {limits.size} bytes, got {len(payload)}")
+    return read_frame(payload, decoder, limits)

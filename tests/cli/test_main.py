@@ -10,7 +10,10 @@ import pytest
 import ludus as library
 from ludus.cli.group import import_from_here
 
-VERBS = ("demo", "list", "info", "run", "check", "bench", "audit", "version")
+VERBS = (
+    "demo", "list", "info", "run", "new", "check", "build", "push", "bench", "audit",
+    "serve", "sessions", "version", "ui",
+)  # fmt: skip
 
 
 def test_without_a_verb_it_shows_its_verbs(ludus):

@@ -7,7 +7,7 @@ import pytest
 import ludus
 from ludus.testing import check_env, data_equal
 
-FAMILIES = {"classic", "toy_text", "algorithmic", "teaching"}
+FAMILIES = {"classic", "toy_text", "algorithmic", "teaching", "open"}
 IDS = [spec.id for spec in ludus.list_envs() if spec.family in FAMILIES]
 
 

@@ -514,6 +514,10 @@ def test_a_pipe_is_no_terminal():
 # --- a whole program in a terminal ---
 
 PROGRAM = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what was started in the background, or by nohup
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from ludus.rendering import play
 from tests.rendering.walk import Walk
 print("scores", play(Walk(), seed=1, record={record!r}))

@@ -11,6 +11,7 @@ import pytest
 from ludus.errors import InvalidArgument
 from ludus.sandbox import Limits, Mount, Policy, means, mounts, spawn, tree, user
 from ludus.sandbox.mounts import python_mounts, system_mounts
+from ludus.sandbox.pins import pinned
 from ludus.sandbox.rlimits import rlimits
 from ludus.sandbox.streams import Streams
 from ludus.sandbox.watch import Watcher, watcher
@@ -164,7 +165,8 @@ def test_only_root_gives(tmp_path, monkeypatch):
     before = os.stat(tmp_path).st_uid
     user.give(tmp_path)
     assert os.stat(tmp_path).st_uid == before
-    user.check_access(Policy(mounts=(Mount(str(tmp_path), writable=True),)))
+    with pinned(Policy(mounts=(Mount(str(tmp_path), writable=True),))) as pins:
+        assert [mount.writable for mount in pins] == [True]
 
 
 def test_the_uppermost_closed_folder_on_the_way_is_found(tmp_path):

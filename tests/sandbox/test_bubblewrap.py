@@ -100,28 +100,21 @@ def test_a_place_in_a_writable_mount_must_be_there(tmp_path, kind):
         shell("true", mounts=mounts)
 
 
-def test_what_is_mounted_is_what_was_looked_at(tmp_path, monkeypatch):
-    # Between the look and the mount somebody puts a link in the place of the source.
-    folder, secret = tmp_path / "folder", tmp_path / "secret"
-    folder.mkdir()
-    secret.mkdir()
-    (secret / "file").write_text("x")
-
-    def swapped(policy):
-        folder.rename(tmp_path / "moved")
-        folder.symlink_to(secret)
-
-    monkeypatch.setattr(bubblewrap, "check_access", swapped)
-    with pytest.raises(InvalidArgument, match="got one that changed"):
-        shell("cat /seen/file", mounts=[Mount(str(folder), "/seen")])
-
-
-def test_mounts_work_without_descriptors_too(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("seen")
-    os.chmod(tmp_path, 0o755)
+def test_an_old_program_mounts_what_nobody_inside_can_replace(monkeypatch):
     old = bwrap.program()._replace(features=frozenset())
     monkeypatch.setattr(bwrap, "program", lambda: old)
-    assert shell("cat /seen/file", mounts=[Mount(str(tmp_path), "/seen")]).stdout == b"seen"
+    monkeypatch.setattr(bubblewrap, "program", lambda: old)
+    done = shell("ls -d /seen/zoneinfo; ls /proc/self/fd", mounts=[Mount("/usr/share", "/seen")])
+    assert done.stdout.split() == [b"/seen/zoneinfo", b"0", b"1", b"2", b"3"]
+
+
+def test_an_old_program_does_not_mount_what_somebody_inside_may_replace(tmp_path, monkeypatch):
+    (tmp_path / "given" / "below").mkdir(parents=True)
+    give(tmp_path / "given")
+    old = bwrap.program()._replace(features=frozenset())
+    monkeypatch.setattr(bubblewrap, "program", lambda: old)
+    with pytest.raises(SandboxUnavailable, match=r"expected bwrap 0\.10 or a distribution's with --bind-fd"):
+        shell("true", mounts=[Mount(str(tmp_path / "given" / "below"))])
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="anybody else is the owner inside too")
@@ -356,6 +349,14 @@ def test_somebodys_processes_are_counted_in_their_namespace(monkeypatch):
     done = box.run(["/bin/sh", "-c", "for i in 1 2 3 4 5 6 7 8; do sleep 100 & done; wait"])
     assert done.code == 2
     assert b"fork" in done.stderr
+
+
+def test_without_a_group_the_guarantees_say_what_is_not_counted(monkeypatch):
+    found = Bubblewrap().guarantees(Policy())
+    monkeypatch.setattr("ludus.sandbox.means.places", dict)
+    without = Bubblewrap().guarantees(Policy())
+    assert (found.disk, without.disk) == ("tmpfs size", "tmpfs size, names of files not counted")
+    assert without.memory == "RLIMIT_AS of each process"
 
 
 def test_an_old_kernel_does_not_count_them(monkeypatch):

@@ -1,5 +1,7 @@
 """Control groups: those of this machine for real, version 2 on a folder that looks like one."""
 
+import contextlib
+import errno
 import os
 import subprocess
 from pathlib import Path
@@ -118,6 +120,20 @@ def test_version_2_is_killed_at_once(unified):
     (folder / "cgroup.procs").write_text("12345\n")
     group.kill()
     assert (folder / "cgroup.kill").read_text() == "1"
+
+
+@pytest.mark.parametrize(("number", "known"), [(errno.ENODEV, True), (errno.ENOENT, True), (errno.EACCES, False)])
+def test_a_group_that_is_removed_while_it_is_killed_is_no_error(tmp_path, monkeypatch, number, known):
+    """By the watcher's thread, which does so as soon as nobody is in it any more."""
+    (tmp_path / "cgroup.procs").write_text("1\n")
+    (tmp_path / "cgroup.kill").touch()
+
+    def removed(path, value):
+        raise OSError(number, os.strerror(number), path)
+
+    monkeypatch.setattr(cgroup, "_write", removed)
+    with contextlib.nullcontext() if known else pytest.raises(PermissionError):
+        cgroup._kill(str(tmp_path))
 
 
 def test_a_limit_that_is_refused_leaves_nothing(unified, monkeypatch):

@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+import tempfile
 
 import pytest
 
@@ -202,7 +203,7 @@ def test_of_a_private_folder_only_what_is_mounted_is_there(tmp_path):
 
 def test_setup_that_fails_ends_before_the_command(monkeypatch):
     # A wall that cannot be put up: nothing is executed, and the reason is told.
-    monkeypatch.setattr(landlock, "_allowed", lambda policy, home: {"/no/such/path": 4})
+    monkeypatch.setattr(landlock, "_allowed", lambda *_: {"/no/such/path": 4})
     with Landlock().start(["/bin/echo", "executed"], Policy(limits=QUICK), stdout=subprocess.PIPE) as confined:
         with pytest.raises(SandboxError, match=r"expected the command to be started.*no/such/path"):
             confined.wait()
@@ -210,7 +211,7 @@ def test_setup_that_fails_ends_before_the_command(monkeypatch):
 
 
 def test_a_wall_that_leaks_is_no_working_backend(monkeypatch):
-    monkeypatch.setattr(landlock, "_walls", lambda policy, home: [("privileges",)])
+    monkeypatch.setattr(landlock, "_walls", lambda *_, **__: [("privileges",)])
     found = Landlock().probe()
     assert not found.works
 
@@ -256,3 +257,50 @@ def test_what_is_executed_later_is_behind_the_wall_too(tmp_path):
 def test_the_launcher_cannot_be_killed_from_inside():
     done = python("import os\ntry: os.kill(os.getppid(), 9)\nexcept OSError: print(1)")
     assert (done.stdout, done.code) == (b"1\n", 0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+def test_the_home_of_one_that_root_starts_has_a_size_that_the_kernel_keeps():
+    box = Sandbox("landlock", limits=Limits(wall=20, disk=1 << 20))
+    assert box.guarantees.disk == "tmpfs size"
+    full = box.run(["/bin/sh", "-c", "pwd -P; exec head -c 3000000 /dev/zero >file"])
+    assert b"No space left" in full.stderr
+    assert not os.path.exists(full.stdout.decode().strip())
+    names = "import os\nfor number in range(10000): os.close(os.open(str(number), os.O_CREAT))"
+    assert b"No space left" in box.run([*PYTHON, names]).stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+def test_where_root_may_not_mount_the_home_is_watched(monkeypatch):
+    real = landlock._mounted
+
+    def refused(policy, home, *, sized):
+        return [("no such step",)] if sized else real(policy, home, sized=False)
+
+    monkeypatch.setattr(landlock, "_mounted", refused)
+    found = Landlock()
+    assert found.probe().works
+    assert found.guarantees(Policy()).disk == "watched"
+
+
+@pytest.mark.usefixtures("own_user")
+def test_nobody_hides_from_whoever_watches_over_the_home():
+    script = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+print(libc.prctl(4, 0, 0, 0, 0), ctypes.get_errno(), libc.prctl(4, 1, 0, 0, 0), libc.prctl(3, 0, 0, 0, 0))
+"""
+    assert python(script).stdout.split()[:3] == [b"-1", b"1", b"0"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root shows what lies in private folders")
+def test_a_private_folder_that_somebody_inside_may_replace_is_not_shown():
+    with tempfile.TemporaryDirectory() as given:
+        private = f"{given}/private"
+        os.makedirs(f"{private}/shown")
+        os.chmod(given, 0o755)
+        os.chmod(private, 0o700)
+        os.chown(given, 71000, 71000)
+        box = Sandbox("landlock", limits=QUICK, mounts=[Mount(f"{private}/shown")])
+        with pytest.raises(SandboxUnavailable, match=f"got a private folder above it, {private}, in whose place"):
+            box.run(["/bin/true"])

@@ -152,6 +152,36 @@ def test_the_same_user_may_not_change_attributes_nor_send_signals_that_nobody_gu
     assert same("utimensat", 0, 1) == EPERM
 
 
+MODES = {"chmod": 1, "creat": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "mkdirat": 2, "mknod": 1, "mknodat": 2}
+
+
+@machines
+@pytest.mark.parametrize(
+    "kind", [namespace_filter, lambda machine: landlock_filter(machine, own_user=True, signals=True)]
+)
+def test_no_file_is_left_that_runs_with_the_rights_of_its_owner(machine, kind):
+    decided = deciding(kind(machine), machine)
+    for name in (one for one in MODES if number(one, machine) is not None):
+        before = [0] * MODES[name]
+        assert {decided(name, *before, mode) for mode in (0o755, 0o1777, 0o100644)} == {ALLOW}
+        assert {decided(name, *before, mode) for mode in (0o4755, 0o2755, 0o6000, 1 << 32 | 0o4000)} == {EPERM}
+    for name, before in (("open", [0]), ("openat", [0, 0])):
+        if number(name, machine) is not None:
+            for flags in (0o100, 0o101, 0o20000000):
+                assert decided(name, *before, flags, 0o644) == ALLOW
+                assert decided(name, *before, flags, 0o4755) == decided(name, *before, flags, 0o2000) == EPERM
+            assert decided(name, *before, 0o2, 0o4755) == ALLOW  # nothing is made, so it is no mode
+    assert decided("openat2") == ENOSYS
+
+
+@machines
+def test_the_same_user_may_not_hide_from_whoever_watches(machine):
+    dropped = deciding(landlock_filter(machine, own_user=True, signals=True), machine)
+    same = deciding(landlock_filter(machine, own_user=False, signals=True), machine)
+    assert (dropped("prctl", 4, 0), same("prctl", 4, 0)) == (ALLOW, EPERM)
+    assert same("prctl", 4, 1) == same("prctl", 15, 0) == same("prctl", 38, 1) == ALLOW
+
+
 def test_a_machine_that_is_not_known_is_refused():
     with pytest.raises(SandboxUnavailable, match="expected one of x86_64, aarch64, got the machine 'mips'"):
         namespace_filter("mips")

@@ -370,6 +370,7 @@ INTEGER, NUMBER = Box(-np.inf, np.inf, (), np.int64), Box(-np.inf, np.inf, (), n
         (Annotated[np.ndarray, Box(0, 1, (2,))], Box(0, 1, (2,))),
         (Annotated[float, Box(0, 1, ())], Box(0, 1, ())),
         (Annotated[str, Text(3, charset="ab")], Text(3, charset="ab")),
+        (list[Annotated[str, Text(3, charset="ab")]], Sequence(Text(3, charset="ab"))),
         (Annotated[Annotated[int, "doc"], Discrete(3)], Discrete(3)),
         (Annotated[int, msgspec.Meta(ge=1, le=6)], Discrete(6, start=1)),
         (Annotated[int, msgspec.Meta(gt=0, lt=7)], Discrete(6, start=1)),

@@ -15,7 +15,7 @@ from ludus.errors import (
 )
 from ludus.spaces import Discrete, Space
 from ludus.testing import check_env, check_space
-from ludus.tools import Call, Calls, Tool, ToolEnv, ToolOutcome, tool, tools_of
+from ludus.tools import Call, Calls, Tool, ToolEnv, ToolOutcome, result_of, tool, tools_of
 
 
 class Shop(ToolEnv):
@@ -68,7 +68,8 @@ def test_calls_are_steps():
     env.reset(seed=3)
     stock = env.stock
     step = env.call("buy", item="tea")
-    assert step.observation == ToolOutcome("buy", f'{{"tea":{stock - 1}}}', "")
+    assert step.observation == ToolOutcome("buy", f'{{"tea":{stock - 1}}}', structured=True)
+    assert result_of(step.observation) == {"tea": stock - 1}
     assert (step.reward, step.terminated) == (1.0, False)
     assert env.step(Call("look_around")).observation.result == f"{stock - 1} pieces"
     last = env.call("buy", item="milk", count=stock - 1)
@@ -141,6 +142,14 @@ def test_samples_are_calls_and_repeat():
         first.sample(mask=("nothing",))
 
 
+def make_shop() -> Shop:
+    return Shop()
+
+
+def with_default(count: int = "three") -> int:  # type: ignore[assignment]
+    return count
+
+
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
@@ -149,6 +158,15 @@ def test_samples_are_calls_and_repeat():
         (lambda: Tool("step", lambda: 0), InvalidArgument, "expected a name of letters"),
         (lambda: Tool("f", lambda *xs: xs), InvalidSpace, "expected arguments that can be given by name"),
         (lambda: tool(3), InvalidType, "tool: expected a method"),
+        (lambda: tool(staticmethod(len)), InvalidType, "tool: expected a method"),
+        (lambda: tool(int), InvalidType, "tool: expected a method"),
+        (
+            lambda: tools_of(type("A", (), {"f": staticmethod(tool(make_shop))})),
+            InvalidType,
+            r"A\.f: expected a method",
+        ),
+        (lambda: tool(seconds=3)(make_shop), InvalidArgument, "expected seconds above 0 for an async method, got 3"),
+        (lambda: Tool("f", with_default), InvalidSpace, r"default of f\.count: expected int, .* got 'three'"),
         (lambda: Calls({}), InvalidSpace, "expected at least one tool"),
     ],
 )
@@ -171,6 +189,25 @@ def test_tools_are_inherited_and_overridden():
 
     assert list(Bigger.tools) == ["buy", "look_around", "sell"]
     assert list(Bigger.tools["buy"].parameters) == ["item"]
+
+
+def test_a_method_that_overrides_a_tool_is_the_tool():
+    class Dearer(Shop):
+        def buy(self, item: str) -> str:
+            """Buy at a price."""
+            return f"{item} for twice the price"
+
+    env = Dearer()
+    env.reset(seed=3)
+    assert env.call("buy", item="gold").observation.result == "gold for twice the price"
+    assert Dearer.tools["buy"].description == "Buy at a price."
+
+
+def test_a_tool_can_be_taken_away():
+    class Closed(Shop):
+        buy = None
+
+    assert list(Closed.tools) == ["look_around"]
 
 
 def test_two_tools_of_one_name_are_refused():

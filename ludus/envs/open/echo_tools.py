@@ -1,5 +1,6 @@
 """Echo as tools: the same, for agents that act by calls."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from ludus.errors import InvalidArgument, shorten
@@ -9,6 +10,14 @@ from ludus.tools import Call, ToolEnv, ToolOutcome, tool
 __all__ = ["EchoTools"]
 
 REWARD = 0.1
+
+
+@dataclass
+class Echoed:
+    """A message and its length."""
+
+    message: str
+    length: int
 
 
 class EchoTools(ToolEnv):
@@ -42,13 +51,13 @@ class EchoTools(ToolEnv):
         return message
 
     @tool
-    def echo_with_length(self, message: str) -> dict[str, Any]:
+    def echo_with_length(self, message: str) -> Echoed:
         """Say a message back, with its length.
 
         Args:
             message: What to say.
         """
-        return {"message": message, "length": len(message)}
+        return Echoed(message, len(message))
 
     def judge(self, call: Call, result: Any) -> tuple[float, bool]:
         """A tenth for each character."""

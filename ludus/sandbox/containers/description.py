@@ -28,6 +28,8 @@ BEGIN = 32
 INSIDE = Path(__file__).with_name("inside.py")
 HOSTS = Mount(str(ETC / "hosts"), "/etc/hosts")
 """Else an engine would leave it empty, or put names of the machine's network in it."""
+SEPARATORS = set(",:")
+"""Between the options of a mount, as podman writes them down: a path would be read as more than one."""
 SMALL = "size=65536,mode=0755,nosuid,nodev,noexec"
 
 
@@ -89,7 +91,7 @@ def describe(policy: Policy, place: Place, *, control: str) -> dict[str, Any]:
             "Init": False,
             "LogConfig": {"Type": "none"},
             "RestartPolicy": {"Name": "no"},
-            "Binds": [f"{control}:{CONTROL}:ro", *_binds((HOSTS, *place.mounts, *policy.mounts))],
+            "Mounts": _binds((Mount(control, CONTROL), HOSTS, *place.mounts, *policy.mounts)),
             "Tmpfs": _tmpfs(policy),
             "ShmSize": limits.disk or 0,
             "Ulimits": _ceilings(),
@@ -136,15 +138,19 @@ def _tmpfs(policy: Policy) -> dict[str, str]:
     return {path: options for path, options in {**own, **closed}.items() if path not in taken}
 
 
-def _binds(mounts: Sequence[Mount]) -> list[str]:
-    found: dict[str, str] = {}
+def _binds(mounts: Sequence[Mount]) -> list[dict[str, Any]]:
+    """As `Mounts`: in the place of a source that is gone by then, `Binds` would have the engine make a folder."""
+    found: dict[str, dict[str, Any]] = {}
     for mount in mounts:
         source = os.path.realpath(mount.source)
         for point in (source, *([] if mount.writable else _mounted_below(source))):
             where = mount.where + point[len(source) :]
-            if ":" in point or ":" in where:
-                raise InvalidArgument(f"mount: expected paths without ':' for a container, got {point!r} at {where!r}")
-            found[where] = f"{point}:{where}:{'rw' if mount.writable else 'ro'}"
+            if set(point + where) & SEPARATORS:
+                listed = " or ".join(sorted(SEPARATORS))
+                raise InvalidArgument(
+                    f"mount: expected paths without {listed} for a container, got {point!r} at {where!r}"
+                )
+            found[where] = {"Type": "bind", "Source": point, "Target": where, "ReadOnly": not mount.writable}
     return list(found.values())
 
 

@@ -21,14 +21,14 @@ from ludus.sandbox.containers.description import Place, check_places, describe, 
 from ludus.sandbox.containers.group import Group
 from ludus.sandbox.containers.images import host_image, host_mounts
 from ludus.sandbox.containers.owner import remove_leftovers
-from ludus.sandbox.containers.walls import open_limits, open_rlimits, open_walls
-from ludus.sandbox.mounts import check_mounts
-from ludus.sandbox.policy import Limits, Policy
+from ludus.sandbox.containers.walls import open_limits, open_rlimits, open_walls, replaced
+from ludus.sandbox.pins import Pins, pinned
+from ludus.sandbox.policy import Limits, Mount, Policy
 from ludus.sandbox.proxy import Proxy
 from ludus.sandbox.seccomp import namespace_filter
 from ludus.sandbox.streams import Streams
 from ludus.sandbox.supervised import interpreter
-from ludus.sandbox.user import GROUP, USER, check_access, drops_user
+from ludus.sandbox.user import GROUP, USER, drops_user
 
 __all__ = ["Engine"]
 
@@ -100,19 +100,28 @@ class Engine(Backend):
         channel: int | None = None,
     ) -> Confined:
         guarantees = self.guarantees(policy)
-        check_mounts(policy)
-        check_access(policy)
         check_places(policy)
-        container = self._open(policy, guarantees, Streams(stdin, stdout, stderr))
-        try:
-            missing = self._missing(container, policy)
-            if missing:
-                raise SandboxUnavailable(f"{self.name}: expected {listing(missing)}, got a container without")
-            container.hand_over(work(argv, policy, self._python()), channel)
-        except BaseException:
-            container.close()
-            raise
+        with pinned(policy) as pins:
+            container = self._open(policy, guarantees, Streams(stdin, stdout, stderr))
+            try:
+                self._inspect(container, policy, pins)
+                container.hand_over(work(argv, policy, self._python()), channel)
+            except BaseException:
+                container.close()
+                raise
         return container
+
+    def _inspect(self, container: Container, policy: Policy, pins: Pins) -> None:
+        """Look around in a container before any work is in it."""
+        missing = self._missing(container, policy)
+        if missing:
+            raise SandboxUnavailable(f"{self.name}: expected {listing(missing)}, got a container without")
+        other = self._replaced(container, pins)
+        if other:
+            raise SandboxError(
+                f"{self.name}: expected {other[0].source} to be mounted as it was checked, got something else, put in "
+                "its place meanwhile"
+            )
 
     def _try(self) -> Probe:
         if sys.platform != "linux":
@@ -230,6 +239,9 @@ class Engine(Backend):
 
     def _open_walls(self, container: Container) -> list[str]:
         return open_walls(container.pid, USER if drops_user() else None)
+
+    def _replaced(self, container: Container, pins: Pins) -> list[Mount]:
+        return replaced(container.pid, pins)
 
     def _open_limits(self, container: Container, policy: Policy) -> list[str]:
         found = open_limits(container.group, policy.limits, self._tasks(policy))

@@ -15,8 +15,9 @@ from ludus.sandbox.containers.container import Container
 from ludus.sandbox.containers.description import Place, keepers
 from ludus.sandbox.containers.engine import Engine
 from ludus.sandbox.containers.podman import require, service
-from ludus.sandbox.containers.walls import open_limits, open_sentry
-from ludus.sandbox.policy import Policy
+from ludus.sandbox.containers.walls import gofer, open_limits, open_sentry, replaced
+from ludus.sandbox.pins import Pins
+from ludus.sandbox.policy import Mount, Policy
 
 __all__ = ["Gvisor"]
 
@@ -74,6 +75,10 @@ class Gvisor(Engine):
 
     def _open_walls(self, container: Container) -> list[str]:
         return open_sentry(container.pid)
+
+    def _replaced(self, container: Container, pins: Pins) -> list[Mount]:
+        server = gofer(container.pid)
+        return list(pins) if server is None else replaced(server, pins)
 
     def _open_limits(self, container: Container, policy: Policy) -> list[str]:
         return open_limits(container.group, policy.limits, self._tasks(policy))

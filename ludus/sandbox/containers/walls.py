@@ -1,16 +1,19 @@
 """Whether a container is what was asked for: the kernel is asked, not the engine, and before anything runs in it."""
 
+import ctypes
 import os
 
 from ludus.sandbox.containers.group import Group
-from ludus.sandbox.policy import Limits
+from ludus.sandbox.pins import Pins
+from ludus.sandbox.policy import Limits, Mount
 
-__all__ = ["open_limits", "open_rlimits", "open_sentry", "open_walls"]
+__all__ = ["gofer", "open_limits", "open_rlimits", "open_sentry", "open_walls", "replaced"]
 
 NAMESPACES = ("pid", "net", "mnt", "ipc", "uts")
 CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 FILTERS = 2
 """The engine's, and our own; kernels before 5.11 do not count them."""
+OPENAT2, NO_MAGIC_LINKS, IN_ROOT = 437, 0x02, 0x10
 RLIMITS = {"open_files": "Max open files", "file_size": "Max file size"}
 
 
@@ -65,6 +68,44 @@ def open_rlimits(pid: int, limits: Limits) -> list[str]:
         if asked is not None and (not hard.isdigit() or int(hard) > asked):
             missing.append(name)
     return missing
+
+
+def replaced(pid: int, pins: Pins) -> list[Mount]:
+    """The mounts in the root of a process that are not what was held on to: engines go by paths, and look later."""
+    root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
+    try:
+        return [mount for mount, pin in pins.items() if not _is_at(root, mount.where, pin)]
+    finally:
+        os.close(root)
+
+
+def gofer(pid: int) -> int | None:
+    """The process that opens files for gVisor's kernel: a sibling, whose root is what is seen behind that kernel."""
+    starter = int(_status(pid)["PPid"])
+    for child in map(int, _read(f"/proc/{starter}/task/{starter}/children").split()):
+        words = _read(f"/proc/{child}/cmdline").split("\0")
+        if words[0] == "runsc-gofer" and os.path.basename(_program(child)) == "runsc":
+            return child
+    return None
+
+
+class _How(ctypes.Structure):
+    """How `openat2` opens."""
+
+    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
+
+
+def _is_at(root: int, path: str, pin: int) -> bool:
+    """Whether what is pinned is at a path below a root, in which its links stay; where we may not know, it is not."""
+    how = _How(os.O_PATH | os.O_CLOEXEC, 0, IN_ROOT | NO_MAGIC_LINKS)
+    libc = ctypes.CDLL(None, use_errno=True)
+    found = libc.syscall(OPENAT2, root, os.fsencode(path), ctypes.byref(how), ctypes.c_size_t(ctypes.sizeof(how)))
+    if found < 0:
+        return False
+    try:
+        return os.path.samestat(os.fstat(found), os.fstat(pin))
+    finally:
+        os.close(found)
 
 
 def _status(pid: int) -> dict[str, str]:

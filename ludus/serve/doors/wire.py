@@ -1,49 +1,72 @@
 """The wire over WebSocket: binary messages at `/v1/ws`."""
 
-from typing import Any
-
 from starlette.routing import BaseRoute, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketState
+from starlette.types import Receive, Scope, Send
 
 from ludus.serve.conversation import converse
 from ludus.serve.server import Server
 
 __all__ = ["routes"]
 
+TEXT = 1003
+"""The code that says: binary messages only."""
+
 
 class WebSocketLink:
-    """A WebSocket as a link: each binary message is one message."""
+    """A WebSocket as a link: each binary message is one message. Plain ASGI, since every step comes through here."""
 
-    def __init__(self, socket: WebSocket) -> None:
-        self._socket = socket
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+        self._over = False
 
     async def receive(self) -> bytes | None:
         """The next binary message; a text message ends the connection, since it cannot be one of ours."""
-        message: Any = await self._socket.receive()
-        return message.get("bytes") if message["type"] == "websocket.receive" else None
+        if self._over:
+            return None
+        message = await self._receive()
+        if message["type"] == "websocket.receive":
+            data = message.get("bytes")
+            if data is not None:
+                return data
+            await self.close(TEXT)
+        self._over = True
+        return None
 
     async def send(self, data: bytes) -> None:
         """Send a binary message."""
-        if self._socket.application_state is not WebSocketState.CONNECTED:
+        if self._over:
             raise ConnectionResetError("the connection is closed")
         try:
-            await self._socket.send({"type": "websocket.send", "bytes": data})
+            await self._send({"type": "websocket.send", "bytes": data})
+        except RuntimeError as error:  # the server's word for a message after the end
+            self._over = True
+            raise ConnectionResetError(str(error)) from error
+
+    async def close(self, code: int = 1000) -> None:
+        """Close it, if it is open."""
+        if self._over:
+            return
+        self._over = True
+        try:
+            await self._send({"type": "websocket.close", "code": code})
         except RuntimeError as error:
             raise ConnectionResetError(str(error)) from error
 
-    async def close(self) -> None:
-        """Close it, if it is open."""
-        if self._socket.application_state is WebSocketState.CONNECTED:
-            await self._socket.close()
+
+class Door:
+    """The endpoint, as an ASGI application."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Accept, and converse."""
+        message = await receive()
+        if message["type"] == "websocket.connect":
+            await send({"type": "websocket.accept"})
+            await converse(self._server, WebSocketLink(receive, send), scope["state"]["principal"])
 
 
 def routes(server: Server) -> list[BaseRoute]:
     """`/v1/ws`."""
-
-    async def endpoint(socket: WebSocket) -> None:
-        await socket.accept()
-        link = WebSocketLink(socket)
-        await converse(server, link, socket.state.principal)
-        await link.close()
-
-    return [WebSocketRoute("/v1/ws", endpoint)]
+    return [WebSocketRoute("/v1/ws", Door(server))]

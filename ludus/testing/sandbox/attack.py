@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from ludus.sandbox import Confined, Usage
+from ludus.sandbox import Confined, Sandbox, Usage
 from ludus.testing.sandbox.scene import Scene
 
 __all__ = ["Account", "Attack", "Judge", "Look", "Moment", "Outcome"]
@@ -59,6 +59,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     """An attack that has said that all is in place, and waits while the host looks."""
 
     scene: Scene
+    sandbox: Sandbox
     confined: Confined
     ready: Any
     """What it said."""

@@ -62,6 +62,7 @@ TITLES = {
 """By deed: what it is, and what must happen to the step."""
 MOMENTS = {
     "space-vast": ("a space of 10¹² numbers", REFUSED),
+    "space-heavy": ("a space of 16 million numbers, in sixty bytes", REFUSED),
     "space-code": ("a space that names a function", REFUSED),
     "space-nested": ("spaces inside one another, too many", REFUSED),
     "metadata-lie": ("metadata that are not what they are to be", REFUSED),

@@ -1,12 +1,21 @@
 """Attacks on files."""
 
-from ludus.testing.sandbox.attack import Account, Attack, Judge
+import time
+from copy import copy
+
+import msgspec
+
+from ludus.errors import LudusError
+from ludus.sandbox import Mount
+from ludus.testing.sandbox.attack import Account, Attack, Judge, Moment
 from ludus.testing.sandbox.judges import did_nothing, read_nothing, shut, unchanged
 from ludus.testing.sandbox.scene import Scene
 
 __all__ = ["FILE_ATTACKS"]
 
 DENIED, UNSEEN = "denied", "unseen"
+RACE = 3.0
+"""Seconds for which a race is run."""
 
 
 def _left_no_file(attack: str) -> Judge:
@@ -32,6 +41,29 @@ def _no_set_user_id(scene: Scene, account: Account) -> str:
     del account
     found = scene.canaries.set_user_id("leave-set-user-id")
     return found and f"it left {found}"
+
+
+def _mount_what_is_swapped(moment: Moment) -> str:
+    """Mount the folder again and again in another sandbox, and read there; most attempts are refused."""
+    sub = f"{moment.scene.canaries.folder}/shared/swap-mounts/sub"
+    own = copy(moment.sandbox)
+    own.policy = msgspec.structs.replace(own.policy, mounts=(*own.policy.mounts, Mount(sub)))
+    ends = time.monotonic() + RACE
+    while time.monotonic() < ends:
+        try:
+            told = own.run(["/bin/cat", f"{sub}/file"]).stdout.decode("utf8", "replace")
+        except LudusError:
+            continue  # refused
+        except OSError as error:
+            return f"the other sandbox raised {type(error).__name__}: {error}"
+        if found := moment.scene.canaries.read(told):
+            return f"what was mounted in its place let another sandbox read {found}"
+    return ""
+
+
+def _seen_nothing(scene: Scene, account: Account) -> str:
+    del scene
+    return account.seen
 
 
 FILE_ATTACKS = (
@@ -169,6 +201,16 @@ FILE_ATTACKS = (
         judge=read_nothing,
         kind="alone",
         mounts=("swapped",),
+    ),
+    Attack(
+        name="swap-mounts",
+        title="swap a folder for a link to outside, at the moment when it is mounted in another sandbox",
+        expects=DENIED,
+        guarantee="files",
+        program="files:swap_mounts",
+        judge=_seen_nothing,
+        look=_mount_what_is_swapped,
+        kind="alone",
     ),
     Attack(
         name="rename-out",

@@ -52,7 +52,14 @@ def _wait_for_watcher(moment: Moment) -> str:
 
 
 def _limit(
-    name: str, title: str, function: str, judge: Judge, *, expects: str, look: Look | None = None, **limits: Any
+    name: str,
+    title: str,
+    function: str,
+    judge: Judge,
+    *,
+    expects: str,
+    look: Look | None = None,
+    **limits: Any,
 ) -> Attack:
     """`guarantee` is the first of the limits."""
     return Attack(
@@ -125,6 +132,36 @@ LIMIT_ATTACKS = (
         "fill-unlinked",
         "fill every folder that can be written, with files that have no name any more",
         "fill_unlinked",
+        _filled,
+        look=_wait_for_watcher,
+        expects="limited: disk",
+        disk=DISK,
+        memory=256 * MIB,
+    ),
+    _limit(
+        "fill-mapped",
+        "fill its own folders with files that have no name, and are no longer open but mapped",
+        "fill_mapped",
+        _filled,
+        look=_wait_for_watcher,
+        expects="limited: disk",
+        disk=DISK,
+        memory=256 * MIB,
+    ),
+    _limit(
+        "fill-by-thread",
+        "fill its own folders with files that have no name, and are open in one thread alone",
+        "fill_by_thread",
+        _filled,
+        look=_wait_for_watcher,
+        expects="limited: disk",
+        disk=DISK,
+        memory=256 * MIB,
+    ),
+    _limit(
+        "fill-in-flight",
+        "fill its own folders with files that have no name, and are on their way through a socket",
+        "fill_in_flight",
         _filled,
         look=_wait_for_watcher,
         expects="limited: disk",

@@ -132,7 +132,8 @@ def _run_alone(attack: Attack, sandbox: Sandbox, policy: Policy, scene: Scene) -
         seen = ""
         try:
             if attack.look is not None and (ready := trial.until_ready(attack.patience)) is not None:
-                seen = attack.look(Moment(scene=scene, confined=trial.confined, ready=ready, mark=mark))
+                there = trial.confined
+                seen = attack.look(Moment(scene=scene, sandbox=sandbox, confined=there, ready=ready, mark=mark))
                 trial.go_on()
         finally:
             trial.finish(SOON + scene.aim()["stay"] if scene.bare else attack.patience, 0.5 if scene.bare else 3.0)

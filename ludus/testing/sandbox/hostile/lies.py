@@ -76,6 +76,7 @@ def _inside_one_another(depth: int) -> Any:
 
 SPACE_LIES: dict[str, Callable[[], None]] = {
     "space-vast": _made(observation={**BOX, "shape": [1_000_000, 1_000_000]}),
+    "space-heavy": _made(observation={**BOX, "shape": [(1 << 24) - 1], "dtype": "float64"}),
     "space-code": _made(action={"type": "os:system", "command": "true"}),
     "space-nested": _made(observation=_inside_one_another(14)),
     "metadata-lie": _made(metadata={"render_modes": {"$object": "os.system"}}),

@@ -2,20 +2,24 @@
 
 import ctypes
 import os
+import select
 import shutil
 import stat
 import subprocess
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from ludus.testing.sandbox.inside.kernel import call
-from ludus.testing.sandbox.inside.trying import any_of, canaries, of_processes
+from ludus.testing.sandbox.inside.trying import CHANNEL, any_of, canaries, of_processes, tell
 
 Aim = dict[str, Any]
 MOST = 65536
 NOBODY = 65534
 SET_USER_ID = 0o6755
+SWAPPING = 8.0
+"""Seconds at most."""
 REMOUNT = 0x20 | 0x1000
 """MS_REMOUNT and MS_BIND: with all options that are not named taken off."""
 
@@ -223,6 +227,34 @@ def read_swapped(aim: Aim) -> str:
     return any_of([partial(_read, os.path.join(aim["shared"], "swapped", "file"))])
 
 
+def swap_mounts(aim: Aim) -> str:
+    """Swap a folder for a link to outside and back, as fast as one can, while the host mounts it elsewhere."""
+    os.chdir(aim["shared"])
+    os.mkdir("sub")
+    os.symlink(aim["outside"], "link")
+    swap = _exchange
+    try:
+        _exchange()
+    except OSError:  # not every kernel can
+        swap = _move_about
+    tell(ready="swapping")
+    end = time.monotonic() + SWAPPING
+    while time.monotonic() < end and not select.select([CHANNEL], [], [], 0)[0]:
+        for _ in range(200):
+            swap()
+    return ""
+
+
+def _exchange() -> None:
+    call("renameat2", -100, b"sub", -100, b"link", 2)  # RENAME_EXCHANGE
+
+
+def _move_about() -> None:
+    """There and back, with moments at which nothing is there."""
+    for name, other in (("sub", "real"), ("link", "sub"), ("sub", "link"), ("real", "sub")):
+        os.rename(name, other)
+
+
 def inherited(aim: Aim) -> str:
     """Read from descriptors that were open in the process that started this one."""
     return any_of(partial(_read_descriptor, number) for number in aim["descriptors"])
@@ -277,12 +309,23 @@ def leave_set_user_id(aim: Aim) -> str:
     def by_making() -> None:
         os.mknod(os.path.join(aim["shared"], "by-making"), stat.S_IFREG | SET_USER_ID)
 
+    def by_opening_anew() -> None:
+        how = (ctypes.c_uint64 * 3)(os.O_WRONLY | os.O_CREAT, SET_USER_ID, 0)
+        path = os.path.join(aim["shared"], "by-opening-anew").encode()
+        os.close(call("openat2", -100, path, how, ctypes.sizeof(how)))
+
+    def by_naming() -> None:
+        descriptor = os.open(aim["shared"], os.O_WRONLY | os.O_TMPFILE, SET_USER_ID)
+        os.link(f"/proc/self/fd/{descriptor}", os.path.join(aim["shared"], "by-naming"), follow_symlinks=True)
+        os.close(descriptor)
+
     def left(way: Callable[[], None]) -> str:
         way()
         return f"left one {way.__name__.replace('_', ' ')}"
 
     os.umask(0)
-    return any_of(partial(left, way) for way in (by_path, by_descriptor, by_folder, by_opening, by_making))
+    ways = (by_path, by_descriptor, by_folder, by_opening, by_opening_anew, by_making, by_naming)
+    return any_of(partial(left, way) for way in ways)
 
 
 def read_variables(aim: Aim) -> str:

@@ -1,14 +1,18 @@
 """Attacks on what there is: processes, memory, disk, files, time, output. All of them end by themselves."""
 
+import ctypes
+import mmap
 import os
 import select
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from ludus.testing.sandbox.inside.kernel import call, libc
 from ludus.testing.sandbox.inside.trying import ready, tell
 
 Aim = dict[str, Any]
@@ -94,6 +98,46 @@ def fill_disk(aim: Aim) -> str:
 def fill_unlinked(aim: Aim) -> str:
     """Fill every folder that can be written, with files that have no name any more."""
     return _fill([*_own_folders(), *WRITABLE], lambda folder: _write(_unnamed(folder), aim["most_disk"]))
+
+
+def fill_mapped(aim: Aim) -> str:
+    """Fill its own folders with files without a name, of which nothing is left open: a page of each is mapped."""
+
+    def write(folder: str) -> int:
+        descriptor = _write(_unnamed(folder), aim["most_disk"])
+        libc.mmap.restype = ctypes.c_void_p
+        mapped = libc.mmap(None, ctypes.c_size_t(mmap.PAGESIZE), 1, mmap.MAP_SHARED, descriptor, ctypes.c_long(0))
+        os.close(descriptor)
+        return mapped
+
+    return _fill(_own_folders(), write)
+
+
+def fill_in_flight(aim: Aim) -> str:
+    """Fill its own folders with files without a name that nobody has open: each is on its way through a socket."""
+
+    def write(folder: str) -> "tuple[socket.socket, socket.socket]":
+        descriptor = _write(_unnamed(folder), aim["most_disk"])
+        one, other = socket.socketpair()
+        socket.send_fds(one, [b"."], [descriptor])
+        os.close(descriptor)
+        return one, other
+
+    return _fill(_own_folders(), write)
+
+
+def fill_by_thread(aim: Aim) -> str:
+    """Fill its own folders with files without a name that one thread alone has open."""
+    told: list[str] = []
+
+    def fill() -> None:
+        call("close_range", 1000, 1001, 2)  # CLOSE_RANGE_UNSHARE: from here on its descriptors are its own
+        told.append(_fill(_own_folders(), lambda folder: _write(_unnamed(folder), aim["most_disk"])))
+
+    thread = threading.Thread(target=fill)
+    thread.start()
+    thread.join()
+    return "".join(told)
 
 
 def fill_with_names(aim: Aim) -> str:

@@ -1,0 +1,221 @@
+"""Lines that block: a plain socket with a framing, and a transport that somebody else opens."""
+
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from threading import RLock
+from time import monotonic, sleep
+from typing import Any
+
+from ludus.client.access import Access
+from ludus.client.framing import Framing
+from ludus.client.keeping import keep
+
+__all__ = ["SocketLine", "TransportLine"]
+
+CHUNK = 1 << 18
+SENDING = 60.0
+"""Seconds for a message to be sent, where nothing else says."""
+NOTHING = ("BlockingIOError", "SSLWantReadError", "SSLWantWriteError")
+"""What a look says where there is nothing to see."""
+FAREWELL = 1.0
+"""Seconds for the last word: whoever does not listen any more is not waited for."""
+
+
+class SocketLine:
+    """A line over TCP, TLS or a Unix socket."""
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+        self._socket: Any = None
+        self._framing: Any = None
+        self._patience: float | None = None
+        self._turn = RLock()
+
+    def open(self, path: str, text: bool, seconds: float) -> None:
+        """Connect, and see the handshake through."""
+        ends = monotonic() + seconds
+        framings = self.access.framings(path, text)
+        with self._turn:
+            self._end()
+            for place, make in enumerate(framings, start=1):
+                try:
+                    self._begin(make(), ends)
+                except (ConnectionResetError, BrokenPipeError):
+                    if place == len(framings):
+                        raise
+                else:
+                    keep(self)
+                    return
+
+    def _begin(self, framing: Framing, ends: float) -> None:
+        self._patience = max(ends - monotonic(), 0.001)
+        self._socket, self._framing = self.access.connect(self._patience), framing
+        try:
+            self._socket.sendall(framing.begin())
+            while not framing.ready:
+                self._more(framing, ends)
+        except BaseException:
+            self._drop()
+            raise
+        self.access.spoken(framing)
+
+    def exchange(self, data: Any, seconds: float) -> Any:
+        """Send a message, and wait for the next one."""
+        with self._turn:
+            self._put(data)
+            return self._get(seconds)
+
+    def send(self, data: Any) -> None:
+        """Send a message."""
+        with self._turn:
+            self._put(data)
+
+    def receive(self, seconds: float) -> Any:
+        """The next message, within so many seconds."""
+        with self._turn:
+            return self._get(seconds)
+
+    def tend(self) -> None:
+        """Answer a server that asks whether we live; nothing, where somebody uses the line."""
+        if self._turn.acquire(blocking=False):
+            try:
+                self._look()
+            finally:
+                self._turn.release()
+
+    def _look(self) -> None:
+        if self._socket is None:
+            return
+        self._patience = None
+        try:
+            self._socket.settimeout(0.0)
+            self._take(self._framing)
+        except OSError as error:
+            if type(error).__name__ not in NOTHING:
+                self._drop()  # the next request finds out, and goes on over a new one
+
+    def _put(self, data: Any) -> None:
+        """Half a message ends the connection, since nothing can follow it."""
+        if self._socket is None:
+            raise ConnectionResetError("there is no connection")
+        if self._patience is None:
+            self._wait(SENDING)
+        try:
+            self._socket.sendall(self._framing.wrap(data))
+        except BaseException:
+            self._drop()
+            raise
+
+    def _get(self, seconds: float) -> Any:
+        framing = self._framing
+        if self._socket is None:
+            raise ConnectionResetError("there is no connection")
+        message = framing.next()
+        if message is not None:
+            return message
+        if seconds != self._patience:
+            self._wait(seconds)
+        self._take(framing)
+        message = framing.next()
+        ends = monotonic() + seconds if message is None else 0.0
+        while message is None:
+            self._more(framing, ends)
+            message = framing.next()
+        return message
+
+    def _more(self, framing: Framing, ends: float) -> None:
+        self._wait(ends - monotonic())
+        self._take(framing)
+
+    def _wait(self, seconds: float) -> None:
+        if seconds <= 0:
+            raise TimeoutError("timed out")
+        self._patience = seconds
+        self._socket.settimeout(seconds)
+
+    def _take(self, framing: Framing) -> None:
+        data = self._socket.recv(CHUNK)
+        if not data:
+            self._drop()
+            framing.feed(b"")
+            raise ConnectionResetError("the server ended the connection")
+        framing.feed(data)
+        due = framing.due()
+        if due:
+            self._socket.sendall(due)
+
+    def fetch(self, method: str, path: str, body: bytes | None, seconds: float) -> tuple[int, bytes]:
+        """Status and body of an HTTP request, over a connection of its own."""
+        return self.access.fetch(method, path, body, seconds)
+
+    def pause(self, seconds: float) -> None:
+        """Wait."""
+        sleep(seconds)
+
+    def close(self) -> None:
+        """Say goodbye, and close; harmless twice."""
+        with self._turn:
+            self._end()
+
+    def _end(self) -> None:
+        if self._socket is not None:
+            with suppress(OSError):
+                self._socket.settimeout(FAREWELL)
+                self._socket.sendall(self._framing.farewell())
+            self._drop()
+
+    def _drop(self) -> None:
+        found, self._socket = self._socket, None
+        if found is not None:
+            with suppress(OSError):
+                found.shutdown(socket.SHUT_RDWR)
+            found.close()
+
+
+class TransportLine:
+    """A line over whatever a function opens: an object with `send(bytes)`, `receive(seconds)` and `close()`."""
+
+    def __init__(self, opener: Callable[[], Any]) -> None:
+        self._opener = opener
+        self._transport: Any = None
+
+    def open(self, path: str, text: bool, seconds: float) -> None:
+        """Open a transport, in place of the one that there was."""
+        del path, seconds
+        if text:
+            raise ConnectionRefusedError("a transport of one's own carries the wire of Ludus only")
+        self.close()
+        self._transport = self._opener()
+
+    def exchange(self, data: bytes, seconds: float) -> bytes:
+        """Send a message, and wait for the next one."""
+        self.send(data)
+        return self._transport.receive(seconds)
+
+    def send(self, data: bytes) -> None:
+        """Send a message."""
+        if self._transport is None:
+            raise ConnectionResetError("there is no connection")
+        self._transport.send(data)
+
+    def receive(self, seconds: float) -> bytes:
+        """The next message."""
+        if self._transport is None:
+            raise ConnectionResetError("there is no connection")
+        return self._transport.receive(seconds)
+
+    def fetch(self, method: str, path: str, body: bytes | None, seconds: float) -> tuple[int, bytes]:
+        """Refused: there is no HTTP beside a transport of one's own."""
+        del method, path, body, seconds
+        raise ConnectionRefusedError("there is no HTTP beside a transport of one's own")
+
+    def pause(self, seconds: float) -> None:
+        """Wait."""
+        sleep(seconds)
+
+    def close(self) -> None:
+        """Close the transport; harmless twice."""
+        found, self._transport = self._transport, None
+        if found is not None:
+            found.close()

@@ -1,0 +1,240 @@
+"""`OpenEnvSession`: a client's end of a session of OpenEnv, without I/O.
+
+Its requests have no numbers. Where the server keeps sessions (`openenv/session/create`, from 0.5 on), a lost connection
+is made anew; whether the request under way had been carried out, the number of steps tells, or it is an error.
+"""
+
+from contextlib import suppress
+from secrets import token_hex
+from time import monotonic
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from ludus.client.failing import clean, lost, marked
+from ludus.client.framing import Refusal
+from ludus.client.session import FIRST_PAUSE, LONGEST_PAUSE, TRIES, Terms
+from ludus.client.talk import Effect, Talk
+from ludus.errors import (
+    AccessDenied,
+    ChannelError,
+    ClosedEnvironment,
+    EnvError,
+    InvalidAction,
+    InvalidArgument,
+    LudusError,
+    ServerBusy,
+    ServiceError,
+    SessionLost,
+    shorten,
+)
+
+__all__ = ["OpenEnvSession"]
+
+DOOR = "/ws"
+BUSY = 1.0
+"""Seconds until a server without a place is asked again: it does not say when."""
+
+
+class OpenEnvSession:
+    """One session at a server of OpenEnv."""
+
+    def __init__(self, terms: Terms, name: str = "the environment") -> None:
+        self.terms, self.name = terms, name
+        self.id = ""
+        """Of a session that the server keeps; empty where it goes with its connection."""
+        self.closed = False
+        self.resumed, self._steps = 0, 0
+
+    # --- beginning ---
+
+    def open(self) -> Talk[None]:
+        """Have a session kept where that can be, and connect; a server without a place is asked again for a while."""
+        ends = monotonic() + self.terms.timeout
+        while True:
+            try:
+                if not (yield from self._is_without_kept_sessions(ends)):
+                    yield from self._create()
+                    yield from self._connect(ends)
+                return
+            except ServerBusy as busy:
+                yield Effect("close")
+                if monotonic() + busy.retry_after >= ends:
+                    raise
+                yield Effect("pause", (busy.retry_after,))
+            except OSError as error:
+                yield Effect("close")
+                raise lost(self.terms.where, error) from error
+
+    def fetch(self, method: str, path: str, body: Any = None) -> Talk[tuple[int, Any]]:
+        """Status and JSON of an HTTP request; None for what is no JSON."""
+        data = None if body is None else msgspec.json.encode(body)
+        try:
+            status, found = yield Effect("fetch", (method, path, data, self.terms.timeout))
+        except OSError as error:
+            raise lost(self.terms.where, error) from error
+        try:
+            return status, msgspec.json.decode(found)
+        except (msgspec.DecodeError, RecursionError):
+            return status, None
+
+    def _is_without_kept_sessions(self, ends: float) -> Talk[bool]:
+        """Whether the server heeds no id of a session: then it has given us a new one, whatever we asked for."""
+        self.id = f"none-{token_hex(8)}"
+        try:
+            yield from self._connect(ends)
+            reply = yield from self._exchanged('{"type":"state"}', ends)
+            self._read(reply, "state")
+        except Refusal:
+            raise
+        except (SessionLost, OSError):
+            return False
+        except EnvError:
+            pass  # it answered, and that is enough
+        finally:
+            self.id = ""
+        return True
+
+    def _create(self) -> Talk[None]:
+        call = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create", "params": {}}
+        status, reply = yield from self.fetch("POST", "/mcp", call)
+        if status != 200 or not isinstance(reply, dict):
+            return
+        result, error = reply.get("result"), reply.get("error")
+        if isinstance(result, dict) and isinstance(result.get("session_id"), str):
+            self.id = result["session_id"]
+        elif isinstance(error, dict) and error.get("code") == -32000:
+            raise ServerBusy(f"{self.terms.where}: {clean(str(error.get('message')), 300)}", BUSY)
+
+    def _connect(self, ends: float) -> Talk[None]:
+        path = f"{DOOR}?session_id={quote(self.id, safe='')}" if self.id else DOOR
+        yield Effect("open", (path, True, max(ends - monotonic(), 0.001)))
+
+    # --- requests ---
+
+    def ask(self, kind: str, data: dict[str, Any] | None, answer: str) -> Talk[Any]:
+        """The data of the answer to a request; the error that the server names."""
+        if self.closed:
+            raise ClosedEnvironment(f"{self.name}: expected an open environment, got a closed one; connect again")
+        request = {"type": kind} if data is None else {"type": kind, "data": data}
+        text = msgspec.json.encode(request).decode()
+        ends = monotonic() + self.terms.timeout
+        try:
+            reply = yield from self._exchanged(text, ends)
+        except OSError as error:
+            reply = yield from self._again(error, kind, text, ends)
+        found = self._read(reply, answer)
+        if kind == "reset":
+            self._steps = 0
+        elif kind == "step":
+            self._steps += 1
+        return found
+
+    def _exchanged(self, text: str, ends: float) -> Talk[str]:
+        """Send and receive. Past the time the connection is given up: a late answer would be taken for another one."""
+        try:
+            return (yield Effect("exchange", (text, max(ends - monotonic(), 0.001))))
+        except TimeoutError as error:
+            yield Effect("close")
+            raise lost(self.terms.where, error, "whether it was carried out is not known") from error
+
+    def _read(self, text: Any, answer: str) -> Any:
+        try:
+            reply = msgspec.json.decode(text)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise ChannelError(f"{self.terms.where}: expected JSON, got {shorten(text)}: {error}") from error
+        kind = reply.get("type") if isinstance(reply, dict) else None
+        data: Any = reply.get("data") if isinstance(reply, dict) else None
+        if kind == answer and isinstance(data, dict):
+            return data
+        if kind == "error" and isinstance(data, dict):
+            raise self._failure(data)
+        raise ChannelError(f"{self.terms.where}: expected {answer!r}, got {shorten(reply)}")
+
+    def _failure(self, data: dict[str, Any]) -> LudusError:
+        code, message = str(data.get("code")), clean(str(data.get("message")), 2000)
+        detail = data.get("errors")
+        said = f"{self.name}: {message}{'' if not detail else f': {shorten(detail, 400)}'}"
+        if code == "CAPACITY_REACHED":
+            return marked(ServerBusy(said, float(data.get("retry_after") or BUSY)), True)
+        if code == "SESSION_ERROR":
+            return marked(SessionLost(said), True)
+        if code == "VALIDATION_ERROR":
+            return marked(InvalidAction(said), False)
+        if code in ("UNKNOWN_TYPE", "INVALID_JSON"):
+            return marked(InvalidArgument(said), False)
+        if code == "FACTORY_ERROR":
+            return marked(ServiceError(said), True)
+        return marked(EnvError(f"{said} ({clean(code, 60)})"), False)
+
+    # --- lost connections ---
+
+    def _again(self, error: OSError, kind: str, text: str, ends: float) -> Talk[str]:
+        """Attach anew, and send again what was certainly not carried out."""
+        if not self.id and kind == "reset":  # which begins anew anyway
+            yield from self.open()
+            return (yield from self._exchanged(text, ends))
+        if not self.id:
+            raise marked(
+                SessionLost(
+                    f"{self.terms.where}: expected the connection to last, got {type(error).__name__}: {error}; this "
+                    "server keeps no session without one"
+                ),
+                True,
+            ) from error
+        for attempt in range(TRIES):
+            pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)
+            if monotonic() + pause >= ends:
+                break
+            yield Effect("close")
+            yield Effect("pause", (pause,))
+            try:
+                yield from self._connect(ends)
+                state = self._read((yield from self._exchanged('{"type":"state"}', ends)), "state")
+                self.resumed += 1
+                self._check_not_done(kind, state.get("step_count"))
+                return (yield from self._exchanged(text, ends))
+            except OSError as newer:
+                error = newer
+            except SessionLost as refusal:
+                if "attached" not in str(refusal):  # the server has not noticed yet that the old connection is gone
+                    raise
+        raise lost(self.terms.where, error) from error
+
+    def _check_not_done(self, kind: str, count: Any) -> None:
+        if kind == "step" and count != self._steps:
+            done = f"it had been carried out (step {count})" if count == self._steps + 1 else "that is not known"
+            raise marked(
+                SessionLost(
+                    f"{self.terms.where}: expected the answer to step {self._steps + 1}, got a lost connection, and "
+                    f"{done}; reset() begins anew"
+                ),
+                True,
+            )
+
+    # --- the end ---
+
+    def close(self) -> Talk[None]:
+        """End the session and the connection; harmless twice."""
+        if not self.closed:
+            self.closed = True
+            with suppress(OSError):  # it is gone already
+                yield Effect("send", ('{"type":"close"}',))
+            yield Effect("close")
+            if self.id:
+                yield from self._forget()
+        yield Effect("close")
+
+    def _forget(self) -> Talk[None]:
+        call = {"jsonrpc": "2.0", "id": 2, "method": "openenv/session/close", "params": {"session_id": self.id}}
+        with suppress(LudusError):  # its server is gone, or forgets it by itself
+            yield from self.fetch("POST", "/mcp", call)
+
+
+def denied(status: int, body: Any, where: str) -> LudusError | None:
+    """The error for a server that lets nobody in without a token."""
+    if status not in (401, 403):
+        return None
+    said = body.get("detail") if isinstance(body, dict) else None
+    return AccessDenied(f"{where}: {clean(str(said), 300) if said else f'HTTP {status}'}; pass token=…")

@@ -1,0 +1,243 @@
+"""`WireSession`: a client's end of a session, without I/O: hello, numbered requests, and lost connections.
+
+Its methods are talks. A request is sent once, and again only on a new connection: the server carries out each number
+once, so that nothing is repeated and nothing is lost.
+"""
+
+from contextlib import suppress
+from time import monotonic
+from typing import Any, TypeVar
+
+import msgspec
+
+from ludus.client.failing import failure, lost, marked
+from ludus.client.talk import Effect, Talk
+from ludus.errors import (
+    ChannelError,
+    ClosedEnvironment,
+    CodecError,
+    ConnectionLost,
+    InvalidArgument,
+    LudusError,
+    ServerBusy,
+    shorten,
+)
+from ludus.wire import FrameLimits
+from ludus.wire.compression import Compression
+from ludus.wire.dialogue import ClientDialogue
+from ludus.wire.message import CloseRequest, DoneReply
+from ludus.wire.network import (
+    NETWORK_PROTOCOL,
+    Answered,
+    Asked,
+    CancelRequest,
+    ErrorReply,
+    HelloRequest,
+    WelcomeReply,
+    read_answered,
+    write_message,
+)
+
+__all__ = ["Terms", "WireSession"]
+
+ReplyT = TypeVar("ReplyT")
+DOOR = "/v1/ws"
+TRIES = 10
+"""New connections, one after another, without an answer in between."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.02, 2.0
+CLOSING = 5.0
+"""Seconds for a server to close the session."""
+LIMITS = FrameLimits(size=1 << 28, items=1 << 24)
+
+
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """How a client uses a server."""
+
+    where: str
+    """The address, for messages."""
+    timeout: float = 120.0
+    """Seconds for a request, new connections included."""
+    deadline: float | None = None
+    """Seconds that the server gives a request, where they are fewer than its own."""
+
+    def __post_init__(self) -> None:
+        for name in ("timeout", "deadline"):
+            value: Any = getattr(self, name)
+            if value is None and name == "deadline":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e6:
+                raise InvalidArgument(f"{name}: expected seconds above 0, got {shorten(value)}")
+
+
+class WireSession:
+    """One session at a server, whatever connections come and go."""
+
+    def __init__(self, terms: Terms, hello: HelloRequest) -> None:
+        self.terms, self._hello = terms, hello
+        self.welcome: WelcomeReply | None = None
+        self.name = hello.env or "the environment"
+        self.closed = False
+        self.dropped: list[int] = []
+        """Snapshots that nobody holds any more."""
+        self.resumed = 0
+        """How often a new connection took the place of a lost one."""
+        self._dialogue = ClientDialogue()
+        self._size = LIMITS.size
+        self._compression = Compression()
+
+    @property
+    def id(self) -> str:
+        """The session's id, which is a secret: whoever has it may use the session."""
+        return "" if self.welcome is None else self.welcome.session
+
+    # --- beginning ---
+
+    def open(self) -> Talk[WelcomeReply]:
+        """Connect and open the session; a server that is busy is asked again when it says, within the time there is."""
+        ends = monotonic() + self.terms.timeout
+        while True:
+            try:
+                welcome = yield from self._greet(self._hello, ends)
+            except OSError as error:
+                yield Effect("close")
+                raise lost(self.terms.where, error, "is it running? start one with `ludus serve ID`") from error
+            except ServerBusy as busy:
+                yield Effect("close")
+                if monotonic() + busy.retry_after >= ends:
+                    raise
+                yield Effect("pause", (busy.retry_after,))
+            except LudusError:
+                yield Effect("close")
+                raise
+            else:
+                return self._begin(welcome)
+
+    def _begin(self, welcome: WelcomeReply) -> WelcomeReply:
+        self.welcome, self._dialogue = welcome, ClientDialogue()
+        self._dialogue.last = welcome.last
+        self._compression = Compression(welcome.compression)
+        self._size = min(LIMITS.size, max(1, welcome.limits.get("size", LIMITS.size)))
+        self.name = "".join(char for char in welcome.name if char.isprintable())[:80] or "the environment"
+        return welcome
+
+    def _greet(self, hello: HelloRequest, ends: float) -> Talk[WelcomeReply]:
+        """Connect, and say hello; neither that nor the answer is compressed."""
+        yield Effect("open", (DOOR, False, _left(ends)))
+        payload = yield Effect("exchange", (write_message(Asked(0, hello)), _left(ends)))
+        reply = self._read(payload, hello=True).reply
+        if type(reply) is ErrorReply:
+            raise failure(reply, self.name)
+        if type(reply) is not WelcomeReply or reply.protocol != NETWORK_PROTOCOL:
+            raise ChannelError(f"{self.terms.where}: expected a welcome of protocol {NETWORK_PROTOCOL}, got another")
+        return reply
+
+    # --- requests ---
+
+    def ask(self, request: Any, kind: type[ReplyT], timeout: float | None = None, tries: int = TRIES) -> Talk[ReplyT]:
+        """The reply to a request; the error that the server names; ConnectionLost where it cannot be had in time."""
+        if self.closed or self.welcome is None:
+            raise ClosedEnvironment(f"{self.name}: expected an open environment, got a closed one; connect again")
+        dialogue, seconds = self._dialogue, timeout or self.terms.timeout
+        number, data = self._numbered(request)
+        ends = monotonic() + seconds
+        try:
+            payload = yield Effect("exchange", (data, seconds))
+        except OSError as error:
+            payload = yield from self._again(error, ends, tries)
+        while True:
+            answered = self._read(payload)
+            if answered.number == 0:
+                raise self._complaint(answered)
+            taken = dialogue.take(answered)
+            if taken is not None and taken.number == number:
+                break
+            try:
+                payload = yield Effect("receive", (_left(ends),))
+            except OSError as error:
+                payload = yield from self._again(error, ends, tries)
+        reply = answered.reply
+        if type(reply) is kind:
+            return reply
+        if type(reply) is ErrorReply:
+            raise failure(reply, self.name)
+        raise ChannelError(f"{self.name}: expected a {kind.__name__}, got a {type(reply).__name__}")
+
+    def _numbered(self, request: Any) -> tuple[int, bytes]:
+        """The next number, and the request under it; one that is too large takes no number."""
+        asked = self._dialogue.ask(request, self.terms.deadline)
+        data = write_message(asked)
+        if len(data) > self._size:
+            self._dialogue.withdraw(asked)
+            raise InvalidArgument(f"{self.name}: expected a request of at most {self._size} bytes, got {len(data)}")
+        return asked.number, self._compression.pack(data)
+
+    def _read(self, payload: Any, *, hello: bool = False) -> Answered:
+        try:
+            return read_answered(payload if hello else self._compression.unpack(payload, LIMITS), LIMITS)
+        except CodecError as error:
+            raise ChannelError(f"{self.terms.where}: {error}") from error
+
+    def _complaint(self, answered: Answered) -> LudusError:
+        if type(answered.reply) is ErrorReply:
+            return failure(answered.reply, self.name)
+        return ChannelError(f"{self.name}: expected the reply to a request, got a {type(answered.reply).__name__}")
+
+    # --- lost connections ---
+
+    def _again(self, error: OSError, ends: float, tries: int) -> Talk[Any]:
+        """Connect anew, go on with the session, and send again what was not answered; the first message that comes."""
+        for attempt in range(tries):
+            if isinstance(error, TimeoutError):
+                yield from self._give_up(error)
+            yield Effect("close")
+            pause = min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) if attempt else 0.0
+            if monotonic() + pause >= ends:
+                break
+            if pause:
+                yield Effect("pause", (pause,))
+            try:
+                yield from self._greet(HelloRequest(session=self.id, **self._kept()), ends)
+                self.resumed += 1
+                for asked in self._dialogue.unanswered:
+                    yield Effect("send", (self._compression.pack(write_message(asked)),))
+                return (yield Effect("receive", (_left(ends),)))
+            except OSError as newer:
+                error = newer
+        raise lost(self.terms.where, error, "the session is kept there for a while: try again") from error
+
+    def _kept(self) -> dict[str, Any]:
+        """What holds for every connection of the session."""
+        return {"pictures": self._hello.pictures, "compression": self._hello.compression}
+
+    def _give_up(self, error: OSError) -> Talk[None]:
+        """Too late: the server need not go on with it, and whatever it answers is not waited for."""
+        number = self._dialogue.last
+        with suppress(OSError):  # it hears of it by the end of the connection, then
+            yield Effect("send", (write_message(Asked(0, CancelRequest(number))),))
+        message = f"{self.name}: expected an answer within {self.terms.timeout:g} seconds, got none; it was cancelled"
+        raise marked(ConnectionLost(message), True) from error
+
+    # --- the end ---
+
+    def attach(self, session: str) -> Talk[WelcomeReply]:
+        """Go on with another session from now on; the one that there was is closed."""
+        yield from self.close()
+        self.closed = False
+        self._hello = HelloRequest(session=session, **self._kept())
+        return (yield from self.open())
+
+    def close(self) -> Talk[None]:
+        """Have the session closed at the server, and end the connection; harmless twice, and where both are gone."""
+        if not self.closed:
+            try:
+                if self.welcome is not None:
+                    yield from self.ask(CloseRequest(), DoneReply, min(CLOSING, self.terms.timeout), tries=1)
+            except LudusError:
+                pass  # it is gone, or not ours to close: then its server closes it when nobody uses it
+            finally:
+                self.closed = True
+        yield Effect("close")
+
+
+def _left(ends: float) -> float:
+    return max(ends - monotonic(), 0.001)

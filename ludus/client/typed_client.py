@@ -1,0 +1,65 @@
+"""`TypedClient`: the typed style, `result.observation.x`, for every environment, with no class to write."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from ludus.client.connecting import connect
+from ludus.client.fields import Fields, merged, to_action
+from ludus.client.result import StepResult
+from ludus.core import Env
+from ludus.spaces import Record
+
+__all__ = ["TypedClient"]
+
+
+class TypedClient:
+    """A session in the typed style. Actions are instances of any class with the right fields, dictionaries or keywords.
+
+    >>> from ludus.serve.doors.memory import LocalServer
+    >>> with LocalServer("open/Echo-v0") as server, TypedClient(server) as client:
+    ...     _ = client.reset()
+    ...     result = client.step(message="hello")
+    >>> result.observation.echoed_message, result.reward, result.done
+    ('hello', 0.5, False)
+    """
+
+    def __init__(self, url: str | Callable[[], Any], **options: Any) -> None:
+        self.env: Env[Any, Any] = connect(url, **options)
+        """The same session as an environment."""
+
+    def reset(self, *, seed: Any = None, **options: Any) -> StepResult[Any]:
+        """Begin an episode; what is given beside the seed are the reset's options."""
+        observation, info = self.env.reset(seed=seed, options=options or None)
+        return StepResult(_seen(observation), terminated=False, truncated=False, info=info, metadata=_metadata(info))
+
+    def step(self, action: Any = None, **fields: Any) -> StepResult[Any]:
+        """Advance by an action: a value, a record, a dictionary, or its fields by name."""
+        space, given = self.env.action_space, merged(action, fields)
+        step = self.env.step(given if isinstance(space, Record) else to_action(space, given))
+        observation, reward, terminated, truncated, info = step
+        done = bool(terminated or truncated)
+        return StepResult(_seen(observation), reward, done, terminated, truncated, info, _metadata(info))
+
+    def state(self, *, private: bool = False) -> Fields:
+        """What the environment shows of its episode."""
+        return Fields(self.env.state_data(private=private))
+
+    def close(self) -> None:
+        """Close the session; harmless twice."""
+        self.env.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def _seen(observation: Any) -> Any:
+    """An observation whose parts are attributes."""
+    return Fields(observation) if type(observation) is dict else observation
+
+
+def _metadata(info: dict[str, Any]) -> dict[str, Any] | None:
+    found = info.get("metadata")
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,106 @@
+"""`WebSocket`: the framing of a WebSocket connection, by the protocol without I/O of the `websockets` library."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidStatus, WebSocketException
+from websockets.frames import Opcode
+from websockets.http11 import Response
+from websockets.protocol import State
+from websockets.uri import parse_uri
+
+from ludus.client.framing import Refusal
+
+__all__ = ["WebSocket"]
+
+
+class WebSocket:
+    """One connection: handshake, messages, and the control frames between them."""
+
+    def __init__(self, uri: str, headers: Mapping[str, str], *, text: bool = False, size: int = 1 << 26) -> None:
+        self._protocol = ClientProtocol(parse_uri(uri), max_size=size)
+        self._headers, self._text = headers, text
+        self._send = self._protocol.send_text if text else self._protocol.send_binary
+        self._parts: list[Any] = []
+        self._messages: list[Any] = []
+        self.ready = False
+
+    def begin(self) -> bytes:
+        """The request for an upgrade."""
+        request = self._protocol.connect()
+        for name, value in self._headers.items():
+            request.headers[name] = value
+        self._protocol.send_request(request)
+        return b"".join(self._protocol.data_to_send())
+
+    def wrap(self, message: Any) -> bytes:
+        """A message as one masked frame."""
+        try:
+            self._send(message.encode() if self._text else message)
+        except WebSocketException as error:
+            raise ConnectionResetError(f"the connection is closing: {error}") from error
+        return b"".join(self._protocol.data_to_send())
+
+    def feed(self, data: bytes) -> None:
+        """Take what was received; `Refusal` for a handshake that failed, ConnectionError at the end."""
+        protocol = self._protocol
+        if data:
+            protocol.receive_data(data)
+        else:
+            protocol.receive_eof()
+        event: Any
+        for event in protocol.events_received():
+            if isinstance(event, Response):
+                self._welcome(event)
+            elif event.opcode in (Opcode.BINARY, Opcode.TEXT, Opcode.CONT):
+                self._take(event)
+        if protocol.handshake_exc is not None:
+            raise _refusal(protocol.handshake_exc)
+        if protocol.state is not State.OPEN and not self._messages and self.ready:
+            raise ConnectionResetError(f"the server ended the connection: {_reason(protocol)}")
+
+    def _welcome(self, response: Response) -> None:
+        if self._protocol.handshake_exc is None:
+            self.ready = response.status_code == 101
+
+    def _take(self, frame: Any) -> None:
+        if frame.fin and not self._parts:
+            self._messages.append(frame.data)
+            return
+        self._parts.append(frame.data)
+        if frame.fin:
+            self._messages.append(b"".join(self._parts))
+            self._parts.clear()
+
+    def next(self) -> Any:
+        """The next message; None where there is none yet."""
+        if not self._messages:
+            return None
+        data = self._messages.pop(0)
+        return str(data, "utf8", "replace") if self._text else bytes(data)
+
+    def due(self) -> bytes:
+        """Pongs, and the answer to a close frame."""
+        return b"".join(self._protocol.data_to_send())
+
+    def farewell(self) -> bytes:
+        """A close frame, where one may be sent."""
+        if self._protocol.state is State.OPEN:
+            self._protocol.send_close(1000)
+        return b"".join(self._protocol.data_to_send())
+
+
+def _refusal(error: BaseException) -> ConnectionError:
+    if isinstance(error, InvalidStatus):
+        response = error.response
+        said = bytes(response.body or b"")[:200].decode("utf8", "replace")
+        return Refusal(response.status_code, f"HTTP {response.status_code} {said}".strip())
+    return ConnectionResetError(f"no WebSocket handshake: {type(error).__name__}: {error}")
+
+
+def _reason(protocol: ClientProtocol) -> str:
+    try:
+        return f"{protocol.close_code} {protocol.close_reason or ''}".strip()
+    except WebSocketException:
+        return "without a word"

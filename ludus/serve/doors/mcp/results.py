@@ -1,0 +1,88 @@
+"""What a call gave, as each protocol says it."""
+
+from typing import Any
+
+import msgspec
+
+from ludus.serve.hosted import CUT, Outcome
+from ludus.serve.served import Served
+from ludus.spaces import Record, Space
+from ludus.tools import Tool, ToolOutcome, result_of
+
+__all__ = ["Answer", "answer_of", "mcp_result", "openenv_call", "openenv_result", "tool_entries"]
+
+OUTCOME = ToolOutcome.__struct_fields__
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a tool said: text for a reader, the value it returned, and what the environment says of the step."""
+
+    text: str
+    value: Any
+    error: str
+    meta: dict[str, Any]
+
+
+def answer_of(space: Space[Any], outcome: Outcome) -> Answer:
+    """What a reset or step says: the tool's own result; in environments with other observations, the observation."""
+    meta: dict[str, Any] = {
+        "reward": None if outcome.reward is None else float(outcome.reward),
+        "done": outcome.done,
+        "terminated": bool(outcome.terminated),
+        "truncated": bool(outcome.truncated),
+    }
+    if outcome.infrastructure:
+        cut = outcome.info.get(CUT)
+        reason = cut.get("reason") if isinstance(cut, dict) else None
+        why = f"the environment's process ended, and with it the episode: {reason or 'nobody knows why'}"
+        return Answer(why, None, why, meta | {"infrastructure_failure": True})
+    seen = outcome.observation
+    if isinstance(space, Record) and tuple(space.lenses) == OUTCOME:
+        return Answer(seen.error or seen.result, result_of(seen), seen.error, meta)
+    value = space.encode(seen, binary=False)
+    return Answer(value if isinstance(value, str) else msgspec.json.encode(value).decode(), value, "", meta)
+
+
+def mcp_result(answer: Answer) -> dict[str, Any]:
+    """The result of `tools/call` in the Model Context Protocol."""
+    result: dict[str, Any] = {"content": [_text(answer.text)], "isError": bool(answer.error), "_meta": answer.meta}
+    if isinstance(answer.value, dict) and not answer.error:
+        result["structuredContent"] = answer.value
+    return result
+
+
+def openenv_result(space: Space[Any], outcome: Outcome) -> dict[str, Any]:
+    """The result of a call as OpenEnv's clients read it; `space` is the observation space."""
+    return openenv_call(answer_of(space, outcome))
+
+
+def openenv_call(answer: Answer) -> dict[str, Any]:
+    """The same, of an answer."""
+    value = None if answer.error else answer.value
+    return {
+        "content": [_text(answer.text)],
+        "structured_content": value if isinstance(value, dict) else {"result": value},
+        "meta": answer.meta,
+        "data": value,
+        "is_error": bool(answer.error),
+    }
+
+
+def tool_entries(served: Served) -> list[dict[str, Any]]:
+    """The tools of an environment, as both protocols list them; none where actions are no calls."""
+    return [_entry(one) for one in served.description().tools.values()]
+
+
+def _entry(tool: Tool) -> dict[str, Any]:
+    entry = {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.input_schema(),
+    }
+    schema = tool.output_schema()
+    return entry | ({"outputSchema": schema} if schema is not None and schema.get("type") == "object" else {})
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}

@@ -1,0 +1,148 @@
+"""`Form`: how values of an environment's spaces look in OpenEnv's JSON.
+
+A space whose JSON is an object (Record, Dict, Graph) is that object. Any other is wrapped: an action is
+`{"action": value}`, an observation `{"value": value}`. Environments of tools take `list_tools` and `call_tool` as well.
+"""
+
+from typing import Any, NamedTuple
+
+from ludus.errors import CodecError, ContractViolation, InvalidAction, InvalidValue, shorten
+from ludus.serve.doors.openenv.calling import CALL, LIST, CallRefused, call_of, called, listed, refused, schema
+from ludus.serve.hosted import Outcome
+from ludus.serve.served import Description
+
+__all__ = ["Form", "Reading"]
+
+ACTION, VALUE, METADATA = "action", "value", "metadata"
+OF_ACTIONS: dict[str, Any] = {
+    METADATA: {"type": "object", "default": {}, "description": "Not passed to the environment."}
+}
+OF_OBSERVATIONS: dict[str, Any] = {
+    METADATA: {"type": "object", "default": {}},
+    "reward": {"type": ["number", "null"], "description": "Beside the observation."},
+    "done": {"type": "boolean", "description": "Beside the observation."},
+}
+"""OpenEnv's schema of an observation has these, though its messages carry two of them outside."""
+
+
+class Reading(NamedTuple):
+    """What came as an action."""
+
+    action: Any = None
+    tool: str = ""
+    """The name in a `call_tool`, whose answer has a form of its own."""
+    answer: dict[str, Any] | None = None
+    """An observation that needs no step: a list of tools, or why a call is refused."""
+
+
+class Form:
+    """The JSON form of one environment's actions and observations.
+
+    >>> from ludus.serve.served import Served
+    >>> form = Form(Served("CartPole-v1").description())
+    >>> form.read({"action": 1}).action, form.action_schema()["required"]
+    (np.int64(1), ['action'])
+    >>> form.read({"action": 7})
+    Traceback (most recent call last):
+    ludus.errors.InvalidAction: action: expected Discrete(2), got 7 (int64)
+    """
+
+    def __init__(self, description: Description) -> None:
+        self.description, self.tools = description, description.tools
+        self._actions, self._observations = description.action_space, description.observation_space
+        actions = self._actions.json_schema()
+        self._bare = bool(self.tools) or _is_object(actions)
+        self._open = _is_object(self._observations.json_schema())
+        self._own_metadata = METADATA in actions.get("properties", {})
+
+    # --- actions ---
+
+    def read(self, data: Any) -> Reading:
+        """The action in its JSON form; one that is wrapped may come bare."""
+        if type(data) is dict:
+            if self.tools and "type" in data:
+                return self._call(data)
+            data = self._unwrapped(data)
+        try:
+            action = self._actions.decode(data)
+        except (CodecError, InvalidValue) as error:
+            raise InvalidAction(f"action: {error}") from error
+        self._actions.check(action, "action", InvalidAction)
+        return Reading(action)
+
+    def _call(self, data: dict[str, Any]) -> Reading:
+        if data["type"] == LIST and data.keys() <= {"type", METADATA}:
+            return Reading(answer=listed(self.tools))
+        if data["type"] != CALL:
+            raise InvalidAction(f"action.type: expected {LIST!r} alone, or {CALL!r}, got {shorten(data)}")
+        try:
+            call = call_of(self._actions, data)
+        except CallRefused as error:
+            return Reading(answer=refused(error))
+        return Reading(call, call.tool)
+
+    def _unwrapped(self, data: dict[str, Any]) -> Any:
+        if METADATA in data and not self._own_metadata:
+            if not isinstance(data[METADATA], dict):
+                raise InvalidAction(f"action.metadata: expected an object, got {shorten(data[METADATA])}")
+            data = {name: one for name, one in data.items() if name != METADATA}
+        if not self._bare and len(data) == 1 and ACTION in data:
+            return data[ACTION]
+        return data
+
+    # --- observations ---
+
+    def observation(self, value: Any) -> dict[str, Any]:
+        """An observation in its JSON form, with the `metadata` that stock clients look for."""
+        try:
+            data = self._observations.encode(value, binary=False)
+        except Exception as error:
+            raise ContractViolation(f"observation: expected one of its space, got {shorten(value)}: {error}") from error
+        return {METADATA: {}, **(data if self._open else {VALUE: data})}
+
+    def observed(self, reading: Reading, outcome: Outcome) -> dict[str, Any]:
+        """The observation of a step with that action."""
+        if reading.tool:
+            return called(reading.tool, self._observations, outcome)
+        return self.observation(outcome.observation)
+
+    # --- schemas ---
+
+    def action_schema(self) -> dict[str, Any]:
+        """Of actions; always an object's."""
+        if self.tools:
+            return schema(self._actions)
+        found = self._actions.json_schema()
+        return _extended(found if self._bare else _object(ACTION, found, "Action"), OF_ACTIONS)
+
+    def observation_schema(self) -> dict[str, Any]:
+        """Of observations; always an object's."""
+        found = self._observations.json_schema()
+        return _extended(found if self._open else _object(VALUE, found, "Observation"), OF_OBSERVATIONS)
+
+    def answer_schema(self) -> dict[str, Any]:
+        """Of what answers a step: with tools, that depends on the action."""
+        if not self.tools:
+            return self.observation_schema()
+        lists = {"type": "object", "title": "ListToolsObservation", "required": ["tools"]}
+        calls = {"type": "object", "title": "CallToolObservation", "required": ["tool_name", "result", "error"]}
+        return {"anyOf": [self.observation_schema(), lists, calls]}
+
+
+def _is_object(schema: dict[str, Any]) -> bool:
+    return schema.get("type") == "object"
+
+
+def _object(name: str, inner: dict[str, Any], title: str) -> dict[str, Any]:
+    return {
+        "title": title,
+        "type": "object",
+        "properties": {name: inner},
+        "required": [name],
+        "additionalProperties": False,
+    }
+
+
+def _extended(schema: dict[str, Any], common: dict[str, Any]) -> dict[str, Any]:
+    """An object's schema with what every action, or every observation, may have."""
+    return {**schema, "properties": {**common, **schema.get("properties", {})}}

@@ -1,0 +1,115 @@
+"""Plain HTTP that holds an episode: reset opens a session, and step, state and close mean it until it ends."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from starlette.routing import BaseRoute, Route
+
+from ludus.errors import InvalidArgument, listing, shorten
+from ludus.serve.doors.openenv.exchange import JSON, Asked, Endpoint, Reply, Sessionless, json_reply
+from ludus.serve.doors.openenv.naming import forgetting, named, remembering
+from ludus.serve.doors.openenv.offer import NO_EPISODE, Offer
+from ludus.serve.doors.openenv.plain import to_json
+from ludus.serve.session import Session
+
+__all__ = ["Episodes", "routes"]
+
+STEP_KEYS = ("action", "timeout_s", "request_id", "session_id")
+LONGEST_ID = 255
+
+
+class Episodes:
+    """The four requests of an episode."""
+
+    def __init__(self, offer: Offer) -> None:
+        self.offer, self.sessions = offer, offer.server.sessions
+        self._kept: WeakKeyDictionary[Session, tuple[str, asyncio.Future[bytes]]] = WeakKeyDictionary()
+
+    async def reset(self, asked: Asked) -> Reply:
+        """Begin an episode in the session that is named, or in a new one."""
+        asked.principal.need("run", "reset")
+        data = asked.data()
+        session = named(self.offer, asked, data)
+        new, session = session is None, session or await self.offer.open(asked.principal)
+        data.pop("session_id", None)
+        self._kept.pop(session, None)  # another episode may count its requests anew
+        try:
+            body = await self.offer.reset(session, data, full=True)
+        except BaseException:
+            if new:
+                await self.sessions.close(session, "it could not be reset")
+            raise
+        return Reply(200, body, (JSON, *remembering(asked.scope, session.id)))
+
+    async def step(self, asked: Asked) -> Reply:
+        """Advance the episode. A repeated `request_id` gets the reply that the first one got, and no second step."""
+        asked.principal.need("step", "step")
+        data = asked.data()
+        if "action" not in data or not data.keys() <= set(STEP_KEYS):
+            raise InvalidArgument(f"step: expected 'action', and at most {listing(STEP_KEYS)}, got {listing(data)}")
+        session = named(self.offer, asked, data)
+        if session is None:
+            raise Sessionless(
+                "step: expected a session, got none; POST /reset first, and send back its cookie, or its X-Session-Id"
+            )
+        seconds, request = _seconds(data.get("timeout_s")), _request_id(data.get("request_id"))
+        begins = asked.principal.may("run")
+        step = self.offer.step(session, data["action"], seconds, full=True, begins=begins)
+        return Reply(200, await (step if request is None else self._once(session, request, step)))
+
+    async def _once(self, session: Session, id: str, step: Coroutine[Any, Any, bytes]) -> bytes:
+        """The step of a request that may come twice, even while the first is under way."""
+        kept = self._kept.get(session)
+        if kept is None or kept[0] != id:
+            kept = self._kept[session] = id, asyncio.ensure_future(step)
+        else:
+            step.close()
+        try:
+            return await asyncio.shield(kept[1])
+        except Exception:
+            if self._kept.get(session) is kept:  # a step that was refused may be asked for again
+                del self._kept[session]
+            raise
+
+    async def state(self, asked: Asked) -> Reply:
+        """The state of the episode; private fields for whoever may run it."""
+        asked.principal.need("step", "state")
+        session = named(self.offer, asked, {})
+        if session is None:
+            return json_reply(NO_EPISODE)
+        return Reply(200, await self.offer.state(session, private=asked.principal.may("run")))
+
+    async def close(self, asked: Asked) -> Reply:
+        """End the session."""
+        asked.principal.need("run", "close")
+        session = named(self.offer, asked, asked.data())
+        if session is not None:
+            await self.sessions.close(session)
+        return Reply(200, to_json({"closed": session is not None}), (JSON, *forgetting(asked.scope)))
+
+
+def _seconds(given: Any) -> float | None:
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
+        raise InvalidArgument(f"timeout_s: expected seconds above 0, got {shorten(given)}")
+    return float(min(given, 1e9))
+
+
+def _request_id(given: Any) -> str | None:
+    if given is not None and (not isinstance(given, str) or not 0 < len(given) <= LONGEST_ID):
+        raise InvalidArgument(f"request_id: expected text of 1 to {LONGEST_ID} characters, got {shorten(given)}")
+    return given
+
+
+def routes(offer: Offer) -> list[BaseRoute]:
+    """`/reset`, `/step`, `/state` and `/close`."""
+    episodes = Episodes(offer)
+    return [
+        Route("/step", Endpoint(episodes.step, offer), methods=["POST"]),
+        Route("/reset", Endpoint(episodes.reset, offer), methods=["POST"]),
+        Route("/state", Endpoint(episodes.state, offer), methods=["GET"]),
+        Route("/close", Endpoint(episodes.close, offer), methods=["POST", "DELETE"]),
+    ]

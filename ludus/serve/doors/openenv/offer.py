@@ -1,0 +1,126 @@
+"""`Offer`: one environment as OpenEnv's doors offer it: reset, step and state of a session, as JSON."""
+
+import asyncio
+from time import monotonic
+from typing import Any, NamedTuple
+
+from ludus.errors import ContractViolation, InvalidArgument, shorten
+from ludus.serve.access import Principal
+from ludus.serve.doors.openenv.form import Form
+from ludus.serve.doors.openenv.plain import number, plain, to_json
+from ludus.serve.hosted import Hosted, Outcome
+from ludus.serve.served import Served
+from ludus.serve.server import Server
+from ludus.serve.session import Session
+
+__all__ = ["Offer", "ResetAsked"]
+
+NO_EPISODE: dict[str, Any] = {"episode_id": None, "step_count": 0}
+
+
+class ResetAsked(NamedTuple):
+    """What a reset asks for. All that is no seed and no name of the episode is an option of the environment's."""
+
+    seed: Any
+    episode_id: Any
+    options: dict[str, Any] | None
+
+    @classmethod
+    def read(cls, data: dict[str, Any]) -> "ResetAsked":
+        """Out of the data of a message. Options stand beside the seed, or together under `options`."""
+        others = {name: one for name, one in data.items() if name not in ("seed", "episode_id", "options")}
+        together = data.get("options") or {}
+        if not isinstance(together, dict) or together.keys() & others.keys():
+            raise InvalidArgument(f"options: expected an object of options not given twice, got {shorten(together)}")
+        return cls(data.get("seed"), data.get("episode_id"), {**together, **others} or None)
+
+
+class Offer:
+    """An environment of a server, with the form of its values. Replies are JSON: the envelope that OpenEnv has.
+
+    Beside `observation`, `reward` and `done` it tells what that leaves out: `terminated`, `truncated`, `info`,
+    `reward_components`, `session_id`, and whether a failure of infrastructure cut the episode.
+    """
+
+    def __init__(self, server: Server, served: Served) -> None:
+        self.server, self.served = server, served
+        self._form: Form | None = None
+
+    async def form(self) -> Form:
+        """Made once: an environment has to be made for it, which may take its time."""
+        if self._form is None:
+            loop = asyncio.get_running_loop()
+            self._form = Form(await loop.run_in_executor(None, self.served.description))
+        return self._form
+
+    async def open(self, principal: Principal) -> Session:
+        """A session of its own, for whoever may run one."""
+        await self.form()
+        return await self.server.sessions.open(self.served.name, principal)
+
+    def find(self, id: str) -> Session | None:
+        """A session of this environment; None where that is another's. SessionLost where there is none."""
+        session = self.server.sessions.find(id)
+        return session if session.served is self.served and not session.lanes else None
+
+    def names(self, root: str) -> list[str]:
+        """The environments on offer under a path: all of the server's, or under `/env/NAME` that one."""
+        mine = self.served.name
+        return [mine] if root.endswith(f"/env/{mine}") else list(self.server.offered)
+
+    # --- the episode ---
+
+    async def reset(self, session: Session, data: dict[str, Any], *, full: bool) -> bytes:
+        """Begin an episode; `full` envelopes say `metadata` even if there is none."""
+        asked, form = ResetAsked.read(data), await self.form()
+
+        def work(hosted: Hosted) -> bytes:
+            outcome = hosted.reset(seed=asked.seed, options=asked.options, episode_id=asked.episode_id)
+            return to_json(_envelope(form.observation(outcome.observation), outcome, session.id, full))
+
+        return await session.call(work, long=True)
+
+    async def step(
+        self, session: Session, data: Any, seconds: float | None = None, *, full: bool, begins: bool = False
+    ) -> bytes:
+        """Advance the episode by an action in its JSON form; `begins`: a call of a tool may begin the first one."""
+        begin, form = monotonic(), self._form or await self.form()
+        reading = form.read(data)
+        if reading.answer is not None:
+            return to_json(_envelope(reading.answer, Outcome(None, None, False, False, {}), session.id, full))
+
+        def work(hosted: Hosted) -> bytes:
+            if begins and reading.tool and hosted.episode_id is None:
+                hosted.reset()
+            outcome = hosted.step(reading.action)
+            return to_json(_envelope(form.observed(reading, outcome), outcome, session.id, full))
+
+        reply = await session.call(work, seconds)
+        self.server.metrics.count("steps", env=self.served.name)
+        self.server.metrics.time("step", monotonic() - begin)
+        return reply
+
+    async def state(self, session: Session, *, private: bool) -> bytes:
+        """The episode's name, its steps, and what the author shows."""
+        return to_json(await session.call(lambda hosted: plain(hosted.state(private=private), "state")))
+
+
+def _envelope(observation: dict[str, Any], outcome: Outcome, id: str, full: bool) -> dict[str, Any]:
+    given = outcome.info
+    if not isinstance(given, dict):  # pyright: ignore[reportUnnecessaryIsInstance]  # of an author's making
+        raise ContractViolation(f"info: expected a dictionary, got {shorten(given)}")
+    info = plain(given) if given else {}
+    envelope = {
+        "observation": observation,
+        "reward": number(outcome.reward),
+        "done": outcome.done,
+        "terminated": bool(outcome.terminated),
+        "truncated": bool(outcome.truncated),
+        "info": info,
+        "reward_components": info.get("reward_components"),
+        "session_id": id,
+        "infrastructure_failure": outcome.infrastructure,
+    }
+    if full or info:
+        envelope["metadata"] = info or None
+    return envelope

@@ -1,0 +1,97 @@
+"""Tasks: the routes for environments that say which tasks they have, by methods of the names that OpenEnv uses."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
+
+from starlette.routing import BaseRoute, Route
+
+from ludus.errors import InvalidArgument, listing, shorten
+from ludus.serve.doors.openenv.exchange import Asked, Endpoint, Reply, json_reply
+from ludus.serve.doors.openenv.offer import Offer
+from ludus.serve.doors.openenv.plain import plain
+from ludus.serve.hosted import Hosted
+
+__all__ = ["Tasks", "routes"]
+
+Answer = Callable[[Asked], Awaitable[Reply]]
+Shape = Callable[[Any, str], Any]
+
+
+class Missing(Exception):
+    """The environment has no such method."""
+
+
+class Question(NamedTuple):
+    """What one route asks of an environment, with which arguments, and how the answer is told."""
+
+    method: str
+    keys: tuple[str, ...]
+    shape: Shape
+
+
+QUESTIONS = {
+    "splits": Question("list_splits", (), lambda found, _: found),
+    "tasks": Question("list_tasks", ("split",), lambda found, name: {"tasks": found, "env_name": name}),
+    "num_tasks": Question("num_tasks", ("split",), lambda found, _: {"num_tasks": found}),
+    "task": Question("get_task", ("split", "index"), lambda found, _: {"task": found}),
+    "task_range": Question("get_task_range", ("split", "start", "stop"), lambda found, _: {"tasks": found}),
+}
+
+
+class Tasks:
+    """The tasks of a server's environments. Each request has an instance of its own, in a session that ends with it."""
+
+    def __init__(self, offer: Offer) -> None:
+        self.offer, self.server = offer, offer.server
+
+    async def environments(self, asked: Asked) -> Reply:
+        """The names that the other routes take."""
+        asked.principal.need("read", "list_environments")
+        return json_reply(self.offer.names(asked.scope.get("root_path", "")))
+
+    def answers(self, question: Question) -> Answer:
+        """What answers one of the questions."""
+        return lambda asked: self._answer(asked, question)
+
+    async def _answer(self, asked: Asked, question: Question) -> Reply:
+        asked.principal.need("run", "tasks")
+        name, names = asked.scope["path_params"]["env"], self.offer.names(asked.scope.get("root_path", ""))
+        if name not in names:
+            return json_reply({"detail": f"env: expected one of {listing(names)}, got {shorten(name)}"}, 404)
+        arguments = _arguments(asked.data(), question.keys)
+        session = await self.server.sessions.open(name, asked.principal)
+        try:
+            found = await session.call(lambda hosted: plain(_called(hosted, question.method, arguments), "tasks"))
+        except Missing:
+            return json_reply({"detail": f"{question.method} is not supported for this environment"}, 501)
+        except (IndexError, KeyError, ValueError) as error:
+            return json_reply({"detail": f"{question.method}: expected a task that there is, got none: {error}"}, 400)
+        finally:
+            await self.server.sessions.close(session)
+        return json_reply(question.shape(found, name))
+
+
+def _arguments(data: dict[str, Any], keys: tuple[str, ...]) -> list[Any]:
+    if data.keys() != set(keys):
+        raise InvalidArgument(f"task: expected {listing(keys) or 'no body'}, got {listing(data) or 'nothing'}")
+    for name, one in data.items():
+        if not isinstance(one, str if name == "split" else int) or isinstance(one, bool):
+            raise InvalidArgument(f"{name}: expected {'text' if name == 'split' else 'an integer'}, got {shorten(one)}")
+    return [data[name] for name in keys]
+
+
+def _called(hosted: Hosted, method: str, arguments: list[Any]) -> Any:
+    found: Any = getattr(hosted.env.unwrapped, method, None)
+    if not callable(found):
+        raise Missing(method)
+    return found(*arguments)
+
+
+def routes(offer: Offer) -> list[BaseRoute]:
+    """`/list_environments`, and the tasks of each environment under its name."""
+    tasks = Tasks(offer)
+    asking: list[BaseRoute] = [
+        Route(f"/{{env:path}}/{name}", Endpoint(tasks.answers(one), offer), methods=["POST" if one.keys else "GET"])
+        for name, one in QUESTIONS.items()
+    ]
+    return [Route("/list_environments", Endpoint(tasks.environments, offer), methods=["GET"]), *asking]

@@ -1,0 +1,116 @@
+"""Logs: one line for what happens to a session. Never a token, and of a session's id never more than its start."""
+
+import logging
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from ludus.errors import LudusError
+from ludus.serve.access import Principal
+from ludus.serve.peers import Peers
+from ludus.serve.session import Session
+from ludus.serve.sessions import Sessions
+
+__all__ = ["JsonLines", "Readable", "event", "log_to_stderr", "short", "watch"]
+
+LOGGER = logging.getLogger("ludus.serve")
+SHOWN = 4
+"""Characters of the random part of a session's id."""
+
+
+def short(session: str) -> str:
+    """A session's id, cut so that it can be told from others, and cannot be used.
+
+    >>> short("0.SGVsbG8gd29ybGQhIQ")
+    '0.SGVs…'
+    """
+    worker, _, secret = session.partition(".")
+    return f"{worker}.{secret[:SHOWN]}…"
+
+
+def event(name: str, **fields: Any) -> None:
+    """Log that something happened; without `log_to_stderr`, to Python's logger `ludus.serve`."""
+    LOGGER.info(name, extra={"fields": fields})
+
+
+class Readable(logging.Formatter):
+    """`12:00:00 opened session=0.SGVs… env=CartPole-v1`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        told = " ".join(f"{name}={_plain(value)}" for name, value in _fields(record).items())
+        return f"{_when(record):%H:%M:%S} {_plain(record.getMessage())} {told}".rstrip()
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object on each line: `time`, `event`, and what belongs to it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        data = {"time": _when(record).isoformat(timespec="milliseconds"), "event": record.getMessage()}
+        return msgspec.json.encode(data | dict(_fields(record)), enc_hook=str).decode()
+
+
+def log_to_stderr(*, as_json: bool) -> None:
+    """Write events to the standard error stream."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines() if as_json else Readable())
+    LOGGER.handlers[:] = [handler]
+    LOGGER.setLevel(logging.INFO)
+    LOGGER.propagate = False
+
+
+def _fields(record: logging.LogRecord) -> Mapping[str, Any]:
+    return getattr(record, "fields", {})
+
+
+def _when(record: logging.LogRecord) -> datetime:
+    return datetime.fromtimestamp(record.created, UTC)
+
+
+def _plain(value: object) -> str:
+    """Text that stays on its line, and in quotes where it has spaces."""
+    text = "".join(char if char.isprintable() else "?" for char in str(value))
+    return f'"{text}"' if " " in text else text
+
+
+# --- sessions ---
+
+
+def watch(sessions: Sessions, peers: Peers | None = None) -> None:
+    """Log what happens to sessions: opened, refused, closed and why; and let other workers know how many there are."""
+    opening = sessions.open
+
+    async def opened(name: str, owner: Principal, **options: Any) -> Session:
+        try:
+            session = await opening(name, owner, **options)
+        except LudusError as error:
+            event("refused", env=name, by=owner.name, kind=type(error).__name__, why=str(error))
+            raise
+        lanes = {"lanes": session.lanes} if session.lanes else {}
+        event("opened", session=short(session.id), env=session.served.name, by=owner.name, **lanes)
+        _watch(session, peers)
+        return session
+
+    sessions.open = opened
+
+
+def _watch(session: Session, peers: Peers | None) -> None:
+    """Its end, by whichever way it comes."""
+    closing, told = session.close, False
+    if peers is not None:
+        peers.opened()
+
+    async def closed() -> None:
+        nonlocal told
+        if not told:
+            told, steps, why = True, session.info().steps, session.lost or "it was closed"
+            event("closed", session=short(session.id), env=session.served.name, steps=steps, why=why)
+            if peers is not None:
+                peers.closed()
+        await closing()
+
+    session.close = closed

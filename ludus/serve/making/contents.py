@@ -1,0 +1,80 @@
+"""What of a folder belongs to its environment: what is built into an image, and what is published."""
+
+import os
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+from ludus.errors import InvalidArgument
+
+__all__ = ["IGNORED", "SECRET", "Contents", "contents"]
+
+IGNORED = (
+    ".git", ".hg", ".svn", ".github", ".venv", "venv", "node_modules", "__pycache__", "*.py[co]", "*.egg-info",
+    ".pytest_cache", ".ruff_cache", ".mypy_cache", ".hypothesis", ".ipynb_checkpoints", ".tox", ".nox", ".coverage*",
+    ".idea", ".vscode", ".DS_Store", "build", "dist", "*.log", "*.swp", "*~", ".dockerignore", ".gitignore",
+)  # fmt: skip
+"""What work in a folder leaves behind, by name."""
+SECRET = (
+    ".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc",
+    ".pypirc", ".npmrc", ".aws", ".ssh", ".gnupg", ".kube", ".docker", "credentials*", "secrets.*", "*.keystore",
+    ".git-credentials", ".huggingface", "*.token", "token",
+)  # fmt: skip
+"""What is likely to be a secret, by name; it never leaves this machine."""
+MOST_FILES = 10_000
+MOST_BYTES = 2 << 30
+
+
+class Contents(NamedTuple):
+    """The files that belong, and what was left out and why; paths are relative to the folder, with slashes."""
+
+    files: tuple[str, ...]
+    left_out: dict[str, str]
+    size: int
+    """Of the files together, in bytes."""
+
+
+def contents(folder: str | Path) -> Contents:
+    """Look through a folder; links are not followed, and raise nothing but are left out.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("maze.py", ".env"):
+    ...         _ = Path(folder, name).write_text("x")
+    ...     contents(folder)
+    Contents(files=('maze.py',), left_out={'.env': 'likely a secret'}, size=1)
+    """
+    files: dict[str, int] = {}
+    left_out: dict[str, str] = {}
+    waiting = [""]
+    while waiting:
+        for entry in sorted(os.scandir(Path(folder, waiting.pop())), key=lambda one: one.name):
+            path = os.path.relpath(entry.path, folder).replace(os.sep, "/")
+            reason = _reason(entry)
+            if reason:
+                left_out[path] = reason
+            elif entry.is_dir(follow_symlinks=False):
+                waiting.append(path)
+            else:
+                files[path] = entry.stat(follow_symlinks=False).st_size
+        if len(files) > MOST_FILES or sum(files.values()) > MOST_BYTES:
+            raise InvalidArgument(
+                f"{folder}: expected at most {MOST_FILES} files and {MOST_BYTES >> 20} MiB, got more; is it the right "
+                "folder? Data belongs in a dataset, not in an environment"
+            )
+    return Contents(tuple(sorted(files)), dict(sorted(left_out.items())), sum(files.values()))
+
+
+def _reason(entry: "os.DirEntry[str]") -> str:
+    """Why something does not belong; empty where it does."""
+    if any(fnmatch(entry.name.lower(), pattern) for pattern in SECRET):
+        return "likely a secret"
+    if any(fnmatch(entry.name, pattern) for pattern in IGNORED):
+        return "left by tools"
+    if entry.is_symlink():
+        return "a link"
+    if entry.is_dir() and os.path.exists(os.path.join(entry.path, "pyvenv.cfg")):
+        return "a virtual environment"
+    if not entry.is_dir(follow_symlinks=False) and not entry.is_file(follow_symlinks=False):
+        return "no file"
+    return ""

@@ -1,0 +1,33 @@
+"""`Room`: this room, which is also the function: `ludus.serve("CartPole-v1")`."""
+
+from types import ModuleType
+from typing import Any
+
+from ludus.core.spec import load_entry_point
+from ludus.errors import MissingExtra
+
+__all__ = ["Room", "loaded"]
+
+SERVE = "ludus.serve.run:serve"
+
+
+class Room(ModuleType):
+    """The import system gives the name `ludus.serve` to the room as soon as anything in it is imported: it is both."""
+
+    def __call__(self, *targets: Any, **options: Any) -> Any:
+        """`ludus.serve.run.serve`, loaded when it is used."""
+        return loaded(SERVE)(*targets, **options)
+
+
+def loaded(entry_point: str) -> Any:
+    """What needs a web server; MissingExtra where there is none.
+
+    >>> loaded("ludus.serve.app:create_app").__name__
+    'create_app'
+    """
+    try:
+        return load_entry_point(entry_point)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            f"serve: expected the packages of the extra 'serve', got no {error.name}; pip install 'ludus[serve]'"
+        ) from error

@@ -1,0 +1,65 @@
+"""Targets: what may be served: ids, `module:Env`, specs, classes, and folders with a manifest."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ludus.core.spec import load_entry_point
+from ludus.errors import InvalidArgument, LudusError
+from ludus.serve.manifest import Manifest, is_folder, read_manifest
+from ludus.serve.served import Served
+from ludus.serve.settings import Settings
+
+__all__ = ["Application", "offered"]
+
+
+class Application:
+    """An ASGI application that a folder made for OpenEnv brings along; it is served as it is."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        manifest.enter()
+        self.name = manifest.name
+        self.isolation = "none"
+        try:
+            self.app: Any = load_entry_point(manifest.app)
+        except ImportError as error:
+            raise InvalidArgument(
+                f"{manifest.folder}: expected what its application {manifest.app!r} imports, got: {error}; install it"
+            ) from error
+
+
+def offered(targets: Sequence[Any], settings: Settings) -> list[Served] | Application:
+    """The environments that are meant, each settled once; or one application, which is served alone.
+
+    >>> [one.name for one in offered(["CartPole-v1"], Settings())]
+    ['CartPole-v1']
+    """
+    if not targets:
+        raise InvalidArgument("serve: expected at least one environment, got none")
+    found = [_offered(one, settings) for one in targets]
+    served = [one for one in found if isinstance(one, Served)]
+    if len(served) == len(found):
+        return served
+    [app] = [one for one in found if isinstance(one, Application)][:1]
+    if len(found) > 1:
+        raise InvalidArgument(f"serve: expected the application {app.name!r} alone, got {len(found)} targets")
+    return app
+
+
+def _offered(target: Any, settings: Settings) -> Served | Application:
+    if isinstance(target, Served):
+        return target
+    if not is_folder(target):
+        return Served(target, settings=settings)
+    manifest = read_manifest(target)
+    if manifest.kind == "asgi":
+        if settings.isolation not in (None, "none"):
+            raise InvalidArgument(
+                f"{target}: expected an environment to put behind a wall, got an application; serve it in a container"
+            )
+        return Application(manifest)
+    manifest.enter()
+    try:
+        return Served(manifest.target, manifest.name, settings=settings)
+    except LudusError as error:
+        error.add_note(f"in the folder {target}")
+        raise

@@ -1,0 +1,78 @@
+"""`Folder`: a folder under examination."""
+
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ludus.core import Env, EnvSpec
+from ludus.errors import LudusError
+from ludus.registry import make
+from ludus.serve.making.contents import Contents, contents
+from ludus.serve.manifest import Manifest, read_manifest
+from ludus.testing.history import Event, play
+from ludus.testing.rule import Unchecked
+
+__all__ = ["PROJECT", "Folder"]
+
+PROJECT = "pyproject.toml"
+
+
+class Folder:
+    """A folder with a manifest, and the seed and number of steps that its environment is run with."""
+
+    def __init__(self, path: str | Path, *, seed: int = 0, steps: int = 100) -> None:
+        self.path, self.seed, self.steps = Path(path).expanduser(), seed, steps
+        self.name = str(path)
+        self._made: list[Any] = []
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """What it says of itself; raises Unchecked where that cannot be read, which is a finding of its own."""
+        try:
+            return read_manifest(self.path)
+        except LudusError as error:
+            raise Unchecked("manifest-is-readable has to hold first") from error
+
+    @cached_property
+    def contents(self) -> Contents:
+        """What belongs to it."""
+        return contents(self.path)
+
+    @cached_property
+    def project(self) -> dict[str, Any]:
+        """The table `project` of its pyproject.toml; Unchecked where there is none."""
+        path = self.path / PROJECT
+        if not path.is_file():
+            raise Unchecked(f"there is no {PROJECT}")
+        try:
+            data: Any = msgspec.toml.decode(path.read_bytes())
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise Unchecked(f"{PROJECT} cannot be read: {error}") from error
+        found = data.get("project")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def spec(self) -> EnvSpec:
+        """Its environment; Unchecked for an application."""
+        if self.manifest.kind == "asgi":
+            raise Unchecked("it is an application, whose rules are its own: they are checked at its address")
+        return self.manifest.spec
+
+    def make(self, isolation: Any = None, **options: Any) -> Env[Any, Any]:
+        """Its environment, made behind a wall; by default the one that it asks for."""
+        env = make(self.spec, isolation=isolation, disable_env_checker=True, **options)
+        self._made.append(env)
+        return env
+
+    def play(self, env: Env[Any, Any]) -> list[Event]:
+        """The history of the seed."""
+        return play(env, seed=self.seed, steps=self.steps)
+
+    def tidy(self) -> None:
+        """Close what was made."""
+        while self._made:
+            with suppress(Exception):
+                self._made.pop().close()

@@ -1,0 +1,48 @@
+"""`Loop`: where async tools run: an event loop in a thread of its own, whatever the caller's thread is doing."""
+
+import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from ludus.tools.outcome import ToolError
+
+__all__ = ["Loop"]
+
+
+class Loop:
+    """An event loop that is kept from call to call, since clients and locks belong to the loop they were made in."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="tools")
+        self._runner: asyncio.Runner | None = None
+
+    def run(self, coroutine: Coroutine[Any, Any, Any], seconds: float | None) -> Any:
+        """What the coroutine returns; it is cancelled after `seconds`, which is a ToolError."""
+        return self._thread.submit(self._run, coroutine, seconds).result()
+
+    def close(self) -> None:
+        """End the loop and its thread."""
+        self._thread.submit(self._end).result()
+        self._thread.shutdown()
+
+    def _run(self, coroutine: Coroutine[Any, Any, Any], seconds: float | None) -> Any:
+        if self._runner is None:
+            self._runner = asyncio.Runner()
+        return self._runner.run(_within(coroutine, seconds))
+
+    def _end(self) -> None:
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            runner.close()
+
+
+async def _within(coroutine: Coroutine[Any, Any, Any], seconds: float | None) -> Any:
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            return await coroutine
+    except TimeoutError:
+        if limit.expired():
+            raise ToolError(f"it took longer than {seconds:g} seconds, and was stopped") from None
+        raise  # one of the tool's own

@@ -1,0 +1,82 @@
+// The server: JSON by fetch, pictures as blobs, play by a socket. A token is asked for when the server wants one.
+
+import { askToken } from "./token.js";
+
+const KEY = "ludus.token";
+const base = new URL(".", document.baseURI.split("#")[0]);
+const pictures = new Map();
+
+/** What the server said no to. */
+export class Refusal extends Error {
+  constructor(message, status, kind = "") {
+    super(message);
+    this.status = status;
+    this.kind = kind;
+  }
+}
+
+export function token() {
+  return sessionStorage.getItem(KEY) ?? "";
+}
+
+export function setToken(value) {
+  if (value) sessionStorage.setItem(KEY, value);
+  else sessionStorage.removeItem(KEY);
+  pictures.clear();
+}
+
+/** An address of the API with a name in its path, each part of which is written safely. */
+export function envPath(name) {
+  return `v1/envs/${name.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+async function request(path, options) {
+  const headers = token() ? { authorization: `Bearer ${token()}` } : {};
+  try {
+    return await fetch(new URL(path, base), { ...options, headers, credentials: "same-origin" });
+  } catch {
+    throw new Refusal("The server does not answer. Is it still running?", 0);
+  }
+}
+
+/** JSON from the server; asks for a token, and for another one, as long as there is need. */
+export async function ask(path, options = {}) {
+  let response = await request(path, options);
+  while (response.status === 401) {
+    const wrong = token() !== "";
+    setToken("");
+    setToken(await askToken(wrong));
+    response = await request(path, options);
+  }
+  const text = await response.text();
+  let data = null;
+  try {
+    data = text ? JSON.parse(text) : null;
+  } catch {
+    throw new Refusal(`The server sent something else than JSON (status ${response.status}).`, response.status);
+  }
+  if (response.ok) return data;
+  const error = data?.error;
+  throw new Refusal(error?.message ?? data?.detail ?? `status ${response.status}`, response.status, error?.kind);
+}
+
+/** An address of a picture for an <img>, or null where there is none. Fetched, since an <img> sends no token. */
+export function picture(path) {
+  if (!pictures.has(path)) {
+    pictures.set(
+      path,
+      request(path)
+        .then(async (response) => (response.status === 200 ? URL.createObjectURL(await response.blob()) : null))
+        .catch(() => null),
+    );
+  }
+  return pictures.get(path);
+}
+
+/** A socket of play. A browser's sockets send no header, so the token goes in the address. */
+export function socket(env) {
+  const url = new URL(`v1/play?env=${encodeURIComponent(env)}`, base);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  if (token()) url.searchParams.set("token", token());
+  return new WebSocket(url);
+}

@@ -1,0 +1,114 @@
+// The pages: which one is shown follows from the address behind the #.
+
+import { ask, setToken, token } from "./api.js";
+import { showCatalogue } from "./catalogue.js";
+import { fill, h } from "./dom.js";
+import { showEnvironment } from "./environment.js";
+import { showPlay } from "./play.js";
+import { showSessions } from "./sessions.js";
+
+const main = document.getElementById("main");
+let leave = () => {};
+let shown = 0;
+
+/** Show the page of the address; the one before is told that it is left. */
+async function show() {
+  const mine = ++shown;
+  leave();
+  leave = () => {};
+  const [page, name] = address();
+  fill(main, h("p", { class: "waiting" }, "Loading…"));
+  try {
+    const catalogue = await ask("v1/envs");
+    if (mine !== shown) return;
+    told(catalogue.server, page);
+    const next = await PAGES[page](main, name, catalogue);
+    if (mine !== shown) next?.();
+    else leave = next ?? leave;
+  } catch (error) {
+    if (mine === shown) fill(main, failure(error));
+  }
+  if (mine !== shown) return;
+  scrollTo(0, 0);
+  // Whoever came by a link starts at the top of the new page, with the keyboard and with the ear.
+  if (mine > 1 && !main.contains(document.activeElement)) main.focus({ preventScroll: true });
+}
+
+const PAGES = {
+  catalogue: (node, _, catalogue) => showCatalogue(node, catalogue),
+  env: (node, name) => showEnvironment(node, name),
+  play: (node, name) => showPlay(node, name),
+  sessions: (node) => showSessions(node),
+};
+
+function address() {
+  const [, page, rest] = /^#\/?(env|play|sessions)?\/?(.*)$/.exec(location.hash) ?? [];
+  if (!page) return ["catalogue", ""];
+  try {
+    return [page, decodeURIComponent(rest ?? "")];
+  } catch {
+    return ["catalogue", ""];
+  }
+}
+
+/** What the server said of itself and of us, in the bar at the top. */
+function told(server, page) {
+  document.querySelector("[data-page=sessions]").hidden = server.role !== "orchestrator";
+  for (const link of document.querySelectorAll("[data-page]")) {
+    if (link.dataset.page === page) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  const role = document.getElementById("role");
+  role.hidden = !server.tokens;
+  role.textContent = server.role;
+  document.getElementById("leave").hidden = !token();
+}
+
+function failure(error) {
+  return h(
+    "section",
+    { class: "failure", role: "alert" },
+    h("h1", {}, "That did not work"),
+    h("p", {}, error.message),
+    h("p", {}, h("a", { href: "#/" }, "All environments"), " · ", h("button", { type: "button", class: "link", onClick: show }, "Try again")),
+  );
+}
+
+// --- dark and light ---
+
+const themeButton = document.getElementById("theme");
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+
+function isDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : systemDark.matches;
+}
+
+function paintTheme() {
+  themeButton.textContent = isDark() ? "☀" : "☾";
+  themeButton.setAttribute("aria-label", isDark() ? "Switch to light" : "Switch to dark");
+}
+
+themeButton.addEventListener("click", () => {
+  const next = isDark() ? "light" : "dark";
+  document.documentElement.dataset.theme = next;
+  try {
+    localStorage.setItem("ludus.theme", next);
+  } catch {
+    // Not kept, but shown.
+  }
+  paintTheme();
+});
+systemDark.addEventListener("change", paintTheme);
+paintTheme();
+
+document.getElementById("leave").addEventListener("click", () => {
+  setToken("");
+  show();
+});
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+addEventListener("hashchange", show);
+show();

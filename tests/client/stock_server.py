@@ -1,0 +1,60 @@
+"""A stock server of OpenEnv, run by the interpreter that has it: `python stock_server.py KIND`; prints its port."""
+
+import socket
+import sys
+from typing import Any
+
+import uvicorn
+from openenv.core.env_server.http_server import create_fastapi_app
+from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.types import Action, Observation, State
+from pydantic import Field
+
+
+class GuessAction(Action):
+    number: int = Field(ge=0, le=100)
+    note: str = ""
+
+
+class GuessObservation(Observation):
+    hint: str = "guess"
+    tries: int = 0
+
+
+class Guess(Environment):
+    """A number to guess; seeded."""
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self):
+        super().__init__()
+        self._state, self._number = State(), 0
+
+    def reset(self, seed=None, episode_id=None, offset=0, **kwargs: Any):
+        self._state = State(episode_id=episode_id or "an episode", step_count=0)
+        self._number = (0 if seed is None else seed) % 101 + offset
+        return GuessObservation(reward=None, metadata={"begun": True})
+
+    def step(self, action, timeout_s=None, **kwargs: Any):
+        self._state.step_count += 1
+        if action.note == "raise":
+            raise RuntimeError("a bad guess")
+        difference = action.number - self._number
+        hint = "right" if difference == 0 else "less" if difference > 0 else "more"
+        reward = None if action.note == "silent" else float(-abs(difference))
+        return GuessObservation(hint=hint, tries=self._state.step_count, reward=reward, done=difference == 0)
+
+    @property
+    def state(self):
+        return self._state
+
+
+def app():
+    return create_fastapi_app(Guess, GuessAction, GuessObservation, max_concurrent_envs=int(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app(), log_level="error"))
+    print(listener.getsockname()[1], flush=True)
+    server.run([listener])

@@ -1,0 +1,55 @@
+"""Environments of tools for the tests of `/mcp`; in a module of their own, which a worker loads quickly."""
+
+import threading
+
+from ludus.tools import ToolEnv, ToolError, ToolOutcome, tool
+
+HOLD = threading.Event()
+"""What `Dial.hang` waits for."""
+
+
+class Dial(ToolEnv):
+    """A dial, to be turned to the right number.
+
+    The rest of what is said here is for people.
+    """
+
+    def __init__(self, steps: int = 3) -> None:
+        super().__init__()
+        self.left = 0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed, options=options)
+        self.left, self.code = 2, 7 if seed is None else int(self.np_random.integers(100))
+        return ToolOutcome(result="a door with a dial"), {}
+
+    @tool
+    def turn(self, number: int) -> dict[str, bool]:
+        """Turn it."""
+        self.left -= 1
+        return {"open": number == self.code}
+
+    @tool
+    async def listen(self, seconds: float = 0.0) -> list[int]:
+        """Hear how far it is."""
+        return [self.code, self.left]
+
+    @tool
+    def refuse(self) -> str:
+        """Be refused."""
+        raise ToolError("it does not move")
+
+    @tool
+    def fault(self) -> str:
+        """Meet a fault."""
+        raise ZeroDivisionError("of its own")
+
+    @tool
+    def hang(self) -> str:
+        """Wait for what does not come."""
+        HOLD.wait(20)
+        return "late"
+
+    def judge(self, call, result):
+        right = result == {"open": True}
+        return float(right), right or self.left == 0

@@ -1,0 +1,191 @@
+"""An environment with its episode, as the doors use it; and what is on offer."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ludus
+from ludus.core import Env, Step
+from ludus.errors import ContractViolation, InvalidArgument, ResetNeeded, SandboxError, SnapshotError
+from ludus.serve.failing import error_reply, is_infrastructure, status_of
+from ludus.serve.hosted import Hosted, Outcome, as_png
+from ludus.serve.served import Served
+from ludus.serve.settings import Settings
+from ludus.spaces import Discrete
+from ludus.wire.message import ResetRequest, StepRequest
+from ludus.wire.pictures import read_png
+from tests.serve.wired_worlds import Film, Gate
+
+
+@pytest.fixture
+def hosted() -> Iterator[Hosted]:
+    found = Hosted(ludus.make("CartPole-v1"))
+    yield found
+    found.close()
+
+
+def test_an_episode_has_a_name_and_counts_its_steps(hosted: Hosted) -> None:
+    with pytest.raises(ResetNeeded, match="expected reset first"):
+        hosted.step(0)
+    first = hosted.reset(seed=0)
+    assert (first.reward, first.done, hosted.done, hosted.step_count) == (None, False, False, 0)
+    name = hosted.episode_id
+    assert isinstance(name, str)
+    assert len(name) == 36
+    outcome = hosted.step(1)
+    assert type(outcome) is Outcome
+    assert (hosted.last, hosted.step_count, outcome.infrastructure) == (outcome, 1, False)
+    hosted.reset(episode_id="mine")
+    assert hosted.state() | {"x": 0} == hosted.state() | {"x": 0, "episode_id": "mine", "step_count": 0}
+    while not hosted.step(1).done:
+        pass
+    assert hosted.done
+
+
+@pytest.mark.parametrize("name", ["", "x" * 256, 7, ["a"]])
+def test_names_of_episodes_are_checked(hosted: Hosted, name: Any) -> None:
+    with pytest.raises(InvalidArgument, match="episode_id: expected text of 1 to 255 characters"):
+        hosted.reset(episode_id=name)
+    assert hosted.episode_id is None
+
+
+class Torn(Env[Any, Any]):
+    """Gives what nobody may give."""
+
+    observation_space = action_space = Discrete(3)
+
+    def __init__(self, first: Any = (0, {}), then: Any = None) -> None:
+        self.first, self.then = first, then
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        return self.first
+
+    def step(self, action: Any) -> Any:
+        return self.then
+
+
+@pytest.mark.parametrize("first", [None, 0, (0,), (0, {}, 1), (0, [1]), (object(), {}), (0, {"hook": print})])
+def test_a_reset_that_is_none_is_the_environments_fault(first: Any) -> None:
+    with pytest.raises(ContractViolation) as caught:
+        Hosted(Torn(first)).answer(ResetRequest(None, None))
+    assert is_infrastructure(caught.value)
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        None,
+        (0, 1.0, False, False),
+        (0, "much", False, False, {}),
+        (0, 1.0, 2, False, {}),
+        (0, 1.0, False, None, {}),
+        (0, 1.0, False, False, [1]),
+        (0, 1.0, False, False, {"hook": print}),
+        (object(), 1.0, False, False, {}),
+    ],
+)
+def test_a_step_that_is_none_is_the_environments_fault(then: Any) -> None:
+    hosted = Hosted(Torn(then=then))
+    hosted.reset()
+    with pytest.raises(ContractViolation):
+        hosted.answer(StepRequest(0))
+
+
+@pytest.mark.parametrize("reward", [1, 2.5, np.float32(0.5), np.int64(3), np.array(2.0)])
+def test_rewards_that_are_numbers_travel(reward: Any) -> None:
+    hosted = Hosted(Torn(then=Step(0, reward, np.True_, False, {})))
+    hosted.reset()
+    assert hosted.answer(StepRequest(0)).terminated is True
+    assert hosted.done is True
+
+
+def test_snapshots_hold_the_episode_too(hosted: Hosted) -> None:
+    hosted.reset(seed=3, episode_id="one")
+    number = hosted.keep()
+    first = hosted.step(1)
+    hosted.reset(seed=4, episode_id="two")
+    hosted.adopt(hosted.kept(number))
+    assert (hosted.episode_id, hosted.step_count) == ("one", 0)
+    again = hosted.step(1)
+    assert (again.observation == first.observation).all()
+    taken = hosted.dropped(number)
+    with pytest.raises(SnapshotError):
+        hosted.kept(number)
+    hosted.adopt(taken)
+    assert hosted.step_count == 0
+
+
+def test_a_batch_tells_the_state_of_its_lanes_where_they_have_one() -> None:
+    with ludus.make_vec(Gate, 2) as envs:
+        hosted = Hosted(envs)
+        hosted.reset(seed=0)
+        hosted.step([0, 0])
+        assert hosted.state()["lanes"] == [{"tries": 1}] * 2
+        assert hosted.state(private=True)["lanes"][0]["answer"] == "a candle"
+        assert not hosted.can_interrupt
+        assert hosted.interrupt() is False
+    with ludus.make_vec("CartPole-v1", 2) as envs:
+        hosted = Hosted(envs)
+        hosted.reset(seed=0)
+        assert set(hosted.state()) == {"episode_id", "step_count"}
+
+
+def test_pictures_are_pngs() -> None:
+    hosted = Hosted(Film(render_mode="rgb_array"))
+    hosted.reset()
+    hosted.step(200)
+    assert (read_png(hosted.picture()) == 200).all()
+    for picture in (None, "text", np.zeros((2, 2)), np.zeros(3, np.uint8), np.zeros((2, 2, 2), np.uint8)):
+        with pytest.raises(ContractViolation, match="picture: expected rows of bytes"):
+            as_png(picture)
+
+
+# --- what is on offer ---
+
+
+def test_what_is_behind_a_wall_is_described_by_its_own_name() -> None:
+    told = Served("CartPole-v1").description()
+    assert (told.name, told.quick, told.render_mode) == ("CartPole", True, None)
+    assert "pole" in told.doc
+    served = Served("CartPole-v1", settings=Settings(isolation="process"))
+    assert served.described is None
+    told = served.description()
+    assert served.described is told
+    assert (served.walled, told.name) == (True, "CartPole")
+    assert "SandboxedEnv" not in told.doc
+
+
+def test_an_environment_that_names_a_mode_and_does_not_take_it_is_served_without_pictures() -> None:
+    class Blind(Film):
+        def __init__(self) -> None:
+            super().__init__()
+
+    served = Served(Blind, "blind")
+    served.description()
+    for _ in range(2):
+        with served.make() as env:
+            assert env.render_mode is None
+    with_pictures = Served(Film, "film")
+    with_pictures.description()
+    assert with_pictures.make().render_mode == "rgb_array"
+
+
+# --- failures ---
+
+
+def test_whose_fault_it_was_is_told() -> None:
+    ours = [ZeroDivisionError(), SandboxError("x"), ContractViolation("x"), ludus.errors.SessionLost("x")]
+    theirs = [ludus.errors.InvalidAction("x"), ResetNeeded("x"), InvalidArgument("x"), SnapshotError("x")]
+    assert [error_reply(one).infrastructure for one in (*ours, *theirs)] == [True] * 4 + [False] * 4
+    assert error_reply(ludus.errors.EnvError("Env: ValueError: raised behind a wall")).infrastructure
+    assert [status_of(one) for one in (*theirs, ludus.errors.AccessDenied("x"))] == [422, 409, 422, 409, 403]
+
+
+def test_a_trace_is_for_those_who_may_see_it_and_only_of_code_that_failed() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        _ = 1 / 0
+    assert "Traceback" in error_reply(caught.value, trace=True).trace
+    assert error_reply(caught.value).trace == ""
+    assert error_reply(InvalidArgument("no"), trace=True).trace == ""
