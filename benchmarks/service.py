@@ -1,6 +1,6 @@
 """What a service costs beside stock OpenEnv: the same environments, interleaved in one run, medians of rounds.
 
-    python benchmarks/service.py [--rounds N] [--sessions N] [--seconds N] [--json FILE]
+    python benchmarks/service.py [--rounds N] [--sessions N] [--seconds N] [--json FILE] [--page FILE]
 
 Needs OpenEnv in an environment of its own: `make build/peers/openenv/.installed`. Its steps are those of its own client
 within one event loop, which is its quickest way; HTTP is asked by the same plain client on both sides.
@@ -8,7 +8,6 @@ within one event loop, which is its quickest way; HTTP is asked by the same plai
 
 import argparse
 import asyncio
-import http.client
 import json
 import os
 import socket
@@ -16,7 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 import ludus
+from ludus.benchmarks.machine import describe_machine
 from ludus.client import aconnect
 
 HERE = Path(__file__).parent
@@ -39,6 +39,21 @@ BARS = {
     "210×160×3 observation": 30.0,
     "import of the client": 20.0,
 }
+
+
+INTRODUCTION = """# services, measured
+
+What a service costs beside stock OpenEnv. All figures and verdicts on this page were written by the run that took them:
+
+```sh
+make build/peers/openenv/.installed
+python benchmarks/service.py --page docs/serve_benchmarks.md
+```
+
+Both serve the same environments, in one run, taking turns; a figure is the median of {rounds} rounds, in microseconds
+for one step. OpenEnv is asked by its own client within one event loop, which is its quickest way; HTTP by the same
+plain client on both sides.
+"""
 
 
 def free_port() -> int:
@@ -55,7 +70,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(argv: list[str], port: int, **options: Any) -> Iterator[subprocess.Popen[str]]:
+def running(argv: list[str], port: int, **options: Any) -> Generator[subprocess.Popen[str]]:
     """A server that answers at its port, until the end of the block."""
     process = subprocess.Popen(argv, text=True, **options)
     try:
@@ -119,27 +134,44 @@ def each(do: Callable[[], Any], count: int) -> float:
 
 
 class Http:
-    """A plain client that keeps its connection and its cookie."""
+    """A plain client that keeps its connection and its cookie: one write and one read for a request."""
 
     def __init__(self, port: int, path: str = "") -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-        self._path, self._headers = path, {"content-type": "application/json"}
+        self._port, self._path, self._cookie = port, path, b""
+        self._socket: socket.socket | None = None
 
     def renew(self) -> None:
         """Connect anew with the next request: servers end connections that are left alone."""
-        self._connection.close()
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
 
     def post(self, what: str, body: dict[str, Any]) -> Any:
         """What a request gives."""
-        self._connection.request("POST", f"{self._path}{what}", json.dumps(body), self._headers)
-        response = self._connection.getresponse()
-        data = response.read()
-        if response.status != 200:
-            raise SystemExit(f"{what}: {response.status} {data[:200]!r}")
-        cookie = response.getheader("set-cookie")
-        if cookie:
-            self._headers["cookie"] = cookie.partition(";")[0]
-        return json.loads(data)
+        if self._socket is None:
+            self._socket = socket.create_connection(("127.0.0.1", self._port), 30)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        data = json.dumps(body).encode()
+        head = f"POST {self._path}{what} HTTP/1.1\r\nhost: 127.0.0.1:{self._port}\r\ncontent-type: application/json\r\n"
+        self._socket.sendall(head.encode() + self._cookie + b"content-length: %d\r\n\r\n" % len(data) + data)
+        top, rest = self._read(self._socket)
+        if not top.startswith(b"HTTP/1.1 200"):
+            raise SystemExit(f"{what}: {top[:60]!r} {rest[:200]!r}")
+        place = top.lower().find(b"set-cookie: ")
+        if place >= 0:
+            self._cookie = b"cookie: " + top[place + 12 :].partition(b";")[0] + b"\r\n"
+        return json.loads(rest)
+
+    @staticmethod
+    def _read(link: socket.socket) -> tuple[bytes, bytes]:
+        top, end, rest = link.recv(65536).partition(b"\r\n\r\n")
+        while not end:
+            top, end, rest = (top + link.recv(65536)).partition(b"\r\n\r\n")
+        place = top.lower().index(b"content-length: ") + 16
+        size = int(top[place:].partition(b"\r\n")[0])
+        while len(rest) < size:
+            rest += link.recv(65536)
+        return top, rest
 
 
 def race(ours: int, theirs: int, rounds: int) -> dict[str, tuple[float, float]]:
@@ -253,6 +285,28 @@ def show(found: dict[str, tuple[float, float]], held: dict[str, float]) -> None:
         console.print(f"{held['steps']:.0f} steps, {held['lost']:.0f} lost, {spread} (bar 50)")
 
 
+def page(found: dict[str, tuple[float, float]], held: dict[str, float], rounds: int) -> str:
+    """The same as a page of the docs."""
+    rows = ["| work | OpenEnv 0.10.0, µs | Ludus, µs | ratio | bar | met |", "| --- | --: | --: | --: | --: | --- |"]
+    for name, (stock, mine) in found.items():
+        ratio, bar = stock / mine, BARS[name]
+        met = "yes" if ratio >= bar else "**no**"
+        rows.append(f"| {name} | {stock * 1e6:,.1f} | {mine * 1e6:,.2f} | {ratio:.1f}× | {bar:g}× | {met} |")
+    machine = describe_machine()
+    lines = [INTRODUCTION.format(rounds=rounds), *rows, ""]
+    if held:
+        met = "met" if held["p99"] <= 50 and not held["lost"] else "**not met**"
+        lines += [
+            f"{held['sessions']:,.0f} sessions of CartPole in one server process, each of which steps once a second, "
+            f"over {held['steps']:,.0f} steps: {held['lost']:.0f} lost, median {held['p50']:.1f} ms, 95 % within "
+            f"{held['p95']:.1f} ms, 99 % within {held['p99']:.1f} ms (bar: 2,000, none lost, 50 ms: {met}). "
+            f"They were opened in {held['opened in']:.1f} s; whoever asks shares the machine's cores with the server.",
+            "",
+        ]
+    told = ", ".join(f"{name} {machine[name]}" for name in ("cores", "load", "python", "numpy", "ludus"))
+    return "\n".join([*lines, f"Measured on {machine['processor']}, {machine['system']}: {told}.", ""])
+
+
 def main() -> None:
     """Measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -260,6 +314,7 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=2000, help="0: leave this part out")
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--page", type=Path, help="write it as a page of the docs")
     given = parser.parse_args()
     if not PEER.exists():
         print("service: OpenEnv is not installed; run `make build/peers/openenv/.installed`")
@@ -282,6 +337,8 @@ def main() -> None:
         found = race(ours, theirs, given.rounds)
         held = asyncio.run(hold(ours, given.sessions, given.seconds)) if given.sessions else {}
     show(found, held)
+    if given.page:
+        given.page.write_text(page(found, held, given.rounds), encoding="utf8")
     if given.json:
         ratios = {name: {"openenv": one, "ludus": two, "ratio": one / two} for name, (one, two) in found.items()}
         given.json.write_text(json.dumps({"race": ratios, "held": held}, indent=1))

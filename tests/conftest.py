@@ -15,3 +15,6 @@ settings.load_profile("ludus")
 
 # Compiled kernels are kept beside the code, not in the home folder: `make clean` forgets them.
 os.environ.setdefault("LUDUS_CACHE_DIR", str(Path(__file__).resolve().parents[1] / "build" / "cache"))
+
+# Programs for other interpreters, which have what these import.
+collect_ignore_glob = ["client/stock_server.py", "serve/openenv_peers/*"]

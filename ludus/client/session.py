@@ -45,6 +45,8 @@ DOOR = "/v1/ws"
 TRIES = 10
 """New connections, one after another, without an answer in between."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.02, 2.0
+HELLOS, PAUSE = 3, 0.1
+"""How often a server is greeted whose connection ends at once, and the seconds in between."""
 CLOSING = 5.0
 """Seconds for a server to close the session."""
 LIMITS = FrameLimits(size=1 << 28, items=1 << 24)
@@ -94,12 +96,16 @@ class WireSession:
 
     def open(self) -> Talk[WelcomeReply]:
         """Connect and open the session; a server that is busy is asked again when it says, within the time there is."""
-        ends = monotonic() + self.terms.timeout
+        ends, tries = monotonic() + self.terms.timeout, 0
         while True:
             try:
                 welcome = yield from self._greet(self._hello, ends)
             except OSError as error:
                 yield Effect("close")
+                tries += 1
+                if isinstance(error, ConnectionResetError) and tries < HELLOS:  # a process of its may just have died
+                    yield Effect("pause", (PAUSE,))
+                    continue
                 raise lost(self.terms.where, error, "is it running? start one with `ludus serve ID`") from error
             except ServerBusy as busy:
                 yield Effect("close")

@@ -11,6 +11,7 @@ from websockets.protocol import State
 from websockets.uri import parse_uri
 
 from ludus.client.framing import Refusal
+from ludus.wire.websocket import Splitter
 
 __all__ = ["WebSocket"]
 
@@ -22,6 +23,8 @@ class WebSocket:
         self._protocol = ClientProtocol(parse_uri(uri), max_size=size)
         self._headers, self._text = headers, text
         self._send = self._protocol.send_text if text else self._protocol.send_binary
+        self._splitter, self._slow = Splitter(size), text
+        """Text, and a connection whose first bytes came with the handshake's, are read by the library alone."""
         self._parts: list[Any] = []
         self._messages: list[Any] = []
         self.ready = False
@@ -44,7 +47,20 @@ class WebSocket:
 
     def feed(self, data: bytes) -> None:
         """Take what was received; `Refusal` for a handshake that failed, ConnectionError at the end."""
+        if self._slow or not self.ready or not data:
+            self._read(data)
+            return
+        for message, other in self._splitter.split(data):
+            if message is None:
+                self._read(other)
+            else:
+                self._messages.append(message)
+
+    def _read(self, data: bytes) -> None:
+        """By the library: handshakes, control frames, messages in pieces, and whatever is wrong."""
         protocol = self._protocol
+        if not self.ready:
+            self._slow = self._slow or (b"\r\n\r\n" in data and not data.endswith(b"\r\n\r\n"))
         if data:
             protocol.receive_data(data)
         else:

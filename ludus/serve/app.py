@@ -100,9 +100,10 @@ def guarded(app: ASGIApp, access: Access, hosts: Iterable[str] | None = ()) -> A
 
 def _routes(server: Server, pages: bool, peers: Peers | None) -> list[BaseRoute]:
     """All doors: each environment under its name, the first at the root too, and what belongs to the whole server."""
-    whole = [*wire.routes(server), *admin.routes(server, peers), *browse.routes(server)]
+    whole = [*admin.routes(server, peers), *browse.routes(server)]
     named: list[BaseRoute] = [Mount(f"/env/{name}", routes=_doors(server, one)) for name, one in server.offered.items()]
-    return [*whole, *named, *_doors(server, server.sessions.served()), *(load_entry_point(PAGES)() if pages else [])]
+    first = _doors(server, server.sessions.served())
+    return [*wire.routes(server), *named, *whole, *first, *(load_entry_point(PAGES)() if pages else [])]
 
 
 def _doors(server: Server, served: Served) -> list[BaseRoute]:

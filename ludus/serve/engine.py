@@ -10,6 +10,7 @@ import uvicorn
 
 from ludus.errors import ServiceError
 from ludus.serve.listening import BACKLOG, Listening
+from ludus.serve.quick_socket import QuickSocket
 from ludus.serve.settings import Settings
 
 __all__ = ["Engine", "config"]
@@ -67,7 +68,7 @@ def config(app: Any, settings: Settings, listening: Listening, **more: Any) -> u
     options: dict[str, Any] = {
         "loop": "uvloop",
         "http": "httptools",
-        "ws": "websockets-sansio",
+        "ws": QuickSocket,
         "interface": "asgi3",
         "lifespan": "on",
         "log_config": None,

@@ -6,7 +6,6 @@ from math import ceil
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -34,6 +33,7 @@ HEADERS = {
         "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
 }
+RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 HEALTH = "/health"
 """What a supervisor asks before it has a token."""
 PAGES = ("/", "/static/")
@@ -158,9 +158,9 @@ class Body:
             self.begun = True
             if self._left < 0:
                 message["status"] = 413
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
+            given = message["headers"] = list(message.get("headers", ()))
+            named = {name.lower() for name, _ in given}
+            given += [pair for pair in RAW_HEADERS if pair[0] not in named]
         await self._send(message)
 
 

@@ -1,6 +1,7 @@
 """`ArraySpace`: what all spaces of fixed-size numeric arrays share — stacking, buffers, bytes and lists."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from math import isfinite, prod
 from typing import Any, TypeVar
 
@@ -159,6 +160,7 @@ class ArraySpace(Space[T_co]):
         return None
 
 
+@lru_cache(maxsize=64)
 def dtype_limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """The least and greatest finite value of a numeric dtype, as Python numbers."""
     if dtype.kind == "b":

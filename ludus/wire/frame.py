@@ -16,6 +16,11 @@ __all__ = ["HEADER", "FrameLimits", "check_frame", "payload_length", "read_frame
 HEADER = Struct(">I")
 _ENCODER = msgspec.msgpack.Encoder()
 MIB = 1 << 20
+SMALL = 512
+WIDE = 0xDC
+"""The first of the four bytes that announce thousands of values."""
+HARMLESS = bytes(one for one in range(256) if not (0x80 <= one < 0xA0 or WIDE <= one < 0xE0))
+"""Bytes that begin no array and no map."""
 
 Bytes = bytes | bytearray | memoryview
 
@@ -81,11 +86,23 @@ def read_frame(payload: Bytes, decoder: "msgspec.msgpack.Decoder[Any]", limits: 
     Traceback (most recent call last):
     ludus.errors.CodecError: frame: expected at most 3 levels, got more
     """
-    check_frame(payload, limits)
+    if not _is_small(payload, limits):
+        check_frame(payload, limits)
     try:
         return decoder.decode(payload)
     except (msgspec.DecodeError, ValueError, TypeError, OverflowError, RecursionError) as error:
         raise CodecError(f"frame: expected a message, got {shorten(bytes(payload[:60]))}: {error}") from error
+
+
+def _is_small(payload: Bytes, limits: FrameLimits) -> bool:
+    """Whether nothing in it can ask for more than it holds: no bytes that announce many, few that hold others at all.
+
+    Some that are none are taken for such; then all of it is walked through. What is cut short the decoder sees.
+    """
+    if not len(payload) <= SMALL <= limits.items:
+        return False
+    holding = bytes(payload).translate(None, HARMLESS)
+    return len(holding) <= limits.depth and max(holding, default=0) < WIDE
 
 
 def check_frame(payload: Bytes, limits: FrameLimits) -> None:

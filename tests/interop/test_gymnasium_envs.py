@@ -256,7 +256,12 @@ def ready(id):
     return True
 
 
-@pytest.mark.parametrize("id", list(ludus.registry))
+def test_calls_of_tools_are_refused_by_name():
+    with pytest.raises(ludus.errors.InvalidSpace, match=r"got Calls\(echo_message, echo_with_length\)"):
+        to_gymnasium(ludus.make("open/EchoTools-v0"))
+
+
+@pytest.mark.parametrize("id", [one for one in ludus.registry if one != "open/EchoTools-v0"])
 @pytest.mark.filterwarnings("ignore")
 def test_every_environment_passes_gymnasiums_own_check(id):
     if not ready(id):

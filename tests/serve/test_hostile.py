@@ -245,7 +245,7 @@ def _attack_over_socket(url: str, hostility: Hostility, tally: Tally) -> None:
         try:
             socket_.send(written(Asked(0, HelloRequest())))
             tally.take(bytes(socket_.recv(10)), plain)
-            number = 1
+            number, ends = 1, (1000,)  # it may be asked to close the session
             for _ in range(100):
                 message = hostility.message(number)
                 asked = _meaning(message, plain)
@@ -255,10 +255,11 @@ def _attack_over_socket(url: str, hostility: Hostility, tally: Tally) -> None:
                     continue
                 tally.take(bytes(socket_.recv(10)), plain)
                 number += asked is not None and asked.number == number
+            ends = (1003, 1009)  # which may come before all of it is sent
             socket_.send(hostility.rng.choice(["text", b"\0" * ((1 << 20) + 1), "\0" * 5000]))
-            assert _closing(socket_) in (1003, 1009)
+            assert _closing(socket_) in ends
         except ConnectionClosed:
-            assert socket_.close_code == 1000  # it was asked to close the session
+            assert socket_.close_code in ends
 
 
 @pytest.mark.parametrize(("message", "code"), [("text", 1003), (bytes((1 << 20) + 1), 1009)])

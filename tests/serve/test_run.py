@@ -18,6 +18,7 @@ from ludus.errors import AccessDenied, InvalidArgument, InvalidSpec, ServiceErro
 from ludus.serve import Access, Served, Settings
 from ludus.serve.engine import config
 from ludus.serve.listening import Listening
+from ludus.serve.quick_socket import QuickSocket
 from ludus.serve.targets import Application, offered
 
 TOKEN = "orchestrator-of-tests"
@@ -158,6 +159,7 @@ from ludus.envs.teaching.grid_world import GridWorld
 from ludus.serve import Access, Settings
 from ludus.serve.listening import Listening
 from ludus.serve.plan import Plan
+from ludus.serve.quick_socket import QuickSocket
 from ludus.serve.run import run
 
 class Endless(GridWorld):
@@ -305,7 +307,7 @@ def test_the_names_are_there_and_others_are_not():
 
 def test_uvicorn_is_set_up_by_our_settings():
     made = config(None, Settings(body=1234), Listening())
-    assert (made.ws_max_size, made.ws, made.http, made.loop) == (1234, "websockets-sansio", "httptools", "uvloop")
+    assert (made.ws_max_size, made.ws, made.http, made.loop) == (1234, QuickSocket, "httptools", "uvloop")
     assert (made.server_header, made.access_log, made.proxy_headers) == (False, False, False)
 
 

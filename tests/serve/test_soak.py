@@ -147,7 +147,7 @@ def test_an_environment_whose_process_is_killed_is_cut_and_the_others_go_on():
     settings = Settings(isolation="process", idle_seconds=5.0)
     with ludus.serve("GridWorld-v0", port=0, block=False, settings=settings) as running:
         envs = [ludus.connect(running.url) for _ in range(4)]
-        hosted = [one for one in gc.get_objects() if isinstance(one, SandboxedEnv) and one._resident.tenant is not None]
+        hosted = [one for one in gc.get_objects() if type(one) is SandboxedEnv and one._resident.tenant is not None]
         started = [one._resident.tenant.confined.pid for one in hosted]
         for seed, env in enumerate(envs):
             env.reset(seed=seed)

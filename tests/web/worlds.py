@@ -110,6 +110,7 @@ class Hostile(Env[Any, Any]):
     """A docstring with markup: <img src=x onerror="document.title='pwned'"><script>document.title='pwned'</script>.
 
     >>> "<script>document.title='pwned'</script>"
+    "<script>document.title='pwned'</script>"
     """
 
     metadata: ClassVar[dict[str, Any]] = {
