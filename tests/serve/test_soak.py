@@ -5,7 +5,6 @@ In the end no session, process, descriptor or segment of shared memory is left.
 """
 
 import asyncio
-import gc
 import os
 import signal
 import time
@@ -18,7 +17,6 @@ import pytest
 import ludus
 from ludus.client import aconnect
 from ludus.errors import LudusError, SessionLost
-from ludus.sandbox.environment import SandboxedEnv
 from ludus.serve import Settings
 from tests.client.proxies import CuttingProxy, budgets
 
@@ -147,7 +145,7 @@ def test_an_environment_whose_process_is_killed_is_cut_and_the_others_go_on():
     settings = Settings(isolation="process", idle_seconds=5.0)
     with ludus.serve("GridWorld-v0", port=0, block=False, settings=settings) as running:
         envs = [ludus.connect(running.url) for _ in range(4)]
-        hosted = [one for one in gc.get_objects() if type(one) is SandboxedEnv and one._resident.tenant is not None]
+        hosted = [one.hosted.env for one in running.server.sessions._sessions.values()]
         started = [one._resident.tenant.confined.pid for one in hosted]
         for seed, env in enumerate(envs):
             env.reset(seed=seed)
