@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from ludus.cli.console import out
-from ludus.core.spec import load_entry_point
+from ludus.serve.room import loaded
 
 __all__ = ["ui"]
 
 SHOW = "ludus.web.showing:show"
-"""By name: no other verb waits for a server to be loaded."""
+"""By name: without the packages of a web server it cannot be loaded, and that is told."""
 
 
 def ui(
@@ -31,5 +31,5 @@ def ui(
             # Some browsers keep their caller waiting, and the server has callers of its own.
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
-    show: Any = load_entry_point(SHOW)
+    show: Any = loaded(SHOW)
     show(targets or [], port=port, ready=ready)

@@ -28,6 +28,7 @@ def loaded(entry_point: str) -> Any:
     try:
         return load_entry_point(entry_point)
     except ModuleNotFoundError as error:
+        package = (error.name or "server").partition(".")[0]
         raise MissingExtra(
-            f"serve: expected the packages of the extra 'serve', got no {error.name}; pip install 'ludus[serve]'"
+            f"serve: expected the packages of the extra 'serve', got no {package}; pip install 'ludus[serve]'"
         ) from error

@@ -65,3 +65,13 @@ def test_built_in_are_those_that_need_nothing_else():
     needy = {one.id for one in list_envs() if one.extras or one.deprecated}
     assert not needy & set(built_in())
     assert len(built_in()) > 20
+
+
+def test_without_a_web_server_it_says_what_to_install():
+    source = "import sys; sys.modules['starlette'] = None; from ludus.cli.main import app; app(['ui'])"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == "serve: expected the packages of the extra 'serve', got no starlette; pip install 'ludus[serve]'\n"
+    )
