@@ -1,18 +1,16 @@
 """`RemoteEnv`: an environment at a server, which is an `Env` here."""
 
 import weakref
-from copy import deepcopy
 from typing import Any, Self
 
 from ludus.client.beginning import begin
+from ludus.client.elsewhere import Elsewhere
 from ludus.client.opening import Opening
-from ludus.client.randomness import Elsewhere
 from ludus.client.talk import drive
 from ludus.core import Env, Info, Step
-from ludus.errors import SnapshotError
 from ludus.seeding import Seed
 
-__all__ = ["RemoteEnv", "let_go", "reinstate"]
+__all__ = ["RemoteEnv", "let_go"]
 
 
 class RemoteEnv(Elsewhere, Env[Any, Any]):
@@ -67,16 +65,6 @@ class RemoteEnv(Elsewhere, Env[Any, Any]):
 
     # --- sessions ---
 
-    @property
-    def session(self) -> str:
-        """The session's id: `connect(url, session=id)` goes on with it elsewhere. Whoever has it may use it."""
-        return self._remote.session.id
-
-    @property
-    def resumed(self) -> int:
-        """How often a new connection took the place of a lost one."""
-        return self._remote.session.resumed
-
     def fork(self) -> Self:
         """Another environment, with a session of its own, that goes on from where this one is."""
         opening = self._opening.forked(drive(self._remote.fork(), self._line))
@@ -84,17 +72,6 @@ class RemoteEnv(Elsewhere, Env[Any, Any]):
         twin = type(self)(opening, line, drive(begin(opening), line))
         twin._remote.seed = self._remote.seed
         return twin
-
-    def _capture(self, memo: dict[int, Any]) -> Any:
-        del memo
-        for space in (self.observation_space, self.action_space):
-            space.settle()
-        handle = drive(self._remote.snapshot(self._line), self._line)
-        return handle, deepcopy((self._streams, self.observation_space, self.action_space))
-
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
-        del memo
-        reinstate(self, state, self._remote, self._line)
 
     def __repr__(self) -> str:
         name = self._remote.name if self.spec is None else self.spec.id
@@ -105,22 +82,3 @@ def let_go(line: Any, opening: Opening) -> None:
     """End the connection, and what was started for it: also where an environment is forgotten without `close`."""
     line.close()
     opening.end()
-
-
-def reinstate(env: Any, state: Any, remote: Any, line: Any) -> None:
-    """Go back to a snapshot: in its own session, or by a fork of that, where it is one of another at this server."""
-    handle, mine = state
-    if handle.belongs_to(remote.session):
-        drive(remote.restore(handle), line)
-    else:
-        ours, theirs = remote.session, handle.session
-        if ours.terms.where != theirs.terms.where or ours.welcome.env != theirs.welcome.env:
-            raise SnapshotError(
-                f"restore: expected a snapshot of {ours.name} at {ours.terms.where}, got one of {theirs.name} at "
-                f"{theirs.terms.where}: the state stays with its server"
-            )
-        drive(remote.move(drive(handle.fork(), handle.line), handle), line)
-    streams, observed, acted = deepcopy(mine)
-    env._streams = streams
-    env.observation_space.adopt_random(observed)
-    env.action_space.adopt_random(acted)

@@ -2,16 +2,15 @@
 
 import weakref
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from ludus.client.batch import Batch
 from ludus.client.beginning import begin
+from ludus.client.elsewhere import Elsewhere
 from ludus.client.opening import Opening
-from ludus.client.randomness import Elsewhere
-from ludus.client.remote_env import let_go, reinstate
+from ludus.client.remote_env import let_go
 from ludus.client.talk import drive
 from ludus.core import Info, Step, VectorEnv
 from ludus.errors import ClosedEnvironment, InvalidArgument, shorten
@@ -71,7 +70,7 @@ class RemoteVectorEnv(Elsewhere, VectorEnv[Any, Any]):
         return drive(self._remote.render(), self._line)
 
     def state_data(self, *, private: bool = False) -> dict[str, Any]:
-        """The number of steps, and the episode's name."""
+        """What each lane shows where it can, the number of steps, and the episode's name."""
         return drive(self._remote.state(private=private), self._line)
 
     def close_extras(self, **kwargs: Any) -> None:
@@ -81,16 +80,6 @@ class RemoteVectorEnv(Elsewhere, VectorEnv[Any, Any]):
         self._finalizer()
 
     # --- sessions ---
-
-    @property
-    def session(self) -> str:
-        """The session's id: `connect(url, session=id)` goes on with it elsewhere. Whoever has it may use it."""
-        return self._remote.session.id
-
-    @property
-    def resumed(self) -> int:
-        """How often a new connection took the place of a lost one."""
-        return self._remote.session.resumed
 
     def fork(self, lanes: Any = None) -> "RemoteVectorEnv":
         """Another batch that goes on from where this one is; all lanes in their order, or None for the same."""
@@ -106,14 +95,3 @@ class RemoteVectorEnv(Elsewhere, VectorEnv[Any, Any]):
         remote: Any = drive(begin(opening), line)
         remote.seed = self._remote.seed
         return type(self)(opening, line, remote)
-
-    def _capture(self, memo: dict[int, Any]) -> Any:
-        del memo
-        for space in (self.observation_space, self.action_space):
-            space.settle()
-        handle = drive(self._remote.snapshot(self._line), self._line)
-        return handle, deepcopy((self._streams, self.observation_space, self.action_space))
-
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
-        del memo
-        reinstate(self, state, self._remote, self._line)

@@ -60,6 +60,11 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
         """When ended lanes are reset."""
         return AutoresetMode.of(self.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
 
+    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+        """What each lane shows of its episode, as `lanes`; nothing where lanes are no environments of their own."""
+        del private
+        return {}
+
     def close(self, **kwargs: Any) -> None:
         """Close every lane, once; `kwargs` go to `close_extras`."""
         if not self.closed:

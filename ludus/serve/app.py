@@ -16,7 +16,7 @@ from ludus.serve.access import Access, Principal
 from ludus.serve.doors import admin, browse, mcp, openenv, wire
 from ludus.serve.doors.unix import serve_unix
 from ludus.serve.guard import Guard
-from ludus.serve.logs import watch
+from ludus.serve.logs import log_session
 from ludus.serve.peers import Peers
 from ludus.serve.relaying import Relaying
 from ludus.serve.served import Served
@@ -75,7 +75,7 @@ def app_of(
                 held.callback(peers.close)
             yield
 
-    watch(server.sessions, peers)
+    server.sessions.listeners += [log_session] if peers is None else [log_session, peers.hear]
     middleware = [Middleware(Guard, access=server.access, hosts=hosts, settings=server.settings, pages=pages)]
     if peers is not None:
         middleware.append(Middleware(Relaying, peers=peers, settings=server.settings))

@@ -24,7 +24,6 @@ from ludus.errors import (
 from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
 from ludus.sandbox.environment.sandboxed_vector_env import SandboxedVectorEnv
 from ludus.spaces import Discrete
-from ludus.vector.lanes import LaneVectorEnv
 from ludus.wire import SpaceCodec, decode_value, encode_value
 from ludus.wire.infos import write_infos
 from ludus.wire.message import (
@@ -53,6 +52,8 @@ from ludus.wire.replies import step_reply, write_info, written
 __all__ = ["Hosted", "Outcome"]
 
 LONGEST_ID = 255
+WALLED = (SandboxedEnv, SandboxedVectorEnv)
+"""Environments in a process of their own, which can be ended and says no by itself."""
 REASONS = {
     "deadline": "its process was killed, since it did not answer in time",
     "cancelled": "its process was killed, since the step was cancelled",
@@ -145,17 +146,7 @@ class Hosted:
 
     def state(self, *, private: bool = False) -> dict[str, Any]:
         """The episode's name, its steps, and what the author shows; of a batch, that of each lane as `lanes`."""
-        own = self._lane_states(private) if self.batched else self.env.state_data(private=private)
-        return {**own, "episode_id": self.episode_id, "step_count": self.step_count}
-
-    def _lane_states(self, private: bool) -> dict[str, Any]:
-        """What each lane shows, where lanes are environments of their own; a compiled batch has none."""
-        env: Any = self.env
-        if isinstance(env, SandboxedVectorEnv):
-            return {"lanes": list(env._each_lane(StateRequest(private), "state"))}  # pyright: ignore[reportPrivateUsage]
-        if isinstance(env, LaneVectorEnv):
-            return {"lanes": list(env.call("state_data", private=private))}
-        return {}
+        return {**self.env.state_data(private=private), "episode_id": self.episode_id, "step_count": self.step_count}
 
     def render(self) -> Any:
         """The current picture."""
@@ -170,22 +161,15 @@ class Hosted:
     @property
     def can_interrupt(self) -> bool:
         """Whether what is under way can be ended: where a process of its own runs it."""
-        return isinstance(self.env, SandboxedEnv | SandboxedVectorEnv)
+        return isinstance(self.env, WALLED)
 
     def interrupt(self, why: str = "cancelled") -> bool:
         """End what is under way, from another thread, where that can be done; the episode is truncated."""
-        env = self.env
-        self._interrupted = why
-        if isinstance(env, SandboxedEnv):
-            env.interrupt()
-            return True
-        if isinstance(env, SandboxedVectorEnv):
-            for resident in list(env._residents):  # pyright: ignore[reportPrivateUsage]
-                tenant = resident.tenant
-                if tenant is not None:
-                    tenant.kill()
-            return True
-        return False
+        env, self._interrupted = self.env, why
+        if not isinstance(env, WALLED):
+            return False
+        env.interrupt()
+        return True
 
     def close(self) -> None:
         """Close the environment."""
@@ -320,7 +304,7 @@ def _action_reader(env: Any) -> Callable[[Any], Any]:
     Bounds are left to environments that clip by themselves, and to those behind a wall, whose own process says no.
     """
     space, codec = env.action_space, SpaceCodec(env.action_space, "action")
-    if isinstance(env, SandboxedEnv) or getattr(env.unwrapped, "clips_actions", False):
+    if isinstance(env, WALLED) or getattr(env.unwrapped, "clips_actions", False):
         return codec.take
     if type(space) is not Discrete:
         return codec.read

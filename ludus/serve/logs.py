@@ -8,13 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ludus.errors import LudusError
-from ludus.serve.access import Principal
-from ludus.serve.peers import Peers
-from ludus.serve.session import Session
-from ludus.serve.sessions import Sessions
-
-__all__ = ["JsonLines", "Readable", "event", "log_to_stderr", "short", "watch"]
+__all__ = ["JsonLines", "Readable", "event", "log_session", "log_to_stderr", "short"]
 
 LOGGER = logging.getLogger("ludus.serve")
 SHOWN = 4
@@ -80,37 +74,7 @@ def _plain(value: object) -> str:
 # --- sessions ---
 
 
-def watch(sessions: Sessions, peers: Peers | None = None) -> None:
-    """Log what happens to sessions: opened, refused, closed and why; and let other workers know how many there are."""
-    opening = sessions.open
-
-    async def opened(name: str, owner: Principal, **options: Any) -> Session:
-        try:
-            session = await opening(name, owner, **options)
-        except LudusError as error:
-            event("refused", env=name, by=owner.name, kind=type(error).__name__, why=str(error))
-            raise
-        lanes = {"lanes": session.lanes} if session.lanes else {}
-        event("opened", session=short(session.id), env=session.served.name, by=owner.name, **lanes)
-        _watch(session, peers)
-        return session
-
-    sessions.open = opened
-
-
-def _watch(session: Session, peers: Peers | None) -> None:
-    """Its end, by whichever way it comes."""
-    closing, told = session.close, False
-    if peers is not None:
-        peers.opened()
-
-    async def closed() -> None:
-        nonlocal told
-        if not told:
-            told, steps, why = True, session.info().steps, session.lost or "it was closed"
-            event("closed", session=short(session.id), env=session.served.name, steps=steps, why=why)
-            if peers is not None:
-                peers.closed()
-        await closing()
-
-    session.close = closed
+def log_session(name: str, fields: dict[str, Any]) -> None:
+    """Log what happened to a session, as `Sessions` tells it."""
+    known = {**fields, "session": short(fields["session"])} if "session" in fields else fields
+    event(name, **known)

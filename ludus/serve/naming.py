@@ -4,13 +4,13 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import msgspec
-from starlette.datastructures import Headers
 from starlette.types import Scope
 
-__all__ = ["named_by_cookie", "named_in_body", "named_outright"]
+__all__ = ["COOKIE", "named_by_cookies", "named_in_body", "named_outright"]
 
-HEADERS = ("x-session-id", "mcp-session-id")
-COOKIE = "ludus_session"
+HEADERS = (b"x-session-id", b"mcp-session-id")
+COOKIE = b"ludus_session"
+MOST_FIELDS = 64
 SESSIONS = "/v1/sessions/"
 
 
@@ -19,21 +19,26 @@ def named_outright(scope: Scope) -> str:
     path: str = scope["path"]
     if path.startswith(SESSIONS):
         return path[len(SESSIONS) :]
-    headers = Headers(scope=scope)
-    for name in HEADERS:
-        if headers.get(name):
-            return headers[name]
+    for name, value in scope["headers"]:
+        if name in HEADERS and value.strip():
+            return value.decode("latin1").strip()
     query: bytes = scope.get("query_string", b"")
-    return parse_qs(query.decode("latin1")).get("session_id", [""])[0] if b"session_id=" in query else ""
-
-
-def named_by_cookie(scope: Scope) -> str:
-    """The session of a cookie."""
-    text = Headers(scope=scope).get("cookie", "")
-    if COOKIE not in text:
+    if b"session_id=" not in query:
         return ""
-    pairs = (part.strip().partition("=") for part in text.split(";"))
-    return next((value.strip('"') for name, _, value in pairs if name == COOKIE), "")
+    try:
+        return parse_qs(query.decode("latin1"), max_num_fields=MOST_FIELDS).get("session_id", [""])[0]
+    except ValueError:  # more fields than anybody has use for
+        return ""
+
+
+def named_by_cookies(scope: Scope) -> list[str]:
+    """The sessions of cookies: one for each path that a browser has been at, the nearest first."""
+    found: list[str] = []
+    for name, value in scope["headers"]:
+        if name == b"cookie" and COOKIE in value:
+            pairs = (one.strip().partition(b"=") for one in value.split(b";"))
+            found += [one.decode("latin1").strip('"') for key, _, one in pairs if key == COOKIE]
+    return found
 
 
 def named_in_body(body: bytes) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httptools
 
@@ -17,6 +17,7 @@ STALE = 30.0
 MOST_IDLE = 64
 CHUNK = 1 << 16
 LONGEST_NUMBER = 4
+COUNTED = {"opened": 1, "closed": -1}
 Headers = Iterable[tuple[bytes, bytes]]
 
 
@@ -60,15 +61,11 @@ class Peers:
             return None
         return self.tally.roomiest()
 
-    def opened(self) -> None:
-        """This worker holds one more session."""
-        if self.tally is not None:
-            self.tally.add(self.number, 1)
-
-    def closed(self) -> None:
-        """This worker holds one less."""
-        if self.tally is not None:
-            self.tally.add(self.number, -1)
+    def hear(self, event: str, fields: dict[str, Any]) -> None:
+        """What happened to a session of this worker: it holds one more, or one less."""
+        del fields
+        if self.tally is not None and event in COUNTED:
+            self.tally.add(self.number, COUNTED[event])
 
     async def ask(
         self, number: int, method: str, target: bytes, headers: Headers = (), body: bytes = b""

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ludus.errors import CodecError, SessionLost
 from ludus.serve.failing import status_of
-from ludus.serve.naming import named_by_cookie, named_in_body, named_outright
+from ludus.serve.naming import named_by_cookies, named_in_body, named_outright
 from ludus.serve.passing import passed_headers, target
 from ludus.serve.peers import Head, Peers
 from ludus.serve.settings import Settings
@@ -56,7 +56,7 @@ class Relaying:
                 return
             named = named_in_body(body)
             receive = _replayed([{"type": "http.request", "body": body, "more_body": False}], receive)
-        named = named or named_by_cookie(scope)
+        named = named or next(iter(named_by_cookies(scope)), "")
         number = self.peers.holder(named)
         if not named and scope["method"] == "POST" and scope["path"].endswith(OPENING):
             number = self.peers.roomier()
@@ -106,7 +106,7 @@ class Relaying:
         if scope["path"] == WIRE:
             await self._wire(scope, receive, send)
             return
-        named = named_outright(scope) or named_by_cookie(scope)
+        named = named_outright(scope) or next(iter(named_by_cookies(scope)), "")
         number = self.peers.holder(named) if named else self.peers.roomier()
         if number is None:
             await self.app(scope, receive, send)

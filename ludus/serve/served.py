@@ -1,6 +1,8 @@
 """`Served`: an environment that a server offers: what it is, and how an instance of it is made."""
 
 from collections.abc import Mapping
+from inspect import signature
+from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -8,6 +10,7 @@ from ludus.core import Env, EnvSpec
 from ludus.errors import InvalidArgument, RenderError, shorten
 from ludus.registry import make, make_vec
 from ludus.registry.confinement import settle
+from ludus.registry.make_vec import OPTIONS
 from ludus.sandbox.environment import Deadlines
 from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
 from ludus.serve.settings import Settings
@@ -20,13 +23,8 @@ __all__ = ["Description", "Served"]
 LONG = 5.0
 """How many times as long as a step a reset, or the making of an environment, may take."""
 RENDER_MODE = "rgb_array"
-SERVERS = frozenset(
-    (
-        *("id", "isolation", "deadline", "num_envs", "executor", "autoreset_mode", "wrappers", "each", "episodes"),
-        *("batch_size", "context", "copy", "max_restarts", "num_workers", "on_failure", "timeout", "num_threads"),
-        *("threads", "statistics", "verbose"),
-    )
-)
+CALLERS = {"max_episode_steps", "disable_env_checker", "kwargs"}
+SERVERS = {*signature(make).parameters, *signature(make_vec).parameters, *chain(*OPTIONS.values())} - CALLERS
 """Arguments of `make` and `make_vec` that are the server's to give: where and how an environment runs."""
 
 
@@ -102,7 +100,7 @@ class Served:
         return make(self.spec, **common, **given)
 
     def _modes(self) -> list[str]:
-        """The render modes; known from the second instance on, or from the class."""
+        """The render modes; known from the second instance on."""
         if self._described is not None and self._draws:
             return list(self._described.metadata.get("render_modes") or [])
         return []

@@ -3,12 +3,12 @@
 import asyncio
 import secrets
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from time import monotonic
 from typing import Any, NamedTuple
 
-from ludus.errors import ServerBusy, SessionLost, SnapshotError, UnknownEnvironment, listing, shorten
+from ludus.errors import LudusError, ServerBusy, SessionLost, SnapshotError, UnknownEnvironment, listing, shorten
 from ludus.serve.access import Principal
 from ludus.serve.hosted import Hosted
 from ludus.serve.metrics import Metrics
@@ -22,6 +22,9 @@ REAPING = 1.0
 """Seconds between two looks for sessions that nobody wants."""
 REMEMBERED = 1024
 """Sessions that are gone, of which it is known why."""
+
+Listener = Callable[[str, dict[str, Any]], None]
+"""Hears what happens to sessions: `opened`, `refused` or `closed`, and what belongs to it."""
 
 
 class Sessions:
@@ -49,6 +52,7 @@ class Sessions:
         self._closing: set[asyncio.Task[None]] = set()
         self._gone: OrderedDict[str, str] = OrderedDict()
         """Why the last ones are not there any more."""
+        self.listeners: list[Listener] = []
 
     # --- life ---
 
@@ -90,6 +94,21 @@ class Sessions:
         pictures: str = "raw",
     ) -> Session:
         """A new session, once there is a place for it; ServerBusy after `queue_seconds`."""
+        wish = Wish(lanes, autoreset_mode, dict(arguments or {}), pictures)
+        try:
+            session = await self._opened(name, owner, wish)
+        except LudusError as error:
+            self._tell("refused", env=name, by=owner.name, kind=type(error).__name__, why=str(error))
+            raise
+        told = {"lanes": lanes} if lanes else {}
+        self._tell("opened", session=session.id, env=session.served.name, by=owner.name, **told)
+        return session
+
+    def _tell(self, name: str, **fields: Any) -> None:
+        for listener in self.listeners:
+            listener(name, fields)
+
+    async def _opened(self, name: str, owner: Principal, wish: "Wish") -> Session:
         owner.need("run", "open a session")
         served = self.served(name)
         most = self.settings.sessions_per_token
@@ -99,7 +118,7 @@ class Sessions:
         try:
             await self._place()
             try:
-                return await self._made(served, owner, Wish(lanes, autoreset_mode, dict(arguments or {}), pictures))
+                return await self._made(served, owner, wish)
             except BaseException:
                 self._places.release()
                 raise
@@ -199,6 +218,8 @@ class Sessions:
         self._places.release()
         self._let_go(session.owner)
         self.metrics.count("sessions_closed", env=session.served.name)
+        info = session.info()
+        self._tell("closed", session=session.id, env=info.env, steps=info.steps, why=session.lost)
         return True
 
     def _close_later(self, session: Session, why: str) -> None:
@@ -210,7 +231,7 @@ class Sessions:
 
     def infos(self) -> list[SessionInfo]:
         """All sessions, oldest first."""
-        return [one.info() for one in self._sessions.values()]
+        return [one.info() for one in list(self._sessions.values())]
 
     @property
     def waiting(self) -> int:

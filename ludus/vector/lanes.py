@@ -117,6 +117,10 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
         """The attribute `name` of each lane."""
         return self.call(name)
 
+    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+        """What each lane shows of its episode."""
+        return {"lanes": list(self.call("state_data", private=private))}
+
     def set_attr(self, name: str, values: Any) -> None:
         """Set the attribute on each lane: one value for all, or a list or tuple with one for each."""
         raise NotImplementedError

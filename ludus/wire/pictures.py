@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import CodecError, shorten
+from ludus.rendering.png import COLOR_TYPES, png_file
 from ludus.spaces import Box, Space
 from ludus.wire.space_codec import SpaceCodec
 from ludus.wire.value import DEPTH, decode_value, encode_value
@@ -20,9 +21,7 @@ __all__ = ["PictureCodec", "is_picture", "read_png", "read_render", "write_png",
 
 TAG = "$png"
 MARK = b"\x89PNG\r\n\x1a\n"
-COLORS = {1: 0, 3: 2, 4: 6}
-"""PNG's number for so many channels; two dimensions are one channel."""
-CHANNELS = {0: 1, 2: 3, 6: 4}
+CHANNELS = {color: channels for channels, color in COLOR_TYPES.items()}
 HEADER = struct.Struct(">IIBBBBB")
 CHUNK = struct.Struct(">I4s")
 LEVEL = 1
@@ -42,13 +41,7 @@ def write_png(pixels: Any) -> bytes:
     """
     if not is_picture(pixels):
         raise CodecError(f"picture: expected rows of bytes with 1, 3 or 4 channels, got {shorten(pixels)}")
-    height, width = pixels.shape[:2]
-    channels = pixels.shape[2] if pixels.ndim == 3 else 1
-    rows = np.zeros((height, 1 + channels * width), np.uint8)  # each row begins with its filter: 0 for none
-    rows[:, 1:] = pixels.reshape(height, -1)
-    header = HEADER.pack(width, height, 8, COLORS[channels], 0, 0, 0)
-    chunks = (b"IHDR", header), (b"IDAT", zlib.compress(rows.data, LEVEL)), (b"IEND", b"")
-    return MARK + b"".join(_chunk(kind, data) for kind, data in chunks)
+    return png_file(pixels if pixels.ndim == 3 else pixels[:, :, np.newaxis], LEVEL)
 
 
 def read_png(data: Any, most: int = LARGEST) -> Any:
@@ -79,12 +72,8 @@ def is_picture(value: Any) -> bool:
 
 
 def _is_shape(shape: tuple[int, ...]) -> bool:
-    flat = len(shape) == 2 or (len(shape) == 3 and shape[2] in COLORS)
+    flat = len(shape) == 2 or (len(shape) == 3 and shape[2] in COLOR_TYPES)
     return flat and 0 < shape[0] <= LONGEST_SIDE and 0 < shape[1] <= LONGEST_SIDE
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return CHUNK.pack(len(data), kind) + data + struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))
 
 
 def _chunks(data: Any) -> tuple[bytes, bytes]:

@@ -114,6 +114,12 @@ class Resident:
         if self.tenant is not None:
             self._finish(self.tenant.end("channel"))
 
+    def interrupt(self) -> None:
+        """Kill the process, from whichever thread: whoever waits for its answer is told of its end."""
+        tenant = self.tenant
+        if tenant is not None:
+            tenant.kill()
+
     def _finish(self, ending: Ending) -> Ending:
         self.last, self.tenant, self.ending = self.tenant, None, ending
         self._held.clear()

@@ -152,9 +152,7 @@ class SandboxedEnv(Env[Any, Any]):
 
     def interrupt(self) -> None:
         """Kill its process, from whichever thread: the step that is under way in another ends as truncated."""
-        tenant = self._resident.tenant
-        if tenant is not None:
-            tenant.kill()
+        self._resident.interrupt()
 
     # --- the wall ---
 

@@ -21,7 +21,7 @@ from ludus.sandbox.environment.resident import Resident, travelling
 from ludus.sandbox.environment.share import Share
 from ludus.seeding import Seed, derived_stream, lane_seeds, np_random
 from ludus.vector.lanes import LaneVectorEnv
-from ludus.wire.message import GetRequest, RenderRequest, SetRequest
+from ludus.wire.message import GetRequest, RenderRequest, SetRequest, StateRequest
 
 __all__ = ["SandboxedVectorEnv"]
 
@@ -198,6 +198,15 @@ class SandboxedVectorEnv(LaneVectorEnv):
                 f"call {name}: expected an attribute that is data, got arguments; calls do not cross the wall"
             )
         return self.get_attr(name)
+
+    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+        """What each lane shows of its episode."""
+        return {"lanes": list(self._each_lane(StateRequest(private), "state"))}
+
+    def interrupt(self) -> None:
+        """Kill its processes, from whichever thread: the step that is under way in another ends as truncated."""
+        for resident in list(self._residents):
+            resident.interrupt()
 
     def _each_lane(self, request: Any, name: str) -> tuple[Any, ...]:
         found: list[Any] = []
