@@ -67,11 +67,16 @@ class Served:
         *,
         arguments: Mapping[str, Any] | None = None,
         settings: Settings | None = None,
+        version: str = "",
     ) -> None:
         self.settings = Settings() if settings is None else settings
+        self.version = version
+        """As its manifest says; of an id, the number at its end."""
         settled = settle(target, self.settings.isolation)
         self.spec: EnvSpec = settled.spec
         self.name = name or self.spec.id
+        if not version and self.spec.version is not None:
+            self.version = f"{self.spec.version}.0.0"
         self.walled = settled.sandbox is not None
         self.isolation = "none" if self.spec.wall is None else self.spec.wall.isolation
         self.arguments = dict(arguments or {})

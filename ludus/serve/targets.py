@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidArgument, LudusError
-from ludus.serve.manifest import Manifest, is_folder, read_manifest
+from ludus.serve.manifest import Manifest, Resources, is_folder, read_manifest
 from ludus.serve.served import Served
 from ludus.serve.settings import Settings
 
@@ -45,6 +47,13 @@ def offered(targets: Sequence[Any], settings: Settings) -> list[Served] | Applic
     return app
 
 
+def _with_needs(settings: Settings, needs: Resources) -> Settings:
+    """What the author says of its steps, where whoever serves it says nothing else."""
+    if settings.deadline != Settings().deadline:
+        return settings
+    return msgspec.structs.replace(settings, deadline=float(needs.step_seconds))
+
+
 def _offered(target: Any, settings: Settings) -> Served | Application:
     if isinstance(target, Served):
         return target
@@ -59,7 +68,8 @@ def _offered(target: Any, settings: Settings) -> Served | Application:
         return Application(manifest)
     manifest.enter()
     try:
-        return Served(manifest.target, manifest.name, settings=settings)
+        own = _with_needs(settings, manifest.resources)
+        return Served(manifest.target, manifest.name, settings=own, version=manifest.version)
     except LudusError as error:
         error.add_note(f"in the folder {target}")
         raise

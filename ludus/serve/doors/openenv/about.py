@@ -45,8 +45,8 @@ class About:
             "name": self.offer.served.name,
             "description": doc.partition("\n\n")[0].replace("\n", " ") or description.name,
             "readme_content": doc or None,
-            "version": None if spec.version is None else f"{spec.version}.0.0",
-            "author": None,
+            "version": self.offer.served.version or None,
+            "author": spec.author or None,
             "documentation_url": None,
         }
 
