@@ -26,8 +26,15 @@ from ludus.serve.access import Principal
 from ludus.serve.conversation import converse
 from ludus.serve.server import Server
 from ludus.serve.settings import Settings
-from ludus.wire.message import ResetRequest, StepRequest
-from ludus.wire.network import Asked, HelloRequest, VectorResetRequest, VectorStepRequest, write_message
+from ludus.wire.messages import (
+    Asked,
+    BatchResetRequest,
+    BatchStepRequest,
+    HelloRequest,
+    ResetRequest,
+    StepRequest,
+    write_message,
+)
 
 OWNER = Principal("orchestrator", "benchmark")
 BAR = 25.0
@@ -129,8 +136,8 @@ def core(steps: int, rounds: int) -> dict[str, float]:
         return asyncio.run(measure(link))
 
     def batch() -> float:
-        step = VectorStepRequest(actions)
-        link = Stopwatch(HelloRequest(lanes=LANES), VectorResetRequest(3, None), lambda _: step, steps // 4)
+        step = BatchStepRequest(actions)
+        link = Stopwatch(HelloRequest(lanes=LANES), BatchResetRequest(3, None), lambda _: step, steps // 4)
         return asyncio.run(measure(link))
 
     rows: dict[str, Callable[[], float]] = {

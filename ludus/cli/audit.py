@@ -10,7 +10,7 @@ from rich.text import Text
 from ludus.cli.console import out
 from ludus.registry.audit import Audit, Declared, PackageAudit, ProbeRun
 from ludus.registry.audit import audit as look
-from ludus.sandbox.environment.failure import clean
+from ludus.wire.failures import clean
 
 __all__ = ["audit"]
 

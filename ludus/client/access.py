@@ -7,13 +7,10 @@ from typing import Any
 
 from ludus.client.address import Address
 from ludus.client.framing import Framing, Lengths
-from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidArgument
 
 __all__ = ["Access"]
 
-WEBSOCKET = "ludus.client.websocket:WebSocket"
-"""By name: the library costs more to load than this whole room, and is not needed for Unix sockets."""
 LARGEST = 1 << 28
 """Bytes of a message from a server."""
 ANSWER = 1 << 24
@@ -76,7 +73,10 @@ class Access:
         address = self.address
         prefix = address.own_prefix if text else address.prefix
         uri = f"ws{'s' if address.secure else ''}://{address.authority}{prefix}{path}"
-        web = partial(load_entry_point(WEBSOCKET), uri, self.headers, text=text, size=LARGEST)
+        # Here: the library costs more to load than this whole room, and is not needed for Unix sockets.
+        from ludus.client.websocket import WebSocket
+
+        web = partial(WebSocket, uri, self.headers, text=text, size=LARGEST)
         if address.kind != "unix":
             return [web]
         found: dict[str, Callable[[], Framing]] = {"web": web, "bare": partial(Lengths, LARGEST)}

@@ -2,21 +2,51 @@
 
 import asyncio
 import weakref
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
-from ludus.client.beginning import begin
-from ludus.client.handle import Handle
-from ludus.client.opening import Opening
+import numpy as np
+
+from ludus.client.opening import Opening, spec_of
 from ludus.client.talk import Talk, drive_async
 from ludus.core import Info, Step
+from ludus.errors import SessionLost, SnapshotError
+from ludus.remote.codec import BatchCodec, EnvCodec, travelling
+from ludus.seeding import as_seed, lane_seeds
+from ludus.wire import encode_value
+from ludus.wire.messages import (
+    BatchReply,
+    BatchResetRequest,
+    BatchStepReply,
+    BatchStepRequest,
+    DoneReply,
+    ForkReply,
+    ForkRequest,
+    RenderRequest,
+    ResetReply,
+    ResetRequest,
+    RestoreRequest,
+    SnapshotReply,
+    SnapshotRequest,
+    StateRequest,
+    StepReply,
+    StepRequest,
+    ValueReply,
+)
 
 __all__ = ["AsyncRemoteEnv"]
 
 T = TypeVar("T")
 
 
+class AsyncSnapshot(NamedTuple):
+    """A snapshot that a session keeps, by its number."""
+
+    session: str
+    number: int
+
+
 class AsyncRemoteEnv:
-    """The methods of an environment, to be awaited; what they say and do is the same code as `RemoteEnv`'s.
+    """The methods of an environment, to be awaited; sessions and codecs are the same code as `RemoteEnv`'s.
 
     Calls of several tasks are carried out one after another.
 
@@ -24,7 +54,7 @@ class AsyncRemoteEnv:
     >>> from ludus.client import aconnect
     >>> from ludus.serve.doors.memory import LocalServer
     >>> async def main(server):
-    ...     async with await aconnect(server, size=3) as env:
+    ...     async with await aconnect(server, kwargs={"size": 3}) as env:
     ...         await env.reset(seed=0)
     ...         return (await env.step(1)).observation
     >>> with LocalServer("GridWorld-v0") as server:
@@ -32,25 +62,24 @@ class AsyncRemoteEnv:
     array([1, 0])
     """
 
-    def __init__(self, opening: Opening, line: Any, remote: Any) -> None:
-        self._opening, self._line, self._remote = opening, line, remote
+    def __init__(self, opening: Opening, line: Any, session: Any, codec: EnvCodec) -> None:
+        self._opening, self._line, self._session, self._codec = opening, line, session, codec
         self._turn = asyncio.Lock()
         self._finalizer = weakref.finalize(self, opening.end)
-        self.observation_space, self.action_space = remote.observation_space, remote.action_space
-        self.single_observation_space = remote.single_observation_space
-        self.single_action_space = remote.single_action_space
-        self.metadata, self.render_mode, self.spec = remote.metadata, remote.render_mode, remote.spec
-        self.num_envs: int | None = getattr(remote, "num_envs", None)
-
-    @classmethod
-    async def open(cls, opening: Opening) -> Self:
-        """Connect, and open a session."""
-        line = opening.async_line()
-        return cls(opening, line, await drive_async(begin(opening), line))
+        self.observation_space, self.action_space = codec.observation_space, codec.action_space
+        self.single_observation_space = codec.single_observation_space
+        self.single_action_space = codec.single_action_space
+        self.metadata, self.render_mode = codec.metadata, codec.render_mode
+        self.spec = spec_of(getattr(session, "welcome", None))
+        self.num_envs: int | None = codec.num_envs if isinstance(codec, BatchCodec) else None
 
     async def _do(self, talk: Talk[T]) -> T:
         async with self._turn:
             return await drive_async(talk, self._line)
+
+    async def _ask(self, request: Any, kind: type[T]) -> T:
+        async with self._turn:
+            return await drive_async(self._session.ask(request, kind), self._line)
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
@@ -60,46 +89,78 @@ class AsyncRemoteEnv:
     @property
     def session(self) -> str:
         """The session's id, which is a secret."""
-        return self._remote.session.id
+        return self._session.id
 
     @property
     def resumed(self) -> int:
         """How often a new connection took the place of a lost one."""
-        return self._remote.session.resumed
+        return self._session.resumed
 
     async def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
-        """Start an episode, or one in each lane."""
-        return await self._do(self._remote.reset(seed, options))
+        """Start an episode, or one in each lane; in another session where the last one was lost, which `info` says."""
+        codec, given = self._codec, travelling(options, "options")
+        request: Any
+        if isinstance(codec, BatchCodec):
+            seeds: Any = lane_seeds(seed, codec.num_envs)
+            asked = None if seed is None else int(seed) if isinstance(seed, int | np.integer) else seeds
+            request, kind, read = BatchResetRequest(travelling(asked, "seed"), given), BatchReply, codec.read_batch
+        else:
+            first = None if seed is None else as_seed(seed)
+            request, kind, read = ResetRequest(encode_value(first), given), ResetReply, codec.read_reset
+        told: Info = {} if self._session.alive else await self._reopen()
+        try:
+            reply: Any = await self._ask(request, kind)
+        except SessionLost:
+            if self._session.alive or told:
+                raise
+            told = await self._reopen()
+            reply = await self._ask(request, kind)
+        observation, info = read(reply)
+        return observation, {**info, **told}
+
+    async def _reopen(self) -> Info:
+        return {"session_reopened": await self._do(self._session.reopen())}
 
     async def step(self, action: Any) -> Step[Any]:
         """Advance by one action, or by one for each lane."""
-        return await self._do(self._remote.step(action))
+        codec = self._codec
+        data = codec.write_action(action)
+        if isinstance(codec, BatchCodec):
+            return Step(*codec.read_step_columns(await self._ask(BatchStepRequest(data), BatchStepReply)))
+        return codec.read_step(await self._ask(StepRequest(data), StepReply))
 
     async def render(self) -> Any:
         """The current picture."""
-        return await self._do(self._remote.render())
+        return self._codec.read_picture(await self._ask(RenderRequest(), ValueReply))
 
     async def state_data(self, *, private: bool = False) -> dict[str, Any]:
         """What the environment shows of its episode."""
-        return await self._do(self._remote.state(private=private))
+        return self._codec.read_state(await self._ask(StateRequest(private), ValueReply))
 
-    async def snapshot(self) -> Handle:
+    async def snapshot(self) -> AsyncSnapshot:
         """Have the state kept at the server, to `restore` any number of times in this session."""
-        return await self._do(self._remote.snapshot())
+        reply = await self._ask(SnapshotRequest([]), SnapshotReply)
+        return AsyncSnapshot(self._session.id, reply.number)
 
-    async def restore(self, snapshot: Handle) -> None:
+    async def restore(self, snapshot: AsyncSnapshot) -> None:
         """Go back to a snapshot of this session."""
-        await self._do(self._remote.restore(snapshot))
+        if snapshot.session != self._session.id:
+            raise SnapshotError(
+                f"restore: expected a snapshot of this session of {self._session.name}, got one of another; "
+                "fork() gives a session that goes on from one"
+            )
+        await self._ask(RestoreRequest(snapshot.number), DoneReply)
 
     async def fork(self) -> "AsyncRemoteEnv":
         """Another environment, with a session of its own, that goes on from where this one is."""
-        twin = await self.open(self._opening.forked(await self._do(self._remote.fork())))
-        twin._remote.seed = self._remote.seed
-        return twin
+        opening = self._opening.forked((await self._ask(ForkRequest(), ForkReply)).session)
+        line, session = opening.async_line(), opening.session()
+        await drive_async(session.open(), line)
+        return type(self)(opening, line, session, opening.codec(session.welcome))
 
     async def close(self) -> None:
         """Have the session closed, and end the connection; harmless twice."""
-        await self._do(self._remote.close())
+        await self._do(self._session.close())
         await asyncio.to_thread(self._finalizer)
 
     async def __aenter__(self) -> Self:
@@ -109,4 +170,4 @@ class AsyncRemoteEnv:
         await self.close()
 
     def __repr__(self) -> str:
-        return f"<AsyncRemoteEnv<{self._remote.name}> at {self._opening.where}>"
+        return f"<AsyncRemoteEnv<{self._codec.name}> at {self._opening.where}>"

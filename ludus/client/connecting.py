@@ -1,81 +1,134 @@
 """`connect` and `aconnect`: a service as an environment, by its address."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 from ludus.client.access import Access
 from ludus.client.address import read_address
-from ludus.client.batch import Batch
-from ludus.client.beginning import begin
-from ludus.client.opening import Opening
-from ludus.client.remote import travelling
-from ludus.client.remote_env import RemoteEnv, let_go
+from ludus.client.link import SessionLink, let_go
+from ludus.client.opening import Opening, spec_of
+from ludus.client.remote_env import RemoteEnv
 from ludus.client.remote_vector_env import RemoteVectorEnv
 from ludus.client.session import Terms
-from ludus.client.talk import drive, drive_async
-from ludus.core import AutoresetMode, Env, VectorEnv
-from ludus.core.spec import load_entry_point
-from ludus.errors import InvalidArgument, InvalidType, shorten
+from ludus.client.talk import Talk, drive, drive_async
+from ludus.core import AutoresetMode, Env, EpisodePlan, VectorEnv
+from ludus.errors import ConnectionLost, InvalidArgument, InvalidType, listing, shorten
+from ludus.remote.codec import BatchCodec, EnvCodec, travelling
+from ludus.spaces import Space
 from ludus.vector import SerialVectorEnv
 from ludus.wire.compression import Compression
-from ludus.wire.network import HelloRequest
+from ludus.wire.messages import HelloRequest
 
-__all__ = ["aconnect", "connect"]
+__all__ = ["ConnectOptions", "aconnect", "connect"]
 
 IMAGE = "image:"
-START = "ludus.client.image:start_image"
-ASYNC = "ludus.client.async_env:AsyncRemoteEnv"
-"""By name: what they need is loaded when it is used."""
+OTHER_KIND = (400, 401, 403, 404, 405, 426, 501)
+"""HTTP statuses by which servers of another kind refuse our protocol."""
+
+
+class ConnectOptions(TypedDict, total=False):
+    """What `connect` takes beside the commonest; nothing of it is the environment's."""
+
+    autoreset_mode: AutoresetMode | str
+    """Of a batch."""
+    episodes: EpisodePlan | None
+    """Of a batch: how each episode that autoreset begins is seeded, and with which options."""
+    models: Sequence[type]
+    """Your own classes for typed values, where this process has not imported those that the server names."""
+    spaces: Sequence[type[Space[Any]]]
+    """Custom space classes that may be built in this process."""
+    compression: Literal["none", "zstd"]
+    """How large messages travel."""
+    deadline: float | None
+    """Seconds that the server may take for a request, where they are fewer than its own."""
+    session: str
+    """The id of a session to go on with."""
+    takeover: bool
+    """Whether to drive that session although another client does."""
+    tls: Any
+    """An `ssl.SSLContext`."""
+    image: Any
+    """What a container may (`ludus.client.ImagePolicy`)."""
 
 
 @overload
-def connect(url: str | Callable[[], Any], num_envs: None = None, **arguments: Any) -> Env[Any, Any]: ...
+def connect(
+    url: str | Callable[[], Any],
+    num_envs: None = None,
+    *,
+    env: str = "",
+    kwargs: Mapping[str, Any] | None = None,
+    token: str | None = None,
+    timeout: float = 120.0,
+    **options: Unpack[ConnectOptions],
+) -> Env[Any, Any]: ...
 @overload
-def connect(url: str | Callable[[], Any], num_envs: int, **arguments: Any) -> VectorEnv[Any, Any]: ...
+def connect(
+    url: str | Callable[[], Any],
+    num_envs: int,
+    *,
+    env: str = "",
+    kwargs: Mapping[str, Any] | None = None,
+    token: str | None = None,
+    timeout: float = 120.0,
+    **options: Unpack[ConnectOptions],
+) -> VectorEnv[Any, Any]: ...
 def connect(
     url: str | Callable[[], Any],
     num_envs: int | None = None,
     *,
     env: str = "",
+    kwargs: Mapping[str, Any] | None = None,
     token: str | None = None,
-    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     timeout: float = 120.0,
-    **arguments: Any,
+    **options: Unpack[ConnectOptions],
 ) -> Any:
     """An environment at a server, or with `num_envs` a batch of them in one session.
 
     `url` is `http(s)://…`, `ws(s)://…`, `unix:///path`, `image:NAME` (a container is started, and ends with the
     environment), or a function that opens a transport. A server of many environments is told by `env`, or by
-    `…/env/NAME`, which one. Stock OpenEnv servers are spoken to in their own way. `timeout` holds for each request, new
+    `…/env/NAME`, which one. Stock OpenEnv servers are spoken to in their own way. `kwargs` go to the environment's
+    constructor; all other keywords are of the connection (`ConnectOptions`). `timeout` holds for each request, new
     connections included.
-
-    `arguments` go to the environment's constructor, but for these: `pictures="png"` and `compression="zstd"` make
-    messages smaller; `deadline` is what the server may take for a request; `session` is the id of one to go on with;
-    `tls` an `ssl.SSLContext`; `image` what a container may (`ludus.client.ImagePolicy`).
 
     >>> from ludus.serve.doors.memory import LocalServer
     >>> with LocalServer("CartPole-v1") as server, connect(server) as env:
     ...     env.action_space
     Discrete(2)
     """
-    common: dict[str, Any] = {"env": env, "token": token, "timeout": timeout}
-    opening = _opening(url, num_envs, autoreset_mode=autoreset_mode, **common, **arguments)
+    opening = _opening(url, num_envs, env, kwargs, token, timeout, options)
     line = opening.line()
     try:
-        remote = drive(begin(opening), line)
+        session, codec = drive(_open(opening), line)
     except BaseException:
         let_go(line, opening)
         raise
-    if isinstance(remote, Batch):
-        return RemoteVectorEnv(opening, line, remote)
+    link = SessionLink(opening, line, session)
+    spec = spec_of(getattr(session, "welcome", None))
+    if isinstance(codec, BatchCodec):
+        envs = RemoteVectorEnv(link, codec, episodes=options.get("episodes"), spec=spec)
+        if opening.hello.session:
+            envs.attached()
+        return envs
     if num_envs is None:
-        return RemoteEnv(opening, line, remote)
-    others = [partial(connect, url, **common, **arguments) for _ in range(num_envs - 1)]
-    return SerialVectorEnv([lambda: RemoteEnv(opening, line, remote), *others], autoreset_mode=autoreset_mode)
+        return RemoteEnv(link, codec, spec)
+    again = partial(connect, url, env=env, kwargs=kwargs, token=token, timeout=timeout, **options)
+    lanes = [lambda: RemoteEnv(link, codec, spec), *([again] * (num_envs - 1))]
+    mode = options.get("autoreset_mode", AutoresetMode.NEXT_STEP)
+    return SerialVectorEnv(lanes, autoreset_mode=mode, episodes=options.get("episodes"))
 
 
-async def aconnect(url: str | Callable[[], Any], num_envs: int | None = None, **options: Any) -> Any:
+async def aconnect(
+    url: str | Callable[[], Any],
+    num_envs: int | None = None,
+    *,
+    env: str = "",
+    kwargs: Mapping[str, Any] | None = None,
+    token: str | None = None,
+    timeout: float = 120.0,
+    **options: Unpack[ConnectOptions],
+) -> Any:
     """The same for programs of asyncio, with the same options: an `AsyncRemoteEnv`, whose methods are awaited.
 
     >>> import asyncio
@@ -89,91 +142,103 @@ async def aconnect(url: str | Callable[[], Any], num_envs: int | None = None, **
     """
     import asyncio  # here already: somebody awaits this
 
-    opening = await asyncio.to_thread(partial(_opening, url, num_envs, **options))
+    from ludus.client.async_env import AsyncRemoteEnv  # here: programs without asyncio need not load it
+
+    opening = await asyncio.to_thread(_opening, url, num_envs, env, kwargs, token, timeout, options)
     line = opening.async_line()
     try:
-        remote = await drive_async(begin(opening), line)
-        if num_envs is not None and not isinstance(remote, Batch):
-            await drive_async(remote.close(), line)
+        session, codec = await drive_async(_open(opening), line)
+        if num_envs is not None and not isinstance(codec, BatchCodec):
+            await drive_async(session.close(), line)
             raise InvalidArgument(f"num_envs: expected None for {opening.where}, got {num_envs}: it has no batches")
     except BaseException:
         line.drop()
         await asyncio.to_thread(opening.end)
         raise
-    return load_entry_point(ASYNC)(opening, line, remote)
+    return AsyncRemoteEnv(opening, line, session, codec)
+
+
+def _open(opening: Opening) -> Talk[tuple[Any, EnvCodec]]:
+    """Open the session, in the way that the server at the other end speaks."""
+    session = opening.session()
+    try:
+        welcome = yield from session.open()
+    except ConnectionLost as error:
+        if not isinstance(opening.way, Access) or getattr(error.__cause__, "status", 0) not in OTHER_KIND:
+            raise
+        # Here: most programs never meet a server of another kind.
+        from ludus.client.openenv.remote import open_openenv
+
+        return (yield from open_openenv(opening))
+    try:
+        return session, opening.codec(welcome)
+    except BaseException:
+        yield from session.close()
+        raise
 
 
 def _opening(
     url: Any,
     num_envs: int | None,
-    *,
-    env: str = "",
-    token: str | None = None,
-    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-    timeout: float = 120.0,
-    pictures: Literal["raw", "png"] = "raw",
-    compression: Literal["none", "zstd"] = "none",
-    deadline: float | None = None,
-    session: str = "",
-    tls: Any = None,
-    image: Any = None,
-    **arguments: Any,
+    env: str,
+    kwargs: Mapping[str, Any] | None,
+    token: str | None,
+    timeout: float,
+    options: Mapping[str, Any],
 ) -> Opening:
     """All that was asked for, checked before anything is opened."""
+    unknown = [name for name in options if name not in ConnectOptions.__annotations__]
+    if unknown:
+        raise InvalidArgument(
+            f"connect: expected options of the connection ({listing(ConnectOptions.__annotations__, 20)}), got "
+            f"{unknown[0]!r}; an argument of the environment's goes into kwargs={{{unknown[0]!r}: …}}"
+        )
+    arguments, session = dict(kwargs or {}), options.get("session", "")
     if num_envs is not None and (isinstance(num_envs, bool) or not num_envs > 0):
         raise InvalidArgument(f"num_envs: expected None or at least 1, got {shorten(num_envs)}")
-    if pictures not in ("raw", "png"):
-        raise InvalidArgument(f"pictures: expected 'raw' or 'png', got {shorten(pictures)}")
     if arguments.get("render_mode") == "human":
         raise InvalidArgument("render_mode: expected 'rgb_array' or 'ansi', got 'human': its window would open there")
     if session and (num_envs is not None or env or arguments):
         raise InvalidArgument("session: expected nothing beside it, since it has its environment, got arguments too")
-    Compression(compression)
+    Compression(options.get("compression", "none"))
     hello = HelloRequest(
         env=env,
         session=session,
         lanes=num_envs or 0,
-        autoreset_mode=AutoresetMode.of(autoreset_mode).value,
-        arguments=travelling(arguments, "arguments"),
-        pictures=pictures,
-        compression=compression,
+        autoreset_mode=AutoresetMode.of(options.get("autoreset_mode", AutoresetMode.NEXT_STEP)).value,
+        arguments=travelling(arguments, "kwargs"),
+        compression=options.get("compression", "none"),
+        takeover=bool(options.get("takeover", False)),
+        planned=options.get("episodes") is not None,
     )
-    terms = Terms(where="", timeout=timeout, deadline=deadline)
-    return _way(url, token, tls, image)(hello, terms)
+    way, where, name, end = _reached(url, token, options.get("tls"), options.get("image"), timeout)
+    if name and not hello.env and not hello.session:
+        hello.env = name
+    return Opening(
+        way=way,
+        hello=hello,
+        terms=Terms(where=where, timeout=timeout, deadline=options.get("deadline")),
+        end=end,
+        models=tuple(options.get("models", ())),
+        spaces=tuple(options.get("spaces", ())),
+    )
 
 
-def _way(url: Any, token: str | None, tls: Any, image: Any) -> Callable[[HelloRequest, Terms], Opening]:
-    """How the server is reached; a container is started on the way."""
+def _reached(url: Any, token: str | None, tls: Any, image: Any, timeout: float) -> tuple[Any, str, str, Any]:
+    """How the server is reached, its address for messages, the environment in that, and what ends with it."""
     if callable(url):
-        return lambda hello, terms: Opening(way=url, hello=hello, terms=_at(terms, "a transport of one's own"))
+        return url, "a transport of one's own", "", _nothing
     if not isinstance(url, str):
         raise InvalidType(f"url: expected an address, or a function that opens a transport, got {shorten(url)}")
     if url.startswith(IMAGE):
-        name = url.removeprefix(IMAGE)
+        # Here: engines of containers are loaded when one is started.
+        from ludus.client.image import start_image
 
-        def started(hello: HelloRequest, terms: Terms) -> Opening:
-            running = load_entry_point(START)(name, image, terms.timeout)
-            return Opening(way=running.access(token), hello=hello, terms=_at(terms, url), end=running.close)
-
-        return started
+        running = start_image(url.removeprefix(IMAGE), image, timeout)
+        return running.access(token), url, "", running.close
     address = read_address(url)
-
-    def reached(hello: HelloRequest, terms: Terms) -> Opening:
-        return Opening(
-            way=Access(address, token, tls),
-            hello=_named(hello, address.env),
-            terms=_at(terms, str(address)),
-        )
-
-    return reached
+    return Access(address, token, tls), str(address), address.env, _nothing
 
 
-def _at(terms: Terms, where: str) -> Terms:
-    return Terms(where=where, timeout=terms.timeout, deadline=terms.deadline)
-
-
-def _named(hello: HelloRequest, env: str) -> HelloRequest:
-    """The environment that the address names, where nothing else does."""
-    if env and not hello.env and not hello.session:
-        hello.env = env
-    return hello
+def _nothing() -> None:
+    """There is nothing to end."""

@@ -16,7 +16,6 @@ from ludus.client.result import StepResult
 from ludus.client.session import Terms
 from ludus.client.sync_client import SyncClient
 from ludus.client.talk import Talk, drive, drive_async
-from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidAction, InvalidArgument, ServiceError, listing, shorten
 
 __all__ = ["EnvClient", "GenericEnvClient"]
@@ -25,9 +24,6 @@ ActT = TypeVar("ActT")
 ObsT = TypeVar("ObsT")
 StateT = TypeVar("StateT")
 T = TypeVar("T")
-ASYNC = "ludus.client.async_lines:AsyncSocketLine"
-START = "ludus.client.image:start_image"
-"""By name: what they need is loaded when it is used."""
 NOT_NEEDED = {
     "connect_timeout_s",
     "max_message_size_mb",
@@ -137,7 +133,10 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
             return Access(read_address(url), self._token), self._provider.stop_container
         if policy is None:
             policy = ImagePolicy(variables=given.get("env_vars") or {}, port=given.get("port") or 8000)
-        running = load_entry_point(START)(image, policy, self._terms.timeout)
+        # Here: engines of containers are loaded when one is started.
+        from ludus.client.image import start_image
+
+        running = start_image(image, policy, self._terms.timeout)
         return running.access(self._token), running.close
 
     # --- the session ---
@@ -224,7 +223,10 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
             return self._do(talk, opens=opens, wait=True)
         if self._line is None and opens:
             access = await asyncio.to_thread(self._reached)
-            self._line, self._awaited = load_entry_point(ASYNC)(access), True
+            # Here: asyncio costs as much to load as this whole room.
+            from ludus.client.async_lines import AsyncSocketLine
+
+            self._line, self._awaited = AsyncSocketLine(access), True
         try:
             return await drive_async(talk, self._line)
         finally:

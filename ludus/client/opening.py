@@ -9,14 +9,13 @@ import msgspec
 from ludus.client.access import Access
 from ludus.client.lines import SocketLine, TransportLine
 from ludus.client.session import Terms, WireSession
-from ludus.core.spec import load_entry_point
-from ludus.wire.network import HelloRequest
+from ludus.core import AutoresetMode, EnvSpec
+from ludus.errors import ContractViolation, InvalidArgument, LudusError
+from ludus.remote.codec import BatchCodec, EnvCodec
+from ludus.spaces import Space
+from ludus.wire.messages import HelloRequest, WelcomeReply
 
-__all__ = ["Opening"]
-
-ASYNC_SOCKET = "ludus.client.async_lines:AsyncSocketLine"
-ASYNC_TRANSPORT = "ludus.client.async_lines:AsyncTransportLine"
-"""By name: asyncio costs as much to load as this whole room."""
+__all__ = ["Opening", "spec_of"]
 
 
 def _nothing() -> None:
@@ -32,6 +31,10 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     terms: Terms
     end: Callable[[], None] = _nothing
     """What ends with the environment: the container that its server runs in, say."""
+    models: tuple[type, ...] = ()
+    """The caller's own classes for typed values."""
+    spaces: tuple[type[Space[Any]], ...] = ()
+    """Custom space classes that may be built in this process."""
 
     @property
     def where(self) -> str:
@@ -44,15 +47,42 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
 
     def async_line(self) -> Any:
         """A line of asyncio."""
-        if isinstance(self.way, Access):
-            return load_entry_point(ASYNC_SOCKET)(self.way)
-        return load_entry_point(ASYNC_TRANSPORT)(self.way)
+        # Here: asyncio costs as much to load as this whole room.
+        from ludus.client.async_lines import AsyncSocketLine, AsyncTransportLine
+
+        return AsyncSocketLine(self.way) if isinstance(self.way, Access) else AsyncTransportLine(self.way)
 
     def session(self) -> WireSession:
         """A session that is not opened yet."""
         return WireSession(self.terms, self.hello)
 
+    def codec(self, welcome: WelcomeReply | None) -> EnvCodec:
+        """How the values of a session's environment travel, or of its batch."""
+        welcome_: Any = welcome
+        options: dict[str, Any] = {"known": self.spaces, "models": self.models}
+        if not welcome_.lanes:
+            codec = EnvCodec(welcome_, **options)
+        else:
+            try:
+                mode = AutoresetMode.of(welcome_.autoreset_mode)
+            except InvalidArgument as error:
+                raise ContractViolation(f"{self.where}: {error}") from error
+            codec = BatchCodec(welcome_, welcome_.lanes, mode, **options)
+        # The window of a server is of no use here.
+        modes: Any = codec.metadata.get("render_modes", [])
+        codec.metadata["render_modes"] = [mode for mode in modes if mode != "human"]
+        return codec
+
     def forked(self, session: str) -> "Opening":
         """The same for a session that is there already; what ends with this one does not end with it."""
-        hello = HelloRequest(session=session, pictures=self.hello.pictures, compression=self.hello.compression)
+        hello = HelloRequest(session=session, compression=self.hello.compression)
         return msgspec.structs.replace(self, hello=hello, end=partial(_nothing))
+
+
+def spec_of(welcome: WelcomeReply | None) -> EnvSpec | None:
+    """The spec that the server told, where it is one: nothing is loaded by it."""
+    text = "" if welcome is None else welcome.spec
+    try:
+        return EnvSpec.from_json(text) if text else None
+    except LudusError:
+        return None

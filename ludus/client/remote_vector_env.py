@@ -1,31 +1,24 @@
 """`RemoteVectorEnv`: a batch at a server, whose lanes share one connection and one message a step."""
 
-import weakref
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from ludus.client.batch import Batch
-from ludus.client.beginning import begin
-from ludus.client.elsewhere import Elsewhere
-from ludus.client.opening import Opening
-from ludus.client.remote_env import let_go
+from ludus.client.link import SessionLink
 from ludus.client.talk import drive
-from ludus.core import Info, Step, VectorEnv
-from ludus.errors import ClosedEnvironment, InvalidArgument, shorten
-from ludus.seeding import Seed
+from ludus.core import EnvSpec, EpisodePlan
+from ludus.remote.batch import ProxyVectorEnv
+from ludus.remote.codec import BatchCodec
+from ludus.remote.share import Share
 
 __all__ = ["RemoteVectorEnv"]
 
 
-class RemoteVectorEnv(Elsewhere, VectorEnv[Any, Any]):
+class RemoteVectorEnv(ProxyVectorEnv):
     """A batch at a server. Histories are those of the batch beside you, in all three autoreset modes.
 
     >>> from ludus.client import connect
     >>> from ludus.serve.doors.memory import LocalServer
     >>> server = LocalServer("GridWorld-v0")
-    >>> envs = connect(server, num_envs=3, size=3)
+    >>> envs = connect(server, num_envs=3, kwargs={"size": 3})
     >>> envs.reset(seed=0)[1]["goal"]
     array([[2, 1],
            [1, 1],
@@ -38,60 +31,44 @@ class RemoteVectorEnv(Elsewhere, VectorEnv[Any, Any]):
     >>> server.close()
     """
 
-    executor = "remote"
+    def __init__(
+        self,
+        link: SessionLink,
+        codec: BatchCodec,
+        *,
+        episodes: EpisodePlan | None = None,
+        spec: EnvSpec | None = None,
+    ) -> None:
+        self._link = link
+        super().__init__([Share(link, codec, 0)], codec, episodes=episodes, spec=spec)
 
-    def __init__(self, opening: Opening, line: Any, remote: Batch) -> None:
-        self._opening, self._line, self._remote = opening, line, remote
-        self.num_envs = remote.num_envs
-        self.observation_space, self.action_space = remote.observation_space, remote.action_space
-        self.single_observation_space = remote.single_observation_space
-        self.single_action_space = remote.single_action_space
-        self.metadata, self.render_mode, self.spec = remote.metadata, remote.render_mode, remote.spec
-        self._finalizer = weakref.finalize(self, let_go, line, opening)
+    def attached(self) -> None:
+        """The session was there before us: where its lanes are, it knows."""
+        self._begun[:] = True
+        self._columns.ended[:] = False
 
-    # --- the episodes ---
+    @property
+    def session(self) -> str:
+        """The session's id: `connect(url, session=id)` goes on with it elsewhere. Whoever has it may use it."""
+        return self._link.session.id
 
-    def reset(
-        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, Info]:
-        """Reset every lane, or those of `options["reset_mask"]`; lane `i` is seeded with `seed + i`."""
-        self.reset_mask(options)
-        found = drive(self._remote.reset(seed, options), self._line)
-        if seed is not None:
-            self._streams = None
-        return found
-
-    def step(self, action: Any) -> Step[Any]:
-        """Advance every lane, by one message each way."""
-        return drive(self._remote.step(action), self._line)
-
-    def render(self) -> tuple[Any, ...]:
-        """The picture of each lane."""
-        return drive(self._remote.render(), self._line)
-
-    def state_data(self, *, private: bool = False) -> dict[str, Any]:
-        """What each lane shows where it can, the number of steps, and the episode's name."""
-        return drive(self._remote.state(private=private), self._line)
-
-    def close_extras(self, **kwargs: Any) -> None:
-        """Have the session closed, and end the connection."""
-        del kwargs
-        drive(self._remote.close(), self._line)
-        self._finalizer()
-
-    # --- sessions ---
+    @property
+    def resumed(self) -> int:
+        """How often a new connection took the place of a lost one."""
+        return self._link.session.resumed
 
     def fork(self, lanes: Any = None) -> "RemoteVectorEnv":
-        """Another batch that goes on from where this one is; all lanes in their order, or None for the same."""
-        if self.closed:
-            raise ClosedEnvironment("fork: expected an open batch, got one that was closed; connect again")
-        if lanes is not None and not np.array_equal(self._forked_lanes(lanes), np.arange(self.num_envs)):
-            raise InvalidArgument(
-                f"fork: expected all {self.num_envs} lanes in their order, got {shorten(lanes)}; a server forks whole "
-                "sessions"
-            )
-        opening = self._opening.forked(drive(self._remote.fork(), self._line))
-        line = opening.line()
-        remote: Any = drive(begin(opening), line)
-        remote.seed = self._remote.seed
-        return type(self)(opening, line, remote)
+        """Another batch, in a session of its own, whose lane `j` goes on from where lane `lanes[j]` is; None: all."""
+        self._check_open("fork")
+        chosen = list(range(self.num_envs)) if lanes is None else [int(one) for one in self._forked_lanes(lanes)]
+        opening = self._link.fork(chosen)
+        line, session = opening.line(), opening.session()
+        drive(session.open(), line)
+        codec: Any = opening.codec(session.welcome)
+        twin = RemoteVectorEnv(SessionLink(opening, line, session), codec, episodes=self.episodes, spec=self.spec)
+        twin._take_known(self._known(chosen))
+        return twin
+
+    def __repr__(self) -> str:
+        name = self._codec.name if self.spec is None else self.spec.id
+        return f"<RemoteVectorEnv<{name}, num_envs={self.num_envs}> at {self._link.opening.where}>"

@@ -5,12 +5,13 @@ once, so that nothing is repeated and nothing is lost.
 """
 
 from contextlib import suppress
+from itertools import count
+from secrets import token_urlsafe
 from time import monotonic
 from typing import Any, TypeVar
 
 import msgspec
 
-from ludus.client.failing import failure, lost, marked
 from ludus.client.talk import Effect, Talk
 from ludus.errors import (
     ChannelError,
@@ -20,35 +21,38 @@ from ludus.errors import (
     InvalidArgument,
     LudusError,
     ServerBusy,
+    SessionLost,
     shorten,
 )
 from ludus.wire import FrameLimits
 from ludus.wire.compression import Compression
 from ludus.wire.dialogue import ClientDialogue
-from ludus.wire.message import CloseRequest, DoneReply
-from ludus.wire.network import (
-    NETWORK_PROTOCOL,
+from ludus.wire.failures import clean, read_failure
+from ludus.wire.messages import (
+    PROTOCOL,
     Answered,
     Asked,
     CancelRequest,
-    ErrorReply,
+    CloseRequest,
+    DoneReply,
+    FailedReply,
     HelloRequest,
     WelcomeReply,
     read_answered,
     write_message,
 )
 
-__all__ = ["Terms", "WireSession"]
+__all__ = ["FIRST_PAUSE_S", "LONGEST_PAUSE_S", "Terms", "WireSession", "lost", "marked"]
 
 ReplyT = TypeVar("ReplyT")
-DOOR = "/v1/ws"
-TRIES = 10
-"""New connections, one after another, without an answer in between."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.02, 2.0
-HELLOS, PAUSE = 3, 0.1
-"""How often a server is greeted whose connection ends at once, and the seconds in between."""
-CLOSING = 5.0
-"""Seconds for a server to close the session."""
+PATH = "/v1/ws"
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.02, 2.0
+"""Between two connections, one after another, without an answer in between."""
+HELLOS, HELLO_PAUSE_S = 3, 0.1
+"""How often a server is greeted whose connection ends at once, and the pause in between."""
+CLOSING_S = 5.0
+"""For a server to close the session."""
+THERE = "at the server"
 LIMITS = FrameLimits(size=1 << 28, items=1 << 24)
 
 
@@ -83,6 +87,10 @@ class WireSession:
         """Snapshots that nobody holds any more."""
         self.resumed = 0
         """How often a new connection took the place of a lost one."""
+        self.lost = ""
+        """Why the session is not there any more; `reopen` begins another one."""
+        self._client = token_urlsafe(12)
+        """Who we are: the same client may always come back to its session."""
         self._dialogue = ClientDialogue()
         self._size = LIMITS.size
         self._compression = Compression()
@@ -103,8 +111,9 @@ class WireSession:
             except OSError as error:
                 yield Effect("close")
                 tries += 1
-                if isinstance(error, ConnectionResetError) and tries < HELLOS:  # a process of its may just have died
-                    yield Effect("pause", (PAUSE,))
+                if self._tries_again(error, tries, ends):
+                    pause = HELLO_PAUSE_S if not self.lost else min(FIRST_PAUSE_S * 2**tries, LONGEST_PAUSE_S)
+                    yield Effect("pause", (pause,))
                     continue
                 raise lost(self.terms.where, error, "is it running? start one with `ludus serve ID`") from error
             except ServerBusy as busy:
@@ -118,6 +127,41 @@ class WireSession:
             else:
                 return self._begin(welcome)
 
+    def _tries_again(self, error: OSError, tries: int, ends: float) -> bool:
+        """A server that is there for the first time is not waited for; one that there was, for as long as one may."""
+        if self.lost:
+            return monotonic() + LONGEST_PAUSE_S < ends
+        return isinstance(error, ConnectionResetError) and tries < HELLOS  # a process of its may just have died
+
+    def reopen(self) -> Talk[str]:
+        """Open another session in place of the one that was lost; why that was."""
+        why = self.lost
+        if self.closed:
+            raise self._closed_error()
+        if self._hello.session:
+            raise marked(
+                SessionLost(f"{self.name}: expected the session that was there before us, got none: {why}"), True
+            )
+        self.dropped.clear()
+        yield from self.open()
+        self.lost = ""
+        return why
+
+    @property
+    def alive(self) -> bool:
+        """Whether the session is there, as far as is known."""
+        return not self.lost and not self.closed
+
+    def _closed_error(self) -> ClosedEnvironment:
+        return ClosedEnvironment(f"{self.name}: expected an open environment, got a closed one; connect again")
+
+    def _failure(self, reply: FailedReply) -> LudusError:
+        """The error that the server tells; where the session is gone, that is remembered."""
+        error = read_failure(reply, self.name, THERE)
+        if isinstance(error, SessionLost):
+            self.lost = str(error)
+        return error
+
     def _begin(self, welcome: WelcomeReply) -> WelcomeReply:
         self.welcome, self._dialogue = welcome, ClientDialogue()
         self._dialogue.last = welcome.last
@@ -128,28 +172,29 @@ class WireSession:
 
     def _greet(self, hello: HelloRequest, ends: float) -> Talk[WelcomeReply]:
         """Connect, and say hello; neither that nor the answer is compressed."""
-        yield Effect("open", (DOOR, False, _left(ends)))
+        yield Effect("open", (PATH, False, _left(ends)))
+        hello.client = self._client
         payload = yield Effect("exchange", (write_message(Asked(0, hello)), _left(ends)))
         reply = self._read(payload, hello=True).reply
-        if type(reply) is ErrorReply:
-            raise failure(reply, self.name)
-        if type(reply) is not WelcomeReply or reply.protocol != NETWORK_PROTOCOL:
-            raise ChannelError(f"{self.terms.where}: expected a welcome of protocol {NETWORK_PROTOCOL}, got another")
+        if type(reply) is FailedReply:
+            raise self._failure(reply)
+        if type(reply) is not WelcomeReply or reply.protocol != PROTOCOL:
+            raise ChannelError(f"{self.terms.where}: expected a welcome of protocol {PROTOCOL}, got another")
         return reply
 
     # --- requests ---
 
-    def ask(self, request: Any, kind: type[ReplyT], timeout: float | None = None, tries: int = TRIES) -> Talk[ReplyT]:
+    def ask(self, request: Any, kind: type[ReplyT], timeout: float | None = None) -> Talk[ReplyT]:
         """The reply to a request; the error that the server names; ConnectionLost where it cannot be had in time."""
-        if self.closed or self.welcome is None:
-            raise ClosedEnvironment(f"{self.name}: expected an open environment, got a closed one; connect again")
+        if self.closed or self.lost or self.welcome is None:
+            raise self._absent()
         dialogue, seconds = self._dialogue, timeout or self.terms.timeout
         number, data = self._numbered(request)
         ends = monotonic() + seconds
         try:
             payload = yield Effect("exchange", (data, seconds))
         except OSError as error:
-            payload = yield from self._again(error, ends, tries)
+            payload = yield from self._again(error, ends)
         while True:
             answered = self._read(payload)
             if answered.number == 0:
@@ -160,13 +205,18 @@ class WireSession:
             try:
                 payload = yield Effect("receive", (_left(ends),))
             except OSError as error:
-                payload = yield from self._again(error, ends, tries)
+                payload = yield from self._again(error, ends)
         reply = answered.reply
         if type(reply) is kind:
             return reply
-        if type(reply) is ErrorReply:
-            raise failure(reply, self.name)
+        if type(reply) is FailedReply:
+            raise self._failure(reply)
         raise ChannelError(f"{self.name}: expected a {kind.__name__}, got a {type(reply).__name__}")
+
+    def _absent(self) -> LudusError:
+        if self.closed or not self.lost:
+            return self._closed_error()
+        return marked(SessionLost(f"{self.lost}; reset() opens another session"), True)
 
     def _numbered(self, request: Any) -> tuple[int, bytes]:
         """The next number, and the request under it; one that is too large takes no number."""
@@ -184,19 +234,22 @@ class WireSession:
             raise ChannelError(f"{self.terms.where}: {error}") from error
 
     def _complaint(self, answered: Answered) -> LudusError:
-        if type(answered.reply) is ErrorReply:
-            return failure(answered.reply, self.name)
+        if type(answered.reply) is FailedReply:
+            return self._failure(answered.reply)
         return ChannelError(f"{self.name}: expected the reply to a request, got a {type(answered.reply).__name__}")
 
     # --- lost connections ---
 
-    def _again(self, error: OSError, ends: float, tries: int) -> Talk[Any]:
-        """Connect anew, go on with the session, and send again what was not answered; the first message that comes."""
-        for attempt in range(tries):
+    def _again(self, error: OSError, ends: float) -> Talk[Any]:
+        """Connect anew, go on with the session, and send again what was not answered; the first message that comes.
+
+        That is tried for as long as the request may take.
+        """
+        for attempt in count():
             if isinstance(error, TimeoutError):
                 yield from self._give_up(error)
             yield Effect("close")
-            pause = min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) if attempt else 0.0
+            pause = min(FIRST_PAUSE_S * 2 ** (attempt - 1), LONGEST_PAUSE_S) if attempt else 0.0
             if monotonic() + pause >= ends:
                 break
             if pause:
@@ -213,7 +266,7 @@ class WireSession:
 
     def _kept(self) -> dict[str, Any]:
         """What holds for every connection of the session."""
-        return {"pictures": self._hello.pictures, "compression": self._hello.compression}
+        return {"compression": self._hello.compression}
 
     def _give_up(self, error: OSError) -> Talk[None]:
         """Too late: the server need not go on with it, and whatever it answers is not waited for."""
@@ -228,7 +281,7 @@ class WireSession:
     def attach(self, session: str) -> Talk[WelcomeReply]:
         """Go on with another session from now on; the one that there was is closed."""
         yield from self.close()
-        self.closed = False
+        self.closed, self.lost = False, ""
         self._hello = HelloRequest(session=session, **self._kept())
         return (yield from self.open())
 
@@ -236,13 +289,26 @@ class WireSession:
         """Have the session closed at the server, and end the connection; harmless twice, and where both are gone."""
         if not self.closed:
             try:
-                if self.welcome is not None:
-                    yield from self.ask(CloseRequest(), DoneReply, min(CLOSING, self.terms.timeout), tries=1)
+                if self.welcome is not None and not self.lost:
+                    yield from self.ask(CloseRequest(), DoneReply, min(CLOSING_S, self.terms.timeout))
             except LudusError:
                 pass  # it is gone, or not ours to close: then its server closes it when nobody uses it
             finally:
                 self.closed = True
         yield Effect("close")
+
+
+def lost(where: object, error: BaseException, todo: str = "") -> ConnectionLost:
+    """The error for a server that cannot be reached."""
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    found = ConnectionLost(f"{where}: expected a server that answers, got {clean(said, 300)}{todo and '; '}{todo}")
+    return marked(found, True)
+
+
+def marked(error: Any, infrastructure: bool) -> Any:
+    """The error, with word of whose fault it was."""
+    error.infrastructure = infrastructure
+    return error
 
 
 def _left(ends: float) -> float:

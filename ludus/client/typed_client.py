@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from ludus.client.connecting import connect
-from ludus.client.fields import Fields, merged, to_action
+from ludus.client.fields import Fields, merged
 from ludus.client.result import StepResult
 from ludus.core import Env
-from ludus.spaces import Record
+from ludus.spaces import Dict, Record
 
 __all__ = ["TypedClient"]
 
@@ -34,8 +34,14 @@ class TypedClient:
 
     def step(self, action: Any = None, **fields: Any) -> StepResult[Any]:
         """Advance by an action: a value, a record, a dictionary, or its fields by name."""
-        space, given = self.env.action_space, merged(action, fields)
-        step = self.env.step(given if isinstance(space, Record) else to_action(space, given))
+        given = merged(action, fields)
+        if (
+            isinstance(given, dict)
+            and set(given) == {"action"}
+            and not isinstance(self.env.action_space, Record | Dict)
+        ):
+            given = given["action"]
+        step = self.env.step(given)
         observation, reward, terminated, truncated, info = step
         done = bool(terminated or truncated)
         return StepResult(_seen(observation), reward, done, terminated, truncated, info, _metadata(info))

@@ -8,29 +8,31 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from ludus.errors import CodecError, InvalidArgument
+from ludus.remote.host import EnvHost
 from ludus.serve.access import Principal
 from ludus.serve.failing import error_reply
 from ludus.serve.greeting import Greeting, greet
-from ludus.serve.hosted import Hosted
 from ludus.serve.rate import Bucket
 from ludus.serve.server import Server
 from ludus.wire.dialogue import Verdict
-from ludus.wire.message import CloseRequest, DoneReply, StepRequest
-from ludus.wire.network import (
+from ludus.wire.messages import (
     Answered,
     Asked,
+    BatchStepRequest,
     CancelRequest,
-    ErrorReply,
+    CloseRequest,
+    DoneReply,
+    FailedReply,
     ForkReply,
     ForkRequest,
-    VectorStepRequest,
+    StepRequest,
     read_asked,
     write_message,
 )
 
 __all__ = ["Link", "converse"]
 
-STEPS = (StepRequest, VectorStepRequest)
+STEPS = (StepRequest, BatchStepRequest)
 CANCELLED = "Cancelled"
 TURN = 32
 """Messages of one connection, after which others have their turn, though more of them wait."""
@@ -161,15 +163,15 @@ class Conversation:
             if self._steps:
                 self.session.cancel(asked.request.number)
             return
-        await self._send(write_message(Answered(0, ErrorReply("CodecError", "session: expected a number from 1 on"))))
+        await self._send(write_message(Answered(0, FailedReply("CodecError", "session: expected a number from 1 on"))))
 
     def _repeated(self, number: int, verdict: Verdict) -> bytes:
         dialogue = self.session.dialogue
         if verdict is Verdict.REFUSE:
-            return write_message(Answered(number, ErrorReply("CodecError", dialogue.refusal(number))))
+            return write_message(Answered(number, FailedReply("CodecError", dialogue.refusal(number))))
         if dialogue.is_restricted(number) and not self._runs:
             told = f"request {number}: expected a role with the right to run, got {self.principal.role}"
-            return write_message(Answered(number, ErrorReply("AccessDenied", told)))
+            return write_message(Answered(number, FailedReply("AccessDenied", told)))
         return dialogue.reply(number)
 
     # --- carrying them out ---
@@ -206,7 +208,7 @@ class Conversation:
         number, session, metrics = asked.number, self.session, self.server.metrics
         steps = asked.request.__class__ in STEPS
         data = self._bytes(number, reply)
-        told_all = steps and not (type(reply) is ErrorReply and reply.trace)
+        told_all = steps and not (type(reply) is FailedReply and reply.trace)
         session.dialogue.finish(number, data, restricted=self._runs and not told_all)
         if session.cancelled:
             session.cancelled.discard(number)
@@ -223,10 +225,10 @@ class Conversation:
             return write_message(Answered(number, self._failed(CodecError(f"reply: expected plain data: {error}"))))
         if len(data) > self.limits.size:
             told = f"reply: expected at most {self.limits.size} bytes, got {len(data)}; it was carried out all the same"
-            return write_message(Answered(number, ErrorReply("CodecError", told)))
+            return write_message(Answered(number, FailedReply("CodecError", told)))
         return data
 
-    def _failed(self, error: Exception) -> ErrorReply:
+    def _failed(self, error: Exception) -> FailedReply:
         self.server.metrics.count("errors", env=self.session.served.name, kind=type(error).__name__)
         return error_reply(error, trace=self._runs)
 
@@ -237,18 +239,19 @@ class Conversation:
         if asked.seconds is not None and not asked.seconds > 0:
             raise InvalidArgument(f"seconds: expected a number above 0, got {asked.seconds}")
         if isinstance(request, ForkRequest):
-            return ForkReply((await self.server.sessions.fork(session, request.number, self.principal)).id)
+            twin = await self.server.sessions.fork(session, request.number, self.principal, lanes=request.lanes)
+            return ForkReply(twin.id)
         if isinstance(request, CloseRequest):
             await self.server.sessions.close(session)
             return DoneReply()
         work = partial(self._in_turn, asked)
         return await session.call(work, asked.seconds, long=not steps, kind=type(request))
 
-    def _in_turn(self, asked: Asked, hosted: Hosted) -> Any:
+    def _in_turn(self, asked: Asked, hosted: EnvHost) -> Any:
         """Where the environment lives: carry it out, unless it was cancelled while it waited."""
         session, number = self.session, asked.number
         if number in session.cancelled:
-            return ErrorReply(CANCELLED, f"request {number}: it was cancelled before it began")
+            return FailedReply(CANCELLED, f"request {number}: it was cancelled before it began")
         session.under_way = number
         try:
             return hosted.answer(asked.request)

@@ -10,7 +10,7 @@ from ludus.serve.server import Server
 from ludus.serve.session import Session
 from ludus.wire import decode_value, encode_value, write_space
 from ludus.wire.compression import Compression
-from ludus.wire.network import NETWORK_PROTOCOL, HelloRequest, WelcomeReply, read_asked
+from ludus.wire.messages import PROTOCOL, HelloRequest, WelcomeReply, read_asked
 
 __all__ = ["Greeting", "greet"]
 
@@ -37,7 +37,7 @@ class Greeting:
         told = served.description()
         own = {**env.metadata, "autoreset_mode": env.autoreset_mode.value} if session.lanes else dict(env.metadata)
         return WelcomeReply(
-            NETWORK_PROTOCOL,
+            PROTOCOL,
             session.id,
             served.name,
             session.lanes,
@@ -52,7 +52,6 @@ class Greeting:
             principal.role,
             {"size": limits.size, "depth": limits.depth, "items": limits.items},
             self.compression.method,
-            hosted.pictures,
         )
 
 
@@ -83,8 +82,8 @@ def _hello(data: bytes, server: Server) -> HelloRequest:
     hello = asked.request
     if asked.number or not isinstance(hello, HelloRequest):
         raise CodecError("session: expected a hello under number 0 first, got another message")
-    if hello.protocol != NETWORK_PROTOCOL:
-        raise CodecError(f"session: expected protocol {NETWORK_PROTOCOL}, got {hello.protocol}")
+    if hello.protocol != PROTOCOL:
+        raise CodecError(f"session: expected protocol {PROTOCOL}, got {hello.protocol}")
     return hello
 
 
@@ -118,7 +117,7 @@ async def _opened(server: Server, principal: Principal, hello: HelloRequest) -> 
         lanes=hello.lanes,
         autoreset_mode=hello.autoreset_mode,
         arguments=_arguments(hello),
-        pictures=hello.pictures,
+        planned=hello.planned,
     )
 
 

@@ -12,7 +12,7 @@ from ludus.serve.passing import passed_headers, target
 from ludus.serve.peers import Head, Peers
 from ludus.serve.settings import Settings
 from ludus.serve.sockets import relay_socket
-from ludus.wire.network import HelloRequest, read_asked
+from ludus.wire.messages import HelloRequest, read_asked
 
 __all__ = ["Relaying"]
 

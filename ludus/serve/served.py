@@ -6,7 +6,7 @@ from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple
 
-from ludus.core import Env, EnvSpec
+from ludus.core import Env, EnvSpec, EpisodePlan
 from ludus.errors import InvalidArgument, RenderError, shorten
 from ludus.registry import make, make_vec
 from ludus.registry.confinement import settle
@@ -88,7 +88,12 @@ class Served:
     # --- making ---
 
     def make(
-        self, *, lanes: int = 0, autoreset_mode: str = "NextStep", arguments: Mapping[str, Any] | None = None
+        self,
+        *,
+        lanes: int = 0,
+        autoreset_mode: str = "NextStep",
+        arguments: Mapping[str, Any] | None = None,
+        episodes: EpisodePlan | None = None,
     ) -> Env[Any, Any]:
         """An instance, or a batch of `lanes`; blocks while it is made."""
         if not 0 <= lanes <= self.settings.max_lanes:
@@ -96,7 +101,7 @@ class Served:
         given = {**self.arguments, **_checked(arguments or {})}
         common: dict[str, Any] = {"isolation": self._wall, "deadline": self._deadlines()}
         if lanes:
-            return make_vec(self.spec, lanes, autoreset_mode=autoreset_mode, **common, **given)
+            return make_vec(self.spec, lanes, autoreset_mode=autoreset_mode, episodes=episodes, **common, **given)
         if "render_mode" not in given and RENDER_MODE in self._modes():
             try:
                 return make(self.spec, **common, **given, render_mode=RENDER_MODE)
@@ -148,6 +153,6 @@ def _describe(env: Env[Any, Any]) -> Description:
     quick = getattr(inner, "rules", None) is not None or bool(env.metadata.get("quick"))
     walled = isinstance(inner, SandboxedEnv)  # what is behind a wall is not loaded here: its spec tells of it
     doc = ("" if env.spec is None else env.spec.description) if walled else getattr(type(inner), "__doc__", None)
-    kind = getattr(inner, "_name", "") if walled else type(inner).__name__
+    kind = inner.name if walled else type(inner).__name__
     name = "".join(char for char in kind if char.isprintable())[:80]
     return Description(env.observation_space, env.action_space, metadata, env.render_mode, name, doc or "", quick)

@@ -6,9 +6,9 @@ from time import monotonic, time
 from typing import Any, NamedTuple, TypeVar
 
 from ludus.errors import LimitExceeded, SessionLost
+from ludus.remote.host import EnvHost
 from ludus.serve.access import Principal
 from ludus.serve.dwelling import Dwelling
-from ludus.serve.hosted import Hosted
 from ludus.serve.metrics import Metrics
 from ludus.serve.served import LONG, Served
 from ludus.wire.dialogue import ServerDialogue
@@ -44,7 +44,7 @@ class SessionInfo(NamedTuple):
 class Session:
     """An instance of an environment with its episode, its numbered requests, and the thread it lives in.
 
-    Every door calls `call(work)`: `work` gets the `Hosted` and runs where the environment lives. At most one runs at a
+    Every door calls `call(work)`: `work` gets the `EnvHost` and runs where the environment lives. At most one runs at a
     time. Past its deadline an environment behind a wall is killed, which truncates the episode; one in this process
     cannot be, so the session is given up: its place is free at once, its thread ends when it ends.
     """
@@ -52,7 +52,7 @@ class Session:
     def __init__(self, id: str, served: Served, owner: Principal, lanes: int, metrics: Metrics) -> None:
         self.id, self.served, self.owner, self.lanes, self.metrics = id, served, owner, lanes, metrics
         self.dialogue = ServerDialogue()
-        self.hosted: Hosted | None = None
+        self.hosted: EnvHost | None = None
         self.arguments: dict[str, Any] = {}
         """What it was made with beside what the server gives."""
         self.opened, self.used = time(), monotonic()
@@ -79,7 +79,7 @@ class Session:
 
     # --- life ---
 
-    async def open(self, make: Callable[[], Hosted], seconds: float) -> None:
+    async def open(self, make: Callable[[], EnvHost], seconds: float) -> None:
         """Make the environment, in the thread it will live in; it is closed there, if it comes too late."""
 
         def made() -> None:
@@ -115,7 +115,7 @@ class Session:
         if not busy or self.served.walled:  # else nobody knows when its turn comes
             await asyncio.wait([closing], timeout=self.served.settings.deadline)
 
-    def _closed_here(self, hosted: Hosted) -> None:
+    def _closed_here(self, hosted: EnvHost) -> None:
         try:
             hosted.close()
         except Exception:
@@ -140,7 +140,7 @@ class Session:
     # --- work ---
 
     async def call(
-        self, work: Callable[[Hosted], T], seconds: float | None = None, *, long: bool = False, kind: object = None
+        self, work: Callable[[EnvHost], T], seconds: float | None = None, *, long: bool = False, kind: object = None
     ) -> T:
         """Have `work` done with the environment; SessionLost where there is none any more.
 
@@ -168,7 +168,7 @@ class Session:
         """Whether work of this kind can be done between two messages, by `now`: nothing else waits or is under way."""
         return not self._pending and self._is_shown(kind)
 
-    def now(self, work: Callable[[Hosted], T], kind: object) -> T:
+    def now(self, work: Callable[[EnvHost], T], kind: object) -> T:
         """Do it here and now."""
         begin, hosted = monotonic(), self._present()
         try:
@@ -183,7 +183,7 @@ class Session:
             return False
         return self._thread is None or not self._thread.under_way
 
-    def _timed(self, work: Callable[[Hosted], T], hosted: Hosted, kind: object) -> T:
+    def _timed(self, work: Callable[[EnvHost], T], hosted: EnvHost, kind: object) -> T:
         """In the thread: do it, and remember how quick it was."""
         begin = monotonic()
         try:
@@ -191,7 +191,7 @@ class Session:
         finally:
             self._shown[kind] = monotonic() - begin <= TOO_SLOW
 
-    def _present(self) -> Hosted:
+    def _present(self) -> EnvHost:
         hosted = self.hosted
         if hosted is None or self.lost is not None:
             raise SessionLost(f"session {self.id[:8]}…: expected one that is there, got none: {self.lost}")
@@ -248,7 +248,7 @@ class Session:
         if number == self.under_way and hosted is not None and hosted.can_interrupt:
             asyncio.get_running_loop().run_in_executor(None, self._interrupt, hosted, number)
 
-    def _interrupt(self, hosted: Hosted, number: int) -> None:
+    def _interrupt(self, hosted: EnvHost, number: int) -> None:
         if self.under_way == number:
             hosted.interrupt("cancelled")
 

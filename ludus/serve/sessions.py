@@ -8,9 +8,10 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any, NamedTuple
 
-from ludus.errors import LudusError, ServerBusy, SessionLost, SnapshotError, UnknownEnvironment, listing, shorten
+from ludus.errors import InvalidArgument, LudusError, ServerBusy, SessionLost, UnknownEnvironment, listing, shorten
+from ludus.remote.host import EnvHost
+from ludus.remote.plans import EpisodePlans
 from ludus.serve.access import Principal
-from ludus.serve.hosted import Hosted
 from ludus.serve.metrics import Metrics
 from ludus.serve.served import LONG, Served
 from ludus.serve.session import Session, SessionInfo
@@ -91,10 +92,10 @@ class Sessions:
         lanes: int = 0,
         autoreset_mode: str = "NextStep",
         arguments: Mapping[str, Any] | None = None,
-        pictures: str = "raw",
+        planned: bool = False,
     ) -> Session:
         """A new session, once there is a place for it; ServerBusy after `queue_seconds`."""
-        wish = Wish(lanes, autoreset_mode, dict(arguments or {}), pictures)
+        wish = Wish(lanes, autoreset_mode, dict(arguments or {}), planned)
         try:
             session = await self._opened(name, owner, wish)
         except LudusError as error:
@@ -153,10 +154,13 @@ class Sessions:
         session = Session(f"{self.worker}.{secrets.token_urlsafe(18)}", served, owner, wish.lanes, self.metrics)
         session.arguments = wish.arguments
 
-        def make() -> Hosted:
+        def make() -> EnvHost:
             served.description()
-            env = served.make(lanes=wish.lanes, autoreset_mode=wish.autoreset_mode, arguments=wish.arguments)
-            return Hosted(env, max_snapshots=self.settings.max_snapshots, pictures=wish.pictures)
+            plans = EpisodePlans() if wish.planned and wish.lanes else None
+            env = served.make(
+                lanes=wish.lanes, autoreset_mode=wish.autoreset_mode, arguments=wish.arguments, episodes=plans
+            )
+            return EnvHost(env, max_snapshots=self.settings.max_snapshots, plans=plans)
 
         try:
             await session.open(make, LONG * self.settings.deadline)
@@ -176,27 +180,22 @@ class Sessions:
             raise SessionLost(f"session {shorten(id[:12])}: expected one that is open, got none; {why}")
         return found
 
-    async def fork(self, session: Session, number: int, owner: Principal) -> Session:
-        """A new session that goes on from a snapshot of another; number 0: from now."""
+    async def fork(self, session: Session, number: int, owner: Principal, *, lanes: list[int] | None = None) -> Session:
+        """A new session that goes on from a snapshot of another (0: from now); of a batch, with these lanes."""
         owner.need("run", "fork a session")
-        if session.served.walled:
-            raise SnapshotError(
-                "fork: expected an environment in the server's own process, got one behind a wall, whose state stays "
-                "there; snapshot and restore work within the session"
-            )
-        hosted = session.hosted
-        pictures = "raw" if hosted is None else hosted.pictures
-        taken = await session.call(lambda hosted: _taken(hosted, number), long=True, kind=_taken)
+        if lanes is not None and not session.lanes:
+            raise InvalidArgument(f"fork: expected no lanes for one environment, got {shorten(lanes)}")
+        taken = await session.call(lambda host: host.transfer(number, lanes), long=True, kind=EnvHost.transfer)
         twin = await self.open(
             session.served.name,
             owner,
-            lanes=session.lanes,
+            lanes=session.lanes if lanes is None else len(lanes),
             autoreset_mode=_mode(session),
             arguments=session.arguments,
-            pictures=pictures,
+            planned=session.hosted is not None and session.hosted.plans is not None,
         )
         try:
-            await twin.call(lambda hosted: hosted.adopt(taken), long=True, kind=_taken)
+            await twin.call(lambda host: host.accept(taken), long=True, kind=EnvHost.transfer)
         except BaseException:
             await self.close(twin, "it could not be forked")
             raise
@@ -264,15 +263,7 @@ class Wish(NamedTuple):
     lanes: int
     autoreset_mode: str
     arguments: dict[str, Any]
-    pictures: str
-
-
-def _taken(hosted: Hosted, number: int) -> Any:
-    """A snapshot that was taken before, or one of now, which nobody else needs."""
-    if number:
-        return hosted.kept(number)
-    now = hosted.keep()
-    return hosted.dropped(now)
+    planned: bool
 
 
 def _mode(session: Session) -> str:

@@ -181,6 +181,21 @@ class SerialVectorEnv(LaneVectorEnv):
         twin.spec = self.spec
         return twin
 
+    def export_lanes(self, lanes: Sequence[int]) -> list[Any]:
+        """Where some lanes are, each by itself, for `import_lanes` of a batch made alike."""
+        last, states, *columns = self._buffers()
+        return [
+            (self.envs[lane].snapshot(), deepcopy(last[lane]), states[lane], [column[lane] for column in columns])
+            for lane in lanes
+        ]
+
+    def import_lanes(self, states: Sequence[Any]) -> None:
+        """Go on from where lanes of others were: lane `j` from `states[j]`."""
+        for env, (snapshot, *_) in zip(self.envs, states, strict=True):
+            env.restore(snapshot)
+        columns = [np.array(column) for column in zip(*(one[3] for one in states), strict=True)]
+        self._take(([one[1] for one in states], [one[2] for one in states], *columns))
+
     def _alike(self, makers: list[Maker]) -> "SerialVectorEnv":
         """A batch of other lanes that is run as this one is."""
         return SerialVectorEnv(makers, autoreset_mode=self._mode, copy=self.copy, episodes=self.episodes)

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from enum import Enum
 
 from ludus.errors import ChannelError
-from ludus.wire.network import Answered, Asked, NetworkRequest
+from ludus.wire.messages import Answered, Asked, NetworkRequest
 
 __all__ = ["WINDOW", "ClientDialogue", "ServerDialogue", "Verdict"]
 
@@ -127,7 +127,7 @@ class ServerDialogue:
 class ClientDialogue:
     """The client's end.
 
-    >>> from ludus.wire.message import DoneReply, RenderRequest
+    >>> from ludus.wire.messages import DoneReply, RenderRequest
     >>> mine = ClientDialogue()
     >>> asked = mine.ask(RenderRequest())
     >>> [one.number for one in mine.unanswered]

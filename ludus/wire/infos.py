@@ -3,6 +3,7 @@
 `final_obs` holds observations, which their space's codec writes.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,15 @@ OBJECTS = "$objects"
 FINAL = "final_obs"
 
 
-def write_infos(infos: Any, finals: SpaceCodec, path: str = "info", depth: int = DEPTH) -> dict[str, Any]:
+def write_infos(
+    infos: Any, write_final: Callable[[Any], Any], path: str = "info", depth: int = DEPTH
+) -> dict[str, Any]:
     """The infos of a batch as data; CodecError names what cannot travel.
 
     >>> from ludus.spaces import Discrete
     >>> codec = SpaceCodec(Discrete(5), "final_obs")
     >>> last = np.array([None, 3], dtype=object)
-    >>> write_infos({"final_obs": last, "_final_obs": np.array([False, True])}, codec)["final_obs"]
+    >>> write_infos({"final_obs": last, "_final_obs": np.array([False, True])}, codec.write)["final_obs"]
     {'$objects': [None, [3]]}
     """
     if not isinstance(infos, dict) or depth <= 0:
@@ -34,9 +37,9 @@ def write_infos(infos: Any, finals: SpaceCodec, path: str = "info", depth: int =
             raise CodecError(f"{path}: expected text that does not begin with $ for keys, got {shorten(key)}")
         where = f"{path}[{key!r}]"
         if key == FINAL:
-            found[key] = {OBJECTS: [None if one is None else [finals.write(one)] for one in _lanes(value, where)]}
+            found[key] = {OBJECTS: [None if one is None else [write_final(one)] for one in _lanes(value, where)]}
         elif isinstance(value, dict):
-            found[key] = write_infos(value, finals, where, depth - 1)
+            found[key] = write_infos(value, write_final, where, depth - 1)
         elif isinstance(value, np.ndarray) and value.dtype == object:
             found[key] = {OBJECTS: [None if one is None else [encode_value(one, where)] for one in value]}
         else:

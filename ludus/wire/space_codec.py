@@ -1,7 +1,8 @@
 """`SpaceCodec`: the values of one space as data, with closures made once, since this is done at every step.
 
 Arrays of the space's own shape and dtype are bare bytes. Other values travel as they are (`encode_value`), so that the
-other side gets what was given, type for type. Only graphs, records and custom spaces are written by the space itself.
+other side gets what was given, type for type. Only graphs, records and custom spaces are written by the space itself,
+which checks them on the way.
 """
 
 from collections.abc import Callable
@@ -38,34 +39,34 @@ class SpaceCodec:
     def __init__(self, space: Space[Any], name: str = "value") -> None:
         self.space, self.name = space, name
         self.write: Callable[[Any], Any]
-        """A value as data; CodecError where it is no data. Whether it is in the space is not asked."""
+        """A value as data; CodecError where it is no data. Whether it is in the space is not asked, unless it is typed:
+        then it is made one of the space's own, or InvalidValue."""
+        self.write_checked: Callable[[Any], Any]
+        """The same for a value that has to be in the space: InvalidValue where it is not."""
         self.take: Read
         """The value in data, whatever it is; CodecError where the data is not one that `write` gives."""
         self.read: Read
         """The value in data, which is in the space: CodecError or InvalidValue otherwise, on any data."""
         if type(space) in ARRAYS:
-            self.write, self.take, self.read = _array_codec(space, name)
+            self.write, self.write_checked, self.take, self.read = _array_codec(space, name)
         elif _is_plain(space):
             self.write = lambda value: encode_value(value, name)
+            self.write_checked = self._write_plain
             self.take = lambda data: decode_value(data, name)
             self.read = _held(space, self.take, name)
         else:
-            self.write, self.take = self._write_coded, self._take_coded
-            self.read = _held(space, self.take, name)
+            self.write = self.write_checked = self._write_coded
+            self.take = self.read = self._read_coded
+
+    def _write_plain(self, value: Any) -> Any:
+        self.space.check(value, self.name)
+        return encode_value(value, self.name)
 
     def _write_coded(self, value: Any) -> Any:
-        self.space.check(value, self.name)
-        return self.space.encode(value, binary=True)
+        return self.space.write(value, self.name, binary=True)
 
-    def _take_coded(self, data: Any) -> Any:
-        try:
-            return self.space.decode(data)
-        except CodecError:
-            raise
-        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
-            raise CodecError(
-                f"{self.name}: expected data of {self.space!r}, got {type(data).__name__}: {error}"
-            ) from error
+    def _read_coded(self, data: Any) -> Any:
+        return self.space.read(data, self.name)
 
 
 def _is_plain(space: Space[Any]) -> bool:
@@ -88,7 +89,7 @@ def _held(space: Space[Any], take: Read, name: str) -> Read:
     return read
 
 
-def _array_codec(space: Any, name: str) -> tuple[Callable[[Any], Any], Read, Read]:
+def _array_codec(space: Any, name: str) -> tuple[Read, Read, Read, Read]:
     shape, dtype = space.shape, space.dtype
     wire_dtype, size = dtype.newbyteorder("<"), int(np.prod(shape, dtype=object)) * dtype.itemsize
     array, frombuffer = np.ndarray, np.frombuffer
@@ -98,6 +99,11 @@ def _array_codec(space: Any, name: str) -> tuple[Callable[[Any], Any], Read, Rea
         if type(value) is array and value.dtype == dtype and value.shape == shape:
             return value.astype(wire_dtype).tobytes() if swapped else value.tobytes()
         return encode_value(value, name)
+
+    def write_checked(value: Any) -> Any:
+        if not (type(value) is array and value.dtype == dtype and value.shape == shape and inside(value)):
+            space.check(value, name)
+        return write(value)
 
     def take(data: Any) -> Any:
         if type(data) is not bytes:
@@ -117,7 +123,7 @@ def _array_codec(space: Any, name: str) -> tuple[Callable[[Any], Any], Read, Rea
                 return value
         return slow(data)
 
-    return write, take, read
+    return write, write_checked, take, read
 
 
 def _inside(space: Any) -> Callable[[Any], bool]:

@@ -82,7 +82,7 @@ def test_a_forgotten_client_closes_its_socket(echo):
 
 
 def test_a_fork_is_made_with_the_same_arguments(server):
-    with connect(server.url, env="GridWorld-v0", size=3) as env:
+    with connect(server.url, env="GridWorld-v0", kwargs={"size": 3}) as env:
         env.reset(seed=0)
         with env.fork() as twin:
             assert twin.observation_space == env.observation_space
@@ -96,4 +96,4 @@ def test_a_session_has_its_environment_already(server):
             assert same.batch_shape == (2,)
             assert same.step([0, 1]).reward.tolist() == [1.0, 1.0]
         with pytest.raises(InvalidArgument, match="expected nothing beside it"):
-            connect(server.url, session=envs.session, size=3)
+            connect(server.url, session=envs.session, kwargs={"size": 3})

@@ -265,7 +265,7 @@ def test_nonsense_in_place_of_a_welcome_is_an_error_of_the_channel(answer):
 
 def test_a_forgotten_environment_closes_its_socket(server):
     env = connect(server.url)
-    line = env._line
+    line = env._link._line
     del env
     gc.collect()
     assert line._socket is None
@@ -362,7 +362,7 @@ def test_a_call_that_is_cancelled_leaves_the_session_in_order(server):
                 await env.reset(seed=1)
                 bare.reset(seed=1)
                 task = asyncio.get_running_loop().create_task(env.step(0))
-                while env._remote.session._dialogue.last < 2:
+                while env._session._dialogue.last < 2:
                     await asyncio.sleep(0)
                 task.cancel()
                 with pytest.raises(asyncio.CancelledError):
@@ -399,4 +399,4 @@ def test_roles_reach_the_client(server):
         assert agent.step(0).reward == 1.0
         with pytest.raises(AccessDenied):
             agent.reset()
-        agent._line.close()
+        agent._link._line.close()

@@ -93,7 +93,7 @@ def test_a_session_that_went_with_its_connection_is_lost(server):
         sessions = server.server.sessions
         with connect(server.url, session=env.session) as other:
             other.step(1)
-        assert env._remote.session.id not in [one.id for one in sessions.infos()]
+        assert env.session not in [one.id for one in sessions.infos()]
         proxy.cut_now()
         with pytest.raises(SessionLost, match="expected one that is open"):
             env.step(0)

@@ -178,7 +178,7 @@ def test_a_module_that_is_named_is_not_imported_here(telltale, target, limit):
 def test_what_goes_wrong_there_is_told_here(telltale):
     with pytest.raises(NameNotFound, match="no environment 'telltale:Lake'") as raised:
         ludus.make("telltale:Lake", isolation="sandbox")
-    assert "Raised behind the wall" in raised.value.__notes__[0]
+    assert "Raised in the confined process" in raised.value.__notes__[0]
     assert "telltale" not in sys.modules
 
 

@@ -13,12 +13,17 @@ from ludus.sandbox.environment import Deadlines, SandboxedEnv
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.sandbox.environment.channel import Channel
 from ludus.sandbox.environment.ending import ending
-from ludus.sandbox.environment.inside.host import Host
+from ludus.sandbox.environment.inside.host import ConfinedHost
 from ludus.sandbox.environment.inside.serving import serve
-from ludus.sandbox.environment.resident import Resident
+from ludus.sandbox.environment.process_link import ProcessLink
 from ludus.sandbox.environment.tenant import Tenant
 from ludus.spaces import Box, Discrete, describe
-from ludus.wire.message import PROTOCOL, MakeReply, Reply, Request
+from ludus.wire.messages import (
+    PROTOCOL,
+    MakeReply,
+    Reply,
+    Request,
+)
 
 FOLDER = Path(__file__).with_name("dwellers")
 DWELLER = "odd_dwellers:Dweller"
@@ -55,13 +60,13 @@ class ThreadTenant(Tenant):
 
 def served(make):
     """What serves the environment that `make` makes."""
-    return lambda link: serve(Channel(link, Request), Host(make))
+    return lambda link: serve(Channel(link, Request), ConfinedHost(make))
 
 
 def neighbour(make, **deadlines):
     """An environment as if it were confined, in a thread."""
     request = Blueprint.of("Neighbour", {}).request()
-    return SandboxedEnv(Resident(lambda: ThreadTenant(served(lambda _: make())), request, Deadlines(**deadlines)))
+    return SandboxedEnv(ProcessLink(lambda: ThreadTenant(served(lambda _: make())), request, Deadlines(**deadlines)))
 
 
 def packed(message) -> bytes:
@@ -89,4 +94,4 @@ def liar(*frames, made=MADE, **deadlines):
     """An environment whose process says `made` and then these frames, bytes as they are."""
     request = Blueprint.of("Liar", {}).request()
     everything = [packed(made), *(frame if isinstance(frame, bytes) else packed(frame) for frame in frames)]
-    return SandboxedEnv(Resident(lambda: ThreadTenant(saying(*everything)), request, Deadlines(**deadlines)))
+    return SandboxedEnv(ProcessLink(lambda: ThreadTenant(saying(*everything)), request, Deadlines(**deadlines)))

@@ -21,10 +21,16 @@ from ludus.errors import (
 )
 from ludus.sandbox.environment import Deadlines, SandboxedVectorEnv, confine_vec
 from ludus.sandbox.environment.blueprint import Blueprint
-from ludus.sandbox.environment.resident import Resident
+from ludus.sandbox.environment.process_link import ProcessLink
 from ludus.testing.history import Event, first_difference, play
 from ludus.vector import SerialVectorEnv
-from ludus.wire.message import BatchResetReply, BatchStepReply, MakeReply, ValueReply
+from ludus.wire.messages import (
+    PROTOCOL,
+    BatchReply,
+    BatchStepReply,
+    MakeReply,
+    ValueReply,
+)
 from tests.sandbox.neighbours import DWELLER, FOLDER, SPACES, ThreadTenant, packed, saying, served
 from tests.spaces.values import same
 
@@ -34,15 +40,12 @@ IDS = ["CartPole-v1", "Blackjack-v1", "Copy-v0", "Pendulum-v1", "GridWorld-v0", 
 
 def batch(make, sizes, mode, episodes=None):
     """A batch in as many threads as there are sizes."""
-    residents = [
-        Resident(
-            lambda: ThreadTenant(served(lambda _: make())),
-            Blueprint.of("Neighbour", {}).request(size, mode.value),
-            Deadlines(),
-        )
-        for size in sizes
-    ]
-    return SandboxedVectorEnv(residents, sizes, autoreset_mode=mode, episodes=episodes)
+
+    def link(size):
+        request = Blueprint.of("Neighbour", {}).request(size, mode.value, planned=episodes is not None)
+        return ProcessLink(lambda: ThreadTenant(served(lambda _: make())), request, Deadlines())
+
+    return SandboxedVectorEnv(link, sizes, autoreset_mode=mode, episodes=episodes)
 
 
 def plain(events: list[Event]) -> list[Event]:
@@ -166,7 +169,7 @@ def test_attributes_seeds_and_streams_are_those_of_each_lane(envs):
     assert envs.stream("a") is envs.stream("a")
     with pytest.raises(EnvError, match="calls do not cross the wall"):
         envs.call("observe", 1)
-    with pytest.raises(EnvError, match="behind the wall"):
+    with pytest.raises(EnvError, match="in another process"):
         _ = envs.np_random
     with pytest.raises(EnvError, match="cannot travel"):
         envs.np_random = ()
@@ -322,24 +325,27 @@ def test_lanes_and_workers_are_counted(count, workers):
 # --- lies ---
 
 GOOD = np.zeros((2, 2), np.float32).tobytes()
-MADE = MakeReply(1, *SPACES, {"render_modes": []}, None, "Liar")
-BEGUN = BatchResetReply(GOOD, [])
+MADE = MakeReply(PROTOCOL, *SPACES, {"render_modes": []}, None, "Liar")
+BEGUN = BatchReply(GOOD, {})
 
 
 def liars(*frames, mode=AutoresetMode.SAME_STEP, made=(MADE,)):
-    residents = [
-        Resident(
-            lambda one=one: ThreadTenant(saying(packed(one), *map(packed, frames))),
-            Blueprint.of("Liar", {}).request(2, mode.value),
-            Deadlines(),
-        )
-        for one in made
-    ]
-    return SandboxedVectorEnv(residents, [2] * len(made), autoreset_mode=mode)
+    told = iter(made)
+
+    def link(size):
+        one = next(told)
+        launch = lambda: ThreadTenant(saying(packed(one), *map(packed, frames)))  # noqa: E731
+        return ProcessLink(launch, Blueprint.of("Liar", {}).request(size, mode.value), Deadlines())
+
+    return SandboxedVectorEnv(link, [2] * len(made), autoreset_mode=mode)
 
 
-def reply(observations=GOOD, rewards=bytes(16), terminated=b"\0\0", truncated=b"\0\0", infos=()):
-    return BatchStepReply(observations, rewards, terminated, truncated, list(infos))
+def reply(observations=GOOD, rewards=bytes(16), terminated=b"\0\0", truncated=b"\0\0", infos=None):
+    return BatchStepReply(observations, rewards, terminated, truncated, infos or {})
+
+
+EACH = {"$array": b"\1\1", "dtype": "bool", "shape": [2]}
+ONE = {"$array": bytes(8), "dtype": "int64", "shape": [1]}
 
 
 @pytest.mark.parametrize(
@@ -352,14 +358,13 @@ def reply(observations=GOOD, rewards=bytes(16), terminated=b"\0\0", truncated=b"
         (reply(terminated=b"\0"), ContractViolation),
         (reply(terminated=b"\0\2"), ContractViolation),
         (reply(truncated=b"\7\1"), ContractViolation),
-        (reply(infos=[(2, {}, [])]), ChannelError),
-        (reply(infos=[(-1, {}, [])]), ChannelError),
-        (reply(infos=[(0, {"a": 1}, [GOOD, GOOD])]), ChannelError),
-        (reply(infos=[(0, {"sandbox": 1}, [])]), ContractViolation),
-        (reply(infos=[(0, {"final_info": {"sandbox": 1}}, [GOOD[:8]])]), ContractViolation),
-        (reply(infos=[(0, {"a": {"$x": 1}}, [])]), ContractViolation),
-        (reply(infos=[(0, {"a": 1}, [b"short"])]), ContractViolation),
-        (reply(infos=[(0, {"a": 1}, []), (1, {"a": {"b": 1}}, [])]), ContractViolation),
+        (reply(infos={"a": ONE, "_a": EACH}), ContractViolation),
+        (reply(infos={"a": {"$objects": [None]}, "_a": EACH}), ContractViolation),
+        (reply(infos={"sandbox": EACH, "_sandbox": EACH}), ContractViolation),
+        (reply(infos={"final_info": {"sandbox": EACH, "_sandbox": EACH}, "_final_info": EACH}), ContractViolation),
+        (reply(infos={"a": {"$x": 1}}), ContractViolation),
+        (reply(infos={"final_obs": {"$objects": [[b"short"], None]}, "_final_obs": EACH}), ContractViolation),
+        (reply(infos={"a": {"$objects": [[1, 2], None]}}), ContractViolation),
         (BEGUN, ChannelError),
     ],
 )
@@ -372,7 +377,7 @@ def test_lies_about_lanes_are_found_out(frame, kind):
 
 
 def test_processes_that_disagree_about_their_spaces_are_refused():
-    other = MakeReply(1, SPACES[0], SPACES[0], {}, None, "Liar")
+    other = MakeReply(PROTOCOL, SPACES[0], SPACES[0], {}, None, "Liar")
     with pytest.raises(InvalidSpace, match="process 1: expected the spaces of process 0"):
         liars(made=(MADE, other))
 

@@ -122,14 +122,14 @@ def test_a_process_that_cannot_begin_tells_what_it_wrote(tmp_path):
 def test_closing_is_bounded(deed):
     env = dweller(deed, "close", short("close") if deed == "hang" else PATIENT)
     env.reset(seed=0)
-    process = env._resident.tenant.confined
+    process = env._link.tenant.confined
     env.close()
     assert process.wait(0) is not None
 
 
 def test_what_close_raises_is_raised_and_the_process_is_gone():
     env = dweller("raise", "close")
-    process = env._resident.tenant.confined
+    process = env._link.tenant.confined
     with pytest.raises(EnvError, match="ValueError"):
         env.close()
     assert process.wait(0) is not None
@@ -142,10 +142,10 @@ def test_a_flood_of_output_neither_blocks_nor_fills_anything():
         for _ in range(3):
             assert not env.step(2).truncated
         env.reset()
-        assert len(env._resident.tenant._tail) <= 4096
+        assert len(env._link.tenant._tail) <= 4096
         env.set_wrapper_attr("deed", "exit")
         assert env.step(2).truncated
-        assert set(env._resident.ending.output) <= {"x", "\n"}
+        assert set(env._link.ending.output) <= {"x", "\n"}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,10 @@ from ludus.errors import ChannelError, ClosedEnvironment, EnvError, NameNotFound
 from ludus.sandbox.environment import Deadlines, ForkServer, fork_server
 from ludus.sandbox.environment.spawning import EndReply, ServerReply, SpawnReply
 from ludus.testing.history import first_difference, play
-from ludus.wire.message import DoneReply, FailedReply
+from ludus.wire.messages import (
+    DoneReply,
+    FailedReply,
+)
 from tests.sandbox.neighbours import DWELLER, FOLDER, ThreadTenant, packed, saying
 
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from ludus.errors import ChannelError, ContractViolation, LimitExceeded, LudusError, ResetNeeded
 from ludus.sandbox.environment import Deadlines, SandboxedEnv
 from ludus.sandbox.environment.blueprint import Blueprint
-from ludus.sandbox.environment.resident import Resident
+from ludus.sandbox.environment.process_link import ProcessLink
 from ludus.spaces import Box, describe
-from ludus.wire.message import (
+from ludus.wire.messages import (
+    PROTOCOL,
     BatchStepReply,
     DoneReply,
     FailedReply,
@@ -149,18 +150,23 @@ def test_a_step_that_is_no_step_of_this_space_breaks_the_contract(reply):
 @pytest.mark.parametrize(
     "made",
     [
-        MakeReply(1, {"type": "os:system"}, SPACES[1], {}, None, "Liar"),
+        MakeReply(PROTOCOL, {"type": "os:system"}, SPACES[1], {}, None, "Liar"),
         MakeReply(
-            1, {"type": "Box", "low": 0, "high": 1, "shape": [1 << 40], "dtype": "int8"}, SPACES[1], {}, None, "Liar"
+            PROTOCOL,
+            {"type": "Box", "low": 0, "high": 1, "shape": [1 << 40], "dtype": "int8"},
+            SPACES[1],
+            {},
+            None,
+            "Liar",
         ),
-        MakeReply(1, SPACES[0], {}, {}, None, "Liar"),
-        MakeReply(1, *SPACES, {"render_modes": 5}, None, "Liar"),
-        MakeReply(1, *SPACES, {"render_modes": [5]}, None, "Liar"),
-        MakeReply(1, *SPACES, {}, "rgb_array\x1b[31m", "Liar"),
-        MakeReply(1, *SPACES, {}, "r" * 1000, "Liar"),
-        MakeReply(1, *SPACES, {"$tuple": []}, None, "Liar"),
-        MakeReply(1, *SPACES, {"x": {"$object": 1}}, None, "Liar"),
-        MakeReply(2, *SPACES, {}, None, "Liar"),
+        MakeReply(PROTOCOL, SPACES[0], {}, {}, None, "Liar"),
+        MakeReply(PROTOCOL, *SPACES, {"render_modes": 5}, None, "Liar"),
+        MakeReply(PROTOCOL, *SPACES, {"render_modes": [5]}, None, "Liar"),
+        MakeReply(PROTOCOL, *SPACES, {}, "rgb_array\x1b[31m", "Liar"),
+        MakeReply(PROTOCOL, *SPACES, {}, "r" * 1000, "Liar"),
+        MakeReply(PROTOCOL, *SPACES, {"$tuple": []}, None, "Liar"),
+        MakeReply(PROTOCOL, *SPACES, {"x": {"$object": 1}}, None, "Liar"),
+        MakeReply(PROTOCOL + 1, *SPACES, {}, None, "Liar"),
     ],
 )
 def test_a_greeting_that_makes_no_sense_is_refused(made):
@@ -169,7 +175,7 @@ def test_a_greeting_that_makes_no_sense_is_refused(made):
 
 
 def test_names_and_texts_from_the_other_side_are_bounded_and_clean():
-    made = MakeReply(1, *SPACES, {}, None, "\x1b]0;x\x07" + "n" * 10_000)
+    made = MakeReply(PROTOCOL, *SPACES, {}, None, "\x1b]0;x\x07" + "n" * 10_000)
     env = liar(FailedReply("E" * 5000 + "\x1b", "m\x1b[31m" * 5000, "t\x00\n" * 50_000), made=made)
     with pytest.raises(LudusError) as found:
         env.reset(seed=0)
@@ -228,7 +234,7 @@ def deaf(link):
 @pytest.mark.parametrize("live", [dripping, deaf])
 def test_the_deadline_is_for_the_whole_answer(live):
     request = Blueprint.of("Slow", {}).request()
-    env = SandboxedEnv(Resident(lambda: ThreadTenant(live), request, Deadlines(reset=0.3)))
+    env = SandboxedEnv(ProcessLink(lambda: ThreadTenant(live), request, Deadlines(reset=0.3)))
     with pytest.raises(LimitExceeded, match="did not answer in time"):
         env.reset(options={"a": bytes(20 << 20)} if live is deaf else None)
     env.close()
@@ -246,6 +252,6 @@ def test_a_frame_that_ends_too_early_is_the_end_of_the_process(cut):
 def test_large_frames_in_pieces_are_read_whole():
     picture = np.random.default_rng(0).integers(0, 255, (700, 700, 3), dtype=np.uint8)
     space = describe(Box(0, 255, picture.shape, np.uint8))
-    made = MakeReply(1, space, SPACES[1], {}, None, "Liar")
+    made = MakeReply(PROTOCOL, space, SPACES[1], {}, None, "Liar")
     with liar(ResetReply(picture.tobytes(), {}), made=made) as env:
         assert np.array_equal(env.reset(seed=0)[0], picture)

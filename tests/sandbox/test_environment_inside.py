@@ -17,15 +17,15 @@ from ludus.sandbox.environment import confining
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.sandbox.environment.channel import Channel
 from ludus.sandbox.environment.ending import ending
-from ludus.sandbox.environment.failure import failed
 from ludus.sandbox.environment.inside import main as program
-from ludus.sandbox.environment.inside.host import Host
+from ludus.sandbox.environment.inside.host import ConfinedHost
 from ludus.sandbox.environment.inside.making import make_env
 from ludus.sandbox.environment.inside.zygote import Zygote
 from ludus.sandbox.environment.interpreter import Interpreter
 from ludus.sandbox.environment.spawning import EndRequest, ServerReply, SpawnReply, SpawnRequest
 from ludus.spaces import Box, Discrete
-from ludus.wire.message import (
+from ludus.wire.failures import write_failure
+from ludus.wire.messages import (
     BatchResetRequest,
     BatchStepRequest,
     CloseRequest,
@@ -61,7 +61,7 @@ class Obedient(ludus.Env):
 
 
 def host(env, lanes=0):
-    found = Host(lambda _: env)
+    found = ConfinedHost(lambda _: env)
     assert type(found.answer(Blueprint.of("x", {}).request(lanes))) is MakeReply
     return found
 
@@ -105,7 +105,7 @@ def test_a_reset_that_is_none_is_told_as_such(begun):
 
 
 def test_requests_out_of_order_are_refused():
-    fresh = Host(lambda _: Obedient())
+    fresh = ConfinedHost(lambda _: Obedient())
     assert fresh.answer(StepRequest(0)).message == "channel: expected another request, got a StepRequest"
     assert "expected protocol 1, got 2" in fresh.answer(MakeRequest(2, "x", False, {}, [])).message
     made = host(Obedient())
@@ -126,7 +126,7 @@ def test_an_action_that_cannot_be_read_is_no_action():
 
 def test_lanes_of_different_spaces_are_refused():
     made = iter([Obedient(), ludus.make("CartPole-v1")])
-    reply = Host(lambda _: next(made)).answer(Blueprint.of("x", {}).request(2))
+    reply = ConfinedHost(lambda _: next(made)).answer(Blueprint.of("x", {}).request(2))
     assert (reply.kind, reply.message) == ("InvalidSpace", "lane 1: expected the spaces of lane 0, got others")
     assert issubclass(InvalidSpace, ValueError)
 
@@ -372,8 +372,8 @@ def test_a_text_that_cannot_be_had_is_told():
         def __str__(self):
             raise ValueError
 
-    assert failed(Mute()).message == "(its text could not be had)"
-    assert failed(ValueError("\ud800")).message == "?"
+    assert write_failure(Mute()).message == "(its text could not be had)"
+    assert write_failure(ValueError("\ud800")).message == "?"
 
 
 def test_an_unnamed_part_of_the_door_is_missing():

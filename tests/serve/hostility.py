@@ -8,23 +8,20 @@ from typing import Any
 import msgspec
 import zstandard
 
-from ludus.wire.message import (
+from ludus.wire.messages import (
+    Asked,
+    BatchResetRequest,
+    BatchStepRequest,
+    CancelRequest,
     CloseRequest,
+    ForkRequest,
+    HelloRequest,
     RenderRequest,
     ResetRequest,
     RestoreRequest,
     SnapshotRequest,
     StateRequest,
     StepRequest,
-)
-from ludus.wire.network import (
-    Asked,
-    CancelRequest,
-    ForkRequest,
-    HelloRequest,
-    PictureRequest,
-    VectorResetRequest,
-    VectorStepRequest,
     write_message,
 )
 
@@ -104,9 +101,9 @@ class Hostility:
                 *(StepRequest(rng.randint(0, 1)), StepRequest(self._data(2)), ResetRequest(rng.randint(0, 9), None)),
                 *(ResetRequest(self._data(2), self._data(2)), StateRequest(rng.random() < 0.5)),
                 *(SnapshotRequest([rng.randint(-2, 9)]), RestoreRequest(rng.randint(-2, 9))),
-                *(VectorStepRequest(self._data(1)), VectorStepRequest(bytes(8 * 4)), VectorResetRequest(1, None)),
+                *(BatchStepRequest(self._data(1)), BatchStepRequest(bytes(8 * 4)), BatchResetRequest(1, None)),
                 *(CancelRequest(rng.randint(-5, 1 << 40)), ForkRequest(rng.randint(-1, 3)), HelloRequest()),
-                *([CloseRequest(), RenderRequest(), PictureRequest()] if rng.random() < 0.03 else []),
+                *([CloseRequest(), RenderRequest()] if rng.random() < 0.03 else []),
             ]
         )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ludus.wire.pictures import PictureCodec, read_render
 
 import ludus
 from ludus.errors import AccessDenied
@@ -17,9 +18,16 @@ from ludus.serve.settings import Settings
 from ludus.wire import FrameLimits, SpaceCodec, decode_value, read_space
 from ludus.wire.dialogue import WINDOW
 from ludus.wire.infos import read_infos
-from ludus.wire.message import (
+from ludus.wire.messages import (
+    Asked,
+    BatchResetRequest,
+    BatchStepRequest,
     CloseRequest,
     DoneReply,
+    FailedReply,
+    ForkReply,
+    ForkRequest,
+    HelloRequest,
     RenderRequest,
     ResetReply,
     ResetRequest,
@@ -29,20 +37,9 @@ from ludus.wire.message import (
     StateRequest,
     StepReply,
     StepRequest,
-)
-from ludus.wire.network import (
-    Asked,
-    ErrorReply,
-    ForkReply,
-    ForkRequest,
-    HelloRequest,
-    PictureRequest,
-    VectorResetRequest,
-    VectorStepRequest,
     WelcomeReply,
     write_message,
 )
-from ludus.wire.pictures import PictureCodec, read_render
 from tests.serve.wired import Caller, same, sessions, settled
 from tests.serve.wired_worlds import FAIL, GO, WAIT, Film, Gate, Sleeper
 
@@ -103,7 +100,7 @@ def test_a_welcome_says_what_the_session_is(local: LocalServer) -> None:
 def test_a_hello_that_cannot_be_met_is_told_why(local: LocalServer, hello: Any, kind: str, why: str) -> None:
     before = sessions(local)
     caller = Caller(local, **hello)
-    assert type(caller.welcome) is ErrorReply
+    assert type(caller.welcome) is FailedReply
     assert why in caller.welcome.message
     assert kind in caller.welcome.kind
     with pytest.raises(ConnectionError):
@@ -169,14 +166,14 @@ def test_a_batch_is_one_session_and_its_history_that_of_the_batch(local: LocalSe
         seen, acted = SpaceCodec(envs.observation_space), SpaceCodec(envs.action_space)
         finals = SpaceCodec(envs.single_observation_space)
         observation, info = envs.reset(seed=1)
-        reply = caller.ask(VectorResetRequest(1, None))
+        reply = caller.ask(BatchResetRequest(1, None))
         assert reply.observations == seen.write(observation)
         same(read_infos(reply.infos, finals, 3), info)
         envs.action_space.seed(0)
         for _ in range(12):
             actions = envs.action_space.sample()
             step = envs.step(actions)
-            reply = caller.ask(VectorStepRequest(acted.write(actions)))
+            reply = caller.ask(BatchStepRequest(acted.write(actions)))
             assert reply.observations == seen.write(step.observation)
             assert reply.rewards == step.reward.astype("<f8").tobytes()
             assert (reply.terminated, reply.truncated) == (step.terminated.tobytes(), step.truncated.tobytes())
@@ -184,7 +181,7 @@ def test_a_batch_is_one_session_and_its_history_that_of_the_batch(local: LocalSe
             done = step.terminated | step.truncated
             if mode == "Disabled" and done.any():
                 options = {"reset_mask": {"$array": done.tobytes(), "dtype": "bool", "shape": [3]}}
-                assert caller.ask(VectorResetRequest(None, options)).observations
+                assert caller.ask(BatchResetRequest(None, options)).observations
                 envs.reset(options={"reset_mask": done})
                 break
     assert caller.ask(StepRequest(0)).message.startswith("session of a batch: expected another request")
@@ -204,7 +201,7 @@ def test_errors_are_told_and_leave_the_session_as_it_was(local: LocalServer) -> 
         reply = caller.step(action)
         assert (reply.kind, reply.infrastructure, reply.trace) == ("InvalidAction", False, "")
     assert caller.ask(RestoreRequest(7)).kind == "SnapshotError"
-    assert caller.ask(VectorStepRequest(b"")).kind == "InvalidArgument"
+    assert caller.ask(BatchStepRequest(b"")).kind == "InvalidArgument"
     assert type(caller.step(1)) is StepReply
 
 
@@ -331,8 +328,8 @@ def test_a_step_behind_a_wall_can_be_cancelled_while_it_runs(lanes: int) -> None
     settings = Settings(isolation="process", deadline=60.0)
     with LocalServer(Served(f"{Sleeper.__module__}:Sleeper", "s", settings=settings), settings=settings) as local:
         caller = Caller(local, lanes=lanes)
-        reset: Any = VectorResetRequest(0, None) if lanes else ResetRequest(0, None)
-        wait: Any = VectorStepRequest(np.full(lanes, WAIT, np.int64).tobytes()) if lanes else StepRequest(WAIT)
+        reset: Any = BatchResetRequest(0, None) if lanes else ResetRequest(0, None)
+        wait: Any = BatchStepRequest(np.full(lanes, WAIT, np.int64).tobytes()) if lanes else StepRequest(WAIT)
         caller.ask(reset)
         session = local.server.sessions.find(caller.welcome.session)
         number = caller.begin(wait)
@@ -346,8 +343,8 @@ def test_a_step_behind_a_wall_can_be_cancelled_while_it_runs(lanes: int) -> None
             assert reply.truncated
             assert reply.info["sandbox"]["limit"] == "cancelled"
         caller.ask(reset)
-        go: Any = VectorStepRequest(np.full(lanes, GO, np.int64).tobytes()) if lanes else StepRequest(GO)
-        assert type(caller.ask(go)) is not ErrorReply
+        go: Any = BatchStepRequest(np.full(lanes, GO, np.int64).tobytes()) if lanes else StepRequest(GO)
+        assert type(caller.ask(go)) is not FailedReply
 
 
 # --- connections that come and go ---
@@ -462,8 +459,8 @@ def test_snapshots_are_gone_back_to_and_dropped(local: LocalServer) -> None:
 @pytest.mark.parametrize("lanes", [0, 2])
 def test_a_fork_goes_its_own_way(local: LocalServer, lanes: int) -> None:
     caller = Caller(local, env="CartPole-v1", lanes=lanes, arguments={"max_episode_steps": 7})
-    reset: Any = VectorResetRequest(3, None) if lanes else ResetRequest(3, None)
-    step: Any = VectorStepRequest(np.ones(lanes, np.int64).tobytes()) if lanes else StepRequest(1)
+    reset: Any = BatchResetRequest(3, None) if lanes else ResetRequest(3, None)
+    step: Any = BatchStepRequest(np.ones(lanes, np.int64).tobytes()) if lanes else StepRequest(1)
     caller.ask(reset)
     kept = caller.ask(SnapshotRequest([])).number
     first = caller.ask(step)
@@ -491,7 +488,7 @@ def test_an_agent_steps_and_does_nothing_else(local: LocalServer) -> None:
     agent = Caller(lambda: local.connect(AGENT), session=caller.welcome.session)
     assert agent.welcome.role == "agent"
     assert type(agent.step(GO)) is StepReply
-    others = [ResetRequest(0, None), StateRequest(), StateRequest(True), RenderRequest(), PictureRequest()]
+    others = [ResetRequest(0, None), StateRequest(), StateRequest(True), RenderRequest()]
     for request in [*others, SnapshotRequest([]), RestoreRequest(1), ForkRequest(0), CloseRequest()]:
         reply = agent.ask(request)
         assert (reply.kind, reply.infrastructure) == ("AccessDenied", False)
@@ -545,8 +542,8 @@ def test_pictures_travel_as_png_where_that_was_asked_for(local: LocalServer) -> 
         single = read_space(packed.welcome.observation_space)
         space = single.batch(lanes) if lanes else single
         codec = PictureCodec(space, "observation", single)
-        reset: Any = VectorResetRequest(0, None) if lanes else ResetRequest(0, None)
-        step: Any = VectorStepRequest(np.full(lanes, 77, np.int64).tobytes()) if lanes else StepRequest(77)
+        reset: Any = BatchResetRequest(0, None) if lanes else ResetRequest(0, None)
+        step: Any = BatchStepRequest(np.full(lanes, 77, np.int64).tobytes()) if lanes else StepRequest(77)
         for request in (reset, step):
             a, b = plain.ask(request), packed.ask(request)
             seen = [one.observations if lanes else one.observation for one in (a, b)]

@@ -25,9 +25,20 @@ from ludus.serve.settings import Settings
 from ludus.wire import FrameLimits
 from ludus.wire.compression import Compression
 from ludus.wire.dialogue import WINDOW
-from ludus.wire.message import ResetRequest, StepRequest
-from ludus.wire.network import Asked, CancelRequest, ErrorReply, HelloRequest, WelcomeReply, read_answered, read_asked
-from ludus.wire.network import write_message as written
+from ludus.wire.messages import (
+    Asked,
+    CancelRequest,
+    FailedReply,
+    HelloRequest,
+    ResetRequest,
+    StepRequest,
+    WelcomeReply,
+    read_answered,
+    read_asked,
+)
+from ludus.wire.messages import (
+    write_message as written,
+)
 from tests.serve.hostility import Hostility
 from tests.serve.wired_worlds import Calm
 
@@ -79,7 +90,7 @@ class Tally:
         answered = read_answered(compression.unpack(data, FrameLimits()), FrameLimits())
         reply = answered.reply
         kind = type(reply).__name__
-        if type(reply) is ErrorReply:
+        if type(reply) is FailedReply:
             kind = reply.kind
             assert reply.kind in KNOWN, reply
             assert reply.message

@@ -14,8 +14,13 @@ from ludus.serve.conversation import converse
 from ludus.serve.rate import Bucket, Buckets
 from ludus.serve.server import Server
 from ludus.serve.settings import Settings
-from ludus.wire.message import ResetRequest, StepRequest
-from ludus.wire.network import Asked, HelloRequest, write_message
+from ludus.wire.messages import (
+    Asked,
+    HelloRequest,
+    ResetRequest,
+    StepRequest,
+    write_message,
+)
 
 OWNER = Principal("orchestrator", "me")
 

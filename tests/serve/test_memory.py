@@ -5,8 +5,12 @@ import threading
 import pytest
 
 from ludus.serve.doors.memory import LocalServer
-from ludus.wire.message import StepReply
-from ludus.wire.network import Asked, HelloRequest, write_message
+from ludus.wire.messages import (
+    Asked,
+    HelloRequest,
+    StepReply,
+    write_message,
+)
 from tests.serve.wired import Caller, sessions
 
 

@@ -10,9 +10,9 @@ import pytest
 import ludus
 from ludus.core import Step
 from ludus.errors import ContractViolation, InvalidAction
+from ludus.remote.host import Outcome
 from ludus.serve.doors.openenv.form import Form
 from ludus.serve.doors.openenv.plain import number, plain, to_json
-from ludus.serve.hosted import Outcome
 from ludus.serve.served import Description, Served
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, OneOf, Record, Sequence, Text, Tuple
 from ludus.tools.calls import Calls

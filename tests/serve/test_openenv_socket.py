@@ -13,7 +13,11 @@ from ludus.serve.access import Access
 from ludus.serve.run import serve
 from ludus.serve.served import Served
 from ludus.serve.settings import Settings
-from ludus.wire.network import Asked, HelloRequest, write_message
+from ludus.wire.messages import (
+    Asked,
+    HelloRequest,
+    write_message,
+)
 from tests.serve.openenv_worlds import Odd, Riddle, Unmade, Waiting
 
 BESIDE = {"terminated", "truncated", "info", "reward_components", "session_id", "infrastructure_failure"}

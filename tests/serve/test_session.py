@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ludus.errors import LimitExceeded, SessionLost
+from ludus.remote.host import EnvHost
 from ludus.serve.access import Principal
-from ludus.serve.hosted import Hosted
 from ludus.serve.served import Served
 from ludus.serve.server import Server
 from ludus.serve.session import TOO_SLOW, Session
@@ -57,7 +57,7 @@ async def until(condition: Any) -> None:
         await asyncio.sleep(0.001)
 
 
-def reset(hosted: Hosted) -> Any:
+def reset(hosted: EnvHost) -> Any:
     return hosted.reset(seed=0)
 
 
@@ -100,7 +100,7 @@ def test_a_quick_environment_needs_no_thread_until_it_is_slow_and_after_that() -
         await until(lambda: not threads())
         where = threading.get_ident
 
-        def slow(_: Hosted) -> int:
+        def slow(_: EnvHost) -> int:
             threading.Event().wait(2 * TOO_SLOW)
             return where()
 

@@ -15,8 +15,17 @@ from ludus.serve.server import Server
 from ludus.serve.settings import Settings
 from ludus.wire import FrameLimits
 from ludus.wire.frame import HEADER
-from ludus.wire.message import ResetReply, ResetRequest, StepReply, StepRequest
-from ludus.wire.network import Asked, HelloRequest, WelcomeReply, read_answered, write_message
+from ludus.wire.messages import (
+    Asked,
+    HelloRequest,
+    ResetReply,
+    ResetRequest,
+    StepReply,
+    StepRequest,
+    WelcomeReply,
+    read_answered,
+    write_message,
+)
 
 LIMITS = FrameLimits()
 

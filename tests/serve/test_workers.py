@@ -21,8 +21,18 @@ from ludus.serve.peers import worker_of
 from ludus.serve.supervisor import Supervisor
 from ludus.serve.tally import Tally
 from ludus.wire import FrameLimits
-from ludus.wire.message import ResetReply, ResetRequest, StepReply, StepRequest
-from ludus.wire.network import Asked, ErrorReply, HelloRequest, WelcomeReply, read_answered, write_message
+from ludus.wire.messages import (
+    Asked,
+    FailedReply,
+    HelloRequest,
+    ResetReply,
+    ResetRequest,
+    StepReply,
+    StepRequest,
+    WelcomeReply,
+    read_answered,
+    write_message,
+)
 
 pytestmark = pytest.mark.no_cover
 PATIENCE = 30
@@ -152,7 +162,7 @@ def test_a_worker_that_is_killed_is_started_again_and_only_its_sessions_are_lost
             with pytest.raises(ConnectionClosed):
                 one.step()
             reply = one.connect()
-            assert isinstance(reply, ErrorReply)
+            assert isinstance(reply, FailedReply)
             assert (reply.kind, reply.infrastructure) == ("SessionLost", True)
         again = of_both_workers(url, each=1)
         with httpx.Client(base_url=url) as http:

@@ -14,11 +14,15 @@ from ludus.serve.listening import Listening, private_socket
 from ludus.serve.peers import Peers, worker_of
 from ludus.serve.plan import Plan
 from ludus.wire import FrameLimits
-from ludus.wire.message import ResetReply, ResetRequest, StateRequest, StepReply, StepRequest
-from ludus.wire.network import (
+from ludus.wire.messages import (
     Asked,
-    ErrorReply,
+    FailedReply,
     HelloRequest,
+    ResetReply,
+    ResetRequest,
+    StateRequest,
+    StepReply,
+    StepRequest,
     WelcomeReply,
     read_answered,
     write_message,
@@ -111,14 +115,14 @@ def test_a_wire_session_goes_on_through_any_worker(workers):
 def test_a_session_that_is_nowhere_is_lost_and_that_is_nobodys_action(workers):
     for session in ("0.nothing", "1.nothing", "7.nothing"):
         reply = Wire(workers[0], session).welcome
-        assert isinstance(reply, ErrorReply)
+        assert isinstance(reply, FailedReply)
         assert (reply.kind, reply.infrastructure) == ("SessionLost", True)
 
 
 def test_a_role_is_asked_for_by_the_worker_that_holds_the_session(workers):
     begun = Wire(workers[0])
     reply = Wire(workers[1], begun.welcome.session, READ).welcome
-    assert isinstance(reply, ErrorReply)
+    assert isinstance(reply, FailedReply)
     assert reply.kind == "AccessDenied"
     begun.close()
 

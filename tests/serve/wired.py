@@ -9,8 +9,17 @@ import numpy as np
 from ludus.serve.doors.memory import LocalConnection, LocalServer
 from ludus.wire import FrameLimits
 from ludus.wire.compression import Compression
-from ludus.wire.message import ResetRequest, StepRequest
-from ludus.wire.network import Answered, Asked, CancelRequest, ErrorReply, HelloRequest, read_answered, write_message
+from ludus.wire.messages import (
+    Answered,
+    Asked,
+    CancelRequest,
+    FailedReply,
+    HelloRequest,
+    ResetRequest,
+    StepRequest,
+    read_answered,
+    write_message,
+)
 
 LIMITS = FrameLimits()
 PATIENCE = 60.0
@@ -26,7 +35,7 @@ class Caller:
         self.post(0, HelloRequest(**hello))
         self.welcome: Any = self.read().reply
         self.last = 0
-        if type(self.welcome) is not ErrorReply:
+        if type(self.welcome) is not FailedReply:
             self.last = self.welcome.last
             self.compression = Compression(self.welcome.compression)
 

@@ -6,8 +6,11 @@ import pytest
 
 from ludus.errors import ChannelError
 from ludus.wire.dialogue import UNCONFIRMED, WINDOW, ClientDialogue, ServerDialogue, Verdict
-from ludus.wire.message import DoneReply, RenderRequest
-from ludus.wire.network import Answered
+from ludus.wire.messages import (
+    Answered,
+    DoneReply,
+    RenderRequest,
+)
 
 
 def test_each_number_is_carried_out_once_and_in_order() -> None:

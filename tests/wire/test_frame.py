@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 
 from ludus.errors import CodecError, InvalidArgument
 from ludus.wire import FrameLimits, check_frame, payload_length, read_frame, write_frame
-from ludus.wire.message import Reply, Request, StepReply
+from ludus.wire.messages import (
+    Reply,
+    Request,
+    StepReply,
+)
 
 LIMITS = FrameLimits()
 ANYTHING = msgspec.msgpack.Decoder()

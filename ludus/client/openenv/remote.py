@@ -1,36 +1,68 @@
-"""`OpenEnvRemote`: an environment of OpenEnv as talks. What its protocol does not have is refused, with the reason."""
+"""An environment of OpenEnv's as any other: a session that takes our requests, and a codec that reads its JSON.
 
+What OpenEnv's protocol does not have is refused, with the reason.
+"""
+
+from collections.abc import Callable
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
-from ludus.client.failing import clean
-from ludus.client.fields import to_action
 from ludus.client.openenv.schema import space_of
 from ludus.client.openenv.session import OpenEnvSession, denied
 from ludus.client.opening import Opening
 from ludus.client.talk import Effect, Talk
-from ludus.core import EnvSpec, Info, Step
+from ludus.core import Info
 from ludus.errors import (
+    ClosedEnvironment,
     CodecError,
     ConnectionLost,
     ContractViolation,
+    EnvError,
+    InvalidAction,
     InvalidArgument,
     InvalidValue,
     RenderError,
+    SessionLost,
     SnapshotError,
     shorten,
 )
-from ludus.seeding import Seed, as_seed
+from ludus.remote.codec import EnvCodec
 from ludus.spaces import Record, Space
+from ludus.spaces.models import bind_models
+from ludus.wire import decode_value
+from ludus.wire.failures import clean
+from ludus.wire.messages import (
+    ForkRequest,
+    GetRequest,
+    HasRequest,
+    RenderRequest,
+    ResetReply,
+    ResetRequest,
+    RestoreRequest,
+    SetRequest,
+    SnapshotRequest,
+    StateRequest,
+    StepReply,
+    StepRequest,
+    ValueReply,
+)
 
-__all__ = ["OpenEnvRemote", "open_openenv"]
+__all__ = ["OpenEnvCodec", "OpenEnvRequests", "open_openenv"]
 
+ReplyT = TypeVar("ReplyT")
 APART = ("done", "reward")
 """Fields of an observation's schema that travel beside it."""
 LARGEST_SEED = 2**63 - 1
+LACKING: dict[type[Any], tuple[type[Exception], str]] = {
+    RenderRequest: (RenderError, "render: expected a server of Ludus, got one of OpenEnv, which has no pictures"),
+    SnapshotRequest: (SnapshotError, "snapshot: expected a server of Ludus, got one of OpenEnv, which has none"),
+    RestoreRequest: (SnapshotError, "restore: expected a server of Ludus, got one of OpenEnv, which has none"),
+    ForkRequest: (SnapshotError, "fork: expected a server of Ludus, got one of OpenEnv, which has no forks"),
+}
+NO_ATTRIBUTES = "expected a server of Ludus, got one of OpenEnv, which shows no attributes; state_data() is what it has"
 
 
-def open_openenv(opening: Opening) -> Talk["OpenEnvRemote"]:
+def open_openenv(opening: Opening) -> Talk[tuple["OpenEnvRequests", "OpenEnvCodec"]]:
     """Open a session at a server of OpenEnv; ConnectionLost where it is none of these either."""
     hello, terms = opening.hello, opening.terms
     if hello.arguments or hello.session:
@@ -51,24 +83,19 @@ def open_openenv(opening: Opening) -> Talk["OpenEnvRemote"]:
     except BaseException:
         yield Effect("close")
         raise
-    return OpenEnvRemote(session, schema, metadata if isinstance(metadata, dict) else {})
+    codec = OpenEnvCodec(schema, metadata if isinstance(metadata, dict) else {}, opening.models)
+    session.name = codec.name
+    return OpenEnvRequests(session), codec
 
 
-class OpenEnvRemote:
-    """The episode of an environment of OpenEnv.
+class OpenEnvCodec(EnvCodec):
+    """Spaces as OpenEnv's `/schema` tells them; values travel as JSON."""
 
-    `done` is `terminated`, since its protocol does not tell truncation, and `info` says so. A reward that is null is 0.
-    A seed is sent; whether the environment heeds it, its server does not tell.
-    """
-
-    render_mode: str | None = None
-    spec: EnvSpec | None = None
-
-    def __init__(self, session: OpenEnvSession, schema: dict[str, Any], metadata: dict[str, Any]) -> None:
-        self.session, self.seed = session, None
-        session.name = clean(str(metadata.get("name") or "the environment"), 80)
-        self.action_space: Space[Any] = space_of(schema.get("action"))
-        self.observation_space: Space[Any] = _observations(schema)
+    def __init__(self, schema: dict[str, Any], metadata: dict[str, Any], models: tuple[type, ...] = ()) -> None:
+        self.name = clean(str(metadata.get("name") or "the environment"), 80)
+        self.reserved, self.render_mode = "", None
+        self.action_space: Space[Any] = bind_models(space_of(schema.get("action")), models)
+        self.observation_space: Space[Any] = bind_models(_observations(schema), models)
         self.single_observation_space, self.single_action_space = self.observation_space, self.action_space
         self._undecided = _undecided(schema.get("action"))
         self.metadata: dict[str, Any] = {
@@ -76,35 +103,98 @@ class OpenEnvRemote:
             "openenv": {key: value for key, value in metadata.items() if isinstance(value, str)},
         }
 
+    def write_action(self, action: Any) -> Any:
+        """An action as an object of JSON, without fields whose default is the server's to know."""
+        try:
+            fields = self.action_space.write(action, "action")
+        except (CodecError, InvalidValue) as error:
+            raise InvalidAction(str(error)) from error
+        return {name: one for name, one in fields.items() if one is not None or name not in self._undecided}
+
+    def read_observation(self, data: Any) -> Any:
+        """An observation, which is what the `/schema` says."""
+        try:
+            return self.observation_space.read(data, "observation")
+        except (CodecError, InvalidValue) as error:
+            raise ContractViolation(f"{self.name}: expected what its /schema says, got another: {error}") from error
+
+
+class OpenEnvRequests:
+    """A session of OpenEnv's that takes our requests.
+
+    `done` is `terminated`, since its protocol does not tell truncation, and `info` says so. A reward that is null is 0.
+    A seed is sent; whether the environment heeds it, its server does not tell.
+    """
+
+    def __init__(self, session: OpenEnvSession) -> None:
+        self._session = session
+        self.lost = ""
+        self.dropped: list[int] = []
+
     @property
     def name(self) -> str:
         """Of the environment, for messages."""
-        return self.session.name
+        return self._session.name
 
-    def reset(self, seed: Seed | None, options: dict[str, Any] | None) -> Talk[tuple[Any, Info]]:
-        """Begin an episode; options travel beside the seed."""
-        data = dict(options or {})
+    @property
+    def id(self) -> str:
+        """Of a session that the server keeps."""
+        return self._session.id
+
+    @property
+    def resumed(self) -> int:
+        """How often a new connection took the place of a lost one."""
+        return self._session.resumed
+
+    @property
+    def alive(self) -> bool:
+        """Whether the session is there, as far as is known."""
+        return not self.lost and not self._session.closed
+
+    def ask(self, request: Any, kind: type[ReplyT]) -> Talk[ReplyT]:
+        """The reply to a request, as a server of ours would give it."""
+        del kind
+        if self.lost:
+            raise SessionLost(f"{self.lost}; reset() opens another session")
+        answer: Callable[[Any], Talk[Any]] | None = {
+            StepRequest: self._step,
+            ResetRequest: self._reset,
+            StateRequest: self._state,
+        }.get(type(request))
+        if answer is not None:
+            try:
+                return (yield from answer(request))
+            except SessionLost as error:
+                self.lost = str(error)
+                raise
+        if isinstance(request, HasRequest):
+            return ValueReply(False)  # type: ignore[return-value]
+        if isinstance(request, GetRequest) and request.name == "np_random_seed":
+            return ValueReply(-1)  # type: ignore[return-value]
+        if isinstance(request, GetRequest | SetRequest):
+            raise EnvError(f"{self.name}.{request.name}: {NO_ATTRIBUTES}")
+        error, message = LACKING.get(type(request), (EnvError, "expected a server of Ludus, got one of OpenEnv"))
+        raise error(f"{self.name}.{message}")
+
+    def _reset(self, request: ResetRequest) -> Talk[ResetReply]:
+        data = dict(decode_value(request.options, "options") or {})
+        seed = decode_value(request.seed, "seed")
         if seed is not None:
-            asked = as_seed(seed)
-            if asked > LARGEST_SEED:
-                raise InvalidArgument(f"seed: expected at most 2**63 - 1 for a server of OpenEnv, got {asked}")
-            data["seed"] = self.seed = asked
-        reply = yield from self.session.ask("reset", data, "observation")
-        return self._observation(reply), _info(reply)
+            if seed > LARGEST_SEED:
+                raise InvalidArgument(f"seed: expected at most 2**63 - 1 for a server of OpenEnv, got {seed}")
+            data["seed"] = seed
+        reply = yield from self._session.ask("reset", data, "observation")
+        return ResetReply(reply.get("observation"), _info(reply))
 
-    def step(self, action: Any) -> Talk[Step[Any]]:
-        """Advance the episode."""
-        value = to_action(self.action_space, action)
-        fields = self.action_space.encode(value)
-        data = {name: one for name, one in fields.items() if one is not None or name not in self._undecided}
-        reply = yield from self.session.ask("step", data, "observation")
+    def _step(self, request: StepRequest) -> Talk[StepReply]:
+        reply = yield from self._session.ask("step", request.action, "observation")
         info, done = _info(reply), reply.get("done") is True
         terminated, truncated = reply.get("terminated"), reply.get("truncated")
         if not isinstance(terminated, bool) or not isinstance(truncated, bool):
             terminated, truncated = done, False
             if done:
                 info["truncated"] = "not told by the server"
-        return Step(self._observation(reply), self._reward(reply, info), terminated, truncated, info)
+        return StepReply(reply.get("observation"), self._reward(reply, info), terminated, truncated, info)
 
     def _reward(self, reply: dict[str, Any], info: Info) -> float:
         reward = reply.get("reward")
@@ -115,47 +205,23 @@ class OpenEnvRemote:
             raise ContractViolation(f"{self.name} reward: expected a finite number, got {shorten(reward)}")
         return float(reward)
 
-    def _observation(self, reply: dict[str, Any]) -> Any:
-        data = reply.get("observation")
-        try:
-            found = self.observation_space.decode(data)
-            self.observation_space.check(found, "observation")
-        except (CodecError, InvalidValue) as error:
-            if not isinstance(self.observation_space, Record) or not isinstance(data, dict):
-                raise ContractViolation(f"{self.name}: {error}") from error
-            raise ContractViolation(f"{self.name}: expected what its /schema says, got another: {error}") from error
-        return found
-
-    def state(self, *, private: bool = False) -> Talk[dict[str, Any]]:
+    def _state(self, request: StateRequest) -> Talk[ValueReply]:
         """The state of the episode; what is private in it, its server does not tell apart."""
-        del private
-        return (yield from self.session.ask("state", None, "state"))
+        del request
+        return ValueReply((yield from self._session.ask("state", None, "state")))
 
-    # --- what there is not ---
-
-    def render(self) -> Talk[Any]:
-        """Refused."""
-        raise RenderError(f"{self.name}.render: expected a server of Ludus, got one of OpenEnv, which has no pictures")
-        yield Effect("close")  # makes it a talk
-
-    def snapshot(self, line: Any = None) -> Talk[Any]:
-        """Refused."""
-        raise SnapshotError(f"{self.name}.snapshot: expected a server of Ludus, got one of OpenEnv, which has none")
-        yield Effect("close")
-
-    def restore(self, handle: Any) -> Talk[None]:
-        """Refused."""
-        raise SnapshotError(f"{self.name}.restore: expected a server of Ludus, got one of OpenEnv, which has none")
-        yield Effect("close")
-
-    def fork(self) -> Talk[str]:
-        """Refused."""
-        raise SnapshotError(f"{self.name}.fork: expected a server of Ludus, got one of OpenEnv, which has no forks")
-        yield Effect("close")
+    def reopen(self) -> Talk[str]:
+        """Open another session in place of the one that was lost; why that was."""
+        if self._session.closed:
+            raise ClosedEnvironment(f"{self.name}: expected an open environment, got a closed one; connect again")
+        why = self.lost
+        yield from self._session.open()
+        self.lost = ""
+        return why
 
     def close(self) -> Talk[None]:
         """End the session."""
-        return self.session.close()
+        return self._session.close()
 
 
 def _observations(schema: dict[str, Any]) -> Space[Any]:
@@ -164,7 +230,7 @@ def _observations(schema: dict[str, Any]) -> Space[Any]:
     space = space_of(observed, without=APART)
     if first is not None and first != observed and space_of(first, without=APART) != space:
         return space_of(None)
-    if isinstance(space, Record) and set(space.lenses) <= {"metadata"}:
+    if isinstance(space, Record) and set(space.fields) <= {"metadata"}:
         return space_of(None)  # the base class, whose environments give more than it says
     return space
 

@@ -5,6 +5,7 @@ is made anew; whether the request under way had been carried out, the number of 
 """
 
 from contextlib import suppress
+from itertools import count
 from secrets import token_hex
 from time import monotonic
 from typing import Any
@@ -12,9 +13,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from ludus.client.failing import clean, lost, marked
 from ludus.client.framing import Refusal
-from ludus.client.session import FIRST_PAUSE, LONGEST_PAUSE, TRIES, Terms
+from ludus.client.session import FIRST_PAUSE_S, LONGEST_PAUSE_S, Terms, lost, marked
 from ludus.client.talk import Effect, Talk
 from ludus.errors import (
     AccessDenied,
@@ -29,6 +29,7 @@ from ludus.errors import (
     SessionLost,
     shorten,
 )
+from ludus.wire.failures import clean
 
 __all__ = ["OpenEnvSession"]
 
@@ -183,8 +184,8 @@ class OpenEnvSession:
                 ),
                 True,
             ) from error
-        for attempt in range(TRIES):
-            pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)
+        for attempt in count():
+            pause = min(FIRST_PAUSE_S * 2**attempt, LONGEST_PAUSE_S)
             if monotonic() + pause >= ends:
                 break
             yield Effect("close")

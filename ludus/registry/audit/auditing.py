@@ -16,7 +16,7 @@ from ludus.registry.audit.vulnerability import known_vulnerabilities
 from ludus.registry.shared import registry as shared
 from ludus.registry.table import Registry
 from ludus.sandbox import default_backend
-from ludus.sandbox.environment.failure import clean
+from ludus.wire.failures import clean
 
 __all__ = ["audit"]
 

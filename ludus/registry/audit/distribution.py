@@ -8,7 +8,7 @@ import msgspec
 
 from ludus.errors import InvalidArgument, listing
 from ludus.registry.plugins import announcing
-from ludus.sandbox.environment.failure import clean
+from ludus.wire.failures import clean
 
 __all__ = ["OURS", "chosen", "is_editable", "licence", "name_of", "needed", "normal", "version_of"]
 

@@ -12,8 +12,8 @@ from ludus.registry.audit.report import Declared, ProbeRun
 from ludus.registry.behind.errand import errand
 from ludus.registry.behind.probing import Plan
 from ludus.sandbox import Limits
-from ludus.sandbox.environment.failure import clean
 from ludus.sandbox.environment.interpreter import Interpreter
+from ludus.wire.failures import clean
 
 __all__ = ["forged", "probe", "unrun"]
 

@@ -12,7 +12,7 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import NamedTuple
 
-from ludus.sandbox.environment.failure import clean
+from ludus.wire.failures import clean
 
 __all__ = ["Record", "caches", "verify"]
 

@@ -7,7 +7,7 @@ from ludus.errors import EntryPointError, InvalidSpec
 from ludus.registry.behind.errand import errand
 from ludus.registry.behind.resolving import Resolved
 from ludus.sandbox import Limits
-from ludus.sandbox.environment.failure import clean, failure
+from ludus.wire.failures import clean, read_failure
 
 __all__ = ["resolve_behind"]
 
@@ -26,7 +26,7 @@ def resolve_behind(target: str, backend: str) -> EnvSpec:
         told = clean(done.stderr.decode("utf8", "replace")[-400:], 400).strip()
         raise EntryPointError(f"{what}: expected its spec, got none ({why}{f'; {told}' if told else ''})") from None
     if reply.failed is not None:
-        raise failure(reply.failed, what)
+        raise read_failure(reply.failed, what, "in the confined process", confined=True)
     try:
         return EnvSpec.from_json(reply.spec).replace(wall=None)
     except InvalidSpec as error:

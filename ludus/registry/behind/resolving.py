@@ -5,8 +5,8 @@ import os
 import msgspec
 
 from ludus.registry.shared import spec
-from ludus.sandbox.environment.failure import failed
-from ludus.wire.message import FailedReply
+from ludus.wire.failures import write_failure
+from ludus.wire.messages import FailedReply
 
 __all__ = ["Resolved", "main"]
 
@@ -23,7 +23,7 @@ def main(question: bytes, answer: int) -> None:
     try:
         reply = Resolved(spec(question.decode()).to_json())
     except Exception as error:
-        reply = Resolved(failed=failed(error))
+        reply = Resolved(failed=write_failure(error))
     data = msgspec.json.encode(reply)
     while data:
         data = data[os.write(answer, data) :]

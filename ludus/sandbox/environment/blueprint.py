@@ -8,7 +8,7 @@ import msgspec
 from ludus.core import EnvSpec
 from ludus.errors import CodecError, InvalidArgument, InvalidType, shorten
 from ludus.wire import encode_value
-from ludus.wire.message import PROTOCOL, MakeRequest
+from ludus.wire.messages import PROTOCOL, MakeRequest
 
 __all__ = ["Blueprint"]
 
@@ -44,7 +44,7 @@ class Blueprint(msgspec.Struct, frozen=True, kw_only=True):
             needed=tuple(dict.fromkeys([*needed, *modules])),
         )
 
-    def request(self, lanes: int = 0, autoreset_mode: str = "NextStep") -> MakeRequest:
+    def request(self, lanes: int = 0, autoreset_mode: str = "NextStep", *, planned: bool = False) -> MakeRequest:
         """The message that has it made."""
         return MakeRequest(
             PROTOCOL,
@@ -54,6 +54,7 @@ class Blueprint(msgspec.Struct, frozen=True, kw_only=True):
             list(self.modules),
             lanes,
             autoreset_mode,
+            planned,
         )
 
 

@@ -11,7 +11,7 @@ from ludus.errors import InvalidArgument, InvalidType, SandboxUnavailable, listi
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.sandbox.environment.deadlines import Deadlines
 from ludus.sandbox.environment.interpreter import Interpreter
-from ludus.sandbox.environment.resident import Resident
+from ludus.sandbox.environment.process_link import ProcessLink
 from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
 from ludus.sandbox.environment.sandboxed_vector_env import SandboxedVectorEnv
 from ludus.sandbox.environment.tenant import ProcessTenant, Tenant
@@ -35,20 +35,22 @@ def confine(
     modules: Sequence[str] = (),
     paths: Sequence[Any] = (),
     spaces: Sequence[type[Space[Any]]] = (),
+    models: Sequence[type] = (),
 ) -> SandboxedEnv:
     """Make an environment in a confined process: of an id, `module:Class`, a spec, or a spec's JSON.
 
     `arguments` are data. `modules` are imported there first, from `paths` (folders, seen read-only) if they are not
     installed. `deadline` is the seconds that a step may take, or `Deadlines`. `spaces` are custom space classes that
-    may be built in this process. A number, text or array that comes out is data; nothing that comes out is code.
+    may be built in this process, `models` classes for typed values that come out, where this process has not imported
+    them already. A number, text or array that comes out is data; nothing that comes out is code.
 
     >>> with confine("CartPole-v1", sandbox="process") as env:
     ...     observation, info = env.reset(seed=0)
     ...     env.step(1).reward
     1.0
     """
-    plan = _Plan.of(target, arguments, sandbox, deadline=deadline, modules=modules, paths=paths, spaces=spaces)
-    return SandboxedEnv(plan.resident(), _spec(target, arguments))
+    plan = _Plan.of(target, arguments, sandbox, deadline=deadline, modules=modules, paths=paths)
+    return SandboxedEnv(plan.link(), _spec(target, arguments), known=spaces, models=models)
 
 
 def confine_vec(
@@ -60,6 +62,8 @@ def confine_vec(
     workers: int = 1,
     autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     episodes: EpisodePlan | None = None,
+    spaces: Sequence[type[Space[Any]]] = (),
+    models: Sequence[type] = (),
     **others: Any,
 ) -> SandboxedVectorEnv:
     """A batch of `num_envs` lanes in `workers` confined processes, as equal as can be; `others` are those of `confine`.
@@ -76,9 +80,15 @@ def confine_vec(
         raise InvalidArgument(f"workers: expected at most one for each of {count} lanes, got {number}")
     plan = _Plan.of(target, arguments, sandbox, **others)
     sizes = [count // number + (place < count % number) for place in range(number)]
-    residents = [plan.resident(size, mode.value) for size in sizes]
-    spec = _spec(target, arguments)
-    return SandboxedVectorEnv(residents, sizes, autoreset_mode=mode, episodes=episodes, spec=spec)
+    return SandboxedVectorEnv(
+        lambda size: plan.link(size, mode.value, planned=episodes is not None),
+        sizes,
+        autoreset_mode=mode,
+        episodes=episodes,
+        spec=_spec(target, arguments),
+        known=spaces,
+        models=models,
+    )
 
 
 def _spec(target: Any, arguments: Mapping[str, Any] | None) -> EnvSpec | None:
@@ -93,12 +103,11 @@ def _count(name: str, value: Any) -> int:
 
 
 class _Plan(NamedTuple):
-    """What residents are made of."""
+    """What links are made of."""
 
     launch: Callable[[], Tenant]
     blueprint: Blueprint
     deadlines: Deadlines
-    spaces: tuple[type[Space[Any]], ...]
 
     @classmethod
     def of(
@@ -110,14 +119,14 @@ class _Plan(NamedTuple):
         deadline: Deadlines | float | None = 30.0,
         modules: Sequence[str] = (),
         paths: Sequence[Any] = (),
-        spaces: Sequence[type[Space[Any]]] = (),
     ) -> "_Plan":
         blueprint = Blueprint.of(target, arguments, modules)
         launch = partial(ProcessTenant, sandbox_for(sandbox), Interpreter(blueprint.needed, paths))
-        return cls(launch, blueprint, Deadlines.of(deadline), tuple(spaces))
+        return cls(launch, blueprint, Deadlines.of(deadline))
 
-    def resident(self, lanes: int = 0, autoreset_mode: str = "NextStep") -> Resident:
-        return Resident(self.launch, self.blueprint.request(lanes, autoreset_mode), self.deadlines, self.spaces)
+    def link(self, lanes: int = 0, autoreset_mode: str = "NextStep", *, planned: bool = False) -> ProcessLink:
+        request = self.blueprint.request(lanes, autoreset_mode, planned=planned)
+        return ProcessLink(self.launch, request, self.deadlines)
 
 
 def sandbox_for(wall: Sandbox | str) -> Sandbox:

@@ -14,15 +14,15 @@ from ludus.sandbox.environment.channel import Channel, ChannelClosed, DeadlinePa
 from ludus.sandbox.environment.confining import sandbox_for
 from ludus.sandbox.environment.deadlines import Deadlines
 from ludus.sandbox.environment.ending import Ending, ending
-from ludus.sandbox.environment.failure import failure
 from ludus.sandbox.environment.interpreter import Interpreter
-from ludus.sandbox.environment.resident import Resident, release
+from ludus.sandbox.environment.process_link import ProcessLink, release
 from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
 from ludus.sandbox.environment.spawning import EndReply, EndRequest, ServerReply, SpawnReply, SpawnRequest
 from ludus.sandbox.environment.tenant import ProcessTenant, Tenant
 from ludus.sandbox.sandbox import Sandbox
 from ludus.spaces import Space
-from ludus.wire.message import DoneReply, FailedReply, Reply
+from ludus.wire.failures import read_failure
+from ludus.wire.messages import DoneReply, FailedReply, Reply
 
 __all__ = ["ForkServer"]
 
@@ -53,10 +53,12 @@ class ForkServer:
         modules: Sequence[str] = (),
         paths: Sequence[Any] = (),
         spaces: Sequence[type[Space[Any]]] = (),
+        models: Sequence[type] = (),
     ) -> None:
         self._blueprint, self.deadlines = Blueprint.of(target, arguments, modules), Deadlines.of(deadline)
         self._interpreter, self._sandbox = Interpreter(self._blueprint.needed, paths), sandbox_for(sandbox)
-        self._spec, self._spaces = target if isinstance(target, EnvSpec) else None, tuple(spaces)
+        self._spec = target if isinstance(target, EnvSpec) else None
+        self._spaces, self._models = tuple(spaces), tuple(models)
         self._closed = False
         self._held: list[Tenant] = []
         weakref.finalize(self, release, self._held, os.getpid())
@@ -64,8 +66,8 @@ class ForkServer:
 
     def spawn(self) -> SandboxedEnv:
         """A new environment, in a child of its own; a child that ends is replaced by another at `reset`."""
-        resident = Resident(self._fork, self._blueprint.request(), self.deadlines, self._spaces)
-        return SandboxedEnv(resident, self._spec)
+        link = ProcessLink(self._fork, self._blueprint.request(), self.deadlines)
+        return SandboxedEnv(link, self._spec, known=self._spaces, models=self._models)
 
     def _start(self) -> ProcessTenant:
         zygote = ProcessTenant(self._sandbox, self._interpreter, "zygote", ServerReply)
@@ -82,7 +84,7 @@ class ForkServer:
             return zygote
         zygote.close()
         if type(reply) is FailedReply:
-            raise failure(reply, "fork server")
+            raise read_failure(reply, "fork server", "in the confined process", confined=True)
         raise ChannelError(f"channel: expected a DoneReply, got a {type(reply).__name__}")
 
     def _fork(self) -> Tenant:
@@ -118,7 +120,7 @@ class ForkServer:
         if type(reply) is kind:
             return reply
         if type(reply) is FailedReply:
-            raise failure(reply, "fork server")
+            raise read_failure(reply, "fork server", "in the confined process", confined=True)
         self._zygote.close()
         raise ChannelError(f"channel: expected a {kind.__name__}, got a {type(reply).__name__}")
 

@@ -1,6 +1,6 @@
 """What is said to a fork server behind the wall, and what it answers; a `MakeRequest` comes first."""
 
-from ludus.wire.message import DoneReply, FailedReply, MakeRequest, Message
+from ludus.wire.messages import DoneReply, FailedReply, MakeRequest, Message
 
 __all__ = ["EndReply", "EndRequest", "ServerReply", "ServerRequest", "SpawnReply", "SpawnRequest"]
 

@@ -10,10 +10,10 @@ from ludus.errors import SandboxError
 from ludus.sandbox.backend import Confined, Guarantees, Usage
 from ludus.sandbox.environment.channel import Channel
 from ludus.sandbox.environment.ending import Ending, ending
-from ludus.sandbox.environment.failure import clean
 from ludus.sandbox.environment.interpreter import Interpreter
 from ludus.sandbox.sandbox import Sandbox
-from ludus.wire.message import Reply
+from ludus.wire.failures import clean
+from ludus.wire.messages import Reply
 
 __all__ = ["ProcessTenant", "Tenant"]
 

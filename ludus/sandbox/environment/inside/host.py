@@ -1,60 +1,41 @@
-"""`Host`: answers each request with one reply; what an environment raises is a reply too."""
+"""`ConfinedHost`: the host in a confined process: it makes the environment, and what goes wrong is a reply too."""
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
-from ludus.core import Env, Snapshot
-from ludus.errors import (
-    ChannelError,
-    CodecError,
-    ContractViolation,
-    InvalidAction,
-    SnapshotError,
-    shorten,
-)
-from ludus.sandbox.environment.failure import failed
-from ludus.sandbox.environment.inside.batch import HostedBatch
+from ludus.core import AutoresetMode, Env
+from ludus.errors import ChannelError, SnapshotError
+from ludus.remote.host import EnvHost
+from ludus.remote.plans import EpisodePlans
 from ludus.sandbox.environment.inside.making import make_env
-from ludus.wire import SpaceCodec, decode_value, encode_value, write_space
-from ludus.wire.message import (
+from ludus.vector import SerialVectorEnv
+from ludus.wire import encode_value, write_space
+from ludus.wire.failures import write_failure
+from ludus.wire.messages import (
     PROTOCOL,
-    BatchResetReply,
-    BatchResetRequest,
-    BatchStepReply,
-    BatchStepRequest,
     CloseRequest,
     DoneReply,
-    GetRequest,
-    HasRequest,
+    ExportRequest,
+    ImportRequest,
     MakeReply,
     MakeRequest,
-    RenderRequest,
-    ResetReply,
-    ResetRequest,
-    RestoreRequest,
-    SetRequest,
-    SnapshotReply,
-    SnapshotRequest,
-    StateRequest,
-    StepReply,
-    StepRequest,
     ValueReply,
 )
-from ludus.wire.replies import step_reply, write_info, written
 
-__all__ = ["Host"]
+__all__ = ["ConfinedHost"]
 
 
-class Host:
-    """One environment or batch, and the snapshots that were taken of it."""
+class ConfinedHost:
+    """One environment or batch, made on request. The other side holds what it gives to the spaces, so here nobody does.
 
-    env: Any
-    """`Env` or `HostedBatch`."""
+    States are pickled here and opened here, or in another process that is confined alike; the other side only carries
+    them.
+    """
 
     def __init__(self, make: Callable[[MakeRequest], Env[Any, Any]] = make_env) -> None:
         self._make = make
-        self._snapshots: dict[int, Snapshot] = {}
-        self._taken = 0
+        self._host: EnvHost | None = None
         self._answers: dict[type[Any], Callable[[Any], Any]] = {MakeRequest: self.make}
 
     def answer(self, request: Any) -> Any:
@@ -65,145 +46,64 @@ class Host:
                 raise ChannelError(f"channel: expected another request, got a {type(request).__name__}")
             return answer(request)
         except Exception as error:
-            return failed(error)
+            return write_failure(error)
 
     def make(self, request: MakeRequest) -> MakeReply:
         """Make the environment; from then on it answers."""
         if request.protocol != PROTOCOL:
             raise ChannelError(f"channel: expected protocol {PROTOCOL}, got {request.protocol}")
-        if request.lanes:
-            self.env = HostedBatch(lambda: self._make(request), request)
-            lane = self.env.first
-            self._answers = {BatchStepRequest: self.step_batch, BatchResetRequest: self.reset_batch}
-        else:
-            self.env = lane = self._make(request)
-            self._answers = {StepRequest: self.step, ResetRequest: self.reset}
-        observed, acted = lane.observation_space, lane.action_space
-        self._answers |= {
-            RenderRequest: lambda _: ValueReply(encode_value(self.env.render(), "render")),
-            GetRequest: self.get,
-            HasRequest: lambda request: ValueReply(all(one.has_wrapper_attr(request.name) for one in self._lanes())),
-            SetRequest: self.set,
-            StateRequest: self.state,
-            SnapshotRequest: self.snapshot,
-            RestoreRequest: self.restore,
-            CloseRequest: self.close,
+        env, plans = self._made(request)
+        host = self._host = EnvHost(env, max_snapshots=None, plans=plans, trusted=True, ordered=False)
+        self._answers = host.answers | {
+            ExportRequest: self._export,
+            ImportRequest: self._import,
+            CloseRequest: self._close,
         }
-        self.observations = SpaceCodec(self.env.observation_space, "observation")
-        self.finals = SpaceCodec(observed, "final_obs")
-        self.actions, self.all_actions = SpaceCodec(acted, "action"), SpaceCodec(self.env.action_space, "action")
+        lane: Any = env.envs[0] if isinstance(env, SerialVectorEnv) else env
         return MakeReply(
             PROTOCOL,
-            write_space(observed),
-            write_space(acted),
+            write_space(host.space),
+            write_space(host.action_space),
             encode_value(dict(lane.metadata), "metadata"),
             lane.render_mode,
             type(lane.unwrapped).__name__,
         )
 
-    def _lanes(self) -> list[Env[Any, Any]]:
-        return self.env.envs if isinstance(self.env, HostedBatch) else [self.env]
+    def _made(self, request: MakeRequest) -> tuple[Env[Any, Any], EpisodePlans | None]:
+        if not request.lanes:
+            return self._make(request), None
+        plans, mode = EpisodePlans(), AutoresetMode.of(request.autoreset_mode)
+        makers = [lambda: self._make(request)] * request.lanes
+        return SerialVectorEnv(makers, autoreset_mode=mode, copy=False, episodes=plans), plans
 
-    # --- one environment ---
+    # --- states for another process ---
 
-    def step(self, request: StepRequest) -> StepReply:
-        """Step by the action."""
-        return step_reply(self.env.step(self._action(request.action)), self.observations)
-
-    def _action(self, data: Any) -> Any:
+    def _export(self, request: ExportRequest) -> ValueReply:
+        host: Any = self._host
+        if request.lanes is None:
+            state: Any = host.kept(request.number) if request.number else host.dropped(host.keep())
+        else:
+            state = host.env.export_lanes(request.lanes), (host.episode_id, host.step_count, host.done, host.last)
         try:
-            return self.actions.take(data)
-        except CodecError as error:
-            raise InvalidAction(str(error)) from error
-
-    def reset(self, request: ResetRequest) -> ResetReply:
-        """Begin an episode."""
-        seed, options = decode_value(request.seed, "seed"), decode_value(request.options, "options")
-        result = self.env.reset(seed=seed, options=options)
-        if not isinstance(result, tuple) or len(result) != 2:
-            raise ContractViolation(f"reset: expected an observation and an info, got {shorten(result)}")
-        return ResetReply(written(self.observations, result[0]), write_info(result[1]))
-
-    # --- a batch ---
-
-    def step_batch(self, request: BatchStepRequest) -> BatchStepReply:
-        """Step every lane."""
-        batch: HostedBatch = self.env
-        batch.plan(request.plans)
-        if request.listed:
-            actions = [self._action(one) for one in request.actions]
-        else:
-            actions = list(self.all_actions.take(request.actions))
-        observations = batch.step(actions)
-        return BatchStepReply(
-            written(self.observations, observations),
-            batch.rewards.tobytes(),
-            batch.terminated.tobytes(),
-            batch.truncated.tobytes(),
-            self._entries(batch),
-        )
-
-    def reset_batch(self, request: BatchResetRequest) -> BatchResetReply:
-        """Begin an episode in some lanes."""
-        batch: HostedBatch = self.env
-        batch.plan(request.plans)
-        if request.lanes:
-            seeds = [decode_value(seed, "seed") for seed in request.seeds]
-            observations = batch.reset(request.lanes, seeds, decode_value(request.options, "options"))
-        else:
-            observations = batch.begin()
-        return BatchResetReply(written(self.observations, observations), self._entries(batch))
-
-    def _entries(self, batch: HostedBatch) -> list[Any]:
-        """What the lanes added to the infos, as data."""
-        return [
-            (lane, write_info(info), [written(self.finals, one) for one in final])
-            for lane, info, final in batch.entries
-        ]
-
-    # --- attributes ---
-
-    def get(self, request: GetRequest) -> ValueReply:
-        """The value of an attribute, in a batch of each lane."""
-        found = [one.get_wrapper_attr(request.name) for one in self._lanes()]
-        values = [encode_value(one, request.name) for one in found]
-        return ValueReply(values if isinstance(self.env, HostedBatch) else values[0])
-
-    def set(self, request: SetRequest) -> ValueReply:
-        """Set an attribute, in a batch of each lane."""
-        value = decode_value(request.value, request.name)
-        values = value if isinstance(self.env, HostedBatch) else [value]
-        pairs = zip(self._lanes(), values, strict=True)
-        done = [env.set_wrapper_attr(request.name, one, force=request.force) for env, one in pairs]
-        return ValueReply(all(done))
-
-    def state(self, request: StateRequest) -> ValueReply:
-        """What the environment shows of its episode, in a batch each lane."""
-        found = [encode_value(one.state_data(private=request.private), "state") for one in self._lanes()]
-        return ValueReply(found if isinstance(self.env, HostedBatch) else found[0])
-
-    # --- snapshots ---
-
-    def snapshot(self, request: SnapshotRequest) -> SnapshotReply:
-        """Keep the state under a number."""
-        for number in request.dropped:
-            self._snapshots.pop(number, None)
-        taken = self.env.snapshot()
-        self._taken += 1
-        self._snapshots[self._taken] = taken
-        return SnapshotReply(self._taken)
-
-    def restore(self, request: RestoreRequest) -> DoneReply:
-        """Go back to the state under a number."""
-        if request.number not in self._snapshots:
+            return ValueReply(pickle.dumps((request.lanes is not None, state)))
+        except Exception as error:
             raise SnapshotError(
-                f"restore: expected one of {len(self._snapshots)} snapshots, got number {request.number}"
-            )
-        self.env.restore(self._snapshots[request.number])
+                f"state: expected one that can be moved to another process, got what cannot: {error}"
+            ) from error
+
+    def _import(self, request: ImportRequest) -> DoneReply:
+        host: Any = self._host
+        parts = [pickle.loads(one) for one in request.states]  # noqa: S301  (from a process confined alike)
+        if not parts[0][0]:
+            host.adopt(parts[0][1])
+            return DoneReply()
+        host.env.import_lanes([lane for _, (lanes, _) in parts for lane in lanes])
+        host.episode_id, host.step_count, host.done, host.last = parts[0][1][1]
+        host.plans.clear()
         return DoneReply()
 
-    def close(self, request: CloseRequest) -> DoneReply:
-        """Close the environment."""
+    def _close(self, request: CloseRequest) -> DoneReply:
         del request
-        self.env.close()
+        host: Any = self._host
+        host.close()
         return DoneReply()

@@ -10,7 +10,7 @@ from typing import Any
 
 from ludus.sandbox.environment.channel import Channel
 from ludus.sandbox.environment.inside.serving import serve
-from ludus.wire.message import Request
+from ludus.wire.messages import Request
 
 __all__ = ["connected", "main", "settle"]
 

@@ -7,7 +7,7 @@ from ludus.core import Env, EnvSpec
 from ludus.core.spec import load_entry_point
 from ludus.errors import EntryPointError, LudusError
 from ludus.wire import decode_value
-from ludus.wire.message import MakeRequest
+from ludus.wire.messages import MakeRequest
 
 __all__ = ["make_env"]
 

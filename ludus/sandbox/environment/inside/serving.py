@@ -4,16 +4,16 @@ import gc
 
 from ludus.errors import CodecError, ContractViolation
 from ludus.sandbox.environment.channel import Channel, ChannelClosed
-from ludus.sandbox.environment.failure import failed
-from ludus.sandbox.environment.inside.host import Host
-from ludus.wire.message import CloseRequest, MakeRequest
+from ludus.sandbox.environment.inside.host import ConfinedHost
+from ludus.wire.failures import write_failure
+from ludus.wire.messages import CloseRequest, MakeRequest
 
 __all__ = ["serve"]
 
 
-def serve(channel: Channel, host: Host | None = None) -> None:
+def serve(channel: Channel, host: ConfinedHost | None = None) -> None:
     """Answer requests until the environment is closed, or the other side is gone."""
-    host = Host() if host is None else host
+    host = ConfinedHost() if host is None else host
     try:
         while True:
             request = channel.receive()
@@ -21,7 +21,7 @@ def serve(channel: Channel, host: Host | None = None) -> None:
             try:
                 channel.send(reply)
             except CodecError as error:  # larger than a frame may be, say
-                channel.send(failed(ContractViolation(f"{type(request).__name__}: {error}")))
+                channel.send(write_failure(ContractViolation(f"{type(request).__name__}: {error}")))
             if type(request) is CloseRequest:
                 return
             if type(request) is MakeRequest:

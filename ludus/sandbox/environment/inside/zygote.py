@@ -16,13 +16,13 @@ import numpy as np
 
 from ludus.errors import CodecError
 from ludus.sandbox.environment.channel import Channel
-from ludus.sandbox.environment.failure import failed
 from ludus.sandbox.environment.inside.main import CHANNEL, settle
 from ludus.sandbox.environment.inside.making import make_env
 from ludus.sandbox.environment.inside.serving import serve
 from ludus.sandbox.environment.spawning import EndReply, EndRequest, ServerRequest, SpawnReply
 from ludus.wire import FrameLimits, read_frame, write_frame
-from ludus.wire.message import DoneReply, MakeRequest, Request
+from ludus.wire.failures import write_failure
+from ludus.wire.messages import DoneReply, MakeRequest, Request
 
 __all__ = ["Zygote", "main"]
 
@@ -53,7 +53,7 @@ class Zygote:
             try:
                 reply = self._answer(request, descriptors)
             except Exception as error:
-                reply = failed(error)
+                reply = write_failure(error)
             self.link.sendall(write_frame(reply, self.limits))
 
     def _receive(self) -> tuple[Any, list[int]]:

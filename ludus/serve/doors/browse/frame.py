@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy as np
 
 from ludus.errors import RenderError, shorten
+from ludus.remote.host import EnvHost
 from ludus.rendering.png import to_png
 from ludus.serve.doors.browse.plain import plain
-from ludus.serve.hosted import Hosted
 
 __all__ = ["as_frame", "best_mode", "frame_of"]
 
@@ -29,7 +29,7 @@ def best_mode(modes: Iterable[str]) -> str | None:
     return next((mode for mode in MODES if mode in offered), None)
 
 
-def frame_of(hosted: Hosted) -> dict[str, Any] | None:
+def frame_of(hosted: EnvHost) -> dict[str, Any] | None:
     """The current picture; None where there is none, and what went wrong where drawing failed."""
     if hosted.env.render_mode is None:
         return None

@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 
 from ludus.errors import CodecError, InvalidAction, InvalidArgument, InvalidValue, ResetNeeded, shorten
+from ludus.remote.host import EnvHost, Outcome
 from ludus.serve.access import Principal
 from ludus.serve.doors.browse.frame import frame_of
 from ludus.serve.doors.browse.plain import observed, plain
 from ludus.serve.doors.browse.portrait import open_session
 from ludus.serve.failing import error_reply
-from ludus.serve.hosted import Hosted, Outcome
 from ludus.serve.server import Server
 from ludus.serve.session import Session
 from ludus.spaces import Discrete
@@ -78,7 +78,7 @@ class Playing:
             raise InvalidArgument(f"options: expected an object or null, got {shorten(options)}")
         session = await self._opened()
 
-        def work(hosted: Hosted) -> dict[str, Any]:
+        def work(hosted: EnvHost) -> dict[str, Any]:
             outcome = hosted.reset(seed=seed, options=options)
             if seed is not None:  # random actions are a part of what a seed stands for
                 hosted.action_space.seed(seed)
@@ -90,7 +90,7 @@ class Playing:
         if "action" not in message:
             raise InvalidAction("step: expected an action, got none")
 
-        def work(hosted: Hosted) -> dict[str, Any]:
+        def work(hosted: EnvHost) -> dict[str, Any]:
             return _stepped(hosted, _action(hosted, message["action"])) | _framed(hosted, message)
 
         return await self._timed(work)
@@ -130,7 +130,7 @@ class Playing:
             raise ResetNeeded("play: expected reset first, got no episode under way")
         return self._session
 
-    async def _timed(self, work: Callable[[Hosted], dict[str, Any]]) -> dict[str, Any]:
+    async def _timed(self, work: Callable[[EnvHost], dict[str, Any]]) -> dict[str, Any]:
         begin = monotonic()
         told = await self._begun().call(work)
         self._server.metrics.count("steps", env=self._begun().served.name)
@@ -148,7 +148,7 @@ def _read(text: str) -> dict[str, Any]:
     return message
 
 
-def _action(hosted: Hosted, data: Any) -> Any:
+def _action(hosted: EnvHost, data: Any) -> Any:
     try:
         action = hosted.action_space.decode(data)
     except (CodecError, InvalidValue) as error:
@@ -157,19 +157,19 @@ def _action(hosted: Hosted, data: Any) -> Any:
     return action
 
 
-def _at_random(hosted: Hosted) -> dict[str, Any]:
+def _at_random(hosted: EnvHost) -> dict[str, Any]:
     """A step with a sampled action; one that the environment's mask allows, where it tells one."""
     space, mask = hosted.action_space, hosted.last.info.get("action_mask")
     return _stepped(hosted, space.sample(mask) if mask is not None and isinstance(space, Discrete) else space.sample())
 
 
-def _stepped(hosted: Hosted, action: Any) -> dict[str, Any]:
+def _stepped(hosted: EnvHost, action: Any) -> dict[str, Any]:
     if hosted.done:
         raise ResetNeeded("step: expected reset, since the episode is over")
     return {"action": observed(hosted.action_space, action), **_told(hosted, hosted.step(action))}
 
 
-def _told(hosted: Hosted, outcome: Outcome) -> dict[str, Any]:
+def _told(hosted: EnvHost, outcome: Outcome) -> dict[str, Any]:
     return {
         "observation": observed(hosted.space, outcome.observation),
         "reward": plain(outcome.reward),
@@ -182,5 +182,5 @@ def _told(hosted: Hosted, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _framed(hosted: Hosted, message: dict[str, Any]) -> dict[str, Any]:
+def _framed(hosted: EnvHost, message: dict[str, Any]) -> dict[str, Any]:
     return {"frame": frame_of(hosted)} if message.get("frame") else {}

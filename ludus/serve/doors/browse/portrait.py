@@ -7,10 +7,10 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from ludus.errors import ServerBusy
+from ludus.remote.host import EnvHost
 from ludus.serve.access import Principal
 from ludus.serve.doors.browse.frame import best_mode, frame_of
 from ludus.serve.doors.browse.keys import key_table
-from ludus.serve.hosted import Hosted
 from ludus.serve.served import Served
 from ludus.serve.server import Server
 from ludus.serve.session import Session
@@ -70,7 +70,7 @@ class Portraits:
                 await self._server.sessions.close(session, "its picture was taken")
 
 
-def _portrayed(hosted: Hosted) -> Portrait:
+def _portrayed(hosted: EnvHost) -> Portrait:
     keys = key_table(hosted.env)
     frame: dict[str, Any] | None = None
     with suppress(Exception):

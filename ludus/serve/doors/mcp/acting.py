@@ -6,10 +6,10 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, SessionLost, shorten
+from ludus.remote.host import EnvHost
 from ludus.serve.access import Principal
 from ludus.serve.doors.mcp.results import Answer, answer_of, tool_entries
 from ludus.serve.doors.mcp.rpc import INTERNAL, INVALID_PARAMS, Refusal
-from ludus.serve.hosted import Hosted
 from ludus.serve.served import Served
 from ludus.serve.server import Server
 from ludus.serve.session import Session
@@ -117,7 +117,7 @@ def asked_tool(params: dict[str, Any]) -> Asked:
     return Asked(name, arguments or {})
 
 
-def _step(asked: Asked, hosted: Hosted) -> Answer:
+def _step(asked: Asked, hosted: EnvHost) -> Answer:
     if hosted.batched:
         raise InvalidArgument("tools/call: expected a session of one environment, got one of a batch")
     if hosted.done:
@@ -130,13 +130,13 @@ def _step(asked: Asked, hosted: Hosted) -> Answer:
     return answer_of(hosted.space, hosted.step(action))
 
 
-def _begin(hosted: Hosted) -> Answer | None:
+def _begin(hosted: EnvHost) -> Answer | None:
     if hosted.batched or hosted.step_count:
         return None
     return answer_of(hosted.space, hosted.reset() if hosted.episode_id is None else hosted.last)
 
 
-def _reset(known: dict[str, Any], hosted: Hosted) -> dict[str, Any]:
+def _reset(known: dict[str, Any], hosted: EnvHost) -> dict[str, Any]:
     if hosted.batched:
         raise InvalidArgument("ludus/reset: expected a session of one environment, got one of a batch")
     outcome = hosted.reset(**known)

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from ludus.serve.hosted import CUT, Outcome
+from ludus.remote.host import CUT, Outcome
 from ludus.serve.served import Served
 from ludus.spaces import Record, Space
 from ludus.tools import Tool, ToolOutcome, result_of

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ludus.errors import CodecError, InvalidAction, InvalidValue, shorten
+from ludus.remote.host import Outcome
 from ludus.serve.doors.mcp import openenv_result
-from ludus.serve.hosted import Outcome
 from ludus.spaces import Space
 from ludus.tools import Tool
 from ludus.tools.calls import Call, Calls

@@ -7,8 +7,8 @@ A space whose JSON is an object (Record, Dict, Graph) is that object. Any other 
 from typing import Any, NamedTuple
 
 from ludus.errors import CodecError, ContractViolation, InvalidAction, InvalidValue, shorten
+from ludus.remote.host import Outcome
 from ludus.serve.doors.openenv.calling import CALL, LIST, CallRefused, call_of, called, listed, refused, schema
-from ludus.serve.hosted import Outcome
 from ludus.serve.served import Description
 
 __all__ = ["Form", "Reading"]

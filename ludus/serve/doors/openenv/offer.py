@@ -5,10 +5,10 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from ludus.errors import ContractViolation, InvalidArgument, shorten
+from ludus.remote.host import EnvHost, Outcome
 from ludus.serve.access import Principal
 from ludus.serve.doors.openenv.form import Form
 from ludus.serve.doors.openenv.plain import number, plain, to_json
-from ludus.serve.hosted import Hosted, Outcome
 from ludus.serve.served import Served
 from ludus.serve.server import Server
 from ludus.serve.session import Session
@@ -74,7 +74,7 @@ class Offer:
         """Begin an episode; `full` envelopes say `metadata` even if there is none."""
         asked, form = ResetAsked.read(data), await self.form()
 
-        def work(hosted: Hosted) -> bytes:
+        def work(hosted: EnvHost) -> bytes:
             outcome = hosted.reset(seed=asked.seed, options=asked.options, episode_id=asked.episode_id)
             return to_json(_envelope(form.observation(outcome.observation), outcome, session.id, full))
 
@@ -89,7 +89,7 @@ class Offer:
         if reading.answer is not None:
             return to_json(_envelope(reading.answer, Outcome(None, None, False, False, {}), session.id, full))
 
-        def work(hosted: Hosted) -> bytes:
+        def work(hosted: EnvHost) -> bytes:
             if begins and reading.tool and hosted.episode_id is None:
                 hosted.reset()
             outcome = hosted.step(reading.action)

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 from starlette.routing import BaseRoute, Route
 
 from ludus.errors import InvalidArgument, listing, shorten
+from ludus.remote.host import EnvHost
 from ludus.serve.doors.openenv.exchange import Asked, Endpoint, Reply, json_reply
 from ludus.serve.doors.openenv.offer import Offer
 from ludus.serve.doors.openenv.plain import plain
-from ludus.serve.hosted import Hosted
 
 __all__ = ["Tasks", "routes"]
 
@@ -80,7 +80,7 @@ def _arguments(data: dict[str, Any], keys: tuple[str, ...]) -> list[Any]:
     return [data[name] for name in keys]
 
 
-def _called(hosted: Hosted, method: str, arguments: list[Any]) -> Any:
+def _called(hosted: EnvHost, method: str, arguments: list[Any]) -> Any:
     found: Any = getattr(hosted.env.unwrapped, method, None)
     if not callable(found):
         raise Missing(method)

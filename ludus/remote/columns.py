@@ -1,50 +1,39 @@
-"""`Columns`: what a confined batch knows of its lanes on this side, and what a step writes for each of them."""
+"""`Columns`: what this side knows of the lanes of a batch elsewhere: the episodes and seeds of each."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from ludus.core import AutoresetMode, EpisodePlan, Info
+from ludus.core import EpisodePlan, Info
 from ludus.core.episode import planned
-from ludus.sandbox.environment.resident import travelling
-from ludus.sandbox.environment.restart import next_seed
+from ludus.remote.codec import travelling
+from ludus.remote.env import next_seed
 from ludus.seeding import as_seed
 from ludus.wire import encode_value
-from ludus.wire.message import Plan
+from ludus.wire.messages import Plan
 
-__all__ = ["Columns"]
-
-AddInfo = Callable[[Info, Info, int], Info]
-"""How the info of a lane enters those of the batch."""
+__all__ = ["Columns", "lane_info"]
 
 
 class Columns:
-    """One entry for each lane: rewards and flags of the last step, where it is in its episodes, and its seed."""
+    """One entry for each lane."""
 
-    def __init__(self, count: int, mode: AutoresetMode, episodes: EpisodePlan | None, add: AddInfo) -> None:
-        self.count, self.mode, self.episodes, self._add = count, mode, episodes, add
+    def __init__(self, count: int, episodes: EpisodePlan | None) -> None:
+        self.count, self.episodes = count, episodes
         self.ended = np.ones(count, dtype=np.bool_)
         self.numbers = np.zeros(count, dtype=np.int64)
+        """Episodes that autoreset has begun since a reset."""
         self.seeds: list[int | None] = [None] * count
         self.restarts = [0] * count
         self.unplanned: set[int] = set()
-        self.clear()
-
-    def clear(self) -> None:
-        """Nothing of a step yet."""
-        self.rewards = np.zeros(self.count)
-        self.terminated, self.truncated = np.zeros(self.count, np.bool_), np.zeros(self.count, np.bool_)
-        self.infos: Info = {}
-
-    def add(self, info: Info, lane: int) -> None:
-        """Enter what a lane says."""
-        self._add(self.infos, info, lane)
+        """Lanes whose next episode the other side has not been told of."""
 
     def seeded(self, mask: Any, seeds: list[int | None]) -> None:
         """Remember how lanes are seeded from outside: what follows after a restart follows from it."""
         self.numbers[mask] = 0
         for lane in np.flatnonzero(mask):
+            self.unplanned.add(int(lane))
             if seeds[lane] is not None:
                 self.seeds[lane], self.restarts[lane] = seeds[lane], 0
 
@@ -71,7 +60,7 @@ class Columns:
         """A new episode began in some lanes: the one after it has to be planned."""
         for lane in lanes:
             self.numbers[lane] += 1
-            self.unplanned.add(lane)
+            self.unplanned.add(int(lane))
 
     def beginnings(self, begin: int, end: int) -> list[Plan]:
         """How the lanes of a new process begin the episode that they are at, as data."""
@@ -82,16 +71,30 @@ class Columns:
             found.append((lane - begin, encode_value(seed), travelling(episode.options, "options")))
         return found
 
-    def plans(self, lanes: Iterable[int], begin: int) -> list[Plan]:
-        """What is planned for the next episode of lanes of the share from `begin` on, as data."""
-        found: list[Plan] = []
-        for lane in lanes if self.episodes is not None else ():
-            episode = planned(self.episodes, begin + lane, int(self.numbers[begin + lane]) + 1)
-            found.append((lane, travelling(episode.seed, "seed"), travelling(episode.options, "options")))
-        return found
-
     def take_plans(self, begin: int, end: int) -> list[Plan]:
-        """The plans that the share from `begin` to `end` has not been told yet."""
+        """What is planned for the next episode of lanes of which the other side has not been told yet."""
+        if self.episodes is None or not self.unplanned:
+            return []
         lanes = sorted(lane for lane in self.unplanned if begin <= lane < end)
         self.unplanned -= set(lanes)
-        return self.plans([lane - begin for lane in lanes], begin)
+        found: list[Plan] = []
+        for lane in lanes:
+            episode = planned(self.episodes, lane, int(self.numbers[lane]) + 1)
+            found.append((lane - begin, travelling(episode.seed, "seed"), travelling(episode.options, "options")))
+        return found
+
+
+def lane_info(infos: Info, lane: int) -> Info:
+    """What one lane says in the infos of a batch.
+
+    >>> lane_info({"steps": np.array([3, 0]), "_steps": np.array([True, False])}, 0)
+    {'steps': np.int64(3)}
+    """
+    found: Info = {}
+    for key, column in infos.items():
+        mask: Any = infos.get(f"_{key}")
+        if mask is None or not mask[lane]:
+            continue
+        value: Any = lane_info(column, lane) if isinstance(column, dict) else column[lane]
+        found[key] = bool(value) if isinstance(value, np.bool_) else value
+    return found

@@ -5,28 +5,31 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ludus.wire.pictures import read_png
 
 import ludus
 from ludus.core import Env, Step
 from ludus.errors import ContractViolation, InvalidArgument, ResetNeeded, SandboxError, SnapshotError
+from ludus.remote.host import EnvHost, Outcome, as_png
 from ludus.serve.failing import error_reply, is_infrastructure, status_of
-from ludus.serve.hosted import Hosted, Outcome, as_png
 from ludus.serve.served import Served
 from ludus.serve.settings import Settings
 from ludus.spaces import Discrete
-from ludus.wire.message import ResetRequest, StepRequest
-from ludus.wire.pictures import read_png
+from ludus.wire.messages import (
+    ResetRequest,
+    StepRequest,
+)
 from tests.serve.wired_worlds import Film, Gate
 
 
 @pytest.fixture
-def hosted() -> Iterator[Hosted]:
-    found = Hosted(ludus.make("CartPole-v1"))
+def hosted() -> Iterator[EnvHost]:
+    found = EnvHost(ludus.make("CartPole-v1"))
     yield found
     found.close()
 
 
-def test_an_episode_has_a_name_and_counts_its_steps(hosted: Hosted) -> None:
+def test_an_episode_has_a_name_and_counts_its_steps(hosted: EnvHost) -> None:
     with pytest.raises(ResetNeeded, match="expected reset first"):
         hosted.step(0)
     first = hosted.reset(seed=0)
@@ -45,7 +48,7 @@ def test_an_episode_has_a_name_and_counts_its_steps(hosted: Hosted) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "x" * 256, 7, ["a"]])
-def test_names_of_episodes_are_checked(hosted: Hosted, name: Any) -> None:
+def test_names_of_episodes_are_checked(hosted: EnvHost, name: Any) -> None:
     with pytest.raises(InvalidArgument, match="episode_id: expected text of 1 to 255 characters"):
         hosted.reset(episode_id=name)
     assert hosted.episode_id is None
@@ -69,7 +72,7 @@ class Torn(Env[Any, Any]):
 @pytest.mark.parametrize("first", [None, 0, (0,), (0, {}, 1), (0, [1]), (object(), {}), (0, {"hook": print})])
 def test_a_reset_that_is_none_is_the_environments_fault(first: Any) -> None:
     with pytest.raises(ContractViolation) as caught:
-        Hosted(Torn(first)).answer(ResetRequest(None, None))
+        EnvHost(Torn(first)).answer(ResetRequest(None, None))
     assert is_infrastructure(caught.value)
 
 
@@ -87,7 +90,7 @@ def test_a_reset_that_is_none_is_the_environments_fault(first: Any) -> None:
     ],
 )
 def test_a_step_that_is_none_is_the_environments_fault(then: Any) -> None:
-    hosted = Hosted(Torn(then=then))
+    hosted = EnvHost(Torn(then=then))
     hosted.reset()
     with pytest.raises(ContractViolation):
         hosted.answer(StepRequest(0))
@@ -95,13 +98,13 @@ def test_a_step_that_is_none_is_the_environments_fault(then: Any) -> None:
 
 @pytest.mark.parametrize("reward", [1, 2.5, np.float32(0.5), np.int64(3), np.array(2.0)])
 def test_rewards_that_are_numbers_travel(reward: Any) -> None:
-    hosted = Hosted(Torn(then=Step(0, reward, np.True_, False, {})))
+    hosted = EnvHost(Torn(then=Step(0, reward, np.True_, False, {})))
     hosted.reset()
     assert hosted.answer(StepRequest(0)).terminated is True
     assert hosted.done is True
 
 
-def test_snapshots_hold_the_episode_too(hosted: Hosted) -> None:
+def test_snapshots_hold_the_episode_too(hosted: EnvHost) -> None:
     hosted.reset(seed=3, episode_id="one")
     number = hosted.keep()
     first = hosted.step(1)
@@ -119,7 +122,7 @@ def test_snapshots_hold_the_episode_too(hosted: Hosted) -> None:
 
 def test_a_batch_tells_the_state_of_its_lanes_where_they_have_one() -> None:
     with ludus.make_vec(Gate, 2) as envs:
-        hosted = Hosted(envs)
+        hosted = EnvHost(envs)
         hosted.reset(seed=0)
         hosted.step([0, 0])
         assert hosted.state()["lanes"] == [{"tries": 1}] * 2
@@ -127,13 +130,13 @@ def test_a_batch_tells_the_state_of_its_lanes_where_they_have_one() -> None:
         assert not hosted.can_interrupt
         assert hosted.interrupt() is False
     with ludus.make_vec("CartPole-v1", 2) as envs:
-        hosted = Hosted(envs)
+        hosted = EnvHost(envs)
         hosted.reset(seed=0)
         assert set(hosted.state()) == {"episode_id", "step_count"}
 
 
 def test_pictures_are_pngs() -> None:
-    hosted = Hosted(Film(render_mode="rgb_array"))
+    hosted = EnvHost(Film(render_mode="rgb_array"))
     hosted.reset()
     hosted.step(200)
     assert (read_png(hosted.picture()) == 200).all()

@@ -10,7 +10,7 @@ import pytest
 from ludus.errors import CodecError
 from ludus.wire import FrameLimits
 from ludus.wire import network as wire
-from ludus.wire.message import (
+from ludus.wire.messages import (
     CloseRequest,
     DoneReply,
     RenderRequest,
@@ -28,9 +28,9 @@ from ludus.wire.message import (
 LIMITS = FrameLimits()
 REQUESTS: list[Any] = [
     StepRequest({"x": [1, 2.5, b"bytes", None]}),
-    wire.VectorStepRequest(b"\0\1"),
+    wire.BatchStepRequest(b"\0\1"),
     ResetRequest(7, {"options": True}),
-    wire.VectorResetRequest([1, 2], None),
+    wire.BatchResetRequest([1, 2], None),
     RenderRequest(),
     wire.PictureRequest(),
     StateRequest(True),
@@ -43,15 +43,15 @@ REQUESTS: list[Any] = [
 ]
 REPLIES: list[Any] = [
     StepReply(b"\0" * 16, 1.0, False, True, {"a": 1}),
-    wire.VectorStepReply(b"", b"", b"", b"", {}),
+    wire.BatchStepReply(b"", b"", b"", b"", {}),
     ResetReply(None, {}),
-    wire.VectorResetReply([], {"x": {"$objects": [None]}}),
+    wire.BatchReply([], {"x": {"$objects": [None]}}),
     ValueReply([1]),
     SnapshotReply(3),
     DoneReply(),
     wire.WelcomeReply(1, "0.x", "e", 0, "", {}, {}, {}, None, "E", "", 0, "agent", {"size": 1}, "none", "raw"),
     wire.ForkReply("0.y"),
-    wire.ErrorReply("InvalidAction", "no", infrastructure=True, retry_after=1.5),
+    wire.FailedReply("InvalidAction", "no", infrastructure=True, retry_after=1.5),
 ]
 
 
@@ -114,7 +114,7 @@ def test_a_message_beyond_the_limit_is_refused() -> None:
 
 def test_replies_are_no_requests() -> None:
     with pytest.raises(CodecError):
-        wire.read_asked(wire.write_message(wire.Answered(1, wire.ErrorReply("a", "b"))), LIMITS)
+        wire.read_asked(wire.write_message(wire.Answered(1, wire.FailedReply("a", "b"))), LIMITS)
 
 
 def test_any_bytes_are_a_message_or_a_codec_error() -> None:

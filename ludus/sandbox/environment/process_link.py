@@ -1,4 +1,4 @@
-"""`Resident`: an environment behind a wall, asked one thing at a time, whose process may end or say nonsense."""
+"""`ProcessLink`: the link to an environment in a confined process, which may end, or say nonsense, at any time."""
 
 import os
 import weakref
@@ -10,51 +10,60 @@ from ludus.errors import (
     ClosedEnvironment,
     CodecError,
     ContractViolation,
-    InvalidArgument,
-    InvalidValue,
     LudusError,
     ResetNeeded,
-    shorten,
+    SnapshotError,
 )
+from ludus.remote.link import Link, LinkEnded
 from ludus.sandbox.environment.channel import ChannelClosed, DeadlinePassed
 from ludus.sandbox.environment.deadlines import Deadlines
 from ludus.sandbox.environment.ending import Ending
-from ludus.sandbox.environment.failure import clean, failure
 from ludus.sandbox.environment.tenant import Tenant
-from ludus.spaces import Space
-from ludus.wire import decode_value, encode_value, read_space
-from ludus.wire.message import PROTOCOL, CloseRequest, DoneReply, FailedReply, MakeReply, MakeRequest
+from ludus.wire.failures import clean, read_failure
+from ludus.wire.messages import (
+    PROTOCOL,
+    AutoresetRequest,
+    BatchResetRequest,
+    BatchStepRequest,
+    CloseRequest,
+    DoneReply,
+    ExportRequest,
+    FailedReply,
+    ImportRequest,
+    MakeReply,
+    MakeRequest,
+    ResetRequest,
+    StepRequest,
+    ValueReply,
+)
 
-__all__ = ["RESERVED", "Resident", "TenantEnded", "read_info", "read_observation", "release", "travelling"]
+__all__ = ["RESERVED", "ProcessEnded", "ProcessLink", "release"]
 
 ReplyT = TypeVar("ReplyT")
-LONGEST_MODE = 100
 RESERVED = "sandbox"
 """The key of `info` under which this side tells why an episode was cut: nobody else may."""
 
 
-class TenantEnded(Exception):
+class ProcessEnded(LinkEnded):
     """The process ended in the middle of a request."""
 
     def __init__(self, ending: Ending) -> None:
-        super().__init__(ending.reason)
+        super().__init__(ending.reason, {RESERVED: ending.info})
         self.ending = ending
 
+    def error(self, what: str, advice: str = "; reset() starts it anew") -> LudusError:
+        """For a call that has no episode to cut short."""
+        return self.ending.error(what, advice)
 
-class Resident:
-    """Starts a tenant by `launch`, has it make what `request` says, and starts another one after its end.
+
+class ProcessLink:
+    """Starts a process by `launch`, has it make what `request` says, and starts another one after its end.
 
     Where this object is forgotten without `close`, its process is killed all the same.
     """
 
-    def __init__(
-        self,
-        launch: Callable[[], Tenant],
-        request: MakeRequest,
-        deadlines: Deadlines,
-        known: tuple[type[Space[Any]], ...] = (),
-    ) -> None:
-        self.launch, self.request, self.deadlines, self.known = launch, request, deadlines, known
+    def __init__(self, launch: Callable[[], Tenant], request: MakeRequest, deadlines: Deadlines) -> None:
+        self.launch, self.request, self.deadlines = launch, request, deadlines
         self.name = clean(request.target, 80) if not request.is_spec else "the environment"
         self.tenant: Tenant | None = None
         self.last: Tenant | None = None
@@ -62,42 +71,68 @@ class Resident:
         self.ending: Ending | None = None
         self.closed = False
         self.starts = 0
-        self.dropped: list[int] = []
-        """Snapshots that nobody holds any more."""
-        self._made: MakeReply | None = None
+        self.made: MakeReply | None = None
+        self._dropped: list[int] = []
         self._gone: ChannelClosed | DeadlinePassed | None = None
         self._held: list[Tenant] = []
         weakref.finalize(self, release, self._held, os.getpid())
+        self._seconds: dict[type[Any], float | None] = {
+            StepRequest: deadlines.step,
+            BatchStepRequest: deadlines.step,
+            ResetRequest: deadlines.reset,
+            BatchResetRequest: deadlines.reset,
+            AutoresetRequest: deadlines.reset,
+            MakeRequest: deadlines.start,
+            CloseRequest: deadlines.close,
+        }
+        self._step_seconds = deadlines.step
 
     # --- start and end ---
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is a process."""
+        return self.tenant is not None
+
+    @property
+    def process(self) -> Any:
+        """The process, or the one that was."""
+        return self.tenant or self.last
 
     def open(self) -> MakeReply:
         """Start a process, and have the environment made."""
         self.start()
         return self.greet()
 
+    def reopen(self) -> dict[str, Any]:
+        """Start another process."""
+        if self.closed:
+            raise self._absent()
+        self.open()
+        return {"_restarted": True}
+
     def start(self) -> None:
         """Start a process and tell it what to make, without waiting for it."""
         self.tenant = self.launch()
         self._held[:] = [self.tenant]
         self.starts += 1
-        self.dropped.clear()
+        self._dropped.clear()
         self.ending = None
-        self.post(self.request, self.deadlines.start)
+        self.post(self.request)
 
     def greet(self) -> MakeReply:
         """What was made: from a process after the first, the same spaces."""
         try:
             made = self.collect(MakeReply)
-        except TenantEnded as ended:
-            raise ended.ending.error(f"{self.name}, starting", "") from None
+        except ProcessEnded as ended:
+            raise ended.error(f"{self.name}, starting", "") from None
         except BaseException:
             self.abandon()
             raise
         if made.protocol != PROTOCOL:
             self.abandon()
             raise ChannelError(f"channel: expected protocol {PROTOCOL}, got {made.protocol}")
-        before, self._made = self._made, made
+        before, self.made = self.made, made
         if before is not None and (before.observation_space, before.action_space) != (
             made.observation_space,
             made.action_space,
@@ -134,8 +169,8 @@ class Resident:
         if tenant is None:
             return
         try:
-            self.ask(CloseRequest(), DoneReply, self.deadlines.close)
-        except (TenantEnded, ChannelError):
+            self.ask(CloseRequest(), DoneReply)
+        except (ProcessEnded, ChannelError):
             pass  # it is gone, which is what was asked for
         finally:
             self.last, self.tenant = tenant, None
@@ -144,11 +179,17 @@ class Resident:
 
     # --- questions ---
 
-    def ask(self, request: Any, kind: type[ReplyT], seconds: float | None) -> ReplyT:
-        """The reply to a request. TenantEnded where there is none; the error that the other side raised."""
+    def ask(self, request: Any, kind: type[ReplyT]) -> ReplyT:
+        """The reply to a request. ProcessEnded where there is none; the error that the other side raised."""
         tenant = self.tenant
         if tenant is None:
             raise self._absent()
+        wanted = type(request)
+        if wanted is StepRequest:
+            seconds = self._step_seconds
+        else:
+            seconds = self._seconds.get(wanted, self.deadlines.other)
+            tenant.drain()
         try:
             reply = tenant.channel.exchange(request, seconds)
         except (ChannelClosed, DeadlinePassed) as gone:
@@ -162,14 +203,14 @@ class Resident:
             return reply
         raise self._unexpected(reply, kind)
 
-    def post(self, request: Any, seconds: float | None) -> None:
+    def post(self, request: Any) -> None:
         """Send a request whose reply is collected later."""
         tenant = self.tenant
         if tenant is None:
             raise self._absent()
         self._gone = None
         try:
-            tenant.channel.post(request, seconds)
+            tenant.channel.post(request, self._seconds.get(type(request), self.deadlines.other))
         except (ChannelClosed, DeadlinePassed) as gone:
             self._gone = gone  # told when the reply is collected
         except CodecError:
@@ -202,86 +243,60 @@ class Resident:
         why = "it was not started" if self.ending is None else self.ending.reason
         return ResetNeeded(f"{self.name}: expected reset() first, since {why}; reset() starts it anew")
 
-    def _ended(self, tenant: Tenant, gone: BaseException) -> TenantEnded:
+    def _ended(self, tenant: Tenant, gone: BaseException) -> ProcessEnded:
         limit = "deadline" if isinstance(gone, DeadlinePassed) else None
-        return TenantEnded(self._finish(tenant.end(limit)))
+        return ProcessEnded(self._finish(tenant.end(limit)))
 
     def _unexpected(self, reply: Any, kind: type[Any]) -> LudusError:
         if type(reply) is FailedReply:
-            return failure(reply, self.name)
+            return read_failure(reply, self.name, "in the confined process", confined=True)
         self.abandon()
         return ChannelError(f"channel: expected a {kind.__name__}, got a {type(reply).__name__}")
 
-    def drop(self, number: int, start: int) -> None:
-        """Forget a snapshot, with the next one that is taken."""
-        if start == self.starts:
-            self.dropped.append(number)
+    # --- snapshots ---
 
-    # --- what was made ---
+    def forget(self, number: int) -> None:
+        """A snapshot that nobody holds any more."""
+        self._dropped.append(number)
 
-    def space(self, which: str) -> Space[Any]:
-        """The observation or action space that the environment announced."""
-        try:
-            return read_space(getattr(self._made, which), which, known=self.known)
-        except CodecError as error:
-            self.abandon()
-            raise ContractViolation(f"{self.name}: {error}") from error
-
-    def render_mode(self) -> str | None:
-        """The render mode that the environment announced, checked to look like one."""
-        mode = None if self._made is None else self._made.render_mode
-        if mode is not None and clean(mode, LONGEST_MODE) != mode:
-            self.abandon()
-            raise ContractViolation(f"{self.name} render_mode: expected a word, got {shorten(mode)}")
-        return mode
-
-    def metadata(self) -> dict[str, Any]:
-        """The metadata that the environment announced, with its render modes checked."""
-        try:
-            found = decode_value(getattr(self._made, "metadata", None), "metadata")
-        except CodecError as error:
-            self.abandon()
-            raise ContractViolation(f"{self.name}: {error}") from error
-        modes = found.get("render_modes", []) if isinstance(found, dict) else None
-        if not isinstance(modes, list | tuple) or not all(isinstance(mode, str) for mode in modes):
-            self.abandon()
-            raise ContractViolation(f"{self.name} metadata: expected a list of render_modes, got {shorten(modes)}")
+    def dropped(self) -> list[int]:
+        """Those to be forgotten there with the next one that is taken."""
+        found, self._dropped = self._dropped, []
         return found
 
+    def identity(self) -> object:
+        """The process, which keeps its snapshots."""
+        return None if self.tenant is None else self.starts
 
-def travelling(value: Any, name: str) -> Any:
-    """A value as data for the channel; InvalidArgument names what cannot travel."""
-    try:
-        return encode_value(value, name)
-    except CodecError as error:
-        raise InvalidArgument(str(error)) from error
+    def export(self, number: int = 0, lanes: list[int] | None = None) -> bytes:
+        """A snapshot (0: of now) as bytes that only a process confined alike may open; of a batch, of these lanes."""
+        try:
+            state = self.ask(ExportRequest(number, lanes), ValueReply).value
+        except ProcessEnded as ended:
+            raise ended.error(f"{self.name}.export") from None
+        if type(state) is not bytes:
+            self.abandon()
+            raise ChannelError(f"channel: expected a state as bytes, got a {type(state).__name__}")
+        return state
 
+    def take(self, states: list[bytes]) -> None:
+        """Go on from what other processes exported; this one opens it, not we. Of several, each is a lane."""
+        try:
+            self.ask(ImportRequest(states), DoneReply)
+        except ProcessEnded as ended:
+            raise ended.error(f"{self.name}.restore") from None
 
-def read_info(data: dict[str, Any], name: str) -> dict[str, Any]:
-    """The info in a reply: plain data and arrays, and nothing under the key that is this side's own."""
-    if not data:
-        return {}
-    try:
-        info = decode_value(data, "info")
-    except CodecError as error:
-        raise ContractViolation(f"{name}: {error}") from error
-    if not isinstance(info, dict):
-        raise ContractViolation(f"{name} info: expected a dictionary, got {shorten(info)}")
-    for one in (info, info.get("final_info")):
-        if isinstance(one, dict) and RESERVED in one:
-            raise ContractViolation(
-                f"{name} info[{RESERVED!r}]: expected another name, since this one tells why an episode was cut, "
-                f"got {shorten(one[RESERVED])}"
+    def move(self, source: Link, number: int) -> None:
+        """Go on from a snapshot of another process."""
+        if not isinstance(source, ProcessLink) or not source.alive:
+            raise SnapshotError(
+                f"restore: expected a snapshot whose process is there, got one of {source.name} whose process is gone: "
+                "the state of a confined environment stays with its process"
             )
-    return info
-
-
-def read_observation(read: Callable[[Any], Any], data: Any, name: str) -> Any:
-    """The observation in a reply, which is in its space."""
-    try:
-        return read(data)
-    except (CodecError, InvalidValue) as error:
-        raise ContractViolation(f"{name}: {error}") from error
+        state = source.export(number)
+        if not self.alive:
+            self.reopen()
+        self.take([state])
 
 
 def release(held: list[Tenant], owner: int) -> None:

@@ -1,0 +1,111 @@
+"""`SessionLink`: the link to an environment at a server: a session, and the line that it is carried on over."""
+
+import weakref
+from threading import RLock
+from typing import Any, TypeVar
+
+from ludus.client.opening import Opening
+from ludus.client.talk import Talk, drive
+from ludus.errors import SnapshotError
+from ludus.remote.link import Link
+from ludus.wire.messages import ForkReply, ForkRequest
+
+__all__ = ["SessionLink", "let_go"]
+
+ReplyT = TypeVar("ReplyT")
+T = TypeVar("T")
+REOPENED = "session_reopened"
+"""The key of `info` under which the first reset of a new session tells why there is one."""
+
+
+class SessionLink:
+    """A session at a server over a line that blocks. Threads that share it wait for each other."""
+
+    def __init__(self, opening: Opening, line: Any, session: Any) -> None:
+        self.opening, self.session, self._line = opening, session, line
+        self._turn = RLock()
+        self._posted: Any = None
+        self.finalizer = weakref.finalize(self, let_go, line, opening)
+
+    def drive(self, talk: Talk[T]) -> T:
+        """Carry out a talk; nobody else has the line meanwhile."""
+        with self._turn:
+            return drive(talk, self._line)
+
+    @property
+    def name(self) -> str:
+        """Of the environment, for messages."""
+        return self.session.name
+
+    @property
+    def alive(self) -> bool:
+        """Whether the session is there, as far as is known."""
+        return self.session.alive
+
+    def ask(self, request: Any, kind: type[ReplyT]) -> ReplyT:
+        """The reply to a request; a connection that is lost meanwhile is made anew."""
+        with self._turn:
+            return drive(self.session.ask(request, kind), self._line)
+
+    def post(self, request: Any) -> None:
+        """Remember a request until its reply is collected: there is one server to ask."""
+        self._posted = request
+
+    def collect(self, kind: type[ReplyT]) -> ReplyT:
+        """The reply to what was posted."""
+        request, self._posted = self._posted, None
+        return self.ask(request, kind)
+
+    def reopen(self) -> dict[str, Any]:
+        """Open another session in place of one that was lost."""
+        return {REOPENED: self.drive(self.session.reopen())}
+
+    def abandon(self) -> None:
+        """Drop the connection: the session goes on over the next one."""
+        self._line.close()
+
+    # --- snapshots ---
+
+    def forget(self, number: int) -> None:
+        """A snapshot that nobody holds any more."""
+        self.session.dropped.append(number)
+
+    def dropped(self) -> list[int]:
+        """Those to be forgotten there with the next one that is taken."""
+        found = list(self.session.dropped)
+        self.session.dropped.clear()
+        return found
+
+    def identity(self) -> object:
+        """The session, which keeps its snapshots."""
+        return self.session.id if self.alive else None
+
+    def move(self, source: Link, number: int) -> None:
+        """Go on with a session that is forked from a snapshot of another one at the same server."""
+        ours, theirs = self.session, getattr(source, "session", None)
+        if theirs is None or not source.alive:
+            raise SnapshotError(
+                f"restore: expected a snapshot whose session is open, got one of a session of {source.name} "
+                "that was closed: the state went with it"
+            )
+        if (ours.terms.where, ours.welcome.env) != (theirs.terms.where, theirs.welcome.env):
+            raise SnapshotError(
+                f"restore: expected a snapshot of {ours.name} at {ours.terms.where}, got one of {theirs.name} at "
+                f"{theirs.terms.where}: the state stays with its server"
+            )
+        self.drive(ours.attach(source.ask(ForkRequest(number), ForkReply).session))
+
+    def fork(self, lanes: list[int] | None = None) -> Opening:
+        """How to open a new session that goes on from here."""
+        return self.opening.forked(self.ask(ForkRequest(0, lanes), ForkReply).session)
+
+    def close(self) -> None:
+        """Have the session closed, and end the connection; harmless twice."""
+        self.drive(self.session.close())
+        self.finalizer()
+
+
+def let_go(line: Any, opening: Opening) -> None:
+    """End the connection, and what was started for it: also where an environment is forgotten without `close`."""
+    line.close()
+    opening.end()

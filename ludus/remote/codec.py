@@ -1,0 +1,246 @@
+"""Codecs: what an environment somewhere else says of itself, checked, and how its values travel. No I/O.
+
+Nothing that comes from the other side is trusted unseen: what it gives is held to the spaces that it announced.
+"""
+
+from collections.abc import Callable, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from ludus.core import AutoresetMode, Info, Step
+from ludus.errors import CodecError, ContractViolation, InvalidAction, InvalidArgument, InvalidValue, shorten
+from ludus.spaces import Box, MultiBinary, MultiDiscrete, Space, Tuple
+from ludus.spaces.models import bind_models, find_models
+from ludus.wire import SpaceCodec, decode_value, encode_value, read_space
+from ludus.wire.failures import clean
+from ludus.wire.infos import read_infos
+from ludus.wire.messages import BatchReply, BatchStepReply, ResetReply, StepReply, ValueReply
+
+__all__ = ["BatchCodec", "EnvCodec", "travelling"]
+
+PICTURES = (np.ndarray, str, list, tuple, type(None))
+ARRAYS = (Box, MultiBinary, MultiDiscrete)
+LONGEST_MODE = 100
+LONGEST_NAME = 80
+
+
+def travelling(value: Any, name: str) -> Any:
+    """A value as data; InvalidArgument names what cannot travel."""
+    try:
+        return encode_value(value, name)
+    except CodecError as error:
+        raise InvalidArgument(str(error)) from error
+
+
+class EnvCodec:
+    """Spaces, metadata and render mode of one environment elsewhere, its requests written and its replies read.
+
+    `made` is a `MakeReply` or a `WelcomeReply`. `known` are custom space classes that may be built in this process,
+    `models` the caller's own classes for typed values. `reserved` is a key of `info` that only this side writes.
+    """
+
+    def __init__(
+        self,
+        made: Any,
+        *,
+        known: Sequence[type[Space[Any]]] = (),
+        models: Sequence[type] = (),
+        reserved: str = "",
+    ) -> None:
+        self.name = clean(made.name, LONGEST_NAME) or "the environment"
+        self.reserved = reserved
+        self.single_observation_space = self._space(made.observation_space, "observation_space", known, models)
+        self.single_action_space = self._space(made.action_space, "action_space", known, models)
+        self.metadata = self._metadata(made.metadata)
+        self.render_mode = self._render_mode(made.render_mode)
+        self._begin(made)
+
+    def _begin(self, made: Any) -> None:
+        del made
+        self.observation_space, self.action_space = self.single_observation_space, self.single_action_space
+        self._read = SpaceCodec(self.observation_space, "observation").read
+        self._write = SpaceCodec(self.action_space, "action").write
+
+    # --- what was announced ---
+
+    def _space(self, data: Any, name: str, known: Sequence[type[Space[Any]]], models: Sequence[type]) -> Any:
+        try:
+            return find_models(bind_models(read_space(data, name, known=known), models))
+        except CodecError as error:
+            raise ContractViolation(f"{self.name}: {error}") from error
+
+    def _metadata(self, data: Any) -> dict[str, Any]:
+        found = self.held(lambda one: decode_value(one, "metadata"), data)
+        modes = found.get("render_modes", []) if isinstance(found, dict) else None
+        if not isinstance(modes, list | tuple) or not all(isinstance(mode, str) for mode in modes):
+            raise ContractViolation(f"{self.name} metadata: expected a list of render_modes, got {shorten(modes)}")
+        return found
+
+    def _render_mode(self, mode: str | None) -> str | None:
+        if mode is not None and clean(mode, LONGEST_MODE) != mode:
+            raise ContractViolation(f"{self.name} render_mode: expected a word, got {shorten(mode)}")
+        return mode
+
+    # --- values ---
+
+    def held(self, read: Callable[[Any], Any], data: Any) -> Any:
+        """What the other side gave, read; ContractViolation where it is not what it has to be."""
+        try:
+            return read(data)
+        except (CodecError, InvalidValue) as error:
+            raise ContractViolation(f"{self.name}: {error}") from error
+
+    def write_action(self, action: Any) -> Any:
+        """An action as data. A typed one may be of any class with its fields, or a dictionary."""
+        try:
+            return self._write(action)
+        except InvalidValue as error:
+            raise InvalidAction(str(error)) from error
+        except CodecError as error:
+            raise InvalidAction(f"{error}; expected {self.action_space!r}") from error
+
+    def read_observation(self, data: Any) -> Any:
+        """An observation, which is in its space."""
+        try:
+            return self._read(data)
+        except (CodecError, InvalidValue) as error:
+            raise ContractViolation(f"{self.name}: {error}") from error
+
+    def read_step(self, reply: StepReply) -> Step[Any]:
+        """What a step gave."""
+        reward = reply.reward
+        if type(reward) is dict or not isfinite(reward):  # type: ignore[arg-type]
+            reward = self._scalar(reward)
+        info = self.read_info(reply.info) if reply.info else {}
+        return Step(self.read_observation(reply.observation), reward, reply.terminated, reply.truncated, info)
+
+    def read_reset(self, reply: ResetReply) -> tuple[Any, Info]:
+        """What a reset gave."""
+        return self.read_observation(reply.observation), self.read_info(reply.info)
+
+    def read_info(self, data: dict[str, Any]) -> Info:
+        """An info: plain data and arrays, and nothing under the key that is this side's own."""
+        if not data:
+            return {}
+        info = self.held(lambda one: decode_value(one, "info"), data)
+        if not isinstance(info, dict):
+            raise ContractViolation(f"{self.name} info: expected a dictionary, got {shorten(info)}")
+        self._check_reserved(info)
+        return info
+
+    def _check_reserved(self, info: Info) -> None:
+        key = self.reserved
+        for one in (info, info.get("final_info")) if key else ():
+            if isinstance(one, dict) and key in one:
+                raise ContractViolation(
+                    f"{self.name} info[{key!r}]: expected another name, since this one tells why an episode was cut, "
+                    f"got {shorten(one[key])}"
+                )
+
+    def _scalar(self, reward: Any) -> Any:
+        """A reward that is a NumPy scalar, checked to be a finite number."""
+        value = self.held(lambda one: decode_value(one, "reward"), reward)
+        if not isinstance(value, np.integer | np.floating) or not bool(np.isfinite(value)):
+            raise ContractViolation(f"{self.name} reward: expected a finite number, got {shorten(value)}")
+        return value
+
+    # --- the rest ---
+
+    def read_value(self, reply: ValueReply, what: str) -> Any:
+        """An attribute, or what a method returned."""
+        return self.held(lambda one: decode_value(one, what), reply.value)
+
+    def read_picture(self, reply: ValueReply) -> Any:
+        """The current picture: an array, text, or several of these."""
+        picture = self.read_value(reply, "render")
+        if not isinstance(picture, PICTURES):
+            raise ContractViolation(f"{self.name}.render: expected an array, text or a list, got {shorten(picture)}")
+        return picture
+
+    def read_state(self, reply: ValueReply) -> dict[str, Any]:
+        """What the environment shows of its episode."""
+        found = self.read_value(reply, "state")
+        if not isinstance(found, dict):
+            raise ContractViolation(f"{self.name}.state: expected a dictionary, got {shorten(found)}")
+        return found
+
+
+class BatchCodec(EnvCodec):
+    """The same for `num_envs` lanes, whose values travel together."""
+
+    def __init__(self, made: Any, num_envs: int, autoreset_mode: AutoresetMode, **options: Any) -> None:
+        self.num_envs, self.autoreset_mode = num_envs, autoreset_mode
+        super().__init__(made, **options)
+
+    def _begin(self, made: Any) -> None:
+        del made
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.observation_space = self.single_observation_space.batch(self.num_envs)
+        self.action_space = self.single_action_space.batch(self.num_envs)
+        self._read = SpaceCodec(self.observation_space, "observation").read
+        self._write = SpaceCodec(self.action_space, "action").write
+        self._finals = SpaceCodec(self.single_observation_space, "final_obs")
+
+    def write_action(self, action: Any) -> Any:
+        """Actions as data; a list of them will do where the space is one of arrays."""
+        array = isinstance(self.action_space, ARRAYS)
+        return super().write_action(self.as_array(action) if array else self._lanes(action))
+
+    def as_array(self, action: Any) -> Any:
+        """The actions of all lanes as one array in the dtype of the space."""
+        space = self.action_space
+        if type(action) is np.ndarray and action.dtype == space.dtype and action.shape[:1] == (self.num_envs,):
+            return action
+        try:
+            found = np.asarray(action)
+        except (TypeError, ValueError) as error:
+            raise InvalidArgument(f"action: expected a batch of {space!r}, got {shorten(action)}") from error
+        if found.shape[:1] != (self.num_envs,):
+            raise InvalidArgument(f"action: expected one for each of {self.num_envs} lanes, got {shorten(action)}")
+        if not np.can_cast(found.dtype, space.dtype, "same_kind"):
+            raise InvalidAction(f"action: expected {space!r}, got {shorten(action)}")
+        return found.astype(space.dtype)
+
+    def _lanes(self, action: Any) -> Any:
+        """A list of one action for each lane is as good as the tuple that batches of such spaces are."""
+        if not isinstance(action, list) or not isinstance(self.action_space, Tuple):
+            return action
+        if len(action) != len(self.action_space.subspaces):
+            raise InvalidArgument(f"action: expected one for each of {self.num_envs} lanes, got {len(action)}")
+        return tuple(action)
+
+    def read_step_columns(self, reply: BatchStepReply) -> tuple[Any, Any, Any, Any, Info]:
+        """Observations, rewards, flags and infos of a step of all lanes."""
+        rewards = self._column(reply.rewards, "<f8", "rewards")
+        if not np.isfinite(rewards).all():
+            raise ContractViolation(f"{self.name} rewards: expected finite numbers, got {shorten(rewards)}")
+        return (
+            self.read_observation(reply.observations),
+            rewards,
+            self._flags(reply.terminated, "terminated"),
+            self._flags(reply.truncated, "truncated"),
+            self.read_infos(reply.infos) if reply.infos else {},
+        )
+
+    def read_batch(self, reply: BatchReply) -> tuple[Any, Info]:
+        """What a reset of a batch gave."""
+        return self.read_observation(reply.observations), self.read_infos(reply.infos)
+
+    def read_infos(self, data: Any) -> Info:
+        """The infos of a batch, column by column."""
+        infos = self.held(lambda one: read_infos(one, self._finals, self.num_envs), data)
+        self._check_reserved(infos)
+        return infos
+
+    def _column(self, data: bytes, dtype: str, name: str) -> Any:
+        found = np.dtype(dtype)
+        if len(data) != self.num_envs * found.itemsize:
+            raise ContractViolation(f"{self.name} {name}: expected {self.num_envs} of them, got {len(data)} bytes")
+        return np.frombuffer(data, found).astype(found.newbyteorder("="))
+
+    def _flags(self, data: bytes, name: str) -> Any:
+        if data.strip(b"\0\1"):
+            raise ContractViolation(f"{self.name} {name}: expected bytes of 0 and 1, got {shorten(data)}")
+        return self._column(data, "bool", name)

@@ -1,0 +1,487 @@
+"""`EnvHost`: answers for an environment or a batch, where that lives; one request at a time.
+
+A confined process and a server's session have one each. Protocols that speak JSON call `reset` and `step` with values;
+those that speak the wire call `answer` with a message. What the environment gives is held to its spaces here, once, by
+whichever way it is asked for.
+"""
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from ludus.core import Env, Snapshot, VectorEnv
+from ludus.errors import (
+    CodecError,
+    ContractViolation,
+    InvalidAction,
+    InvalidArgument,
+    InvalidValue,
+    RenderError,
+    ResetNeeded,
+    SnapshotError,
+    shorten,
+)
+from ludus.remote.plans import EpisodePlans
+from ludus.spaces import Discrete
+from ludus.wire import SpaceCodec, decode_value, encode_value
+from ludus.wire.infos import write_infos
+from ludus.wire.messages import (
+    AutoresetRequest,
+    BatchReply,
+    BatchResetRequest,
+    BatchStepReply,
+    BatchStepRequest,
+    CallRequest,
+    DoneReply,
+    GetRequest,
+    HasRequest,
+    RenderRequest,
+    ResetReply,
+    ResetRequest,
+    RestoreRequest,
+    SetRequest,
+    SnapshotReply,
+    SnapshotRequest,
+    StateRequest,
+    StepReply,
+    StepRequest,
+    ValueReply,
+)
+
+__all__ = ["EnvHost", "Outcome"]
+
+LONGEST_ID = 255
+CUT = "sandbox"
+"""The key of `info` that tells that a process ended, and with it the episode."""
+REASONS = {
+    "deadline": "its process was killed, since it did not answer in time",
+    "cancelled": "its process was killed, since the step was cancelled",
+}
+new_tuple: Any = tuple.__new__  # a named tuple's own constructor takes three times as long
+
+
+class Outcome(NamedTuple):
+    """What a reset (reward None) or a step gave."""
+
+    observation: Any
+    reward: Any
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode is over."""
+        return bool(self.terminated or self.truncated)
+
+    @property
+    def infrastructure(self) -> bool:
+        """Whether it was cut by the failure of a process, and not by the task: a trainer leaves it out."""
+        return bool(self.truncated) and CUT in self.info
+
+
+class EnvHost:
+    """One environment (or batch) with the number of its steps, an episode's name, and its snapshots.
+
+    `trusted` leaves what the environment gives unchecked: another side will hold it to the spaces, or has done so.
+    `ordered` refuses a step before the first reset, whatever the environment would do.
+    """
+
+    def __init__(
+        self,
+        env: Env[Any, Any],
+        *,
+        max_snapshots: int | None = 64,
+        plans: EpisodePlans | None = None,
+        trusted: bool | None = None,
+        ordered: bool = True,
+    ) -> None:
+        self.env, self.batched, self.plans = env, isinstance(env, VectorEnv), plans
+        self._ordered = ordered
+        single: Any = env
+        self.space = single.single_observation_space if self.batched else env.observation_space
+        self.action_space = single.single_action_space if self.batched else env.action_space
+        self.episode_id: str | None = None
+        self.step_count, self.done, self.last = 0, True, Outcome(None, None, False, False, {})
+        """`last` is what the latest reset or step gave; of a batch nothing."""
+        self._snapshots: dict[int, tuple[Snapshot, tuple[Any, ...]]] = {}
+        self._taken, self._most = 0, max_snapshots
+        self._interrupted = ""
+        self._interrupt: Callable[[], None] | None = getattr(env, "interrupt", None)
+        self._trusted = self._interrupt is not None if trusted is None else trusted
+        codec = SpaceCodec(env.observation_space, "observation")
+        self._write = codec.write if self._trusted else codec.write_checked
+        finals = SpaceCodec(self.space, "final_obs")
+        self._write_final = finals.write if self._trusted else finals.write_checked
+        self._read_action = _action_reader(env, checked=not self._trusted)
+        self.answers: dict[type[Any], Callable[[Any], Any]] = self._answers()
+
+    # --- the episode, by values ---
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None, episode_id: Any = None) -> Outcome:
+        """Begin an episode; seed and options reach the environment, or are refused by it."""
+        outcome = self._begin(seed, options, episode_id)
+        return outcome if self._trusted else self._held(outcome)
+
+    def step(self, action: Any) -> Outcome:
+        """Advance the episode by an action of the action space."""
+        outcome = self._advance(action)
+        return outcome if self._trusted else self._held(outcome)
+
+    def _begin(self, seed: Any, options: dict[str, Any] | None, episode_id: Any = None) -> Outcome:
+        if episode_id is not None and (not isinstance(episode_id, str) or not 0 < len(episode_id) <= LONGEST_ID):
+            raise InvalidArgument(
+                f"episode_id: expected text of 1 to {LONGEST_ID} characters, got {shorten(episode_id)}"
+            )
+        result: Any = self.env.reset(seed=seed, options=options)
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise ContractViolation(f"reset: expected an observation and an info, got {shorten(result)}")
+        self.episode_id, self.step_count, self.done = episode_id or str(uuid4()), 0, False
+        self._interrupted = ""
+        outcome = Outcome(result[0], None, False, False, result[1])
+        if not self.batched:
+            self.last = outcome
+        return outcome
+
+    def _advance(self, action: Any) -> Outcome:
+        if self.episode_id is None and self._ordered:
+            raise ResetNeeded("step: expected reset() first, got no episode under way")
+        result: Any = self.env.step(action)
+        if not isinstance(result, tuple) or len(result) != 5:
+            raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
+        self.step_count += 1
+        outcome = new_tuple(Outcome, result)
+        if not self.batched:
+            self.last = outcome
+            self.done = bool(result[2] or result[3])
+            if self._interrupted:
+                self._explain(outcome)
+        return outcome
+
+    def _held(self, outcome: Outcome) -> Outcome:
+        """The outcome, in its space, with a reward that is a finite number and flags that are flags."""
+        observation = self.space.coerce(outcome.observation, "observation", ContractViolation)
+        if outcome.reward is not None:
+            _number(outcome.reward)
+            for name in ("terminated", "truncated"):
+                _flag(getattr(outcome, name), name)
+        if observation is outcome.observation:
+            return outcome
+        self.last = outcome._replace(observation=observation)
+        return self.last
+
+    def _explain(self, outcome: Outcome) -> None:
+        """Tell in the info of a step that was cut from here why that was."""
+        why, self._interrupted = self._interrupted, ""
+        told = outcome.info.get(CUT) if outcome.infrastructure else None
+        if isinstance(told, dict):
+            told |= {"limit": why, "reason": REASONS.get(why, told.get("reason"))}
+
+    def state(self, *, private: bool = False) -> dict[str, Any]:
+        """The episode's name, its steps, and what the author shows; of a batch, that of each lane as `lanes`."""
+        return {**self.env.state_data(private=private), "episode_id": self.episode_id, "step_count": self.step_count}
+
+    def render(self) -> Any:
+        """The current picture."""
+        if self.env.render_mode is None:
+            raise RenderError("render: expected an environment that draws, got one made without a render_mode")
+        return self.env.render()
+
+    @property
+    def can_interrupt(self) -> bool:
+        """Whether what is under way can be ended: where a process of its own runs it."""
+        return self._interrupt is not None
+
+    def interrupt(self, why: str = "cancelled") -> bool:
+        """End what is under way, from another thread, where that can be done; the episode is truncated."""
+        self._interrupted = why
+        if self._interrupt is None:
+            return False
+        self._interrupt()
+        return True
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._snapshots.clear()
+        self.env.close()
+
+    # --- the wire ---
+
+    def answer(self, request: Any) -> Any:
+        """The reply to a message; what goes wrong is raised."""
+        answer = self.answers.get(type(request))
+        if answer is None:
+            kind = "a batch" if self.batched else "one environment"
+            raise InvalidArgument(f"{kind}: expected another request, got a {type(request).__name__}")
+        return answer(request)
+
+    def _answers(self) -> dict[type[Any], Callable[[Any], Any]]:
+        own: dict[type[Any], Callable[[Any], Any]] = (
+            {
+                BatchStepRequest: self._step_batch,
+                BatchResetRequest: self._reset_batch,
+                AutoresetRequest: self._autoreset,
+            }
+            if self.batched
+            else {StepRequest: self._step, ResetRequest: self._reset}
+        )
+        return own | {
+            RenderRequest: self._render,
+            StateRequest: self._state,
+            GetRequest: self._get,
+            HasRequest: self._has,
+            SetRequest: self._set,
+            CallRequest: self._call,
+            SnapshotRequest: self._snapshot,
+            RestoreRequest: self._restore,
+        }
+
+    def _action(self, data: Any) -> Any:
+        try:
+            return self._read_action(data)
+        except (CodecError, InvalidValue) as error:
+            raise InvalidAction(str(error)) from error
+
+    def _step(self, request: StepRequest) -> StepReply:
+        observation, reward, terminated, truncated, info = self._advance(self._action(request.action))
+        return StepReply(
+            self._written(self._write, observation),
+            reward if (type(reward) is float or type(reward) is int) and isfinite(reward) else _number(reward),
+            terminated if type(terminated) is bool else _flag(terminated, "terminated"),
+            truncated if type(truncated) is bool else _flag(truncated, "truncated"),
+            _info(info) if info else {},
+        )
+
+    def _reset(self, request: ResetRequest) -> ResetReply:
+        outcome = self._begin(decode_value(request.seed, "seed"), _options(request.options))
+        return ResetReply(self._written(self._write, outcome.observation), _info(outcome.info))
+
+    def _written(self, write: Callable[[Any], Any], value: Any) -> Any:
+        """A value as its space's data; ContractViolation where it is not one of it."""
+        try:
+            return write(value)
+        except (CodecError, InvalidValue) as error:
+            raise ContractViolation(str(error)) from error
+
+    # --- a batch ---
+
+    def _step_batch(self, request: BatchStepRequest) -> BatchStepReply:
+        self._plan(request.plans)
+        actions, env = self._action(request.actions), self.env
+        if request.mask:
+            if self.episode_id is None and self._ordered:
+                raise ResetNeeded("step: expected reset() first, got no episode under way")
+            result = env.step_masked(actions, self._mask(request.mask))  # type: ignore[attr-defined]
+            self.step_count += 1
+        else:
+            result = self._advance(actions)
+        observations, rewards, terminated, truncated, infos = result
+        return BatchStepReply(
+            self._written(self._write, observations),
+            np.asarray(rewards, "<f8").tobytes(),
+            np.asarray(terminated, np.bool_).tobytes(),
+            np.asarray(truncated, np.bool_).tobytes(),
+            self._infos(infos) if infos else {},
+        )
+
+    def _reset_batch(self, request: BatchResetRequest) -> BatchReply:
+        self._plan(request.plans)
+        outcome = self._begin(decode_value(request.seed, "seed"), _options(request.options))
+        return BatchReply(self._written(self._write, outcome.observation), self._infos(outcome.info))
+
+    def _autoreset(self, request: AutoresetRequest) -> BatchReply:
+        self._plan(request.plans)
+        observations, infos = self.env.autoreset(self._mask(request.mask))  # type: ignore[attr-defined]
+        self.episode_id = self.episode_id or str(uuid4())
+        return BatchReply(self._written(self._write, observations), self._infos(infos))
+
+    def _plan(self, plans: list[Any]) -> None:
+        if not plans:
+            return
+        if self.plans is None:
+            raise InvalidArgument("plans: expected a batch that was made to take them, got one that was not")
+        self.plans.take(plans)
+
+    def _mask(self, data: bytes) -> Any:
+        count = self.env.num_envs  # type: ignore[attr-defined]
+        if len(data) != count or data.strip(b"\0\1"):
+            raise InvalidArgument(f"mask: expected {count} bytes of 0 and 1, got {shorten(data)}")
+        return np.frombuffer(data, np.bool_).copy()
+
+    def _infos(self, infos: Any) -> dict[str, Any]:
+        try:
+            return write_infos(infos, self._write_final)
+        except (CodecError, InvalidValue) as error:
+            raise ContractViolation(str(error)) from error
+
+    # --- pictures, state, attributes ---
+
+    def _render(self, request: RenderRequest) -> ValueReply:
+        del request
+        return _value(self.render(), "render")
+
+    def _state(self, request: StateRequest) -> ValueReply:
+        return _value(self.state(private=request.private), "state")
+
+    def _get(self, request: GetRequest) -> ValueReply:
+        env: Any = self.env
+        found = env.get_attr(request.name) if self.batched else env.get_wrapper_attr(request.name)
+        return _value(list(found) if self.batched else found, request.name)
+
+    def _has(self, request: HasRequest) -> ValueReply:
+        return ValueReply(self.env.has_wrapper_attr(request.name))
+
+    def _set(self, request: SetRequest) -> ValueReply:
+        value, env = decode_value(request.value, request.name), self.env
+        if not self.batched:
+            return ValueReply(env.set_wrapper_attr(request.name, value, force=request.force))
+        env.set_attr(request.name, value)  # type: ignore[attr-defined]
+        return ValueReply(True)
+
+    def _call(self, request: CallRequest) -> ValueReply:
+        args = [decode_value(one, f"{request.name} argument {place}") for place, one in enumerate(request.args)]
+        kwargs = {name: decode_value(one, name) for name, one in request.kwargs.items()}
+        env: Any = self.env
+        if self.batched:
+            return _value(list(env.call(request.name, *args, **kwargs)), request.name)
+        found = env.get_wrapper_attr(request.name)
+        return _value(found(*args, **kwargs) if callable(found) else found, request.name)
+
+    # --- snapshots ---
+
+    def _snapshot(self, request: SnapshotRequest) -> SnapshotReply:
+        for number in request.dropped:
+            self._snapshots.pop(number, None)
+        return SnapshotReply(self.keep())
+
+    def keep(self) -> int:
+        """Take a snapshot; its number."""
+        if self._most is not None and len(self._snapshots) >= self._most:
+            raise SnapshotError(f"snapshot: expected at most {self._most} of a session, got one more; drop some")
+        taken = self.env.snapshot(), (self.episode_id, self.step_count, self.done, self.last)
+        self._taken += 1
+        self._snapshots[self._taken] = taken
+        return self._taken
+
+    def _restore(self, request: RestoreRequest) -> DoneReply:
+        self.adopt(self.kept(request.number))
+        return DoneReply()
+
+    def kept(self, number: int) -> Any:
+        """A snapshot by its number, for `adopt` here or in another host made alike."""
+        if number not in self._snapshots:
+            raise SnapshotError(f"restore: expected one of {len(self._snapshots)} snapshots, got number {number}")
+        return self._snapshots[number]
+
+    def dropped(self, number: int) -> Any:
+        """A snapshot by its number, which is forgotten here."""
+        taken = self.kept(number)
+        del self._snapshots[number]
+        return taken
+
+    def adopt(self, taken: Any) -> None:
+        """Go on from a snapshot; what was planned since is to be planned again."""
+        snapshot, mine = taken
+        self.env.restore(snapshot)
+        self.episode_id, self.step_count, self.done, self.last = mine
+        if self.plans is not None:
+            self.plans.clear()
+
+    # --- states for another host made alike ---
+
+    def transfer(self, number: int = 0, lanes: list[int] | None = None) -> Any:
+        """The state, or a snapshot by its number, for `accept` of another host; of a batch, of these lanes."""
+        export: Any = getattr(self.env, "export_state", None)
+        if export is None and lanes is None:
+            return self.kept(number) if number else self.dropped(self.keep())
+        if not number:
+            return self._transferred(export, lanes)
+        now = self.keep()
+        try:
+            self.adopt(self.kept(number))
+            return self._transferred(export, lanes)
+        finally:
+            self.adopt(self.dropped(now))
+
+    def _transferred(self, export: Any, lanes: list[int] | None) -> Any:
+        mine = self.episode_id, self.step_count, self.done, self.last
+        if export is not None:
+            return Exported(export(lanes)), mine
+        with self.env.fork(lanes) as twin:  # type: ignore[attr-defined]
+            return twin.snapshot(), mine
+
+    def accept(self, taken: Any) -> None:
+        """Go on from what another host transferred."""
+        state, mine = taken
+        if not isinstance(state, Exported):
+            self.adopt(taken)
+            return
+        self.env.import_state(state.state)  # type: ignore[attr-defined]
+        self.episode_id, self.step_count, self.done, self.last = mine
+
+
+class Exported(NamedTuple):
+    """A state that is in the hands of confined processes."""
+
+    state: Any
+
+
+def _options(data: Any) -> dict[str, Any] | None:
+    options = decode_value(data, "options")
+    if options is not None and type(options) is not dict:
+        raise InvalidArgument(f"options: expected a dictionary or None, got {shorten(options)}")
+    return options
+
+
+def _value(value: Any, what: str) -> ValueReply:
+    try:
+        return ValueReply(encode_value(value, what))
+    except CodecError as error:
+        raise ContractViolation(str(error)) from error
+
+
+def _info(info: Any) -> Any:
+    """An info as data; ContractViolation names what is none."""
+    if not isinstance(info, dict):
+        raise ContractViolation(f"info: expected a dictionary, got {shorten(info)}")
+    try:
+        return encode_value(info, "info")
+    except CodecError as error:
+        raise ContractViolation(str(error)) from error
+
+
+def _number(reward: Any) -> Any:
+    """A reward that is a NumPy scalar, or any other that is as good as one, as data; it is finite."""
+    found: Any = reward[()] if isinstance(reward, np.ndarray) and reward.shape == () else reward
+    if type(found) is float or type(found) is int or isinstance(found, np.integer | np.floating):
+        if np.isfinite(found):
+            return encode_value(found, "reward")
+        raise ContractViolation(f"step reward: expected a finite number, got {shorten(reward)}")
+    raise ContractViolation(f"step reward: expected a number, got {shorten(reward)}")
+
+
+def _flag(value: Any, name: str) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise ContractViolation(f"step {name}: expected a bool, got {shorten(value)}")
+
+
+def _action_reader(env: Any, *, checked: bool) -> Callable[[Any], Any]:
+    """What reads actions: of a choice out of a few, which is most of them, in one comparison.
+
+    Bounds are left to environments that clip by themselves, and where another process will say no.
+    """
+    space, codec = env.action_space, SpaceCodec(env.action_space, "action")
+    if not checked or getattr(env.unwrapped, "clips_actions", False):
+        return codec.take
+    if type(space) is not Discrete:
+        return codec.read
+    least, most, read = int(space.start), int(space.start + space.n) - 1, codec.read
+
+    def read_choice(data: Any) -> Any:
+        return data if type(data) is int and least <= data <= most else read(data)
+
+    return read_choice

@@ -1,0 +1,44 @@
+"""`SnapshotHandle`: a snapshot that stays where its environment is, of which this side holds the number."""
+
+import weakref
+
+from ludus.remote.link import Link, LinkEnded
+from ludus.wire.messages import DoneReply, RestoreRequest, SnapshotReply, SnapshotRequest
+
+__all__ = ["SnapshotHandle"]
+
+
+class SnapshotHandle:
+    """A snapshot that the other side keeps; it is forgotten there when it is here."""
+
+    def __init__(self, link: Link) -> None:
+        try:
+            number = link.ask(SnapshotRequest(link.dropped()), SnapshotReply).number
+        except LinkEnded as ended:
+            raise ended.error(f"{link.name}.snapshot") from None
+        self.number, self.link, self.identity = number, link, link.identity()
+        weakref.finalize(self, _forget, link, self.identity, number)
+
+    def restore(self, link: Link) -> None:
+        """Bring the environment of a link to it: in place where it is that one's own, else by moving the state."""
+        if link is not self.link or link.identity() != self.identity:
+            link.move(self.link if self.link.identity() == self.identity else _Gone(self.link.name), self.number)
+            return
+        try:
+            link.ask(RestoreRequest(self.number), DoneReply)
+        except LinkEnded as ended:
+            raise ended.error(f"{link.name}.restore") from None
+
+
+class _Gone:
+    """Stands for the other side of a snapshot that ended with it."""
+
+    alive = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def _forget(link: Link, identity: object, number: int) -> None:
+    if link.identity() == identity:
+        link.forget(number)

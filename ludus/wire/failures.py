@@ -1,0 +1,105 @@
+"""Failures: what was raised on one side, as data, and as an error of the other side's own classes.
+
+One codec for every boundary: a confined process, a server and its clients, the workers of a batch.
+"""
+
+import traceback
+from typing import Any
+
+from ludus import errors
+from ludus.errors import (
+    ClosedEnvironment,
+    ContractViolation,
+    EnvError,
+    LudusError,
+    SandboxError,
+    ServerBusy,
+    SessionLost,
+    WorkerFailure,
+)
+from ludus.wire.messages import FailedReply
+
+__all__ = ["LONGEST_MESSAGE", "clean", "is_infrastructure", "message_of", "read_failure", "write_failure"]
+
+LONGEST_MESSAGE = 1 << 12
+LONGEST_TRACE = 1 << 14
+LONGEST_WAIT_S = 60.0
+"""What a server may ask a client to wait for it."""
+KNOWN: dict[str, type[LudusError]] = {
+    name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, LudusError)
+}
+"""What may be raised here for what was raised there, by name."""
+
+
+class MissingAttribute(EnvError, AttributeError):
+    """An attribute that is not there, as `getattr` and `hasattr` know it."""
+
+
+def is_infrastructure(error: BaseException) -> bool:
+    """Whether a process or the server failed, or the environment's own code, and not what the caller asked for.
+
+    >>> is_infrastructure(ZeroDivisionError()), is_infrastructure(errors.InvalidValue("no"))
+    (True, False)
+    """
+    if not isinstance(error, LudusError) or type(error) is EnvError:  # what confined code raised comes as EnvError
+        return True
+    return isinstance(error, SandboxError | WorkerFailure | SessionLost | ContractViolation | ClosedEnvironment)
+
+
+def write_failure(error: BaseException, *, trace: bool = True) -> FailedReply:
+    """An exception as a message: its nearest class that the other side knows, its text, and where code failed a trace.
+
+    >>> write_failure(ServerBusy("all places are taken", 2.0)).retry_after
+    2.0
+    """
+    kind = next((one.__name__ for one in type(error).__mro__ if KNOWN.get(one.__name__) is one), type(error).__name__)
+    ours = is_infrastructure(error)
+    text = ""
+    if trace:  # a traceback takes longer to write than all the rest
+        text = _encodable("".join(traceback.format_exception(error)))[-LONGEST_TRACE:]
+    after = error.retry_after if isinstance(error, ServerBusy) else None
+    return FailedReply(clean(kind, 100), message_of(error), text, ours, after)
+
+
+def message_of(error: BaseException) -> str:
+    """The text of an exception, as far as it can be had and sent."""
+    try:
+        return _encodable(str(error))[:LONGEST_MESSAGE]
+    except Exception:  # an exception that cannot be shown is still one
+        return "(its text could not be had)"
+
+
+def read_failure(reply: FailedReply, what: str, where: str, *, confined: bool = False) -> LudusError:
+    """The error to raise for a reply: of the class that it names, where that is one of ours, else an EnvError.
+
+    `error.infrastructure` says whether the other side failed and not the action: a trainer leaves such an episode out.
+    What is said of a sandbox itself only this side says: a `confined` process that claims it has raised an EnvError.
+
+    >>> read_failure(FailedReply("InvalidAction", "action: expected Discrete(2), got 7"), "CartPole", "at the server")
+    InvalidAction('action: expected Discrete(2), got 7')
+    """
+    message, known = clean(reply.message, LONGEST_MESSAGE), KNOWN.get(reply.kind)
+    if confined and known is not None and issubclass(known, SandboxError):
+        known = None
+    error: Any
+    if known is ServerBusy:
+        error = ServerBusy(message, min(max(reply.retry_after or 1.0, 0.01), LONGEST_WAIT_S))
+    elif known is None:
+        other = MissingAttribute if reply.kind == "AttributeError" else EnvError
+        error = other(f"{what}: {clean(reply.kind, 100)}: {message}")
+    else:
+        error = known(message)
+    if reply.trace:
+        error.add_note(f"Raised {where}, in {what}:\n{clean(reply.trace[-LONGEST_TRACE:], LONGEST_TRACE)}")
+    error.infrastructure = reply.infrastructure or isinstance(error, SessionLost)
+    return error
+
+
+def clean(text: str, longest: int) -> str:
+    """Text from a stranger for a message or a terminal: bounded, and no control characters but ends of lines."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text[:longest])
+
+
+def _encodable(text: str) -> str:
+    """Text without halves of surrogate pairs, which no message carries."""
+    return text.encode("utf8", "replace").decode()
