@@ -185,24 +185,6 @@ class Space(Generic[T_co]):
         if not self.contains(x):
             raise error("; ".join(map(str, self.validate(x, name))) or f"{name}: expected {self!r}, got {shorten(x)}")
 
-    def coerce(self, x, name="value", error=InvalidValue):
-        self.check(x, name, error)
-        return x
-
-    def read(self, data, name="value"):
-        try:
-            v = self.decode(data)
-        except CodecError:
-            raise
-        except Exception as e:
-            raise CodecError(f"{name}: {e}") from e
-        self.check(v, name)
-        return v
-
-    def write(self, x, name="value", *, binary=False):
-        self.check(x, name)
-        return self.encode(x, binary=binary)
-
     def _violation(self, x: Any, path: str, expected: str | None = None) -> Violation:
         return Violation(path, repr(self) if expected is None else expected, describe_value(x))
 
