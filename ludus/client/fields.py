@@ -61,17 +61,17 @@ def partial_data(space: Space[Any], value: Any) -> dict[str, Any] | None:
     Those that it leaves out are for the model at the server to fill in, which knows its defaults.
     """
     fields = fields_of(value)
-    if not fields or not isinstance(space, Record) or not fields.keys() <= space.lenses.keys():
+    if not fields or not isinstance(space, Record) or not fields.keys() <= space.fields.keys():
         return None
     given = {name: _inner(space, name, one) for name, one in fields.items()}
-    if any(space.lenses[name].validate(one, name) for name, one in given.items()):
+    if any(space.fields[name].validate(one, name) for name, one in given.items()):
         return None
-    return {name: space.lenses[name].encode(one, binary=True) for name, one in given.items()}
+    return {name: space.fields[name].encode(one, binary=True) for name, one in given.items()}
 
 
 def _inner(space: Record, name: str, value: Any) -> Any:
     """A field's value; one that is a record itself is made one of the space's own."""
-    lens = space.lenses.get(name)
+    lens = space.fields.get(name)
     inner = None if lens is None else converted(lens.space, value)
     return value if inner is None else inner
 

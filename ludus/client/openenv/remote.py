@@ -164,7 +164,7 @@ def _observations(schema: dict[str, Any]) -> Space[Any]:
     space = space_of(observed, without=APART)
     if first is not None and first != observed and space_of(first, without=APART) != space:
         return space_of(None)
-    if isinstance(space, Record) and set(space.lenses) <= {"metadata"}:
+    if isinstance(space, Record) and set(space.fields) <= {"metadata"}:
         return space_of(None)  # the base class, whose environments give more than it says
     return space
 
