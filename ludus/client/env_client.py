@@ -8,7 +8,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from ludus.client.access import Access
 from ludus.client.address import read_address
-from ludus.client.fields import Fields, fields_of
+from ludus.client.fields import Fields
 from ludus.client.image_policy import ImagePolicy
 from ludus.client.lines import SocketLine
 from ludus.client.openenv.session import OpenEnvSession
@@ -17,6 +17,7 @@ from ludus.client.session import Terms
 from ludus.client.sync_client import SyncClient
 from ludus.client.talk import Talk, drive, drive_async
 from ludus.errors import InvalidAction, InvalidArgument, ServiceError, listing, shorten
+from ludus.spaces.models import fields_of
 
 __all__ = ["EnvClient", "GenericEnvClient"]
 

@@ -1,6 +1,5 @@
 """State: what an author shows of an episode, as plain data; fields marked `Private` only to those who may see them."""
 
-import dataclasses
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
@@ -8,6 +7,7 @@ from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 import numpy as np
 
 from ludus.errors import ContractViolation, shorten
+from ludus.spaces.models import field_names
 
 __all__ = ["Private", "state_data"]
 
@@ -38,7 +38,7 @@ def state_data(state: Any, *, private: bool = False) -> dict[str, Any]:
 
 
 def _is_record(state: Any) -> bool:
-    return isinstance(state, Mapping) or _names(type(state)) is not None
+    return isinstance(state, Mapping) or field_names(type(state)) is not None
 
 
 def _plain(value: Any, private: bool, path: str, depth: int) -> Any:
@@ -62,23 +62,12 @@ def _plain(value: Any, private: bool, path: str, depth: int) -> Any:
     return {name: _plain(one, private, f"{path}.{name}", depth - 1) for name, one in pairs.items()}
 
 
-def _fields(value: Any, path: str) -> list[str]:
+def _fields(value: Any, path: str) -> tuple[str, ...]:
     """The names of a record's fields."""
-    names = _names(type(value))
+    names = field_names(type(value))
     if names is None:
         raise ContractViolation(f"{path}: expected plain data or a record, got {shorten(value)}")
     return names
-
-
-def _names(kind: type) -> list[str] | None:
-    """The names of the fields of a class of records; None of any other."""
-    if dataclasses.is_dataclass(kind):
-        return [one.name for one in dataclasses.fields(kind)]
-    for attribute in ("__struct_fields__", "model_fields", "_fields"):
-        found: Any = getattr(kind, attribute, None)
-        if isinstance(found, tuple | list | Mapping):
-            return list(found)
-    return None
 
 
 @lru_cache(maxsize=512)

@@ -28,6 +28,10 @@ __all__ = ["AnyText", "ForeignSpace", "space_from_gymnasium", "space_to_gymnasiu
 theirs: Any = gymnasium.spaces
 
 
+LONGEST = 2**31 - 1
+"""Characters of text without a limit, which Gymnasium does not have."""
+
+
 class AnyText(theirs.Text):
     """Gymnasium's `Text` without a character set, which it does not have: every string of allowed length is in it.
 
@@ -38,6 +42,12 @@ class AnyText(theirs.Text):
     def contains(self, x: Any) -> bool:
         """Whether `x` is a string of allowed length."""
         return isinstance(x, str) and self.min_length <= len(x) <= self.max_length
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        """A short one where there is no limit."""
+        if self.max_length == LONGEST and mask is None and probability is None:
+            mask = (int(self.np_random.integers(self.min_length, self.min_length + 33)), None)
+        return super().sample(mask, probability)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AnyText) and (self.min_length, self.max_length) == (other.min_length, other.max_length)
@@ -133,10 +143,10 @@ def _for_gymnasium(space: Any, convert: Convert) -> Any:
     if isinstance(space, ForeignSpace):
         return space.space
     if type(space) is Record:
-        fields = [(name, convert(lens.space)) for name, lens in space.lenses.items()]
+        fields = [(name, convert(field.space)) for name, field in space.fields.items()]
         return theirs.Dict(fields, sort_keys=False)
     if type(space) is Text and space.arguments()["charset"] is None:
-        return AnyText(space.max_length, min_length=space.min_length)
+        return AnyText(LONGEST if space.max_length is None else space.max_length, min_length=space.min_length)
     if type(space) not in _NAMES:
         raise InvalidSpace(
             f"to_gymnasium: expected a Record or one of {listing(one.__name__ for one in _NAMES)}, "
@@ -151,7 +161,8 @@ def _for_ludus(space: Any, convert: Convert) -> Any:
     if not isinstance(space, gymnasium.Space):
         raise InvalidSpace(f"from_gymnasium: expected a gymnasium Space, got {shorten(space)}")
     if type(space) is AnyText:
-        return Text(space.max_length, min_length=space.min_length, charset=None)
+        longest = None if space.max_length == LONGEST else space.max_length
+        return Text(longest, min_length=space.min_length, charset=None)
     kind = next((one for one, name in _NAMES.items() if type(space) is getattr(theirs, name)), None)
     return ForeignSpace(space) if kind is None else _MAKERS[_NAMES[kind]](kind, space, convert)
 

@@ -120,7 +120,7 @@ def _graph(space: Any, other: Any) -> Passage:
 
 
 def _record(space: Any, other: Any) -> Passage:
-    parts = dict(zip(space.lenses, _parts(space, other), strict=True))
+    parts = dict(zip(space.fields, _parts(space, other), strict=True))
 
     def out(value: Any) -> Any:
         return {name: parts[name].leave(one) for name, one in space.to_fields(value).items()}

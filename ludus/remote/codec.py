@@ -12,7 +12,7 @@ import numpy as np
 from ludus.core import AutoresetMode, Info, Step
 from ludus.errors import CodecError, ContractViolation, InvalidAction, InvalidArgument, InvalidValue, shorten
 from ludus.spaces import Box, MultiBinary, MultiDiscrete, Space, Tuple
-from ludus.spaces.models import bind_models, find_models
+from ludus.spaces.binding import bind_models, find_models
 from ludus.wire import SpaceCodec, decode_value, encode_value, read_space
 from ludus.wire.failures import clean
 from ludus.wire.infos import read_infos

@@ -25,10 +25,12 @@ from ludus.spaces.functions import (
     write_to_shared_memory,
 )
 from ludus.spaces.graph import Graph, GraphInstance
+from ludus.spaces.json import Json
 from ludus.spaces.multi_binary import MultiBinary
 from ludus.spaces.multi_discrete import MultiDiscrete
 from ludus.spaces.one_of import OneOf
 from ludus.spaces.record import Record
+from ludus.spaces.scalar import Scalar
 from ludus.spaces.sequence import Sequence
 from ludus.spaces.space import Space, Violation
 from ludus.spaces.text import Text
@@ -41,10 +43,12 @@ __all__ = [
     "Discrete",
     "Graph",
     "GraphInstance",
+    "Json",
     "MultiBinary",
     "MultiDiscrete",
     "OneOf",
     "Record",
+    "Scalar",
     "Sequence",
     "Space",
     "Text",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.errors import CodecError, InvalidArgument, InvalidMask, InvalidSeed, InvalidSpace, InvalidType, shorten
+from ludus.errors import CodecError, InvalidArgument, InvalidMask, InvalidSeed, InvalidSpace, InvalidType, InvalidValue, shorten
 from ludus.seeding import Seed, copy_generator
 from ludus.spaces.composite import Composite, combined_box, split_flat
 from ludus.spaces.mask import exclusive
@@ -113,6 +113,12 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
             Violation(f"{path}{_subscript(key)}", f"only the keys {list(self.spaces)}", "this one") for key in strange
         ]
 
+    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
+        """A dictionary of the values that its entries stand for."""
+        if not self.typed or not isinstance(x, dict) or x.keys() != self.spaces.keys():
+            return super().coerce(x, name, error)
+        return {key: space.coerce(x[key], f"{name}{_subscript(key)}", error) for key, space in self.spaces.items()}
+
     # --- a mapping of key to space ---
 
     def __getitem__(self, key: Any) -> Space[Any]:
@@ -206,6 +212,12 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
         if not isinstance(data, dict) or data.keys() != self.spaces.keys():
             raise CodecError(f"{self!r}: expected an object with the keys {list(self.spaces)}, got {shorten(data)}")
         return {key: space.decode(data[key]) for key, space in self.spaces.items()}
+
+    def read(self, data: Any, name: str = "value") -> Any:
+        """Each value read by its own space."""
+        if not self.typed or not isinstance(data, dict) or data.keys() != self.spaces.keys():
+            return super().read(data, name)
+        return {key: space.read(data[key], f"{name}{_subscript(key)}") for key, space in self.spaces.items()}
 
     def to_jsonable(self, sample_n: Iterable[Any]) -> dict[Any, Any]:
         """For each key the list of its values."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.errors import CodecError, InvalidSeed, InvalidSpace, shorten
+from ludus.errors import CodecError, InvalidSeed, InvalidSpace, InvalidValue, shorten
 from ludus.seeding import Seed
 from ludus.spaces.array_space import Array, dtype_limits
 from ludus.spaces.box import Box
@@ -96,6 +96,16 @@ class OneOf(Composite[tuple[Any, Any]]):
             return [self._violation(x[0], f"{path}[0]", f"0 to {len(self.spaces) - 1}")]
         return self.spaces[x[0]].validate(x[1], f"{path}[1]")
 
+    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
+        """The number, and the value that the other stands for."""
+        if not self.typed or not self._is_pair(x):
+            return super().coerce(x, name, error)
+        return x[0], self.spaces[x[0]].coerce(x[1], f"{name}[1]", error)
+
+    def _is_pair(self, x: Any) -> bool:
+        pair = isinstance(x, tuple | list) and len(x) == 2
+        return pair and isinstance(x[0], _NUMBER) and 0 <= x[0] < len(self.spaces)
+
     def __getitem__(self, index: int) -> Space[Any]:
         return self.spaces[index]
 
@@ -176,6 +186,12 @@ class OneOf(Composite[tuple[Any, Any]]):
                 f"{self!r}: expected a list of 0 to {len(self.spaces) - 1} and a value, got {shorten(data)}"
             )
         return np.int64(data[0]), self.spaces[data[0]].decode(data[1])
+
+    def read(self, data: Any, name: str = "value") -> Any:
+        """The number, and the value read by its space."""
+        if not self.typed or not self._is_pair(data) or type(data[0]) is not int:
+            return super().read(data, name)
+        return np.int64(data[0]), self.spaces[data[0]].read(data[1], f"{name}[1]")
 
     def json_schema(self) -> dict[str, Any]:
         """One of several pairs."""

@@ -1,22 +1,42 @@
 """`Record`: typed values. A dataclass, msgspec Struct or Pydantic model is a space like any other."""
 
-from dataclasses import make_dataclass
-from functools import lru_cache
-from typing import Any
+from __future__ import annotations
 
-from ludus.errors import CodecError, InvalidSpace, shorten
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from copy import copy, deepcopy
+from difflib import get_close_matches
+from functools import cached_property
+from keyword import iskeyword
+from typing import Any, NamedTuple
+
+from ludus.errors import CodecError, InvalidSpace, InvalidValue, shorten
+from ludus.spaces.annotations import field_type
+from ludus.spaces.compiled import Compiled, getter
 from ludus.spaces.composite import Composite
 from ludus.spaces.dict import Dict
-from ludus.spaces.lens import Lens, lens_from_arguments
+from ludus.spaces.field_containers import UnionField, field_from_arguments
+from ludus.spaces.field_types import FieldType, NoneField
 from ludus.spaces.mask import exclusive
-from ludus.spaces.space import Space, Violation
-from ludus.spaces.typed import lens_of, model_fields
+from ludus.spaces.models import NO_DEFAULT, ModelField, StandIn, constructor, is_shareable, model_fields, runs_code, standin_model
+from ludus.spaces.space import Space, Violation, same_data
 
-__all__ = ["Record"]
+__all__ = ["Default", "Record"]
+
+LONGEST_ORIGIN = 1024
+"""Characters of the place of a model in a description."""
+
+
+class Default(NamedTuple):
+    """How a field that need not be given is filled in."""
+
+    make: Callable[[], Any]
+    data: Any
+    """The default as plain data; `NO_DEFAULT` where it is another each time, so that only the model can make it."""
 
 
 class Record(Composite[Any]):
-    """The instances of `model` whose every field is in the space its annotation stands for.
+    """The instances of `model` whose every field is what its annotation says.
 
     >>> from dataclasses import dataclass
     >>> from typing import Annotated, Literal
@@ -24,57 +44,86 @@ class Record(Composite[Any]):
     >>> @dataclass
     ... class Move:
     ...     direction: Literal["left", "right"]
-    ...     steps: Annotated[int, Discrete(4, start=1)]
+    ...     steps: Annotated[int, Discrete(4, start=1)] = 1
     >>> space = Record(Move, seed=1)
     >>> space.sample()
     Move(direction='left', steps=1)
-    >>> print(*space.validate(Move("up", 9), "action"), sep="; ")
-    action.direction: expected one of ['left', 'right'], got 'up'; action.steps: expected Discrete(4, start=1), got 9
+    >>> space.coerce({"direction": "right"})
+    Move(direction='right', steps=1)
+    >>> space.coerce(Move("up", 9), "action")
+    Traceback (most recent call last):
+    ludus.errors.InvalidValue: action.direction: expected one of ['left', 'right'], got 'up'; \
+action.steps: expected Discrete(4, start=1), got 9
     """
 
-    def __init__(
-        self,
-        model: type,
-        seed: Any = None,
-        *,
-        seen: tuple[Any, ...] = (),
-    ) -> None:
-        self.model = model
-        self.name = getattr(model, "__name__", repr(model))
+    def __init__(self, model: type, seed: Any = None, *, seen: tuple[Any, ...] = ()) -> None:
         found = model_fields(model)
-        self.lenses: dict[str, Lens] = {
-            name: lens_of(field.annotation, field.metadata, f"{self.name}.{name}", (*seen, model))
-            for name, field in found.items()
+        name = getattr(model, "__name__", repr(model))
+        fields = {
+            one: field_type(field.annotation, field.metadata, f"{name}.{one}", (*seen, model))
+            for one, field in found.items()
         }
-        self._required = {name for name, field in found.items() if field.required}
-        self._keywords = {name: field.keyword for name, field in found.items()}
-        if not self.lenses:
-            raise InvalidSpace(f"Record({self.name}): expected a model with fields, got none")
-        self._dict = Dict([(name, lens.space) for name, lens in self.lenses.items()])
+        defaults = {one: _default(fields, one, field) for one, field in found.items()}
+        keywords = {one: field.keyword for one, field in found.items()}
+        self._set(model, name, fields, {one: default for one, default in defaults.items() if default}, keywords)
+        self.origin = f"{model.__module__}:{model.__qualname__}"
         super().__init__(None, None, seed)
+
+    def _set(
+        self, model: type, name: str, fields: dict[str, FieldType], defaults: dict[str, Default], keywords: dict[str, str]
+    ) -> None:
+        if not fields:
+            raise InvalidSpace(f"Record({name}): expected a model with fields, got none")
+        self.model, self.name, self.fields, self.defaults = model, name, fields, defaults
+        self.origin: str | None = None
+        """Where the model is, as `module:Class`; nobody is led there by a description."""
+        self._keywords = keywords
+        self._values = getter(tuple(fields))
+        self._compiled: Compiled | None = None
+        self._make: Callable[[tuple[Any, ...]], Any] | None = None
+        self._retests = False
 
     # --- description ---
 
     def arguments(self) -> dict[str, Any]:
-        """The model's name and the lens of each field: all that a stranger needs, none of the code."""
-        return {"name": self.name, "fields": [[name, lens.arguments()] for name, lens in self.lenses.items()]}
+        """The model's name and place, and the type and default of each field: all a stranger needs, none of the code."""
+        fields = [[name, field.arguments(), self._described(name)] for name, field in self.fields.items()]
+        return {"name": self.name, "model": self.origin, "fields": fields}
+
+    def _described(self, name: str) -> list[Any] | None:
+        """No default, one as data, or None for one that is made anew each time."""
+        default = self.defaults.get(name)
+        if default is None:
+            return []
+        return None if default.data is NO_DEFAULT else [default.data]
 
     @classmethod
-    def from_arguments(cls, arguments: dict[str, Any]) -> "Record":
-        """A record of a dataclass made for the occasion, with the same fields; `bind` puts the real one in."""
+    def from_arguments(cls, arguments: dict[str, Any]) -> Record:
+        """A record of a class made for the occasion, with the same fields and defaults; `bind` puts the real one in."""
         name, fields = arguments.get("name"), arguments.get("fields")
-        if not isinstance(name, str) or not name.isidentifier() or not isinstance(fields, list):
+        if not isinstance(name, str) or not _is_name(name) or not isinstance(fields, list):
             raise CodecError(f"Record: expected a name and fields, got {shorten(arguments)}")
-        lenses = {key: lens_from_arguments(lens) for key, lens in fields}
-        model = _model(name, tuple(lenses))
+        types: dict[str, FieldType] = {}
+        defaults: dict[str, Default] = {}
+        for one in fields:
+            if not isinstance(one, list) or len(one) != 3:
+                raise CodecError(f"{name}: expected fields of a name, a type and a default, got {shorten(one)}")
+            key, described, default = one
+            if not isinstance(key, str) or not _is_name(key) or key in types:
+                raise CodecError(f"{name}: expected fields of different names, got {shorten(key)}")
+            types[key] = field_from_arguments(described)
+            if default is None:
+                defaults[key] = Default(_nothing, NO_DEFAULT)
+            elif default:
+                defaults[key] = _described_default(f"{name}.{key}", types[key], default)
+        makers = {key: _maker(defaults.get(key)) for key in types}
         self = cls.__new__(cls)
-        self.model, self.name, self.lenses, self._required = model, name, lenses, set(lenses)
-        self._keywords = {key: key for key in lenses}
-        self._dict = Dict([(key, lens.space) for key, lens in lenses.items()])
+        self._set(standin_model(name, makers), name, types, defaults, {key: key for key in types})
+        self.origin = _place(arguments.get("model"))
         Space.__init__(self)
         return self
 
-    def bind(self, model: type) -> "Record":
+    def bind(self, model: type) -> Record:
         """The same space over your own class, checked to have the same fields."""
         bound = Record(model)
         if bound != self:
@@ -82,18 +131,27 @@ class Record(Composite[Any]):
         bound.adopt_random(self)
         return bound
 
+    @cached_property
+    def _dict(self) -> Dict:
+        return Dict([(name, field.space) for name, field in self.fields.items()])
+
     @property
     def subspaces(self) -> tuple[Space[Any], ...]:
-        """The spaces of the fields, in order."""
+        """The spaces that the fields are sampled from, in order."""
         return self._dict.subspaces
 
-    # --- sampling and membership ---
+    # --- sampling ---
 
     def seed(self, seed: Any = None) -> dict[str, Any]:
         """Seed by one integer, from which each field's is drawn, or by a dictionary of one seed for each field."""
         used = self._dict.seed(seed)
         self._np_random = self._dict.np_random
         return used
+
+    def adopt_random(self, other: Space[Any]) -> None:
+        """Continue from where the generators of an equal space are."""
+        if "_dict" in vars(other):
+            super().adopt_random(other)
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
         """An instance with random fields; a mask is a dictionary with one entry, or None, for each field."""
@@ -105,25 +163,192 @@ class Record(Composite[Any]):
         """An instance with the zero of each field."""
         return self.from_fields(self._dict.zero())
 
+    # --- membership ---
+
+    @property
+    def typed(self) -> bool:
+        """Always: objects of other classes are made the model's."""
+        return True
+
+    def _compile(self) -> Compiled:
+        makers = {name: default.make for name, default in self.defaults.items() if default.make is not _nothing}
+        self._compiled = Compiled(self.name, self.fields, makers)
+        self._make, self._retests = constructor(self.model, self._keywords), runs_code(self.model)
+        return self._compiled
+
     def contains(self, x: Any) -> bool:
-        """Whether `x` is an instance of the model with every field in its space."""
-        return not self.validate(x)
+        """Whether `x` is an instance of the model with every field valid."""
+        return isinstance(x, self.model) and self._fits(x)
+
+    def _fits(self, x: Any) -> bool:
+        """Whether the fields of an instance are valid: as msgspec finds, or as the field types do where it refuses."""
+        try:
+            return (self._compiled or self._compile()).fits(self._values(x)) or not self.validate(x)
+        except AttributeError:  # a field was deleted, or never set
+            return False
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
         """The violations of every field, by attribute."""
         if not isinstance(x, self.model):
             return [self._violation(x, path, f"an instance of {self.name}")]
-        return [one for name, lens in self.lenses.items() for one in lens.validate(getattr(x, name), f"{path}.{name}")]
+        found: list[Violation] = []
+        for name, field in self.fields.items():
+            value = getattr(x, name, NO_DEFAULT)
+            missing = [Violation(f"{path}.{name}", repr(field), "no such field")]
+            found += missing if value is NO_DEFAULT else field.validate(value, f"{path}.{name}")
+        return found
+
+    def check(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> None:
+        """Raise `error` with every violation unless `x` is in the space."""
+        if isinstance(x, self.model) and self._quickly_fits(x):
+            return
+        problems = self.validate(x, name)
+        if problems:
+            raise error("; ".join(map(str, problems)))
+
+    def _quickly_fits(self, x: Any) -> bool:
+        try:
+            return (self._compiled or self._compile()).fits(self._values(x))
+        except AttributeError:
+            return False
+
+    # --- values of other classes, and plain data ---
+
+    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
+        """`x` as an instance of the model: itself, or made of a mapping or of an object of any class with the fields."""
+        if isinstance(x, self.model) and self._quickly_fits(x):
+            return x
+        with suppress(ValueError):
+            return self.quick(x)
+        return self._explained(x, name, error)
+
+    def quick(self, x: Any) -> Any:
+        """What `coerce` gives where msgspec can tell; ValueError elsewhere, and no word of why."""
+        compiled = self._compiled or self._compile()
+        if type(x) is dict:
+            values = compiled.take(x)
+        elif isinstance(x, self.model) and self._quickly_fits(x):
+            return x
+        elif isinstance(x, Mapping):
+            values = compiled.take(dict(x))
+        else:
+            try:
+                values = compiled.take_row(self._values(x))
+            except AttributeError:
+                raise ValueError from None
+        return self._made(values)
+
+    def _made(self, values: tuple[Any, ...]) -> Any:
+        """The instance with those values; ValueError where the model has rules of its own that refuse them."""
+        if self._make is None:
+            self._compile()
+        try:
+            made = self._make(values)  # type: ignore[misc]
+        except ValueError:
+            raise
+        except Exception as error:  # whatever the author's own code raises
+            raise ValueError(f"{type(error).__name__}: {error}") from error
+        if self._retests and not self._fits(made):
+            raise ValueError(f"{shorten(made)} is what the model's own code made of them")
+        return made
+
+    def _explained(self, x: Any, name: str, error: type[Exception]) -> Any:
+        """The instance, made field by field, or `error` with all that is wrong."""
+        if isinstance(x, self.model) and not self.validate(x):
+            return x
+        problems: list[Violation] = []
+        value = self.coerce_fields(x, name, problems)
+        if problems:
+            raise error("; ".join(map(str, problems)))
+        return value
+
+    def coerce_fields(self, x: Any, path: str, problems: list[Violation]) -> Any:
+        """The instance that `x` stands for; what is wrong with it is added to `problems`."""
+        given = self._given(x)
+        if given is None:
+            problems.append(self._violation(x, path, f"an instance of {self.name}, or its fields"))
+            return x
+        before = len(problems)
+        problems += [self._unknown(key, path) for key in given if key not in self.fields]
+        values = [self._field_value(name, given, path, problems) for name in self.fields]
+        if len(problems) > before:
+            return x
+        try:
+            return self._made(tuple(values))
+        except ValueError as error:
+            reason = " ".join(str(error).split())
+            problems.append(Violation(path, f"fields that {self.name} accepts", f"{shorten(x)}: {reason}"))
+            return x
+
+    def _given(self, x: Any) -> dict[Any, Any] | None:
+        """The fields that an object has; None where it has none of them."""
+        if isinstance(x, Mapping):
+            return dict(x)
+        if x is None or isinstance(x, type | str | bytes | int | float | list | tuple) and not hasattr(x, "_fields"):
+            return None
+        found = {name: getattr(x, name) for name in self.fields if hasattr(x, name)}
+        return found or None
+
+    def _field_value(self, name: str, given: dict[Any, Any], path: str, problems: list[Violation]) -> Any:
+        if name in given:
+            return self.fields[name].coerce(given[name], f"{path}.{name}", problems)
+        default = self.defaults.get(name)
+        if default is None or default.make is _nothing:
+            problems.append(Violation(f"{path}.{name}", repr(self.fields[name]), "no such field"))
+            return None
+        return default.make()
+
+    def _unknown(self, key: Any, path: str) -> Violation:
+        near = get_close_matches(key, self.fields, 1) if isinstance(key, str) else []
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return Violation(f"{path}.{key}", f"one of the fields {list(self.fields)}", f"{shorten(key)}{hint}")
+
+    def read(self, data: Any, name: str = "value") -> Any:
+        """The instance in an object with these fields and no others; defaults fill in what it leaves out."""
+        try:
+            with suppress(ValueError):
+                return self.quick(data)
+            return self._explained(data, name, InvalidValue)
+        except RecursionError as error:
+            raise CodecError(f"{name}: expected a few levels of nesting, got more than can be read") from error
+
+    def decode(self, data: Any) -> Any:
+        """What `read` gives; CodecError where the fields do not fit."""
+        with suppress(ValueError):
+            return self.quick(data)
+        return self._explained(data, self.name, CodecError)
+
+    def write(self, x: Any, name: str = "value", *, binary: bool = False) -> dict[str, Any]:
+        """An object of the fields of what `x` stands for."""
+        return self.encode(self.coerce(x, name), binary=binary)
+
+    def encode(self, x: Any, *, binary: bool = False) -> dict[str, Any]:
+        """An object of the fields, each written as its own type would be."""
+        return {name: field.encode(getattr(x, name), binary=binary) for name, field in self.fields.items()}
+
+    def json_schema(self) -> dict[str, Any]:
+        """An object; fields without a default are required."""
+        schemas = {name: field.json_schema() for name, field in self.fields.items()}
+        for name, default in self.defaults.items():
+            if default.data is not NO_DEFAULT:
+                schemas[name] = schemas[name] | {"default": default.data}
+        return {
+            "title": self.name,
+            "type": "object",
+            "properties": schemas,
+            "required": [name for name in schemas if name not in self.defaults],
+            "additionalProperties": False,
+        }
 
     # --- to and from the values of the fields' spaces ---
 
     def to_fields(self, x: Any) -> dict[str, Any]:
         """The value of each field's space, by name."""
-        return {name: lens.read(getattr(x, name)) for name, lens in self.lenses.items()}
+        return {name: field.read(getattr(x, name)) for name, field in self.fields.items()}
 
     def from_fields(self, values: dict[str, Any]) -> Any:
         """The instance with those values of the fields' spaces."""
-        return self.model(**{self._keywords[name]: lens.build(values[name]) for name, lens in self.lenses.items()})
+        return self.model(**{self._keywords[name]: field.build(values[name]) for name, field in self.fields.items()})
 
     def flatten(self, x: Any) -> Any:
         """The flattened fields joined, or a dictionary of them where one is not an array."""
@@ -137,50 +362,109 @@ class Record(Composite[Any]):
         """One box, or a dictionary of flattened fields."""
         return self._dict.flat_space()
 
-    # --- the wire ---
-
-    def encode(self, x: Any, *, binary: bool = False) -> dict[str, Any]:
-        """An object of the fields, each written as its own type would be."""
-        return {name: lens.encode(getattr(x, name), binary=binary) for name, lens in self.lenses.items()}
-
-    def decode(self, data: Any) -> Any:
-        """The instance in an object with these fields and no others; the model's defaults fill in."""
-        if not isinstance(data, dict) or not self._required <= data.keys() <= self.lenses.keys():
-            raise CodecError(
-                f"{self.name}: expected an object with the fields {list(self.lenses)}, got {shorten(data)}"
-            )
-        fields: dict[str, Any] = {}
-        for name, part in data.items():
-            try:
-                fields[self._keywords[name]] = self.lenses[name].decode(part)
-            except CodecError as error:
-                raise CodecError(f"{self.name}.{name}: {error}") from error
-        try:
-            return self.model(**fields)
-        except (TypeError, ValueError) as error:  # a model may have rules of its own
-            raise CodecError(f"{self.name}: expected fields the model accepts, got {shorten(data)}: {error}") from error
-
-    def json_schema(self) -> dict[str, Any]:
-        """An object; fields without a default are required."""
-        schemas = {name: lens.json_schema() for name, lens in self.lenses.items()}
-        return {
-            "title": self.name,
-            "type": "object",
-            "properties": schemas,
-            "required": [name for name in schemas if name in self._required],
-            "additionalProperties": False,
-        }
-
     # --- identity ---
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Record) and self.arguments() == other.arguments()
+        if not isinstance(other, Record) or self.name != other.name:
+            return False
+        return same_data(self.arguments()["fields"], other.arguments()["fields"])
 
     def __repr__(self) -> str:
-        return f"Record({self.name}: {', '.join(f'{name}={lens.space!r}' for name, lens in self.lenses.items())})"
+        return f"Record({self.name}: {', '.join(f'{name}={field!r}' for name, field in self.fields.items())})"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Record:
+        twin = copy(self)
+        memo[id(self)] = twin
+        vars(twin).pop("_dict", None)
+        twin.fields = deepcopy(self.fields, memo)  # and with them the generators of the spaces they are sampled from
+        twin._np_random = deepcopy(self._np_random, memo)
+        if "_dict" in vars(self):
+            twin._dict.adopt_random(self._dict)
+        return twin
+
+    def __copy__(self) -> Record:
+        twin = Record.__new__(type(self))
+        vars(twin).update(vars(self))
+        return twin
+
+    def __reduce__(self) -> Any:
+        drawn = vars(self).get("_dict")
+        if issubclass(self.model, StandIn):
+            return _restored, (None, self.arguments(), drawn, self._np_random)
+        return _restored, (self.model, None, drawn, self._np_random)
 
 
-@lru_cache(maxsize=1024)
-def _model(name: str, fields: tuple[str, ...]) -> type:
-    """A dataclass for the occasion; the same for the same fields, so that values of two such records may be equal."""
-    return make_dataclass(name, list(fields))
+def _restored(model: type | None, arguments: Any, drawn: Dict | None, generator: Any) -> Record:
+    """A record that was pickled: its model by name, or its description, and where its generators were."""
+    record = Record.from_arguments(arguments) if model is None else Record(model)
+    if drawn is not None:
+        record._dict.adopt_random(drawn)  # pyright: ignore[reportPrivateUsage]
+    record._np_random = generator  # pyright: ignore[reportPrivateUsage]
+    return record
+
+
+def _is_name(name: str) -> bool:
+    return name.isidentifier() and not iskeyword(name) and not name.startswith("__")
+
+
+def _place(origin: Any) -> str | None:
+    return origin if isinstance(origin, str) and len(origin) <= LONGEST_ORIGIN else None
+
+
+def _nothing() -> Any:
+    """What stands for a default that only the model itself, which is elsewhere, can make."""
+    raise InvalidSpace("expected a value for the field, got none; its default is made by the model itself")
+
+
+def _maker(default: Default | None) -> Callable[[], Any] | None:
+    return None if default is None or default.make is _nothing else default.make
+
+
+def _default(fields: dict[str, FieldType], name: str, field: ModelField) -> Default | None:
+    """The default of a field of a model; None where it has none, or one that is no value of the field."""
+    try:
+        value = field.make_default()
+    except Exception:  # a factory that only works where its author meant it to
+        return None
+    if value is NO_DEFAULT:
+        return None
+    if value is None and not fields[name].fits(None):  # `x: int = None` has always meant `int | None`
+        fields[name] = UnionField([*(_options(fields[name])), NoneField()])
+    return _checked(fields[name], value, field.make_default if field.factory else None)
+
+
+def _options(field: FieldType) -> list[FieldType]:
+    return field.options if isinstance(field, UnionField) else [field]
+
+
+def _checked(field: FieldType, value: Any, factory: Callable[[], Any] | None) -> Default | None:
+    """The default that is that value, or is made by the factory; None where it does not fit."""
+    problems: list[Violation] = []
+    value = value if field.fits(value) else field.coerce(value, "default", problems)
+    if problems:
+        return None
+    data = field.encode(value, binary=False)
+    if factory is not None:
+        varies = not same_data(data, _again(field, factory))
+        return Default(factory, NO_DEFAULT if varies else data)
+    return Default(lambda: value if is_shareable(value) else deepcopy(value), data)
+
+
+def _again(field: FieldType, factory: Callable[[], Any]) -> Any:
+    try:
+        return field.encode(factory(), binary=False)
+    except Exception:  # it gives now this and now that
+        return NO_DEFAULT
+
+
+def _described_default(what: str, field: FieldType, described: Any) -> Default:
+    """The default in a description, held to its field."""
+    if not isinstance(described, list) or len(described) != 1:
+        raise CodecError(f"{what}: expected a list of one default, or of none, got {shorten(described)}")
+    try:
+        found = _checked(field, field.decode(described[0]), None)
+    except CodecError as error:
+        raise CodecError(f"{what}: expected a default that fits, got {shorten(described[0])}: {error}") from error
+    if found is None:
+        raise CodecError(f"{what}: expected a default that fits, got {shorten(described[0])}")
+    return found

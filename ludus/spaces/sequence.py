@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.errors import CodecError, InvalidMask, InvalidSeed, InvalidType, shorten
+from ludus.errors import CodecError, InvalidMask, InvalidSeed, InvalidType, InvalidValue, shorten
 from ludus.seeding import Seed
 from ludus.spaces.mask import exclusive
 from ludus.spaces.space import Space, Violation
@@ -129,6 +129,12 @@ class Sequence(Space[Any]):
             one for i, element in enumerate(elements) for one in self.feature_space.validate(element, f"{path}[{i}]")
         ]
 
+    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
+        """A tuple of the values that its elements stand for."""
+        if not self.typed or self.stack or not isinstance(x, tuple | list):
+            return super().coerce(x, name, error)
+        return tuple([self.feature_space.coerce(one, f"{name}[{i}]", error) for i, one in enumerate(x)])
+
     def flatten(self, x: Any) -> Any:
         """The elements flattened, joined again when stacked."""
         stacked = self.stacked_feature_space if self.stack else None
@@ -166,6 +172,12 @@ class Sequence(Space[Any]):
         if not isinstance(data, list):
             raise CodecError(f"{self!r}: expected a list, got {shorten(data)}")
         return tuple(self.feature_space.decode(element) for element in data)
+
+    def read(self, data: Any, name: str = "value") -> Any:
+        """Each element read by its space."""
+        if not self.typed or self.stack or not isinstance(data, list):
+            return super().read(data, name)
+        return tuple([self.feature_space.read(one, f"{name}[{i}]") for i, one in enumerate(data)])
 
     def json_schema(self) -> dict[str, Any]:
         """An array of any length."""

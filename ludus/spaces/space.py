@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
+from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -18,11 +19,15 @@ from ludus.errors import CodecError, InvalidSpace, InvalidType, InvalidValue, sh
 from ludus.seeding import copy_generator, np_random
 from ludus.spaces.slot import Allocate, create_slots, read_slots, write_slot
 
-__all__ = ["Space", "Violation", "known_space", "same_data"]
+__all__ = ["ODD_ERRORS", "Space", "Violation", "is_own_space", "known_space", "same_data"]
 
 T_co = TypeVar("T_co", covariant=True)
 Json = Any
 """Plain data that JSON and msgpack both carry: None, bool, int, float, str, bytes (msgpack only), list, dict."""
+
+
+ODD_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What a space's own code may raise on data that it did not expect."""
 
 
 class Violation(NamedTuple):
@@ -185,6 +190,44 @@ class Space(Generic[T_co]):
         if not self.contains(x):
             raise error("; ".join(map(str, self.validate(x, name))) or f"{name}: expected {self!r}, got {shorten(x)}")
 
+    # --- values at a boundary: each is checked once, on its way in or out ---
+
+    @property
+    def typed(self) -> bool:
+        """Whether `coerce` can change a value: whether there is a record, or are calls of tools, somewhere in it."""
+        return any(space.typed for space in self.subspaces)
+
+    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
+        """`x` as a value of the space: itself where it is one, what it stands for where it is typed; else `error`."""
+        self.check(x, name, error)
+        return x
+
+    def read(self, data: Json, name: str = "value") -> Any:
+        """The value in plain data, held to the space; CodecError or InvalidValue, and nothing else, on any data.
+
+        >>> from ludus.spaces import Discrete
+        >>> Discrete(2).read(7, "action")
+        Traceback (most recent call last):
+        ludus.errors.InvalidValue: action: expected Discrete(2), got 7 (int64)
+        """
+        try:
+            value = self.decode(data)
+        except (CodecError, InvalidValue):
+            raise
+        except ODD_ERRORS as error:
+            raise CodecError(f"{name}: expected data of {self!r}, got {type(data).__name__}: {error}") from error
+        try:
+            self.check(value, name)
+        except InvalidValue:
+            raise
+        except ODD_ERRORS as error:
+            raise InvalidValue(f"{name}: expected {self!r}, got {type(value).__name__}: {error}") from error
+        return value
+
+    def write(self, x: Any, name: str = "value", *, binary: bool = False) -> Json:
+        """`x`, or what it stands for, as plain data; InvalidValue where it is not in the space."""
+        return self.encode(self.coerce(x, name), binary=binary)
+
     def _violation(self, x: Any, path: str, expected: str | None = None) -> Violation:
         return Violation(path, repr(self) if expected is None else expected, describe_value(x))
 
@@ -312,13 +355,19 @@ class Space(Generic[T_co]):
         return f"{type(self).__name__}({', '.join(f'{k}={shorten(v)}' for k, v in arguments.items())})"
 
 
+OWN_ELSEWHERE = {"ludus.tools.calls:Calls": "ludus.tools.calls"}
+"""Ludus's own spaces outside this package, and the modules that define them: all that is ever loaded by name."""
+
+
 def known_space(name: str) -> Any:
-    """The space class of that type name; only classes already imported are known, nothing is ever loaded by name.
+    """The space class of that type name: one already imported, or one of Ludus's own; nothing else is loaded by name.
 
     >>> known_space("Box").__name__
     'Box'
     """
     classes = Space._known  # pyright: ignore[reportPrivateUsage]
+    if name in OWN_ELSEWHERE and name not in classes:
+        import_module(OWN_ELSEWHERE[name])
     known = classes.get(name)
     if known is None or known.sample is Space.sample:  # a class without `sample` is a base of spaces, not one
         names = sorted(one for one, kind in classes.items() if kind.sample is not Space.sample)
@@ -327,6 +376,11 @@ def known_space(name: str) -> Any:
             "import the module that defines it first"
         )
     return known
+
+
+def is_own_space(name: str) -> bool:
+    """Whether a type name is that of one of Ludus's own spaces, rather than of a custom class."""
+    return ":" not in name or name in OWN_ELSEWHERE
 
 
 def describe_value(x: object) -> str:

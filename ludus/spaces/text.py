@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Set
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ludus.spaces.discrete import whole
 from ludus.spaces.mask import array_mask, distribution, exclusive
 from ludus.spaces.space import Space, Violation
 
-__all__ = ["Text", "alphanumeric"]
+__all__ = ["Text", "alphanumeric", "is_unicode"]
 
 alphanumeric: frozenset[str] = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 UNICODE_SIZE = 0x110000
@@ -25,6 +26,8 @@ LONGEST_FREE_SAMPLE = 32
 
 class Text(Space[str]):
     """Strings of `min_length` to `max_length` characters of `charset`; `charset=None` admits every character.
+
+    `max_length=None` sets no limit; such text has no flat form.
 
     A set is sorted, so that equal sets sample alike in every process; a string keeps its order.
 
@@ -39,14 +42,15 @@ class Text(Space[str]):
 
     def __init__(
         self,
-        max_length: int,
+        max_length: int | None,
         *,
         min_length: int = 1,
         charset: Set[str] | str | None = alphanumeric,
         seed: Seed | np.random.Generator | None = None,
     ) -> None:
-        self.min_length, self.max_length = whole("Text min_length", min_length), whole("Text max_length", max_length)
-        if not 0 <= self.min_length <= self.max_length:
+        self.min_length = whole("Text min_length", min_length)
+        self.max_length = None if max_length is None else whole("Text max_length", max_length)
+        if not 0 <= self.min_length <= self._most:
             raise InvalidSpace(
                 f"Text: expected 0 <= min_length <= max_length, got min_length={min_length}, max_length={max_length}"
             )
@@ -59,10 +63,18 @@ class Text(Space[str]):
         self._uniform = np.ones(len(chars)) / len(chars)
         super().__init__(dtype=str, seed=seed)
 
+    @property
+    def _most(self) -> float:
+        return inf if self.max_length is None else self.max_length
+
     def arguments(self) -> dict[str, Any]:
         """Both lengths and the characters in order."""
         charset = None if self._free else "".join(self._char_list)
         return {"max_length": self.max_length, "min_length": self.min_length, "charset": charset}
+
+    @property
+    def _lengths(self) -> str:
+        return f"{self.min_length} {'or more' if self.max_length is None else f'to {self.max_length}'}"
 
     @property
     def character_set(self) -> frozenset[str]:
@@ -85,8 +97,8 @@ class Text(Space[str]):
 
     @property
     def is_np_flattenable(self) -> bool:
-        """Always true: a row of character places, padded."""
-        return True
+        """Whether there is a longest: a row of character places, padded."""
+        return self.max_length is not None
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
         """A random string; a mask or probability is a pair of a length and an array over the characters, or None."""
@@ -96,7 +108,8 @@ class Text(Space[str]):
         if kind:
             length, chance = self._restriction(mask if kind == "mask" else probability, kind)
         if length is None:
-            most = min(self.max_length, max(self.min_length, LONGEST_FREE_SAMPLE)) if self._free else self.max_length
+            short = self._free or self.max_length is None
+            most = int(min(self._most, max(self.min_length, LONGEST_FREE_SAMPLE) if short else self._most))
             length = rng.integers(self.min_length, most + 1)
         if not chance.any():
             return self._empty_sample()
@@ -114,9 +127,9 @@ class Text(Space[str]):
             )
         length, chars = given
         if length is not None and not (
-            isinstance(length, int | np.integer) and self.min_length <= length <= self.max_length
+            isinstance(length, int | np.integer) and self.min_length <= length <= self._most
         ):
-            raise InvalidMask(f"{kind} length: expected {self.min_length} to {self.max_length}, got {shorten(length)}")
+            raise InvalidMask(f"{kind} length: expected {self._lengths}, got {shorten(length)}")
         if chars is None:
             return length, self._uniform
         if kind == "probability":
@@ -132,8 +145,8 @@ class Text(Space[str]):
         """Whether `x` is a string of allowed length and characters."""
         return (
             isinstance(x, str)
-            and self.min_length <= len(x) <= self.max_length
-            and (_is_unicode(x) if self._free else self._char_set.issuperset(x))
+            and self.min_length <= len(x) <= self._most
+            and (is_unicode(x) if self._free else self._char_set.issuperset(x))
         )
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
@@ -141,11 +154,11 @@ class Text(Space[str]):
         if not isinstance(x, str):
             return [self._violation(x, path, f"a string, {self!r}")]
         found: list[Violation] = []
-        if not self.min_length <= len(x) <= self.max_length:
-            found.append(Violation(path, f"{self.min_length} to {self.max_length} characters", f"{len(x)}"))
-        if self._free and _is_unicode(x):
+        if not self.min_length <= len(x) <= self._most:
+            found.append(Violation(path, f"{self._lengths} characters", f"{len(x)}"))
+        if self._free and is_unicode(x):
             return found
-        admitted = _is_unicode if self._free else self._char_set.__contains__
+        admitted = is_unicode if self._free else self._char_set.__contains__
         expected = "a Unicode character" if self._free else f"one of {shorten(self._char_str)}"
         strange = [(place, char) for place, char in enumerate(x) if not admitted(char)]
         return found + [Violation(f"{path}[{place}]", expected, repr(char)) for place, char in strange]
@@ -159,26 +172,32 @@ class Text(Space[str]):
     @property
     def flatdim(self) -> int:
         """The longest length."""
-        return self.max_length
+        return super().flatdim if self.max_length is None else self.max_length
 
     @property
     def flat_dtype(self) -> np.dtype[Any]:
         """int32."""
         return np.dtype(np.int32)
 
-    def flatten(self, x: Any) -> Array:
-        """The place of each character, padded."""
+    def flatten(self, x: Any) -> Any:
+        """The place of each character, padded; the string itself where there is no longest."""
+        if self.max_length is None:
+            return x
         row = np.full(self.max_length, self._padding, dtype=np.int32)
         row[: len(x)] = [self.character_index(char) for char in x]
         return row
 
     def unflatten(self, x: Any) -> str:
         """The characters at those places, padding dropped."""
+        if self.max_length is None:
+            return x
         places = [int(place) for place in x if place < self._padding]
         return "".join(map(chr, places)) if self._free else "".join(self._char_list[place] for place in places)
 
-    def flat_space(self) -> Box:
-        """A box of places."""
+    def flat_space(self) -> Space[Any]:
+        """A box of places; itself where there is no longest."""
+        if self.max_length is None:
+            return self
         return Box(0, self._padding, shape=(self.max_length,), dtype=np.int32)
 
     # --- batches and the wire ---
@@ -201,7 +220,8 @@ class Text(Space[str]):
 
     def json_schema(self) -> dict[str, Any]:
         """A string with both lengths, and a pattern for the characters."""
-        schema: dict[str, Any] = {"type": "string", "minLength": self.min_length, "maxLength": self.max_length}
+        schema: dict[str, Any] = {"type": "string", "minLength": self.min_length}
+        schema |= {} if self.max_length is None else {"maxLength": self.max_length}
         if not self._free:
             escaped = "".join("\\" + char if char in r"\]^-[" else char for char in self._char_str)
             schema["pattern"] = f"^[{escaped}]*$"
@@ -215,7 +235,7 @@ class Text(Space[str]):
         return f"Text({self.min_length}, {self.max_length}, charset={charset})"
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: Any) -> bool:
     """Whether every character can be written as UTF-8: half a surrogate pair, which Python admits, cannot."""
     try:
         return text.isascii() or bool(text.encode())
@@ -227,7 +247,7 @@ def _characters(charset: Any) -> list[str]:
     if not isinstance(charset, str | Set) or not all(isinstance(char, str) for char in charset):
         raise InvalidType(f"Text charset: expected a string or a set of characters, got {shorten(charset)}")
     chars: list[str] = list(dict.fromkeys(charset)) if isinstance(charset, str) else sorted(charset)
-    wrong = [char for char in chars if len(char) != 1 or not _is_unicode(char)]
+    wrong = [char for char in chars if len(char) != 1 or not is_unicode(char)]
     if wrong or not chars:
         raise InvalidSpace(
             f"Text charset: expected at least one element, each a single character, got {shorten(wrong or charset)}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.errors import CodecError, InvalidSeed, InvalidSpace, InvalidType, shorten
+from ludus.errors import CodecError, InvalidSeed, InvalidSpace, InvalidType, InvalidValue, shorten
 from ludus.seeding import Seed, copy_generator
 from ludus.spaces.composite import Composite, combined_box, split_flat
 from ludus.spaces.mask import exclusive, parts
@@ -89,6 +89,13 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         each = zip(self.spaces, x, strict=True)
         return [one for i, (space, part) in enumerate(each) for one in space.validate(part, f"{path}[{i}]")]
 
+    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
+        """A tuple of the values that its elements stand for."""
+        if not self.typed or not isinstance(x, tuple | list) or len(x) != len(self.spaces):
+            return super().coerce(x, name, error)
+        each = enumerate(zip(self.spaces, x, strict=True))
+        return tuple([space.coerce(part, f"{name}[{i}]", error) for i, (space, part) in each])
+
     def __getitem__(self, index: Any) -> Any:
         return self.spaces[index]
 
@@ -157,6 +164,13 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         if not isinstance(data, list) or len(data) != len(self.spaces):
             raise CodecError(f"{self!r}: expected a list of {len(self.spaces)}, got {shorten(data)}")
         return tuple(space.decode(part) for space, part in zip(self.spaces, data, strict=True))
+
+    def read(self, data: Any, name: str = "value") -> Any:
+        """Each element read by its own space."""
+        if not self.typed or not isinstance(data, list) or len(data) != len(self.spaces):
+            return super().read(data, name)
+        each = enumerate(zip(self.spaces, data, strict=True))
+        return tuple([space.read(part, f"{name}[{i}]") for i, (space, part) in each])
 
     def to_jsonable(self, sample_n: Iterable[Any]) -> list[Any]:
         """For each space the list of its values."""

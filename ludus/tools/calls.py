@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ludus.errors import CodecError, InvalidSpace, listing, shorten
+from ludus.errors import CodecError, InvalidSpace, InvalidValue, listing, shorten
 from ludus.spaces import Space
-from ludus.spaces.lens import lens_from_arguments
+from ludus.spaces.field_containers import field_from_arguments
+from ludus.spaces.models import fields_of
 from ludus.spaces.space import Violation
 from ludus.tools.tool import Parameter, Tool
 
@@ -42,7 +43,7 @@ class Calls(Space[Call]):
     >>> Call("buy", {"item": "tea"}) in space
     True
     >>> print(*space.validate(Call("buy", {"item": 3}), "action"))
-    action.arguments.item: expected str, Text(0, 65536, charset=any character), got 3
+    action.arguments.item: expected str, got 3
     """
 
     def __init__(self, tools: Mapping[str, Tool], seed: Any = None) -> None:
@@ -66,10 +67,10 @@ class Calls(Space[Call]):
                 raise CodecError(f"Calls: expected tools with a name and a description, got {shorten(arguments)}")
             one = Tool(name, _elsewhere)
             one.description = description
-            one.returns = None if returns is None else lens_from_arguments(returns)
+            one.returns = None if returns is None else field_from_arguments(returns)
             one.parameters = {}
-            for parameter, lens, required, default, text in parameters:
-                read = lens_from_arguments(lens)
+            for parameter, kind, required, default, text in parameters:
+                read = field_from_arguments(kind)
                 one.parameters[parameter] = Parameter(
                     read, bool(required), None if required else read.decode(default), text
                 )
@@ -79,7 +80,7 @@ class Calls(Space[Call]):
     @property
     def subspaces(self) -> tuple[Space[Any], ...]:
         """The spaces of all arguments, tool by tool."""
-        return tuple(one.lens.space for tool in self.tools.values() for one in tool.parameters.values())
+        return tuple(one.type.space for tool in self.tools.values() for one in tool.parameters.values())
 
     # --- sampling and membership ---
 
@@ -98,13 +99,13 @@ class Calls(Space[Call]):
         if not names:
             raise InvalidSpace(f"sample: expected a mask that names one of {listing(self.tools)}, got {shorten(mask)}")
         tool = self.tools[names[int(self.np_random.integers(len(names)))]]
-        drawn = {name: one.lens.build(one.lens.space.sample()) for name, one in tool.parameters.items()}
+        drawn = {name: one.type.build(one.type.space.sample()) for name, one in tool.parameters.items()}
         return Call(tool.name, drawn)
 
     def zero(self) -> Call:
         """The first tool with the zero of each argument."""
         tool = next(iter(self.tools.values()))
-        return Call(tool.name, {name: one.lens.build(one.lens.space.zero()) for name, one in tool.parameters.items()})
+        return Call(tool.name, {name: one.type.build(one.type.space.zero()) for name, one in tool.parameters.items()})
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a call of one of the tools with arguments that fit."""
@@ -114,35 +115,64 @@ class Calls(Space[Call]):
         """What is wrong with the call."""
         if not isinstance(x, Call) or not isinstance(x.arguments, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
             return [self._violation(x, path, "a Call(tool, arguments)")]
-        if x.tool not in self.tools:
+        if not isinstance(x.tool, str) or x.tool not in self.tools:  # pyright: ignore[reportUnnecessaryIsInstance]
             return [self._violation(x.tool, f"{path}.tool", f"one of {listing(self.tools)}")]
-        found = self.tools[x.tool].violations(x.arguments, f"{path}.arguments")
-        return [one if isinstance(one, Violation) else self._violation(x.arguments, path, str(one)) for one in found]
+        return self.tools[x.tool].violations(x.arguments, f"{path}.arguments")
+
+    def check(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> None:
+        """Raise `error` with every violation unless `x` is in the space."""
+        problems = self.validate(x, name)
+        if problems:
+            raise error("; ".join(map(str, problems)))
+
+    @property
+    def typed(self) -> bool:
+        """Always: an object of a tool and its arguments is made a call."""
+        return True
+
+    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Call:
+        """`x` as a call: itself, or made of an object or a dictionary with a tool and its arguments."""
+        problems: list[Violation] = []
+        call = self._coerced(x, name, problems)
+        if problems:
+            raise error("; ".join(map(str, problems)))
+        return call
+
+    def _coerced(self, x: Any, path: str, problems: list[Violation]) -> Any:
+        given = fields_of(x)
+        if given is None or not {"tool"} <= given.keys() <= {"tool", "arguments"}:
+            problems.append(self._violation(x, path, "a Call(tool, arguments), or its fields"))
+            return x
+        tool, arguments = given["tool"], given.get("arguments", {})
+        if not isinstance(tool, str) or tool not in self.tools:
+            problems.append(self._violation(tool, f"{path}.tool", f"one of {listing(self.tools)}"))
+            return x
+        if not isinstance(arguments, Mapping):
+            problems.append(self._violation(arguments, f"{path}.arguments", "arguments by name"))
+            return x
+        found = self.tools[tool].coerce(arguments, f"{path}.arguments", problems)
+        unchanged = type(x) is Call and all(found[one] is arguments[one] for one in found)
+        return x if unchanged else Call(tool, found)
 
     # --- the wire ---
 
     def encode(self, x: Any, *, binary: bool = False) -> dict[str, Any]:
         """An object of the tool and its arguments."""
         parameters = self.tools[x.tool].parameters
-        encoded = {name: parameters[name].lens.encode(one, binary=binary) for name, one in x.arguments.items()}
+        encoded = {name: parameters[name].type.encode(one, binary=binary) for name, one in x.arguments.items()}
         return {"tool": x.tool, "arguments": encoded}
 
     def decode(self, data: Any) -> Call:
         """The call in an object of a tool and its arguments."""
-        if not isinstance(data, dict) or not {"tool"} <= data.keys() <= {"tool", "arguments"}:
-            raise CodecError(f"{self!r}: expected an object of 'tool' and 'arguments', got {shorten(data)}")
-        name, given = data["tool"], data.get("arguments", {})
-        if not isinstance(name, str) or name not in self.tools or not isinstance(given, dict):
-            raise CodecError(f"{self!r}: expected a tool out of {listing(self.tools)}, got {shorten(data)}")
-        parameters, found = self.tools[name].parameters, dict[str, Any]()
-        for one, part in given.items():
-            if one not in parameters:
-                raise CodecError(f"{name}: expected the arguments {listing(parameters)}, got {shorten(one)}")
-            try:
-                found[one] = parameters[one].lens.decode(part)
-            except CodecError as error:
-                raise CodecError(f"{name}.{one}: {error}") from error
-        return Call(name, found)
+        problems: list[Violation] = []
+        call = self._coerced(data, "call", problems)
+        if problems:
+            raise CodecError("; ".join(map(str, problems)))
+        return call
+
+    def read(self, data: Any, name: str = "value") -> Call:
+        """The call, held to the tools."""
+        return self.coerce(data, name)
 
     def json_schema(self) -> dict[str, Any]:
         """One of the tools with its arguments."""
@@ -180,8 +210,8 @@ def _described(tool: Tool) -> list[Any]:
 
 
 def _parameter(one: Parameter) -> list[Any]:
-    default = None if one.required else one.lens.encode(one.default, binary=False)
-    return [one.lens.arguments(), one.required, default, one.description]
+    default = None if one.required else one.type.encode(one.default, binary=False)
+    return [one.type.arguments(), one.required, default, one.description]
 
 
 def _returned(tool: Tool) -> list[Any] | None:

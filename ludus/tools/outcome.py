@@ -6,15 +6,13 @@ import msgspec
 
 from ludus.errors import ContractViolation, shorten
 from ludus.spaces import Text
-from ludus.spaces.lens import Lens
+from ludus.spaces.field_types import FieldType
 
 __all__ = ["ToolError", "ToolOutcome", "failed", "result_of", "succeeded"]
 
 LONGEST = 1 << 20
 """Characters of a result."""
 LONGEST_ERROR = 4096
-PLAIN = 65_536
-"""Characters that an argument of type `str` may have; a result may have more."""
 
 
 class ToolError(Exception):
@@ -39,19 +37,18 @@ class ToolOutcome(msgspec.Struct):
     """Whether `result` is JSON of a value, and not text."""
 
 
-def succeeded(tool: str, result: Any, lens: Lens | None) -> ToolOutcome:
+def succeeded(tool: str, result: Any, returns: FieldType | None) -> ToolOutcome:
     """The outcome of a call: text as it is, nothing as nothing, anything else as JSON.
 
-    `lens` is what the tool's annotation promises; ContractViolation where the result is something else.
+    `returns` is what the tool's annotation promises; ContractViolation where the result is something else.
     """
     if isinstance(result, str):
         result = _encodable(result)
-    long = isinstance(result, str) and len(result) > PLAIN  # which has a limit of its own, below
-    problems = [] if lens is None or long else lens.validate(result, f"result of {tool}")
+    problems = [] if returns is None else returns.validate(result, f"result of {tool}")
     if problems:
         raise ContractViolation(f"{'; '.join(map(str, problems))}; it is what the tool's annotation says")
-    if lens is not None and not isinstance(result, str):
-        result = lens.encode(result, binary=False)
+    if returns is not None and not isinstance(result, str):
+        result = returns.encode(result, binary=False)
     text = result if isinstance(result, str) else "" if result is None else _as_json(tool, result)
     if len(text) > LONGEST:
         raise ContractViolation(

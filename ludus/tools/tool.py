@@ -2,12 +2,14 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar, get_type_hints, overload
 
 from ludus.errors import InvalidArgument, InvalidSpace, InvalidType, InvalidValue, listing, shorten
-from ludus.spaces.lens import Lens
-from ludus.spaces.typed import lens_of
+from ludus.spaces.annotations import field_type
+from ludus.spaces.field_types import FieldType, SpaceField
+from ludus.spaces.json import Json
+from ludus.spaces.space import Violation
 
 __all__ = ["Parameter", "Tool", "tool", "tools_of"]
 
@@ -24,7 +26,7 @@ RESERVED = ("reset", "step", "state", "close", "render")
 class Parameter(NamedTuple):
     """One argument of a tool."""
 
-    lens: Lens
+    type: FieldType
     required: bool
     default: Any
     description: str
@@ -69,9 +71,9 @@ class Tool:
         """The JSON schema of the arguments."""
         properties: dict[str, Any] = {}
         for name, one in self.parameters.items():
-            properties[name] = one.lens.json_schema() | ({"description": one.description} if one.description else {})
+            properties[name] = one.type.json_schema() | ({"description": one.description} if one.description else {})
             if not one.required:
-                properties[name]["default"] = one.lens.encode(one.default, binary=False)
+                properties[name]["default"] = one.type.encode(one.default, binary=False)
         return {
             "type": "object",
             "properties": properties,
@@ -93,15 +95,27 @@ class Tool:
             raise error("; ".join(str(one) for one in problems))
         return {name: given.get(name, one.default) for name, one in self.parameters.items()}
 
-    def violations(self, given: dict[str, Any], path: str) -> list[Any]:
+    def violations(self, given: dict[str, Any], path: str) -> list[Violation]:
         """Everything that is wrong with the arguments of a call."""
+        checked = ((name, one) for name, one in self.parameters.items() if name in given)
+        return self._misnamed(given, path) or [
+            found for name, one in checked for found in one.type.validate(given[name], f"{path}.{name}")
+        ]
+
+    def coerce(self, given: Mapping[Any, Any], path: str, problems: list[Violation]) -> dict[str, Any]:
+        """The arguments that these stand for, none filled in; what is wrong with them is added to `problems`."""
+        wrong = self._misnamed(given, path)
+        problems += wrong
+        checked = () if wrong else ((name, one) for name, one in self.parameters.items() if name in given)
+        return {name: one.type.coerce(given[name], f"{path}.{name}", problems) for name, one in checked}
+
+    def _misnamed(self, given: Mapping[Any, Any], path: str) -> list[Violation]:
         unknown = [name for name in given if name not in self.parameters]
         missing = [name for name, one in self.parameters.items() if one.required and name not in given]
-        if unknown or missing:
-            wrong = f"no {listing(missing)}" if missing else listing(map(repr, unknown))
-            return [f"{path}: expected the arguments {listing(self.parameters) or 'of nothing'}, got {wrong}"]
-        checked = ((name, one) for name, one in self.parameters.items() if name in given)
-        return [found for name, one in checked for found in one.lens.validate(given[name], f"{path}.{name}")]
+        if not unknown and not missing:
+            return []
+        wrong = f"no {listing(missing)}" if missing else listing(map(repr, unknown))
+        return [Violation(path, f"the arguments {listing(self.parameters) or 'of nothing'}", wrong)]
 
 
 @overload
@@ -178,25 +192,26 @@ def _parameters(
             raise InvalidSpace(f"{name}: expected arguments that can be given by name, got {one}")
         if one.name not in hints:
             raise InvalidSpace(f"{name}.{one.name}: expected an annotation, got none; a schema is made of it")
-        lens = lens_of(hints[one.name], (), f"{name}.{one.name}")
+        kind = field_type(hints[one.name], (), f"{name}.{one.name}")
         required = one.default is one.empty
-        _check_default(lens, one, name)
-        found[one.name] = Parameter(lens, required, None if required else one.default, described.get(one.name, ""))
+        _check_default(kind, one, name)
+        found[one.name] = Parameter(kind, required, None if required else one.default, described.get(one.name, ""))
     return found
 
 
-def _check_default(lens: Lens, one: inspect.Parameter, name: str) -> None:
-    problems = [] if one.default is one.empty else lens.validate(one.default, f"default of {name}.{one.name}")
+def _check_default(kind: FieldType, one: inspect.Parameter, name: str) -> None:
+    problems = [] if one.default is one.empty else kind.validate(one.default, f"default of {name}.{one.name}")
     if problems:
         raise InvalidSpace("; ".join(map(str, problems)))
 
 
-def _returns(name: str, hints: dict[str, Any]) -> Lens | None:
+def _returns(name: str, hints: dict[str, Any]) -> FieldType | None:
     """How the result is seen; None where its type says nothing that a schema could."""
     try:
-        return lens_of(hints["return"], (), f"result of {name}")
+        found = field_type(hints["return"], (), f"result of {name}")
     except (KeyError, InvalidSpace, InvalidType):
         return None
+    return None if isinstance(found, SpaceField) and isinstance(found.space, Json) else found
 
 
 def _docs(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ludus.client import EnvClient, Fields, StepResult, TypedClient, aconnect, connect
-from ludus.client.openenv.json_space import Json
+from ludus.spaces.json import Json
 from ludus.client.openenv.schema import space_of
 from ludus.errors import (
     AccessDenied,
@@ -84,7 +84,7 @@ def test_it_is_an_environment_with_typed_spaces(port):
     with connect(url(port)) as env:
         assert isinstance(env.action_space, Record)
         assert isinstance(env.observation_space, Record)
-        assert {"number", "note"} <= set(env.action_space.lenses)
+        assert {"number", "note"} <= set(env.action_space.fields)
         observation, _ = env.reset(seed=7)
         assert (observation.hint, observation.tries) == ("guess", 0)
         action = env.action_space.model(number=50)

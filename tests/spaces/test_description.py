@@ -30,7 +30,7 @@ from tests.spaces.models import EVERY, any_space
 from tests.spaces.values import same
 
 every_space = pytest.mark.parametrize("name", EVERY)
-KNOWN = "Box, Dict, Discrete, Graph, MultiBinary, MultiDiscrete, OneOf, Record, Sequence, Text, Tuple"
+KNOWN = "Box, Dict, Discrete, Graph, Json, MultiBinary, MultiDiscrete, OneOf, Record, Scalar, Sequence, Text, Tuple"
 
 
 @every_space
@@ -200,13 +200,49 @@ MALICIOUS = {
         {"type": "Record", "name": "A"},
         "Record: expected a name and fields, got {'name': 'A'}",
     ),
-    "a lens of no kind": (
-        {"type": "Record", "name": "A", "fields": [["x", ["eval", "1"]]]},
-        "lens: expected a known kind, got 'eval'",
+    "a field of no kind": (
+        {"type": "Record", "name": "A", "fields": [["x", ["eval", "1"], []]]},
+        "field type: expected a known kind, got 'eval'",
     ),
-    "a lens that is no list": (
-        {"type": "Record", "name": "A", "fields": [["x", "int"]]},
-        "lens: expected a list starting with its kind, got 'int'",
+    "a field type that is no list": (
+        {"type": "Record", "name": "A", "fields": [["x", "int", []]]},
+        "field type: expected a list starting with its kind, got 'int'",
+    ),
+    "a field without a word about its default": (
+        {"type": "Record", "name": "A", "fields": [["x", ["int", None, None]]]},
+        "A: expected fields of a name, a type and a default, got ['x', ['int', None, None]]",
+    ),
+    "a default that does not fit its field": (
+        {"type": "Record", "name": "A", "fields": [["x", ["int", 0, 5], [9]]]},
+        "A.x: expected a default that fits, got 9: int: expected an int from 0 to 5, got 9",
+    ),
+    "a default of the wrong shape": (
+        {"type": "Record", "name": "A", "fields": [["x", ["int", 0, 5], [1, 2]]]},
+        "A.x: expected a list of one default, or of none, got [1, 2]",
+    ),
+    "a field of a name that is none": (
+        {"type": "Record", "name": "A", "fields": [["__init__", ["bool"], []]]},
+        "A: expected fields of different names, got '__init__'",
+    ),
+    "two fields of one name": (
+        {"type": "Record", "name": "A", "fields": [["x", ["bool"], []], ["x", ["bool"], []]]},
+        "A: expected fields of different names, got 'x'",
+    ),
+    "a list that must be vast": (
+        {"type": "Record", "name": "A", "fields": [["x", ["list", ["bool"], 10**12, None], []]]},
+        "field type: expected a least length of at most 1048576, got 1000000000000",
+    ),
+    "ends that are no numbers": (
+        {"type": "Record", "name": "A", "fields": [["x", ["int", "0", 1], []]]},
+        "field type: expected two ends of int, got ['0', 1]",
+    ),
+    "a choice of what is no constant": (
+        {"type": "Record", "name": "A", "fields": [["x", ["choice", [[1]]], []]]},
+        "field type: expected a list of constants, got [[1]]",
+    ),
+    "a value of no space": (
+        {"type": "Record", "name": "A", "fields": [["x", ["value", 3], []]]},
+        "field type: expected a space, got 3",
     ),
 }
 

@@ -1,7 +1,8 @@
 """`Record`: dataclasses, Structs and Pydantic models as spaces: sampled, validated, flattened, written, bound."""
 
+import datetime as dt
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
@@ -93,7 +94,7 @@ VIOLATIONS = [
             "x.position[0]: expected -1.0 to 1.0, got 3.0",
             "x.position[1]: expected -1.0 to 1.0, got 3.0",
             "x.color: expected one of [<Color.RED: 'red'>, <Color.BLUE: 'blue'>], got 'red'",
-            "x.note: expected str, Text(0, 65536, charset=any character) or none, Discrete(1), got 5",
+            "x.note: expected str or None, got 5",
         ],
     ),
     (Move, Move(1, 1, HERE), ["x.direction: expected one of ['left', 'right', 3, None, True], got 1"]),
@@ -104,47 +105,46 @@ VIOLATIONS = [
         Order,
         order(points=[Point(1.0), Point("a", True)]),
         [
-            "x.points[1].x: expected float, Box(-inf, inf, (), float64), got 'a'",
-            "x.points[1].y: expected float, Box(-inf, inf, (), float64), got True",
+            "x.points[1].x: expected float, got 'a'",
+            "x.points[1].y: expected float, got True",
         ],
     ),
     (Order, order(pair=(1,)), ["x.pair: expected a tuple of 2, got (1,)"]),
-    (Order, order(pair=(1, 2)), ["x.pair[1]: expected bool, Discrete(2), got 2"]),
-    (Order, order(flags=(True, None)), ["x.flags[1]: expected bool, Discrete(2), got None"]),
+    (Order, order(pair=(1, 2)), ["x.pair[1]: expected bool, got 2"]),
+    (Order, order(flags=(True, None)), ["x.flags[1]: expected bool, got None"]),
     (Order, order(scores=[]), ["x.scores: expected a dictionary, got []"]),
     (
         Order,
         order(scores={1: 1.0, "b": "c"}),
         [
-            "x.scores key: expected str, Text(0, 65536, charset=any character), got 1",
-            "x.scores[\"b\"]: expected float, Box(-inf, inf, (), float64), got 'c'",
+            "x.scores key: expected str, got 1",
+            "x.scores[\"b\"]: expected float, got 'c'",
         ],
     ),
-    (Order, order(choice=Point(None)), ["x.choice.x: expected float, Box(-inf, inf, (), float64), got None"]),
+    (Order, order(choice=Point(None)), ["x.choice.x: expected float, got None"]),
     (
         Order,
         order(choice=2.5),
         [
-            "x.choice: expected int, Box(-9223372036854775808, 9223372036854775807, (), int64) or "
-            "str, Text(0, 65536, charset=any character) or an instance of Point, got 2.5"
+            "x.choice: expected int or str or an instance of Point, got 2.5",
         ],
     ),
     (Order, order(level=1), ["x.level: expected one of [<Level.LOW: 1>, <Level.HIGH: 5>], got 1"]),
-    (Order, order(nothing=0), ["x.nothing: expected none, Discrete(1), got 0"]),
-    (Order, order(count=5), ["x.count: expected Discrete(5), got 5"]),
+    (Order, order(nothing=0), ["x.nothing: expected None, got 0"]),
+    (Order, order(count=5), ["x.count: expected an int from 0 to 4, got 5"]),
     (
         Order,
         order(pair=(2**70, True)),
-        ["x.pair[0]: expected Box(-9223372036854775808, 9223372036854775807, (), int64), got 1180591620717411303424"],
+        ["x.pair[0]: expected an int of 64 bits, got 1180591620717411303424"],
     ),
     (Query, query(text="a" * 21), ["x.text: expected 1 to 20 characters, got 21"]),
     (Query, query(text=""), ["x.text: expected 1 to 20 characters, got 0"]),
-    (Query, query(k=11), ["x.k: expected Discrete(10, start=1), got 11"]),
-    (Query, query(temperature=2.0), ["x.temperature: expected 0.0 to 1.9999999999999998, got 2.0"]),
-    (Query, query(temperature=float("nan")), ["x.temperature: expected 0.0 to 1.9999999999999998, got nan"]),
+    (Query, query(k=11), ["x.k: expected an int from 1 to 10, got 11"]),
+    (Query, query(temperature=2.0), ["x.temperature: expected a float from 0.0 to 1.9999999999999998, got 2.0"]),
+    (Query, query(temperature=float("nan")), ["x.temperature: expected a float from 0.0 to 1.9999999999999998, got nan"]),
     (Query, query(tags=["a"] * 4), ["x.tags: expected 0 to 3 elements, got 4"]),
-    (Query, query(inner=Inner.model_construct(value=5)), ["x.inner.value: expected Discrete(5), got 5"]),
-    (Query, query(limit=4), ["x.limit: expected Discrete(4) or none, Discrete(1), got 4"]),
+    (Query, query(inner=Inner.model_construct(value=5)), ["x.inner.value: expected an int from 0 to 4, got 5"]),
+    (Query, query(limit=4), ["x.limit: expected an int from 0 to 3 or None, got 4"]),
 ]
 
 
@@ -175,18 +175,18 @@ def test_messages_are_written_as_the_types_would_be():
         dumps(Record(Move), move) == b'{"direction":"left","steps":2,"position":[0.0,0.0],"color":"blue","note":null}'
     )
     coded = Record(Order).encode(order(choice="x", corner=Corner.FAR, scores={"a": float("inf")}))
-    assert coded["choice"] == [1, "x"]
+    assert coded["choice"] == "x"
     assert coded["corner"] == "FAR"
     assert coded["level"] == 1
     assert coded["scores"] == {"a": "Infinity"}
 
 
 REFUSED = [
-    (Point, "[]", "Point: expected an object with the fields ['x', 'y'], got []"),
-    (Point, '{"y":1}', "Point: expected an object with the fields ['x', 'y'], got {'y': 1}"),
-    (Point, '{"x":1,"z":1}', "Point: expected an object with the fields ['x', 'y'], got {'x': 1, 'z': 1}"),
-    (Point, '{"x":true}', "Point.x: Box(-inf, inf, (), float64): expected numbers of dtype float64, got True"),
-    (Flat, '{"a":"0","b":true,"c":[0,0]}', "Flat.a: Discrete(3): expected an integer that fits int64, got '0'"),
+    (Point, "[]", "Point: expected an instance of Point, or its fields, got []"),
+    (Point, '{"y":1}', "Point.x: expected float, got no such field"),
+    (Point, '{"x":1,"z":1}', "Point.z: expected one of the fields ['x', 'y'], got 'z'"),
+    (Point, '{"x":true}', "Point.x: expected float, got True"),
+    (Flat, '{"a":"0","b":true,"c":[0,0]}', "Flat.a: expected int, Discrete(3), got '0'"),
     (Flat, '{"a":0,"b":1,"c":[0,0]}', "Flat.b: expected bool, got 1"),
     (
         Move,
@@ -196,7 +196,7 @@ REFUSED = [
     (
         Query,
         '{"text":"a","inner":{"value":"x"}}',
-        "Query.inner: Inner.value: Discrete(5): expected an integer that fits int64, got 'x'",
+        "Query.inner.value: expected an int from 0 to 4, got 'x'",
     ),
     (Query, '{"text":"a","tags":"b"}', "Query.tags: expected a list, got 'b'"),
 ]
@@ -208,18 +208,17 @@ def test_what_is_no_instance_is_refused_naming_the_field(model, text, message):
         loads(Record(model), text)
 
 
-ORDER = {"points": [], "pair": [1, True], "flags": [], "scores": {}, "choice": [0, 1]}
+ORDER = {"points": [], "pair": [1, True], "flags": [], "scores": {}, "choice": 1}
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"points": 1}, "Order.points: expected a list, got 1"),
-        ({"pair": [1]}, "Order.pair: expected a list of 2, got [1]"),
-        ({"scores": []}, "Order.scores: expected an object, got []"),
-        ({"choice": 1}, "Order.choice: expected a list, got 1"),
-        ({"choice": [3, 1]}, "Order.choice: expected a list of 0 to 2 and a value, got [3, 1]"),
-        ({"nothing": 0}, "Order.nothing: expected none, got 0"),
+        ({"pair": [1]}, "Order.pair: expected a tuple of 2, got [1]"),
+        ({"scores": []}, "Order.scores: expected a dictionary, got []"),
+        ({"choice": [3, 1]}, "Order.choice: expected int or str or an instance of Point, or its fields, got [3, 1]"),
+        ({"nothing": 0}, "Order.nothing: expected None, got 0"),
     ],
 )
 def test_every_kind_of_field_refuses_what_it_cannot_read(change, message):
@@ -240,7 +239,7 @@ def test_rules_of_the_models_own_are_heard_when_reading():
 
     assert loads(Record(Even), b'{"n":4}') == Even(n=4)
     with pytest.raises(
-        CodecError, match=r"^Even: expected fields the model accepts, got \{'n': 3\}: 1 validation error"
+        CodecError, match=r"^Even: expected fields that Even accepts, got \{'n': 3\}: 1 validation error"
     ):
         loads(Record(Even), b'{"n":3}')
 
@@ -311,8 +310,8 @@ def test_binding_keeps_the_generator():
 
 def test_only_a_model_with_the_same_fields_can_be_bound():
     message = (
-        "bind: expected a model with the fields of Record(Flat: a=Discrete(3), b=Discrete(2), c=Box(0.0, 1.0, (2,), "
-        "float64)), got Record(Point: x=Box(-inf, inf, (), float64), y=Box(-inf, inf, (), float64))"
+        "bind: expected a model with the fields of Record(Flat: a=Discrete(3), b=bool, c=Box(0.0, 1.0, (2,), float64)), "
+        "got Record(Point: x=float, y=float)"
     )
     with says(InvalidSpace, message):
         from_json(to_json(Record(Flat))).bind(Point)
@@ -335,19 +334,19 @@ def test_an_environment_of_typed_values_runs_alone_and_in_a_batch():
     envs.reset(seed=0)
     step = envs.step((Query(text="a"), Query(text="b", k=7)))
     assert step.observation == (Point(3.0), Point(7.0))
-    with says(InvalidValue, "action.k: expected Discrete(10, start=1), got 99"):
+    with says(InvalidValue, "action.k: expected an int from 1 to 10, got 99"):
         envs.step((Query(text="a"), query(k=99)))
 
 
 # --- from types to spaces ---
 
 
-def lens_space(annotation, **default):
+def space_for(annotation, **default):
     model = dataclass(type("Model", (), {"__annotations__": {"x": annotation}} | default))
-    return Record(model).lenses["x"].space
+    return Record(model).fields["x"].space
 
 
-FREE_TEXT = Text(65_536, min_length=0, charset=None)
+FREE_TEXT = Text(None, min_length=0, charset=None)
 INTEGER, NUMBER = Box(-np.inf, np.inf, (), np.int64), Box(-np.inf, np.inf, (), np.float64)
 
 
@@ -380,7 +379,7 @@ INTEGER, NUMBER = Box(-np.inf, np.inf, (), np.int64), Box(-np.inf, np.inf, (), n
         (Annotated[int, msgspec.Meta(lt=0)], Box(-np.inf, -1, (), np.int64)),
         (Annotated[float, msgspec.Meta(gt=0, le=1)], Box(5e-324, 1, (), np.float64)),
         (Annotated[str, msgspec.Meta(max_length=5)], Text(5, min_length=0, charset=None)),
-        (Annotated[str, msgspec.Meta(min_length=2)], Text(65_536, min_length=2, charset=None)),
+        (Annotated[str, msgspec.Meta(min_length=2)], Text(None, min_length=2, charset=None)),
         (Annotated[int, Field(ge=1, le=6)], Discrete(6, start=1)),
         (Annotated[int | None, Field(ge=1, le=6)], OneOf((Discrete(6, start=1), Discrete(1)))),
         (Annotated[int, msgspec.Meta(description="a number")], INTEGER),
@@ -388,7 +387,7 @@ INTEGER, NUMBER = Box(-np.inf, np.inf, (), np.int64), Box(-np.inf, np.inf, (), n
     ids=str,
 )
 def test_annotations_and_constraints_stand_for_spaces(annotation, space):
-    assert lens_space(annotation) == space
+    assert space_for(annotation) == space
 
 
 @pytest.mark.parametrize("kind", [list, tuple])
@@ -412,22 +411,21 @@ def test_lengths_of_lists_are_kept_by_samples_and_said_by_schemas(kind, least, m
         ]
 
 
-NO_LENS = (
-    "Model.x: expected bool, int, float, str, None, Literal, an enum, list, tuple, dict[str, …], a union, a model "
-    "or Annotated[type, space], got {}; name its space, as in Annotated[np.ndarray, Box(…)]"
+NO_TYPE = (
+    "Model.x: expected bool, int, float, str, bytes, None, Literal, an enum, a date or time, UUID, Decimal, Any, list, "
+    "tuple, set, dict, a union, a model or Annotated[type, space], got {}; "
+    "name its space, as in Annotated[np.ndarray, Box(…)]"
 )
 
 
 @pytest.mark.parametrize(
     ("annotation", "text"),
     [
-        (Any, NO_LENS.format("typing.Any")),
-        (list, NO_LENS.format("<class 'list'>")),
-        (dict[int, int], NO_LENS.format("dict[int, int]")),
-        (np.ndarray, NO_LENS.format("<class 'numpy.ndarray'>")),
-        (set[int], NO_LENS.format("set[int]")),
-        (list[bytes], NO_LENS.format("<class 'bytes'>").replace("Model.x:", "Model.x[]:")),
-        (tuple[int, bytes], NO_LENS.format("<class 'bytes'>").replace("Model.x:", "Model.x[1]:")),
+        (np.ndarray, NO_TYPE.format("<class 'numpy.ndarray'>")),
+        (complex, NO_TYPE.format("<class 'complex'>")),
+        (dict[float, int], "Model.x: expected keys of text, int, Literal or an enum, got float"),
+        (list[complex], NO_TYPE.format("<class 'complex'>").replace("Model.x:", "Model.x[]:")),
+        (tuple[int, complex], NO_TYPE.format("<class 'complex'>").replace("Model.x:", "Model.x[1]:")),
         (
             Annotated[str, msgspec.Meta(pattern="a+")],
             "Model.x: expected ge, le, gt, lt, min_length, max_length as constraints, got pattern, which no space can "
@@ -439,22 +437,23 @@ NO_LENS = (
             "can sample; name a space, as in Annotated[str, Text(…)]",
         ),
         (
-            Annotated[dict[str, int], msgspec.Meta(max_length=3)],
-            "Model.x: expected constraints on numbers, text, lists or tuple[T, ...], got max_length on dict[str, int]",
+            Annotated[dt.date, msgspec.Meta(ge=3)],
+            "Model.x: expected constraints on numbers, text, bytes, lists or dictionaries, got ge on "
+            "<class 'datetime.date'>",
         ),
         (
             Annotated[float, Box(0, 1)],
             "Model.x: expected a space of single values for float, got Box(0.0, 1.0, (1,), float32); "
             "give it shape=(), or annotate np.ndarray",
         ),
-        (Annotated[int, msgspec.Meta(ge=5, le=3)], "Model.x: Discrete n: expected at least 1, got -1"),
+        (Annotated[int, msgspec.Meta(ge=5, le=3)], "Model.x: expected an int of 64 bits with low <= high, got 5 to 3"),
         ("Missing", "Record(Model): expected annotations that resolve, got name 'Missing' is not defined"),
     ],
-    ids=range(13),
+    ids=range(11),
 )
 def test_types_without_a_space_are_refused_naming_the_field(annotation, text):
     with says(InvalidSpace, text):
-        lens_space(annotation)
+        space_for(annotation)
 
 
 @dataclass
@@ -492,7 +491,7 @@ def test_fields_that_the_constructor_does_not_take_are_left_out():
         b: int = field(init=False, default=0)
 
     space = Record(Cached, seed=0)
-    assert list(space.lenses) == ["a"]
+    assert list(space.fields) == ["a"]
     assert space.sample() in space
 
 
@@ -505,7 +504,7 @@ def test_pydantic_dataclasses_and_aliases_are_understood():
         model_config = ConfigDict(alias_generator=lambda name: name.upper())
         value: bool
 
-    assert Record(Bounded).lenses["n"].space == Discrete(3)
+    assert Record(Bounded).fields["n"].space == Discrete(3)
     assert Record(Bounded, seed=0).sample() in Record(Bounded)
     space = Record(Renamed, seed=0)
     assert loads(space, dumps(space, Renamed(VALUE=True))) == Renamed(VALUE=True)
@@ -518,8 +517,8 @@ def test_options_of_a_union_are_tried_in_order():
         x: list[int] | list[str]
 
     space = Record(Either, seed=0)
-    assert dumps(space, Either([])) == b'{"x":[0,[]]}'
-    assert dumps(space, Either(["a"])) == b'{"x":[1,["a"]]}'
+    assert dumps(space, Either([])) == b'{"x":[]}'
+    assert dumps(space, Either(["a"])) == b'{"x":["a"]}'
     for _ in range(20):
         value = space.sample()
         assert space.unflatten(space.flatten(value)) == value
@@ -531,4 +530,4 @@ def test_a_value_of_no_option_cannot_be_flattened():
 
 
 def test_a_record_shows_its_fields():
-    assert repr(Record(Inner)) == "Record(Inner: value=Discrete(5))"
+    assert repr(Record(Inner)) == "Record(Inner: value=an int from 0 to 4)"

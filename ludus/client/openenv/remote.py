@@ -28,7 +28,7 @@ from ludus.errors import (
 )
 from ludus.remote.codec import EnvCodec
 from ludus.spaces import Record, Space
-from ludus.spaces.models import bind_models
+from ludus.spaces.binding import bind_models
 from ludus.wire import decode_value
 from ludus.wire.failures import clean
 from ludus.wire.messages import (

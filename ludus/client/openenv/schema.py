@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Union
 
 import msgspec
 
-from ludus.client.openenv.json_space import Json
+from ludus.spaces.json import Json
 from ludus.errors import LudusError
 from ludus.spaces import Record, Space
 

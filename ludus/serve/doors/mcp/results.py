@@ -37,7 +37,7 @@ def answer_of(space: Space[Any], outcome: Outcome) -> Answer:
         why = f"the environment's process ended, and with it the episode: {reason or 'nobody knows why'}"
         return Answer(why, None, why, meta | {"infrastructure_failure": True})
     seen = outcome.observation
-    if isinstance(space, Record) and tuple(space.lenses) == OUTCOME:
+    if isinstance(space, Record) and tuple(space.fields) == OUTCOME:
         return Answer(seen.error or seen.result, result_of(seen), seen.error, meta)
     value = space.encode(seen, binary=False)
     return Answer(value if isinstance(value, str) else msgspec.json.encode(value).decode(), value, "", meta)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import CodecError, shorten
-from ludus.spaces import Space
-from ludus.spaces.space import Violation
+from ludus.spaces.space import Space, Violation
+from ludus.spaces.text import is_unicode
 
 __all__ = ["Json"]
 
@@ -78,13 +78,13 @@ class Json(Space[Any]):
 
 
 def _violations(x: Any, path: str, depth: int) -> list[Violation]:
-    if isinstance(x, PLAIN) and not isinstance(x, np.generic):
-        return []
+    if x is None or (isinstance(x, PLAIN) and not isinstance(x, np.generic)):
+        return [] if not isinstance(x, str) or is_unicode(x) else [Violation(path, "Unicode characters", shorten(x))]
     if depth <= 0:
         return [Violation(path, f"at most {DEPTH} levels", "more")]
     if isinstance(x, dict):
         for key, one in x.items():
-            if not isinstance(key, str):
+            if not isinstance(key, str) or not is_unicode(key):
                 return [Violation(path, "text for keys", shorten(key))]
             found = _violations(one, f"{path}[{key!r}]", depth - 1)
             if found:

@@ -1,0 +1,248 @@
+"""Models: dataclasses, msgspec Structs and Pydantic models, read as fields with types and defaults."""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import MISSING, field, is_dataclass, make_dataclass
+from dataclasses import fields as dataclass_fields
+from dataclasses import dataclass as plain_dataclass
+from inspect import Parameter, signature
+from abc import ABCMeta
+from types import MemberDescriptorType
+from typing import Any, NamedTuple, get_args, get_type_hints
+
+from ludus.errors import InvalidSpace, InvalidType, shorten
+from ludus.spaces.space import same_data
+
+__all__ = [
+    "NO_DEFAULT",
+    "ModelField",
+    "StandIn",
+    "constructor",
+    "field_names",
+    "fields_of",
+    "is_model",
+    "is_shareable",
+    "model_fields",
+    "runs_code",
+    "standin_model",
+]
+
+NO_DEFAULT: Any = type("NoDefault", (), {"__repr__": lambda _: "no default"})()
+"""Stands for a default that a field does not have; None may be one."""
+
+
+class ModelField(NamedTuple):
+    """What a model says about one of its fields."""
+
+    annotation: Any
+    metadata: tuple[Any, ...]
+    keyword: str
+    """What the constructor calls it."""
+    default: Any = NO_DEFAULT
+    factory: Callable[[], Any] | None = None
+
+    def make_default(self) -> Any:
+        """A default of one's own, or `NO_DEFAULT`."""
+        if self.factory is not None:
+            return self.factory()
+        return self.default if is_shareable(self.default) else deepcopy(self.default)
+
+
+def is_model(kind: Any) -> bool:
+    """Whether `kind` is a dataclass, msgspec Struct or Pydantic model class."""
+    return isinstance(kind, type) and (
+        is_dataclass(kind) or hasattr(kind, "__struct_fields__") or hasattr(kind, "__pydantic_fields__")
+    )
+
+
+def field_names(kind: type) -> tuple[str, ...] | None:
+    """The names of the fields of a class of models or of named tuples; None of any other.
+
+    >>> from collections import namedtuple
+    >>> field_names(namedtuple("Point", "x y")), field_names(int)
+    (('x', 'y'), None)
+    """
+    if is_dataclass(kind):
+        return tuple(one.name for one in dataclass_fields(kind))
+    for attribute in ("__struct_fields__", "__pydantic_fields__", "_fields"):
+        found: Any = getattr(kind, attribute, None)
+        if isinstance(found, tuple | list | Mapping):
+            return tuple(map(str, found))
+    return None
+
+
+def fields_of(value: Any) -> dict[str, Any] | None:
+    """The fields of a mapping, a model or a named tuple, by name; None of anything else.
+
+    >>> fields_of({"message": "hello"}), fields_of(3)
+    ({'message': 'hello'}, None)
+    """
+    if isinstance(value, Mapping):
+        return {str(name): one for name, one in value.items()}
+    names = field_names(type(value))
+    return None if names is None else {name: getattr(value, name) for name in names if hasattr(value, name)}
+
+
+def model_fields(model: Any) -> dict[str, ModelField]:
+    """The fields of a model that its constructor takes."""
+    if not is_model(model):
+        raise InvalidType(f"Record: expected a dataclass, msgspec Struct or Pydantic model class, got {shorten(model)}")
+    pydantic: Any = getattr(model, "__pydantic_fields__", None)
+    if pydantic is not None:
+        return {name: _pydantic_field(name, one) for name, one in pydantic.items() if one.init is not False}
+    try:
+        hints = get_type_hints(model, include_extras=True)
+    except NameError as error:
+        raise InvalidSpace(f"Record({model.__name__}): expected annotations that resolve, got {error}") from error
+    if hasattr(model, "__struct_fields__"):
+        from msgspec import NODEFAULT, structs  # here already, or there would be no Struct
+
+        found, missing = structs.fields(model), NODEFAULT
+    else:
+        found, missing = [one for one in dataclass_fields(model) if one.init], MISSING
+    return {one.name: _plain_field(one, hints[one.name], missing) for one in found}
+
+
+def _plain_field(one: Any, annotation: Any, missing: Any) -> ModelField:
+    default = NO_DEFAULT if one.default is missing else one.default
+    factory = None if one.default_factory is missing else one.default_factory
+    return ModelField(annotation, (), one.name, default, factory)
+
+
+def _pydantic_field(name: str, info: Any) -> ModelField:
+    keyword = info.validation_alias if isinstance(info.validation_alias, str) else name
+    default, factory = NO_DEFAULT, None
+    if info.default_factory is not None:
+        takes_data = bool(getattr(info, "default_factory_takes_validated_data", False))
+        factory = None if takes_data else info.default_factory
+    elif not info.is_required():
+        default = info.default
+    return ModelField(info.annotation, tuple(info.metadata), keyword, default, factory)
+
+
+def constructor(model: Any, keywords: Mapping[str, str]) -> Callable[[tuple[Any, ...]], Any]:
+    """Makes an instance out of the fields' values in order: by position where the constructor takes them so."""
+    names = tuple(keywords.values())
+    try:
+        taken = list(signature(model).parameters.values())[: len(names)]
+    except (TypeError, ValueError):
+        taken = []
+    if tuple(one.name for one in taken) == names and all(one.kind is Parameter.POSITIONAL_OR_KEYWORD for one in taken):
+        return lambda values: model(*values)
+    return lambda values: model(**dict(zip(names, values, strict=True)))
+
+
+def is_shareable(default: Any) -> bool:
+    """Whether a default can be given to many: what has a hash does not change, by the rule that all models follow."""
+    try:
+        hash(default)
+    except TypeError:
+        return False
+    return True
+
+
+@plain_dataclass(eq=False)
+class StandIn:
+    """What models made for the occasion share."""
+
+    def __eq__(self, other: object) -> bool:
+        kind, names = type(other), field_names(type(self))
+        if kind.__name__ != type(self).__name__ or field_names(kind) != names:
+            return NotImplemented
+        return all(same_data(getattr(self, name), getattr(other, name)) for name in names or ())
+
+    __hash__ = None  # type: ignore[assignment]  # its fields may change
+
+
+def standin_model(name: str, fields: Mapping[str, Callable[[], Any] | None]) -> type:
+    """A dataclass that stands for a model that is elsewhere, with the fields of that name and what makes their defaults.
+
+    Its instances equal those of any class of the same name with the same fields, the author's own too.
+
+    >>> Echo = standin_model("Echo", {"message": None, "count": lambda: 1})
+    >>> Echo("hi"), Echo("hi") == Echo("hi", 1)
+    (Echo(message='hi', count=1), True)
+    """
+    specified: list[Any] = []
+    optional = False
+    for one, default in fields.items():
+        if default is not None:
+            specified.append((one, Any, field(default_factory=default)))
+        else:  # one that must be given after one that need not be is given by name
+            specified.append((one, Any, field(kw_only=optional)))
+        optional = optional or default is not None
+    return make_dataclass(name, specified, bases=(StandIn,), eq=False)
+
+
+PLAIN_FACTORIES = (list, dict, set, tuple, frozenset, str, int, float, bool, bytes)
+"""What makes a default and runs nobody's code."""
+LIBRARIES = ("builtins", "abc", "typing", "msgspec", "pydantic", "enum")
+"""Where the machinery of models is; what it runs is not an author's code."""
+
+
+def runs_code(model: Any) -> bool:
+    """Whether making an instance of a model runs code that its author wrote: hooks, validators, factories.
+
+    >>> @plain_dataclass
+    ... class Loud:
+    ...     x: int
+    ...     def __post_init__(self):
+    ...         print("made")
+    >>> runs_code(Loud)
+    True
+    """
+    if issubclass(model, StandIn):
+        return False
+    if type(model) not in (type, ABCMeta) and not _is_library(type(model)):
+        return True
+    return _has_hooks(model) or any(_field_runs_code(model, name, one) for name, one in model_fields(model).items())
+
+
+def _is_library(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in LIBRARIES
+
+
+def _has_hooks(model: Any) -> bool:
+    """Whether the class, or one it derives from, has methods that are called as an instance is made."""
+    decorators: Any = getattr(model, "__pydantic_decorators__", None)
+    kinds = ("validators", "field_validators", "root_validators", "model_validators")
+    if decorators is not None and any(getattr(decorators, kind, None) for kind in kinds):
+        return True
+    return any(_called_at_birth(kind) for kind in model.__mro__ if not _is_library(kind))
+
+
+def _called_at_birth(kind: type) -> set[str]:
+    """The names of those methods; less those that `dataclass` wrote."""
+    called = {"__new__", "__init__", "__post_init__", "__setattr__", "__getattribute__", "model_post_init"}
+    called |= {"__get_pydantic_core_schema__", "__get_validators__"}
+    params: Any = vars(kind).get("__dataclass_params__")
+    generated = set[str]()
+    if params is not None:
+        generated |= {"__init__"} if params.init else set()
+        generated |= {"__setattr__"} if params.frozen else set()
+    return (called - generated) & vars(kind).keys()
+
+
+def _field_runs_code(model: Any, name: str, one: ModelField) -> bool:
+    if one.factory is not None and one.factory not in PLAIN_FACTORIES:
+        return True
+    for kind in model.__mro__:
+        described = vars(kind).get(name)
+        if hasattr(type(described), "__set__") and not isinstance(described, MemberDescriptorType):
+            return True
+    return any(map(_is_function, one.metadata)) or _annotation_runs_code(one.annotation)
+
+
+def _is_function(metadata: Any) -> bool:
+    """Whether what an annotation says is one of Pydantic's validators, which call what they are given."""
+    return callable(getattr(metadata, "func", None)) or any(
+        hasattr(metadata, name) for name in ("__get_pydantic_core_schema__", "__get_validators__")
+    )
+
+
+def _annotation_runs_code(annotation: Any) -> bool:
+    if is_model(annotation):
+        return runs_code(annotation)
+    if any(map(_is_function, getattr(annotation, "__metadata__", ()))):
+        return True
+    return any(_annotation_runs_code(one) for one in get_args(annotation))
