@@ -16,8 +16,8 @@ from ludus.errors import (
     ResetNeeded,
     shorten,
 )
+from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.environment.channel import ChannelClosed, DeadlinePassed
-from ludus.sandbox.environment.deadlines import Deadlines
 from ludus.sandbox.environment.ending import Ending
 from ludus.sandbox.environment.failure import clean, failure
 from ludus.sandbox.environment.tenant import Tenant

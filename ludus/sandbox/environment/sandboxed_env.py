@@ -16,7 +16,7 @@ from ludus.errors import (
     shorten,
 )
 from ludus.sandbox.backend import Guarantees, Usage
-from ludus.sandbox.environment.deadlines import Deadlines
+from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.environment.ending import Ending
 from ludus.sandbox.environment.handle import Handle
 from ludus.sandbox.environment.resident import Resident, TenantEnded, read_info, read_observation, travelling
