@@ -7,6 +7,7 @@ in the package, the files they are in, and how often the work passes from one pa
 import sys
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -50,7 +51,7 @@ def main() -> None:
         work().close()
         calls = called(work)
         rooms = [one.partition("/")[0] for one in calls]
-        changes = sum(one != other for one, other in zip(rooms, rooms[1:], strict=False))
+        changes = sum(one != other for one, other in pairwise(rooms))
         files = len({one.partition(":")[0] for one in calls})
         print(f"{name:44} {len(calls):5} calls, {files:3} files, {changes:4} changes of package")
         if "--most" in sys.argv:

@@ -131,7 +131,7 @@ class EnvSpec:
     aliases: tuple[str, ...] = ()
     deprecated: str = ""
     """Why not to use it any more, and what to use instead."""
-    security: Security = field(default_factory=Security)
+    security: Security = field(default_factory=lambda: _NOTHING_DECLARED)
     wall: Wall | None = None
     """Written by `make` where a wall was asked for or given; None: made in this process, as nothing asked for more."""
 
@@ -206,12 +206,16 @@ class EnvSpec:
 
     def to_json(self) -> str:
         """The spec as JSON text; raises InvalidSpec naming the argument that is code rather than data."""
-        data: dict[str, Any] = {}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if not same_data(value, _default(one)) and not (one.name == "family" and value == self._default_family):
-                data[one.name] = _plain(value, f"{self.id}.{one.name}")
+        chosen = {name: value for name, value in self.__dict__.items() if name in _NAMES and self._chose(name, value)}
+        data = {name: _plain(value, f"{self.id}.{name}") for name, value in chosen.items()}
         return write_json(data).decode()
+
+    def _chose(self, name: str, value: Any) -> bool:
+        """Whether a field is not as it would be by itself."""
+        default = _DEFAULTS[name]
+        if value is default or (name == "family" and value == self._default_family):
+            return False
+        return not same_data(value, default)
 
     @staticmethod
     def from_json(text: str | bytes) -> "EnvSpec":
@@ -229,7 +233,7 @@ class EnvSpec:
         lines: list[str] = []
         for one in fields(self):
             value, hidden = getattr(self, one.name), one.name.endswith("entry_point") and not include_entry_points
-            if print_all or (not hidden and not same_data(value, _default(one))):
+            if print_all or (not hidden and not same_data(value, _DEFAULTS[one.name])):
                 lines.append(f"{one.name}={value}")
         if disable_print:
             return "\n".join(lines)
@@ -262,6 +266,10 @@ def _check_names(kind: Any, data: Mapping[str, Any], what: str) -> None:
     unknown = [name for name in data if name not in known]
     if unknown:
         raise InvalidSpec(f"{what}: expected the fields {listing(known, 40)}, got {listing(map(repr, unknown))}")
+
+
+def _default(one: Any) -> Any:
+    return one.default_factory() if callable(one.default_factory) else one.default
 
 
 def _typed(kind: type | tuple[type, ...], expected: str) -> "Reader":
@@ -319,6 +327,25 @@ def _wall(value: Any, id: str, name: str) -> Wall | None:
     return read_fields(Wall, value, "wall") if isinstance(value, Mapping) else value
 
 
+def _check_isolation(what: str, value: Any) -> None:
+    if value not in get_args(Isolation):
+        raise InvalidSpec(f"{what}: expected one of {listing(get_args(Isolation))}, got {shorten(value)}")
+
+
+def _strings(what: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable) or not all(isinstance(one, str) for one in value):
+        raise InvalidType(f"{what}: expected a sequence of text, got {shorten(value)}")
+    return tuple(value)
+
+
+def _same_fields(a: Any, b: Any) -> bool:
+    return all(same_data(getattr(a, one.name), getattr(b, one.name)) for one in fields(a))
+
+
+def _set(frozen: Any, name: str, value: Any) -> None:
+    object.__setattr__(frozen, name, value)
+
+
 Reader = Callable[[Any, str, str], Any]
 _flag, _text = _typed(bool, "True or False"), _typed(str, "text")
 _READERS: dict[str, Reader] = {
@@ -344,31 +371,10 @@ _READERS: dict[str, Reader] = {
 }
 """For each field beside the id: it is checked, and taken as what the spec keeps."""
 _NAMES = {"id", *_READERS}
+_NOTHING_DECLARED = Security()
+_DEFAULTS = {one.name: _default(one) for one in fields(EnvSpec)}
 _FAMILY = {"id", "entry_point", "family"}
 """What the default of the family follows."""
-
-
-def _check_isolation(what: str, value: Any) -> None:
-    if value not in get_args(Isolation):
-        raise InvalidSpec(f"{what}: expected one of {listing(get_args(Isolation))}, got {shorten(value)}")
-
-
-def _strings(what: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable) or not all(isinstance(one, str) for one in value):
-        raise InvalidType(f"{what}: expected a sequence of text, got {shorten(value)}")
-    return tuple(value)
-
-
-def _same_fields(a: Any, b: Any) -> bool:
-    return all(same_data(getattr(a, one.name), getattr(b, one.name)) for one in fields(a))
-
-
-def _set(frozen: Any, name: str, value: Any) -> None:
-    object.__setattr__(frozen, name, value)
-
-
-def _default(one: Any) -> Any:
-    return one.default_factory() if callable(one.default_factory) else one.default
 
 
 def _folder(entry_point: Any) -> str:

@@ -13,7 +13,7 @@ from ludus.registry.assembly import Created
 from ludus.registry.isolation import isolated_batch
 from ludus.registry.lanes import LIMITS, AnyEnv, LaneMaker, Lanes
 from ludus.registry.resolution import Target
-from ludus.vector.executor import Executor, Kernel, Process, Serial, executor_of
+from ludus.vector.executor import Executor, Kernel, Process, Serial, Thread, executor_of
 from ludus.wrappers.wrapping import wrapper_of
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ def _isolated(lanes: Lanes, executor: Executor | None, course: Course) -> Chosen
             "leave the executor out, or pass isolation='none'"
         )
     lane, box = lanes.first, lanes.first.resolved.sandbox
-    together = lanes.alike and not lane.wrappers and box is not None
-    if not together or not (executor is None or isinstance(executor, Process)):
+    apart = not lanes.alike or bool(lane.wrappers)
+    if apart or box is None or isinstance(executor, Serial | Thread):
         return _batch(lanes.functions, executor or Serial(), course), "each lane behind a wall of its own"
     workers = 1 if executor is None else _workers(executor)
     lane.check_meant()
@@ -161,8 +161,10 @@ class _Once:
         return self._lane() if created is None else self._lane.around(created)
 
 
-def _batch(makers: Sequence[Callable[[], AnyEnv]], executor: Any, course: Course) -> VectorEnv[Any, Any]:
-    envs: VectorEnv[Any, Any] = executor.batch(makers, *course)
+def _batch(
+    makers: Sequence[Callable[[], AnyEnv]], executor: Serial | Thread | Process, course: Course
+) -> VectorEnv[Any, Any]:
+    envs = executor.batch(makers, *course)
     if envs.spec is None:
         with suppress(InvalidType):  # of a worker: one that cannot be pickled stays where it is
             envs.spec = envs.get_attr("spec")[0]

@@ -159,7 +159,7 @@ def executor_of(given: Any) -> Executor | None:
     hint = ""
     if isinstance(given, str):
         meant = GYMNASIUM.get(given)
-        hint = did_you_mean(given, EXECUTORS) if meant is None else f"; here it is {meant!r}"
+        hint = did_you_mean(given, list(EXECUTORS)) if meant is None else f"; here it is {meant!r}"
     elif given in EXECUTORS.values():
         hint = f"; call it: {given.__name__}()"
     raise InvalidArgument(f"{expected}, got {shorten(given)}{hint}")

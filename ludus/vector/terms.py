@@ -68,7 +68,7 @@ def count(name: str, value: Any, otherwise: int | None = None, *, least: int = 1
     >>> count("batch_size", None, 8)
     8
     """
-    found = otherwise if value is None else value
+    found: Any = otherwise if value is None else value
     try:
         number = index(found)
     except TypeError:

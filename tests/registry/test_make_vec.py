@@ -65,8 +65,8 @@ def test_an_old_version_warns_once_for_all_lanes(shared):
         (
             {"executor": "threads"},
             InvalidArgument,
-            "executor: expected one of serial, thread, process, kernel, or a value as Process(workers=4), got 'threads'; "
-            "did you mean 'thread'?",
+            "executor: expected one of serial, thread, process, kernel, or a value as Process(workers=4), "
+            "got 'threads'; did you mean 'thread'?",
         ),
         ({"wrappers": TimeLimit}, InvalidType, "wrappers: expected a sequence of wrappers, got"),
         ({"wrappers": [3]}, InvalidType, "wrapper: expected X.using(…), a Wrapper class or a function of an"),
@@ -202,7 +202,5 @@ def test_wrapped_lanes_and_lanes_that_differ_have_walls_of_their_own():
 def test_rules_are_not_compiled_behind_a_wall():
     with pytest.raises(InvalidArgument, match="expected lanes in this process, got some behind a wall"):
         make_vec("CartPole-v1", 2, "kernel", isolation="process")
-    with pytest.raises(
-        InvalidArgument, match="Process.batch_size: expected only workers behind a wall, got batch_size=1"
-    ):
+    with pytest.raises(InvalidArgument, match=r"Process\.batch_size: expected only workers behind a wall"):
         make_vec("CartPole-v1", 2, Process(batch_size=1), isolation="process")
