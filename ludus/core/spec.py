@@ -206,16 +206,16 @@ class EnvSpec:
 
     def to_json(self) -> str:
         """The spec as JSON text; raises InvalidSpec naming the argument that is code rather than data."""
-        chosen = {name: value for name, value in self.__dict__.items() if name in _NAMES and self._chose(name, value)}
-        data = {name: _plain(value, f"{self.id}.{name}") for name, value in chosen.items()}
+        data: dict[str, Any] = {}
+        for name, default in _DEFAULTS.items():
+            value = self.__dict__[name]
+            if value is not default and self._chose(name, value):
+                data[name] = value if type(value) in (str, int, bool) else _plain(value, f"{self.id}.{name}")
         return write_json(data).decode()
 
     def _chose(self, name: str, value: Any) -> bool:
         """Whether a field is not as it would be by itself."""
-        default = _DEFAULTS[name]
-        if value is default or (name == "family" and value == self._default_family):
-            return False
-        return not same_data(value, default)
+        return not same_data(value, _DEFAULTS[name]) and not (name == "family" and value == self._default_family)
 
     @staticmethod
     def from_json(text: str | bytes) -> "EnvSpec":
