@@ -114,11 +114,15 @@ def _makers(found: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return partial(make, spec), load_entry_point(spec.entry_point, spec.id)
     if isinstance(found, EnvSpec):
         # The passive checker would stop at the first breach; here all are wanted.
-        return partial(make, found, disable_env_checker=True), load_entry_point(found.entry_point or "", found.id)
+        return partial(_unchecked, found), load_entry_point(found.entry_point or "", found.id)
     if callable(found):
         return found, found
     expected = "an environment, its class, a function that makes one, a spec or an id"
     raise InvalidType(f"check_env: expected {expected}, got {shorten(found)}")
+
+
+def _unchecked(spec: EnvSpec, **arguments: Any) -> AnyEnv:
+    return make(spec, disable_env_checker=True, kwargs=arguments)
 
 
 def _name(target: Any) -> str:

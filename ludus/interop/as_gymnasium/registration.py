@@ -14,6 +14,7 @@ from ludus.registry import make_vec as batch_of
 from ludus.registry import pprint_registry as print_ids
 from ludus.registry import register as enter
 from ludus.registry import registry as known
+from ludus.registry.lanes import LIMITS
 from ludus.registry.resolution import resolve, spec_meant
 
 __all__ = [
@@ -195,7 +196,9 @@ def _own_batch(spec: EnvSpec, num_envs: int, arguments: dict[str, Any], extra: S
             f"got {shorten(list(extra))}"
         )
     if spec.vector_entry_point is None:
-        return batch_of(spec, num_envs, executor="kernel", **arguments)
+        limits: dict[str, Any] = {name: arguments[name] for name in LIMITS if name in arguments}
+        rest = {name: value for name, value in arguments.items() if name not in limits}
+        return batch_of(spec, num_envs, executor="kernel", kwargs=rest, **limits)
     if resolve(spec).sandbox is not None:
         raise IsolationNeeded(
             f"{spec.id}: expected lanes, which can be made behind a wall, got a vector_entry_point, which runs here; "

@@ -95,7 +95,7 @@ def _contract(folder: Folder) -> Report:
         return _examined(ENV_RULES, Subject(spec, seed=folder.seed, steps=folder.steps), folder.name)
 
     def walled(**arguments: Any) -> Env[Any, Any]:
-        return make(spec, disable_env_checker=True, **arguments)
+        return make(spec, disable_env_checker=True, kwargs=arguments)
 
     return _examined(REMOTE_RULES, Subject(walled, seed=folder.seed, steps=folder.steps), folder.name)
 
