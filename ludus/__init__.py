@@ -1,9 +1,8 @@
 """Ludus: one library for reinforcement-learning environments."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ludus import errors, spaces, vector, wrappers
+from ludus import errors, registry, spaces, vector, wrappers
 from ludus.core import (
     ActionWrapper,
     AutoresetMode,
@@ -15,10 +14,7 @@ from ludus.core import (
     VectorEnv,
     Wrapper,
 )
-from ludus.core.spec import load_entry_point
-
-# The mapping takes its room's name: `ludus.registry["GridWorld-v0"]`; `from ludus.registry import …` still works.
-from ludus.registry import list_envs, make, make_vec, pprint_registry, register, register_envs, registry, spec, trust
+from ludus.registry import list_envs, make, make_vec, pprint_registry, register, register_envs, spec, trust
 from ludus.spaces import Space
 from ludus.wrappers.wrapping import wrap
 
@@ -60,14 +56,16 @@ __all__ = [
     "wrappers",
 ]
 
-LATER = {"connect": "ludus.client.connecting:connect", "create_app": "ludus.serve:create_app"}
-"""Names whose rooms are loaded when they are used; `serve` is another, and a room that can be called."""
-
 
 def __getattr__(name: str) -> Any:
-    if name == "serve":
-        return import_module("ludus.serve")
-    if name not in LATER:
+    # Servers and clients are loaded when they are used: `import ludus` opens NumPy and little else.
+    if name == "connect":
+        from ludus.client.connecting import connect as found  # see above
+    elif name == "create_app":
+        from ludus.serve import create_app as found  # see above; it says which extra is missing
+    elif name == "serve":
+        import ludus.serve as found  # see above: a package that can be called
+    else:
         raise AttributeError(f"module 'ludus' has no attribute {name!r}")
-    globals()[name] = load_entry_point(LATER[name])
-    return globals()[name]
+    globals()[name] = found
+    return found

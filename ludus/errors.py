@@ -7,6 +7,7 @@ LudusError
 │   ├── InvalidSpace       a space that cannot exist
 │   └── InvalidMask        a sampling mask or probability that does not fit the space
 ├── InvalidType            a constructor or call got a value of the wrong type        (TypeError)
+│   └── KernelError        rules that cannot be compiled
 ├── InvalidValue           a value that is not in its space                           (ValueError)
 │   ├── InvalidAction
 │   └── InvalidObservation
@@ -43,7 +44,7 @@ LudusError
 ```
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 __all__ = [
     "AccessDenied",
@@ -65,6 +66,7 @@ __all__ = [
     "InvalidType",
     "InvalidValue",
     "IsolationNeeded",
+    "KernelError",
     "LimitExceeded",
     "LudusError",
     "MalformedId",
@@ -85,6 +87,8 @@ __all__ = [
     "UnknownEnvironment",
     "VersionNotFound",
     "WorkerFailure",
+    "closest",
+    "did_you_mean",
     "listing",
     "shorten",
 ]
@@ -112,6 +116,10 @@ class InvalidMask(InvalidArgument):
 
 class InvalidType(LudusError, TypeError):
     """A constructor or call got a value of the wrong type."""
+
+
+class KernelError(InvalidType):
+    """Rules that cannot be compiled; the message names the line and what to change."""
 
 
 class InvalidValue(LudusError, ValueError):
@@ -272,3 +280,25 @@ def listing(names: Iterable[object], limit: int = 20) -> str:
     shown = [str(name) for name in names]
     more = len(shown) - limit
     return ", ".join(shown[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+SIMILARITY = 0.6
+"""From which on a name is alike enough to be suggested, in the measure of `difflib`."""
+
+
+def closest(word: str, known: Iterable[str] | Mapping[str, str]) -> str | None:
+    """The known name most like `word`, whatever their case; of a mapping, what that name stands for."""
+    from difflib import get_close_matches
+
+    meant = dict(known) if isinstance(known, Mapping) else {one: one for one in known}
+    folded: dict[str, str] = {}
+    for spelling, name in meant.items():
+        folded.setdefault(spelling.casefold(), name)
+    found = get_close_matches(word.casefold(), folded, n=1, cutoff=SIMILARITY)
+    return folded[found[0]] if found else None
+
+
+def did_you_mean(word: str, known: Iterable[str] | Mapping[str, str]) -> str:
+    """`; did you mean 'GridWorld-v0'?`, or nothing."""
+    found = closest(word, known)
+    return "" if found is None else f"; did you mean {found!r}?"

@@ -117,7 +117,7 @@ def process_bars(results: Results) -> Iterator[Bar]:
         ratio = report.ratio(PROCESS.name, "gymnasium async", PROCESS_LANES)
         note = "" if ratio else why_missing(results, report, (PROCESS.name, "gymnasium async"), PROCESS_LANES)
         against = f"{name_of(report, 'gymnasium async')} ({PROCESS_LANES})"
-        work = f"process, {PROCESS_LANES} {what} on {PROCESS.options['num_workers']} workers"
+        work = f"process, {PROCESS_LANES} {what} on {PROCESS.options['workers']} workers"
         yield Bar(work, against, wanted, ratio, note=note)
 
 

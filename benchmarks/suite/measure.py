@@ -16,7 +16,7 @@ from ludus.registry.make_vec import EXECUTORS
 CARTPOLE, KERNEL = "CartPole-v1", "ludus kernel"
 SIZES = (64, 256, 1024, 4096, 16384, 65536)
 LANES, FEW_LANES = 4096, 64
-PROCESS = Contestant("ludus process", "executor.py", {"executor": "process", "num_workers": 2})
+PROCESS = Contestant("ludus process", "executor.py", {"executor": "process", "workers": 2})
 PROCESS_LANES = 8
 READINGS = 3
 """Of memory, of which the least counts: what a reading has too much, Python's allocator kept for later."""

@@ -16,9 +16,9 @@ from ludus.cli.console import out
 from ludus.core import Env, EnvSpec, Security
 from ludus.errors import IsolationNeeded, LudusError
 from ludus.registry import registry, spec
-from ludus.registry.confinement import Settled, settle
-from ludus.registry.make import make_settled
+from ludus.registry.make import build
 from ludus.registry.provenance import authors, authors_ahead
+from ludus.registry.resolution import ResolvedSpec, resolve
 from ludus.registry.trust import demand, granted
 from ludus.spaces import describe
 
@@ -34,49 +34,49 @@ def info(
 
     With --no-load its code is not loaded; otherwise it is, behind the wall that it has to run behind.
     """
-    settled, missing = _settled(target)
-    env, error = _made(settled) if load and missing is None else (None, missing if load else None)
+    resolved, missing = _resolved(target)
+    env, error = _made(resolved) if load and missing is None else (None, missing if load else None)
     if as_json:
-        print(_json(settled, env))
+        print(_json(resolved, env))
     else:
-        _print(settled, env)
+        _print(resolved, env)
     if env is not None:
         env.close()
     if error is not None:
         raise error
 
 
-def _settled(target: str) -> tuple[Settled, IsolationNeeded | None]:
+def _resolved(target: str) -> tuple[ResolvedSpec, IsolationNeeded | None]:
     """What is meant, and the wall that it has to run behind; where there is no such wall here, also why not."""
     try:
-        return settle(target), None
+        return resolve(target), None
     except IsolationNeeded as error:
         if authors_ahead(target):  # what it means, only its code could tell
             raise
         found = spec(target)
-        return Settled(found, demand(found), None, granted(authors(found))), error
+        return ResolvedSpec(found, demand(found), None, granted(authors(found))), error
 
 
-def _made(settled: Settled) -> tuple[Env[Any, Any] | None, LudusError | None]:
+def _made(resolved: ResolvedSpec) -> tuple[Env[Any, Any] | None, LudusError | None]:
     """The environment, or why it cannot be had: what the spec says is worth showing all the same."""
     try:
         with redirect_stdout(sys.stderr):  # what an environment prints is no part of what is shown
-            return make_settled(settled), None
+            return build(resolved), None
     except LudusError as error:
         return None, error
 
 
-def _json(settled: Settled, env: Env[Any, Any] | None) -> str:
-    found = settled.spec
+def _json(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> str:
+    found = resolved.spec
     data: dict[str, Any] = {
         "spec": msgspec.json.decode(found.replace(wall=None).to_json()),
         "package": registry.package(found),
         "security": asdict(found.security),
         "trust": {
             "code": [{"level": one.level, "names": one.names} for one in authors(found)],
-            "isolation": settled.demand.isolation,
-            "reasons": settled.demand.reasons,
-            "granted": settled.granted,
+            "isolation": resolved.demand.isolation,
+            "reasons": resolved.demand.reasons,
+            "granted": resolved.granted,
         },
     }
     if env is not None:
@@ -85,8 +85,8 @@ def _json(settled: Settled, env: Env[Any, Any] | None) -> str:
     return msgspec.json.encode(data).decode()
 
 
-def _print(settled: Settled, env: Env[Any, Any] | None) -> None:
-    found = settled.spec
+def _print(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> None:
+    found = resolved.spec
     out.print(
         Text.assemble(
             (found.id, "bold cyan"), "  ", (" · ".join(filter(None, (found.family, registry.package(found)))), "dim")
@@ -94,7 +94,7 @@ def _print(settled: Settled, env: Env[Any, Any] | None) -> None:
     )
     if found.description:
         out.print(Text(found.description))
-    rows = [*_spaces(settled, env), *_facts(found), *_declared(found.security), *_trust(settled)]
+    rows = [*_spaces(resolved, env), *_facts(found), *_declared(found.security), *_trust(resolved)]
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(ratio=1)
@@ -103,14 +103,14 @@ def _print(settled: Settled, env: Env[Any, Any] | None) -> None:
     out.print(Padding(table, (1, 0, 0, 2)))
 
 
-def _spaces(settled: Settled, env: Env[Any, Any] | None) -> list[tuple[str, str]]:
+def _spaces(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> list[tuple[str, str]]:
     if env is None:
         return [("spaces", "not loaded")]
     parameters = ", ".join(str(one) for one in signature(type(env.unwrapped)).parameters.values())
     return [
         ("observations", repr(env.observation_space)),
         ("actions", repr(env.action_space)),
-        ("arguments", "known behind the wall only" if settled.sandbox is not None else parameters or "none"),
+        ("arguments", "known behind the wall only" if resolved.sandbox is not None else parameters or "none"),
         ("render modes", ", ".join(env.metadata.get("render_modes") or []) or "none"),
     ]
 
@@ -144,22 +144,22 @@ def _declared(security: Security) -> list[tuple[str, str]]:
     return [("", ""), *(said or [("may touch", "by its own word, nothing but its own memory")])]
 
 
-def _trust(settled: Settled) -> list[tuple[str, str]]:
+def _trust(resolved: ResolvedSpec) -> list[tuple[str, str]]:
     """Whose code it is, the wall that it has to run behind, what that leaves it, and why."""
-    least, reasons = settled.demand
+    least, reasons = resolved.demand
     wall = "none needed" if least == "none" else f"{least} or stronger: {'; '.join(reasons)}"
-    whose = "; ".join(map(str, authors(settled.spec)))
-    return [("isolation", wall), ("code by", whose), ("can reach", _reach(settled))]
+    whose = "; ".join(map(str, authors(resolved.spec)))
+    return [("isolation", wall), ("code by", whose), ("can reach", _reach(resolved))]
 
 
-def _reach(settled: Settled) -> str:
-    least, security = settled.demand.isolation, settled.spec.security
+def _reach(resolved: ResolvedSpec) -> str:
+    least, security = resolved.demand.isolation, resolved.spec.security
     if least in ("none", "process"):
         where = "in this process" if least == "none" else "in a process of its own, which is no boundary"
         return f"whatever you can: it runs {where}"
     if not (security.network or security.files):
         return f"the interpreter and its packages, to read: it declares no more, and the {least} keeps to that"
-    if settled.granted:
+    if resolved.granted:
         return f"the interpreter and its packages, to read, and the network and files above; the {least} keeps to that"
     return (
         "the interpreter and its packages, to read, and nothing of what it declares, which nobody granted; "

@@ -1,10 +1,11 @@
 """`EnvSpec`: everything needed to make an environment again, and to decide whether one wants to."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
-from importlib import import_module
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
 
+from ludus.core.entry_point import EntryPoint, entry_point_name, load_entry_point
 from ludus.core.id import EnvId
 from ludus.errors import CodecError, InvalidSpec, InvalidType, listing, shorten
 from ludus.spaces.description import from_plain, to_plain
@@ -14,7 +15,6 @@ from ludus.spaces.space import same_data
 __all__ = ["EnvSpec", "Isolation", "Security", "Wall", "WrapperSpec"]
 
 Isolation = Literal["none", "process", "sandbox", "container"]
-EntryPoint = str | Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -131,44 +131,39 @@ class EnvSpec:
     aliases: tuple[str, ...] = ()
     deprecated: str = ""
     """Why not to use it any more, and what to use instead."""
-    security: Security = field(default_factory=Security)
+    security: Security = field(default_factory=lambda: _NOTHING_DECLARED)
     wall: Wall | None = None
     """Written by `make` where a wall was asked for or given; None: made in this process, as nothing asked for more."""
 
     maker: ClassVar[Callable[..., Any] | None] = None
 
     def __post_init__(self) -> None:
-        EnvId.parse(self.id)
-        _check_fields(self)
-        _set(self, "kwargs", dict(self.kwargs))
-        for name in ("tags", "extras", "aliases"):
-            _set(self, name, _strings(name, getattr(self, name)))
-        if isinstance(self.security, Mapping):
-            _set(self, "security", read_fields(Security, self.security, "security"))
-        if isinstance(self.wall, Mapping):
-            _set(self, "wall", read_fields(Wall, self.wall, "wall"))
-        wrappers = [
-            read_fields(WrapperSpec, one, "wrapper") if isinstance(one, Mapping) else one
-            for one in self.additional_wrappers
-        ]
-        _set(self, "additional_wrappers", tuple(wrappers))
+        _ = self.parsed_id
+        for name, value in tuple(self.__dict__.items()):
+            if name in _READERS:
+                _set(self, name, _READERS[name](value, self.id, name))
         if not self.family:
             _set(self, "family", self._default_family)
+
+    @cached_property
+    def parsed_id(self) -> EnvId:
+        """The id in its parts, parsed once."""
+        return EnvId.parse(self.id)
 
     @property
     def namespace(self) -> str | None:
         """The part of the id before the last slash."""
-        return EnvId.parse(self.id).namespace
+        return self.parsed_id.namespace
 
     @property
     def name(self) -> str:
         """The part of the id between namespace and version."""
-        return EnvId.parse(self.id).name
+        return self.parsed_id.name
 
     @property
     def version(self) -> int | None:
         """The number after `-v`."""
-        return EnvId.parse(self.id).version
+        return self.parsed_id.version
 
     @property
     def deterministic(self) -> bool:
@@ -176,11 +171,24 @@ class EnvSpec:
         return not self.nondeterministic
 
     def replace(self, **changes: Any) -> "EnvSpec":
-        """A copy with some fields changed; unknown names are an error."""
-        _check_names(EnvSpec, changes, "EnvSpec")
-        if self.family == self._default_family:
-            changes = {"family": "", **changes}  # it follows the id
-        return replace(self, **changes)
+        """A copy with some fields changed; unknown names are an error. Only what changes is checked again."""
+        own = self.__dict__
+        if not changes.keys() <= _NAMES:
+            _check_names(EnvSpec, changes, "EnvSpec")
+        changes = {name: value for name, value in changes.items() if value is not own[name]}
+        if not changes:
+            return self
+        new, named = object.__new__(type(self)), changes.get("id", self.id)
+        read = {name: _READERS[name](value, named, name) for name, value in changes.items() if name != "id"}
+        new.__dict__.update({**own, **read})
+        return new if _FAMILY.isdisjoint(changes) else self._renamed(new, named, changes)
+
+    def _renamed(self, new: "EnvSpec", id: str, changes: Mapping[str, Any]) -> "EnvSpec":
+        """The copy with its id; a family that nobody chose follows id and code."""
+        new.__dict__.update(id=id, parsed_id=EnvId.parse(id))
+        if not new.family or ("family" not in changes and self.family == self._default_family):
+            _set(new, "family", new._default_family)
+        return new
 
     @property
     def _default_family(self) -> str:
@@ -188,7 +196,7 @@ class EnvSpec:
 
     def with_wrapper(self, wrapper: WrapperSpec) -> "EnvSpec":
         """A copy with one more wrapper outside."""
-        return replace(self, additional_wrappers=(*self.additional_wrappers, wrapper))
+        return self.replace(additional_wrappers=(*self.additional_wrappers, wrapper))
 
     def make(self, **kwargs: Any) -> Any:
         """Make the environment."""
@@ -199,11 +207,15 @@ class EnvSpec:
     def to_json(self) -> str:
         """The spec as JSON text; raises InvalidSpec naming the argument that is code rather than data."""
         data: dict[str, Any] = {}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if not same_data(value, _default(one)) and not (one.name == "family" and value == self._default_family):
-                data[one.name] = _plain(value, f"{self.id}.{one.name}")
+        for name, default in _DEFAULTS.items():
+            value = self.__dict__[name]
+            if value is not default and self._chose(name, value):
+                data[name] = value if type(value) in (str, int, bool) else _plain(value, f"{self.id}.{name}")
         return write_json(data).decode()
+
+    def _chose(self, name: str, value: Any) -> bool:
+        """Whether a field is not as it would be by itself."""
+        return not same_data(value, _DEFAULTS[name]) and not (name == "family" and value == self._default_family)
 
     @staticmethod
     def from_json(text: str | bytes) -> "EnvSpec":
@@ -221,7 +233,7 @@ class EnvSpec:
         lines: list[str] = []
         for one in fields(self):
             value, hidden = getattr(self, one.name), one.name.endswith("entry_point") and not include_entry_points
-            if print_all or (not hidden and not same_data(value, _default(one))):
+            if print_all or (not hidden and not same_data(value, _DEFAULTS[one.name])):
                 lines.append(f"{one.name}={value}")
         if disable_print:
             return "\n".join(lines)
@@ -233,32 +245,6 @@ class EnvSpec:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "EnvSpec":
         return self  # frozen
-
-
-def load_entry_point(entry_point: EntryPoint, what: str = "entry_point") -> Any:
-    """The object that `module:name` names; a callable is taken as it is."""
-    if not isinstance(entry_point, str):
-        return entry_point
-    module, _, name = entry_point.partition(":")
-    if not module or not name:
-        raise InvalidSpec(f"{what}: expected 'module:Class', got {entry_point!r}")
-    found: Any = import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
-
-
-def entry_point_name(entry_point: EntryPoint, what: str) -> str:
-    """`module:name` of an importable callable; raises InvalidSpec for lambdas and the like."""
-    if isinstance(entry_point, str) and "<" not in entry_point:
-        return entry_point
-    module, name = getattr(entry_point, "__module__", None), getattr(entry_point, "__qualname__", None)
-    if not module or not name or "<" in name or module == "__main__":
-        raise InvalidSpec(
-            f"{what}: expected something that can be imported by name, got {shorten(entry_point)}; "
-            "define it at the top of a module"
-        )
-    return f"{module}:{name}"
 
 
 def read_fields(kind: Any, data: Any, what: str) -> Any:
@@ -282,38 +268,63 @@ def _check_names(kind: Any, data: Mapping[str, Any], what: str) -> None:
         raise InvalidSpec(f"{what}: expected the fields {listing(known, 40)}, got {listing(map(repr, unknown))}")
 
 
-_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
-    "reward_threshold": ((int, float, type(None)), "a number or None"),
-    "nondeterministic": (bool, "True or False"),
-    "max_episode_steps": ((int, type(None)), "a positive integer or None"),
-    "order_enforce": (bool, "True or False"),
-    "disable_env_checker": (bool, "True or False"),
-    "kwargs": (dict, "a dictionary of keyword arguments"),
-    "author": (str, "text"),
-    "description": (str, "text"),
-    "family": (str, "text"),
-    "license": (str, "text"),
-    "deprecated": (str, "text"),
-    "security": ((Security, Mapping), "a Security block"),
-    "wall": ((Wall, Mapping, type(None)), "a Wall or None"),
-    "additional_wrappers": ((tuple, list), "a sequence of WrapperSpec"),
-}
+def _default(one: Any) -> Any:
+    return one.default_factory() if callable(one.default_factory) else one.default
 
 
-def _check_fields(spec: EnvSpec) -> None:
-    for name, (kind, expected) in _TYPES.items():
-        value: Any = getattr(spec, name)
-        wrong = isinstance(value, bool) and kind is not bool
-        if wrong or not isinstance(value, kind) or (name == "max_episode_steps" and value is not None and value < 1):
-            raise InvalidSpec(f"{spec.id}.{name}: expected {expected}, got {shorten(value)}")
-    for name in ("entry_point", "vector_entry_point"):
-        value = getattr(spec, name)
-        if value is not None and not callable(value) and not (isinstance(value, str) and ":" in value):
-            raise InvalidSpec(f"{spec.id}.{name}: expected 'module:Class' or a callable, got {shorten(value)}")
-    given: Any = spec.additional_wrappers
-    for one in given:
+def _typed(kind: type | tuple[type, ...], expected: str) -> "Reader":
+    """Take a field that is of a kind; True is no number."""
+
+    def read(value: Any, id: str, name: str) -> Any:
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise InvalidSpec(f"{id}.{name}: expected {expected}, got {shorten(value)}")
+        return value
+
+    return read
+
+
+def _limit(value: Any, id: str, name: str) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise InvalidSpec(f"{id}.{name}: expected a positive integer or None, got {shorten(value)}")
+    return value
+
+
+def _code(value: Any, id: str, name: str) -> EntryPoint | None:
+    if value is not None and not callable(value) and not (isinstance(value, str) and ":" in value):
+        raise InvalidSpec(f"{id}.{name}: expected 'module:Class' or a callable, got {shorten(value)}")
+    return value
+
+
+def _arguments(value: Any, id: str, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidSpec(f"{id}.{name}: expected a dictionary of keyword arguments, got {shorten(value)}")
+    return dict(value)
+
+
+def _wrappers(value: Any, id: str, name: str) -> tuple[WrapperSpec, ...]:
+    if not isinstance(value, tuple | list):
+        raise InvalidSpec(f"{id}.{name}: expected a sequence of WrapperSpec, got {shorten(value)}")
+    for one in value:
         if not isinstance(one, WrapperSpec | Mapping):
-            raise InvalidSpec(f"{spec.id}.additional_wrappers: expected WrapperSpec, got {shorten(one)}")
+            raise InvalidSpec(f"{id}.{name}: expected WrapperSpec, got {shorten(one)}")
+    return tuple(read_fields(WrapperSpec, one, "wrapper") if isinstance(one, Mapping) else one for one in value)
+
+
+def _texts(value: Any, id: str, name: str) -> tuple[str, ...]:
+    del id
+    return _strings(name, value)
+
+
+def _security(value: Any, id: str, name: str) -> Security:
+    if not isinstance(value, Security | Mapping):
+        raise InvalidSpec(f"{id}.{name}: expected a Security block, got {shorten(value)}")
+    return read_fields(Security, value, "security") if isinstance(value, Mapping) else value
+
+
+def _wall(value: Any, id: str, name: str) -> Wall | None:
+    if value is not None and not isinstance(value, Wall | Mapping):
+        raise InvalidSpec(f"{id}.{name}: expected a Wall or None, got {shorten(value)}")
+    return read_fields(Wall, value, "wall") if isinstance(value, Mapping) else value
 
 
 def _check_isolation(what: str, value: Any) -> None:
@@ -335,8 +346,35 @@ def _set(frozen: Any, name: str, value: Any) -> None:
     object.__setattr__(frozen, name, value)
 
 
-def _default(one: Any) -> Any:
-    return one.default_factory() if callable(one.default_factory) else one.default
+Reader = Callable[[Any, str, str], Any]
+_flag, _text = _typed(bool, "True or False"), _typed(str, "text")
+_READERS: dict[str, Reader] = {
+    "entry_point": _code,
+    "reward_threshold": _typed((int, float, type(None)), "a number or None"),
+    "nondeterministic": _flag,
+    "max_episode_steps": _limit,
+    "order_enforce": _flag,
+    "disable_env_checker": _flag,
+    "kwargs": _arguments,
+    "additional_wrappers": _wrappers,
+    "vector_entry_point": _code,
+    "author": _text,
+    "description": _text,
+    "tags": _texts,
+    "family": _text,
+    "license": _text,
+    "extras": _texts,
+    "aliases": _texts,
+    "deprecated": _text,
+    "security": _security,
+    "wall": _wall,
+}
+"""For each field beside the id: it is checked, and taken as what the spec keeps."""
+_NAMES = {"id", *_READERS}
+_NOTHING_DECLARED = Security()
+_DEFAULTS = {one.name: _default(one) for one in fields(EnvSpec)}
+_FAMILY = {"id", "entry_point", "family"}
+"""What the default of the family follows."""
 
 
 def _folder(entry_point: Any) -> str:

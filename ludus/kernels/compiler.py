@@ -14,21 +14,17 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
-from ludus.errors import InvalidType
+from ludus.errors import KernelError
 from ludus.kernels.random import Stream
 from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout, kernel_source
 from ludus.kernels.views import rows_at, values_at
 
-__all__ = ["KernelError", "compile_rules", "explain"]
+__all__ = ["compile_rules", "explain"]
 
 # No fast-math and no contraction: a batch has to give the bits that the interpreted rules give.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": False}
 DRAWN_ARRAYS = {"permutation", "shuffle", "choice"}
-
-
-class KernelError(InvalidType):
-    """Rules that cannot be compiled; the message names the line and what to change."""
 
 
 @cache

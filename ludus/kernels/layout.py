@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ludus.errors import shorten
+from ludus.errors import KernelError, shorten
 from ludus.kernels.block import Column, column_of
-from ludus.kernels.compiler import KernelError
 from ludus.kernels.parameters import fitted
 from ludus.kernels.random import WORDS
 from ludus.kernels.rule_env import RuleEnv

@@ -2,52 +2,66 @@
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 from ludus.core import Env, EnvSpec, Wrapper, WrapperSpec
-from ludus.errors import EntryPointError, InvalidType, MissingExtra, RenderError, listing, shorten
-from ludus.registry.arguments import accepted, check_arguments
-from ludus.registry.loading import load
+from ludus.core.entry_point import load_entry_point
+from ludus.errors import EntryPointError, InvalidArgument, InvalidType, MissingExtra, RenderError, listing, shorten
+from ludus.registry.arguments import Creator, check_arguments
 from ludus.registry.ownership import owner
+from ludus.registry.shared import registry
 from ludus.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
-__all__ = ["assemble"]
+__all__ = ["Created", "assemble", "create", "creator_of", "finish"]
 
 AnyEnv = Env[Any, Any]
 
 
-def assemble(spec: EnvSpec, arguments: Mapping[str, Any], package: str) -> AnyEnv:
+class Created(NamedTuple):
+    """An environment without what its spec puts around it."""
+
+    env: AnyEnv
+    shown: WrapperSpec | None
+    """The wrapper that gives the render mode asked for, where the environment has none of its own."""
+
+
+def assemble(spec: EnvSpec, arguments: Mapping[str, Any], package: str | None = None) -> AnyEnv:
     """The environment of a spec, so that its own `spec` makes it again.
 
-    `arguments` go over those of the spec; `package` is what an error about missing extras tells to install.
+    `arguments` go over those of the spec; `package` is what an error about missing extras tells to install, where that
+    is not to be looked up.
     """
-    given = {**_copies(spec.kwargs), **arguments}
-    env, shown = _create(spec, given, package)
-    bare = spec.replace(
-        kwargs=_copies(given),
-        max_episode_steps=None,
-        order_enforce=False,
-        disable_env_checker=True,
-        additional_wrappers=(),
-    )
-    env.unwrapped.spec = bare
-    env = _wrap(env, spec)
-    return env if shown is None else _wrapper(shown, spec.id)(env)
+    return finish(create(spec, arguments, creator_of(spec, package), package), spec)
 
 
-def _create(spec: EnvSpec, arguments: dict[str, Any], package: str) -> tuple[AnyEnv, WrapperSpec | None]:
-    """The bare environment, and the wrapper that gives the render mode asked for where it has none of its own."""
+def creator_of(spec: EnvSpec, package: str | None = None) -> Creator:
+    """The class or function of a spec, loaded."""
     if spec.entry_point is None:
         raise EntryPointError(
             f"{spec.id}: expected an entry_point, got only a vector_entry_point; it exists as a batch only"
         )
     try:
-        creator = load(spec.entry_point, spec.id)
-        _check_creator(creator, spec)
-        shown = _stand_in(creator, arguments)
-        _check_render_mode(creator, arguments, spec.id)
-        check_arguments(creator, arguments, spec.id)
-        env = creator(**arguments)
+        found = load_entry_point(spec.entry_point, spec.id)
+    except EntryPointError as error:
+        missing = _missing_extra(error, spec, package)
+        if missing is None:
+            raise
+        raise missing from error
+    _check_creator(found, spec)
+    return Creator.of(found)
+
+
+def create(spec: EnvSpec, arguments: Mapping[str, Any], creator: Creator, package: str | None = None) -> Created:
+    """The environment by itself, with the spec that makes it again."""
+    given = {**_copies(spec.kwargs), **arguments}
+    shown = _stand_in(creator.call, given) if given.get("render_mode") is not None else None
+    mode = _render_mode(creator, given, spec.id)
+    creator.check(given, spec.id)
+    try:
+        env = creator.call(**given)
+    except InvalidArgument as error:
+        creator.explain(error, given)
+        raise
     except (EntryPointError, ModuleNotFoundError) as error:
         missing = _missing_extra(error, spec, package)
         if missing is None:
@@ -57,8 +71,23 @@ def _create(spec: EnvSpec, arguments: dict[str, Any], package: str) -> tuple[Any
         raise InvalidType(
             f"{spec.id}: expected its entry_point to return a ludus Env, got {shorten(env)}{_adapter(env)}"
         )
-    _check_modes(arguments.get("render_mode"), env.metadata, type(env.unwrapped).__name__, spec.id)
-    return env, shown
+    bare = env.unwrapped
+    if mode is not None and not isinstance(creator.call, type):  # what a class draws was looked at before
+        _check_mode(mode, env.metadata, type(bare).__name__, spec.id)
+    bare.spec = spec.replace(
+        kwargs=_copies(given),
+        max_episode_steps=None,
+        order_enforce=False,
+        disable_env_checker=True,
+        additional_wrappers=(),
+    )
+    return Created(env, shown)
+
+
+def finish(created: Created, spec: EnvSpec) -> AnyEnv:
+    """The environment with what its spec puts around it."""
+    env = _wrap(created.env, spec)
+    return env if created.shown is None else _wrapper(created.shown, spec.id)(env)
 
 
 def _stand_in(creator: Any, arguments: dict[str, Any]) -> WrapperSpec | None:
@@ -86,28 +115,29 @@ def _check_creator(creator: Any, spec: EnvSpec) -> None:
         )
 
 
-def _check_render_mode(creator: Callable[..., Any], arguments: dict[str, Any], what: str) -> None:
-    """Refuse a mode that cannot be had; `None`, which asks for nothing, is not passed to those who do not take it."""
-    mode, known = arguments.get("render_mode"), accepted(creator)
-    name = getattr(creator, "__name__", "its entry_point")
-    if isinstance(creator, type):
-        _check_modes(mode, getattr(creator, "metadata", None), name, what)
-    if known is None or "render_mode" in known:
-        return
+def _render_mode(creator: Creator, arguments: dict[str, Any], what: str) -> str | None:
+    """The mode asked for, refused where it cannot be had; None, which asks for nothing, is passed to who takes it."""
+    mode = arguments.get("render_mode")
+    if mode is not None and isinstance(creator.call, type):
+        _check_mode(mode, getattr(creator.call, "metadata", None), creator.name, what)
+    if creator.takes_any or "render_mode" in creator.parameters or "render_mode" not in arguments:
+        return mode
     if mode is not None:
+        name = getattr(creator.call, "__name__", "its entry_point")
         raise RenderError(f"{what}: expected no render_mode, got {mode!r}; {name} takes no argument render_mode")
-    arguments.pop("render_mode", None)
+    del arguments["render_mode"]
+    return None
 
 
-def _check_modes(mode: str | None, metadata: Mapping[str, Any] | None, name: str, what: str) -> None:
+def _check_mode(mode: Any, metadata: Mapping[str, Any] | None, name: str, what: str) -> None:
     modes = list((metadata or {}).get("render_modes") or [])
-    if mode is not None and mode not in modes:
+    if mode not in modes:
         expected = f"a render_mode out of {listing(map(repr, modes))}" if modes else "no render_mode"
         hint = "" if modes else f"; {name} does not draw"
         raise RenderError(f"{what}: expected {expected}, got {mode!r}{hint}")
 
 
-def _missing_extra(error: ImportError | EntryPointError, spec: EnvSpec, package: str) -> MissingExtra | None:
+def _missing_extra(error: ImportError | EntryPointError, spec: EnvSpec, package: str | None) -> MissingExtra | None:
     """The error that names the extra to install, where a third party's module is missing and the spec has extras."""
     cause = error.__cause__ if isinstance(error, EntryPointError) else error
     name = cause.name if isinstance(cause, ModuleNotFoundError) else None
@@ -115,7 +145,7 @@ def _missing_extra(error: ImportError | EntryPointError, spec: EnvSpec, package:
         return None
     return MissingExtra(
         f"{spec.id}: expected the module {name!r}, got none; install what it needs: "
-        f'pip install "{package}[{",".join(spec.extras)}]"',
+        f'pip install "{package or registry.package(spec)}[{",".join(spec.extras)}]"',
         name=name,
     )
 
@@ -159,8 +189,8 @@ def _wrap(env: AnyEnv, spec: EnvSpec) -> AnyEnv:
 
 def _wrapper(spec: WrapperSpec, id: str) -> Callable[..., AnyEnv]:
     what = f"{id}: wrapper {spec.name!r}"
-    found = load(spec.entry_point, what)
+    found = load_entry_point(spec.entry_point, what)
     if not isinstance(found, type) or not issubclass(found, Wrapper):
         raise InvalidType(f"{what}: expected a subclass of ludus.Wrapper at {spec.entry_point!r}, got {shorten(found)}")
-    check_arguments(found, spec.kwargs, what, given=1)
+    check_arguments(found, spec.kwargs, what, positional=1)
     return found

@@ -1,7 +1,7 @@
 """Namespaces of another library: it is asked for an environment when one of its namespace is wanted, and not before."""
 
 from ludus.core import EnvId, EnvSpec
-from ludus.registry.loading import load
+from ludus.core.entry_point import load_entry_point
 
 __all__ = ["ADAPTERS", "from_elsewhere"]
 
@@ -15,4 +15,4 @@ def from_elsewhere(id: EnvId) -> EnvSpec | None:
     """The spec that another library has under the id, or None where the namespace is no other library's."""
     namespace, _, rest = str(id).partition("/")
     resolver = RESOLVERS.get(namespace) if rest else None
-    return None if resolver is None else load(resolver, str(id))(rest)
+    return None if resolver is None else load_entry_point(resolver, str(id))(rest)

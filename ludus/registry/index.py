@@ -38,12 +38,12 @@ class Index:
 
     def successor(self, spec: EnvSpec) -> str | None:
         """The newest version, if it is newer than this one and not itself deprecated."""
-        if spec.version is None:
+        own = spec.parsed_id
+        if own.version is None:
             return None
-        base = EnvId.parse(spec.id).base
-        for version in reversed(self.versions(base)):
-            known = self.claims.get(f"{base}-v{version}")
-            if version > spec.version and known is not None and not known.spec.deprecated:
+        for version in reversed(self.versions(own.base)):
+            known = self.claims.get(f"{own.base}-v{version}")
+            if version > own.version and known is not None and not known.spec.deprecated:
                 return known.spec.id
         return None
 
@@ -51,7 +51,7 @@ class Index:
 
     def check_versions(self, spec: EnvSpec) -> None:
         """All environments of one name have a version, or the only one has none."""
-        parsed = EnvId.parse(spec.id)
+        parsed = spec.parsed_id
         versions = self.versions(parsed.base)
         if parsed.version is None and versions:
             raise RegistrationError(

@@ -1,23 +1,49 @@
 """`make`: from an id, a spec or a class to an environment."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from ludus.core import Env, EnvSpec, VectorEnv
+from ludus.core import Env, EnvSpec
 from ludus.errors import InvalidArgument, shorten
-from ludus.registry.assembly import assemble
-from ludus.registry.confinement import Settled, confined, confined_batch, settle
-from ludus.registry.request import Target, requested
-from ludus.registry.shared import registry
+from ludus.registry.arguments import Creator, Given, given_by
+from ludus.registry.assembly import create, finish
+from ludus.registry.isolation import isolated
+from ludus.registry.resolution import ResolvedSpec, Target, resolve
 
 if TYPE_CHECKING:
     from ludus.sandbox import Sandbox
-    from ludus.sandbox.environment import Deadlines
 
-__all__ = ["Target", "make", "make_settled", "make_settled_batch", "requested"]
+__all__ = ["Target", "build", "limited", "make"]
 
+ObsT = TypeVar("ObsT")
+ActT = TypeVar("ActT")
 NO_LIMIT = -1
+NOTHING_GIVEN = Given()
+
+
+@overload
+def make(
+    id: Callable[..., Env[ObsT, ActT]],
+    max_episode_steps: int | None = None,
+    disable_env_checker: bool | None = None,
+    *,
+    isolation: "str | Sandbox | None" = None,
+    kwargs: Mapping[str, Any] | None = None,
+    **env_kwargs: Any,
+) -> Env[ObsT, ActT]: ...
+
+
+@overload
+def make(
+    id: Target,
+    max_episode_steps: int | None = None,
+    disable_env_checker: bool | None = None,
+    *,
+    isolation: "str | Sandbox | None" = None,
+    kwargs: Mapping[str, Any] | None = None,
+    **env_kwargs: Any,
+) -> Env[Any, Any]: ...
 
 
 def make(
@@ -26,63 +52,57 @@ def make(
     disable_env_checker: bool | None = None,
     *,
     isolation: "str | Sandbox | None" = None,
-    deadline: "Deadlines | float | None" = 30.0,
-    **kwargs: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    **env_kwargs: Any,
 ) -> Env[Any, Any]:
-    """Make the environment of an id, a spec, or an Env class; `kwargs` go to its constructor, over those of the spec.
+    """Make the environment of an id, a spec, or an Env class; other keywords go to its constructor, over the spec's.
 
+    `kwargs` is for the same, and for arguments whose names `make` has too: `kwargs={"isolation": 3}`.
     `max_episode_steps=-1` takes the spec's time limit away. Around the environment come `PassiveEnvChecker`,
     `OrderEnforcing`, `TimeLimit` and the spec's own wrappers, in this order. `make(env.spec)` makes the same again.
 
-    `isolation` is the wall to make it behind: "none", "process", "sandbox", "container", or a `ludus.sandbox.Sandbox`.
-    By default it is what the spec's security block and `ludus.trust` ask for, whichever is more; one that cannot be
-    given is refused. Less than that takes the word here, and `env.spec.wall` keeps it. Behind a wall, `deadline` is the
-    seconds that a step may take, or `ludus.sandbox.environment.Deadlines`; None waits for ever.
+    `isolation` is what it runs in: "none", "process", "sandbox", "container", or a `ludus.sandbox.Sandbox`, which has
+    limits and deadlines: `Sandbox(deadlines=Deadlines(step=5))`. By default it is what the spec's security block and
+    `ludus.trust` ask for, whichever is more; one that cannot be given is refused. Less than that takes the word here,
+    and `env.spec.wall` keeps it.
 
     >>> make("GridWorld-v0", size=3).reset(seed=0)
     (array([0, 0]), {'goal': array([2, 1])})
     """
-    spec = settle(id, isolation)
-    return make_settled(spec, max_episode_steps, disable_env_checker, deadline=deadline, **kwargs)
+    own = {
+        "max_episode_steps": max_episode_steps,
+        "disable_env_checker": disable_env_checker,
+        "isolation": isolation,
+    }
+    given = given_by("make", kwargs, env_kwargs, own)
+    return build(resolve(id, isolation), given, max_episode_steps, disable_env_checker)
 
 
 EnvSpec.maker = make  # core does not know the registry, yet `spec.make()` should work
 
 
-def make_settled(
-    settled: Settled,
+def build(
+    resolved: ResolvedSpec,
+    given: Given = NOTHING_GIVEN,
     max_episode_steps: int | None = None,
     disable_env_checker: bool | None = None,
-    *,
-    deadline: "Deadlines | float | None" = 30.0,
-    **kwargs: Any,
 ) -> Env[Any, Any]:
-    """Make what was decided on, without deciding again: what was said of trust is known to this process only."""
-    spec = _changed(settled.spec, max_episode_steps, disable_env_checker)
-    if settled.sandbox is None:
-        return assemble(spec, kwargs, registry.package(spec))
-    return confined(spec, kwargs, settled.sandbox, deadline)
+    """Make what was decided on, without deciding again."""
+    spec = limited(resolved.spec, max_episode_steps, disable_env_checker)
+    if resolved.sandbox is None:
+        creator = resolved.creator
+        creator.check_meant(given, spec.id)
+        return finish(create(spec, given.arguments, creator), spec)
+    if callable(spec.entry_point):  # it is here already; what is not, is not loaded here
+        Creator.of(spec.entry_point).check_meant(given, spec.id)
+    return isolated(spec, given.arguments, resolved.sandbox)
 
 
-def make_settled_batch(
-    settled: Settled,
-    options: Mapping[str, Any],
-    max_episode_steps: int | None = None,
-    disable_env_checker: bool | None = None,
-    **kwargs: Any,
-) -> VectorEnv[Any, Any]:
-    """The same as a batch behind a wall; `options` are those of `ludus.sandbox.environment.confine_vec`."""
-    spec = _changed(settled.spec, max_episode_steps, disable_env_checker)
-    return confined_batch(spec, kwargs, settled.sandbox, options)
-
-
-def _changed(spec: EnvSpec, max_episode_steps: Any, disable_env_checker: bool | None) -> EnvSpec:
-    changes: dict[str, Any] = {}
+def limited(spec: EnvSpec, max_episode_steps: Any, disable_env_checker: bool | None) -> EnvSpec:
+    """The spec with another time limit, and with the checker or without it; None changes nothing."""
     if max_episode_steps is not None:
-        changes["max_episode_steps"] = _limit(max_episode_steps)
-    if disable_env_checker is not None:
-        changes["disable_env_checker"] = disable_env_checker
-    return spec.replace(**changes) if changes else spec
+        spec = spec.replace(max_episode_steps=_limit(max_episode_steps))
+    return spec if disable_env_checker is None else spec.replace(disable_env_checker=disable_env_checker)
 
 
 def _limit(steps: Any) -> int | None:

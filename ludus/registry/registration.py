@@ -5,8 +5,7 @@ from dataclasses import fields as fields_of
 from typing import Any, TypedDict
 
 from ludus.core import EnvId, EnvSpec, Security, WrapperSpec
-from ludus.errors import InvalidSpec, RegistrationError, listing
-from ludus.registry.suggestion import did_you_mean
+from ludus.errors import InvalidSpec, RegistrationError, did_you_mean, listing
 
 __all__ = ["SpecFields", "spec_of"]
 

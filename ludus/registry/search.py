@@ -5,8 +5,7 @@ from typing import Any, TypeVar, get_args
 
 from ludus.core import EnvId, EnvSpec
 from ludus.core.spec import Isolation
-from ludus.errors import InvalidArgument, InvalidType, listing, shorten
-from ludus.registry.suggestion import did_you_mean
+from ludus.errors import InvalidArgument, InvalidType, did_you_mean, listing, shorten
 
 __all__ = ["by_id", "search"]
 

@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from ludus.core import Env, EnvId, EnvSpec
+from ludus.core.entry_point import import_named, member
 from ludus.errors import (
     EntryPointError,
     LudusError,
@@ -13,12 +14,11 @@ from ludus.errors import (
     NameNotFound,
     UnknownEnvironment,
     VersionNotFound,
+    did_you_mean,
     listing,
     shorten,
 )
-from ludus.registry.loading import import_named, member
 from ludus.registry.ownership import owner
-from ludus.registry.suggestion import did_you_mean
 
 __all__ = ["adhoc_spec", "read_target"]
 

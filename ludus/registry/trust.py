@@ -8,12 +8,22 @@ from typing import Any, NamedTuple
 
 from ludus.core import EnvSpec
 from ludus.core.spec import Isolation
-from ludus.errors import InvalidArgument, InvalidType, listing, shorten
+from ludus.errors import InvalidArgument, InvalidType, closest, listing, shorten
 from ludus.registry.provenance import LEVELS, Author, authors, authors_ahead
 from ludus.registry.search import WALLS
-from ludus.registry.suggestion import closest
 
-__all__ = ["VARIABLE", "Demand", "Word", "demand", "demand_ahead", "granted", "stronger", "trust", "words"]
+__all__ = [
+    "NOTHING_ASKED",
+    "VARIABLE",
+    "Demand",
+    "Word",
+    "demand",
+    "demand_ahead",
+    "granted",
+    "stronger",
+    "trust",
+    "words",
+]
 
 VARIABLE = "LUDUS_TRUST"
 GRANT = "+grant"
@@ -39,6 +49,7 @@ class Demand(NamedTuple):
     reasons: tuple[str, ...] = ()
 
 
+NOTHING_ASKED = Demand()
 _said: dict[str, Word] = {}
 
 
@@ -73,7 +84,7 @@ def demand(spec: EnvSpec) -> Demand:
     """What a spec's own security block and the words on whose code it is ask for, whichever is more."""
     said, own = words(), spec.security.isolation
     if own == "none" and not said:
-        return Demand()
+        return NOTHING_ASKED
     whose = authors(spec)
     return _strongest([] if own == "none" else [(own, "its spec asks for it")], whose, said)
 
@@ -81,7 +92,7 @@ def demand(spec: EnvSpec) -> Demand:
 def demand_ahead(target: str) -> Demand:
     """The same for a text whose meaning is known only when code has run: `module:Name`, or another library's id."""
     said = words()
-    return _strongest([], authors_ahead(target), said) if said else Demand()
+    return _strongest([], authors_ahead(target), said) if said else NOTHING_ASKED
 
 
 def granted(whose: Iterable[Author]) -> bool:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe, Usage
+from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.policy import Limits, Mount, Policy
 from ludus.sandbox.sandbox import Result, Sandbox, backend, backends, default_backend, probe
 
@@ -29,6 +30,7 @@ __all__ = [
     "Change",
     "CommandResult",
     "Confined",
+    "Deadlines",
     "Diff",
     "FileEntry",
     "Guarantees",

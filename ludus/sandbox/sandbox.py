@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from copy import copy
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Unpack
@@ -10,6 +11,7 @@ import msgspec
 
 from ludus.errors import InvalidArgument, InvalidType, SandboxError, SandboxUnavailable, listing, shorten
 from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe, Usage
+from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.policy import Limits, Mount, Policy
 
 if TYPE_CHECKING:
@@ -97,7 +99,9 @@ class Sandbox:
     r"""A backend and a policy: what `make(isolation=…)` takes, and what runs commands.
 
     The default backend is the strongest that starts here below containers; a weaker one is never taken silently. A
-    backend may also be given as a value, as in `Sandbox(Podman(image="mine"))`.
+    backend may also be given as a value, as in `Sandbox(Podman(image="mine"))`. `deadlines` are those of an environment
+    in it; a number is the seconds for a step. An environment lives as long as it is used, so that `Limits.wall` is its
+    own only where limits are given.
 
     >>> box = Sandbox("process", limits=Limits(wall=10))
     >>> box.run(["/bin/echo", "hello"]).stdout
@@ -113,6 +117,7 @@ class Sandbox:
         network: str | Sequence[str] = "none",
         environment: dict[str, str] | None = None,
         folder: str | None = None,
+        deadlines: Deadlines | float | None = None,
     ) -> None:
         self.policy = Policy(
             limits=Limits() if limits is None else limits,
@@ -121,7 +126,29 @@ class Sandbox:
             environment=dict(environment or {}),
             folder=folder,
         )
+        self.deadlines = Deadlines.of(deadlines)
+        self._limited = limits is not None
         self.backend = _working(backend)
+
+    def with_deadlines(self, deadlines: Deadlines | float | None) -> "Sandbox":
+        """The same sandbox with other deadlines; the backend is not probed again."""
+        return self._with(self.policy, Deadlines.of(deadlines))
+
+    def lasting(self) -> "Sandbox":
+        """The same sandbox for what lives as long as it is used: without `Limits.wall`, unless limits were given.
+
+        >>> Sandbox("process").lasting().policy.limits.wall is None
+        True
+        """
+        if self._limited or self.policy.limits.wall is None:
+            return self
+        limits = msgspec.structs.replace(self.policy.limits, wall=None)
+        return self._with(msgspec.structs.replace(self.policy, limits=limits), self.deadlines)
+
+    def _with(self, policy: Policy, deadlines: Deadlines) -> "Sandbox":
+        new = copy(self)
+        new.policy, new.deadlines = policy, deadlines
+        return new
 
     @property
     def guarantees(self) -> Guarantees:

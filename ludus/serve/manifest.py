@@ -13,6 +13,7 @@ import msgspec
 from ludus.core import EnvSpec, Security
 from ludus.core.spec import read_fields
 from ludus.errors import InvalidSpec, LudusError, listing, shorten
+from ludus.sandbox.deadlines import STEP_SECONDS
 
 __all__ = ["MANIFEST", "OPENENV", "Manifest", "Resources", "is_folder", "read_manifest"]
 
@@ -39,7 +40,7 @@ class Resources:
     memory_mb: int = 1024
     disk_mb: int = 1024
     cpus: float = 1.0
-    step_seconds: float = 30.0
+    step_seconds: float = STEP_SECONDS
     """How long a step may take."""
     sessions: int = 64
     """Sessions at one time."""

@@ -1,9 +1,9 @@
 """`Room`: this room, which is also the function: `ludus.serve("CartPole-v1")`."""
 
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from ludus.core.spec import load_entry_point
 from ludus.errors import MissingExtra
 
 __all__ = ["Room", "loaded"]
@@ -25,8 +25,9 @@ def loaded(entry_point: str) -> Any:
     >>> loaded("ludus.serve.app:create_app").__name__
     'create_app'
     """
+    module, _, name = entry_point.partition(":")
     try:
-        return load_entry_point(entry_point)
+        return getattr(import_module(module), name)
     except ModuleNotFoundError as error:
         package = (error.name or "server").partition(".")[0]
         raise MissingExtra(

@@ -1,17 +1,15 @@
 """`Served`: an environment that a server offers: what it is, and how an instance of it is made."""
 
 from collections.abc import Mapping
-from inspect import signature
-from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple
 
 from ludus.core import Env, EnvSpec, EpisodePlan
 from ludus.errors import InvalidArgument, RenderError, shorten
 from ludus.registry import make, make_vec
-from ludus.registry.confinement import settle
-from ludus.registry.make_vec import OPTIONS
-from ludus.sandbox.environment import Deadlines
+from ludus.registry.lanes import LIMITS
+from ludus.registry.resolution import resolve
+from ludus.sandbox import Deadlines
 from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
 from ludus.serve.settings import Settings
 from ludus.tools import Tool
@@ -23,9 +21,6 @@ __all__ = ["Description", "Served"]
 LONG = 5.0
 """How many times as long as a step a reset, or the making of an environment, may take."""
 RENDER_MODE = "rgb_array"
-CALLERS = {"max_episode_steps", "disable_env_checker", "kwargs"}
-SERVERS = {*signature(make).parameters, *signature(make_vec).parameters, *chain(*OPTIONS.values())} - CALLERS
-"""Arguments of `make` and `make_vec` that are the server's to give: where and how an environment runs."""
 
 
 class Description(NamedTuple):
@@ -53,7 +48,7 @@ class Description(NamedTuple):
 
 
 class Served:
-    """An environment under a name. Its spec and wall are settled once, when the server starts.
+    """An environment under a name. Its spec and isolation are resolved once, when the server starts.
 
     >>> served = Served("CartPole-v1")
     >>> served.name, served.isolation, served.description().name
@@ -72,15 +67,18 @@ class Served:
         self.settings = Settings() if settings is None else settings
         self.version = version
         """As its manifest says; of an id, the number at its end."""
-        settled = settle(target, self.settings.isolation)
-        self.spec: EnvSpec = settled.spec
+        resolved = resolve(target, self.settings.isolation)
+        self.spec: EnvSpec = resolved.spec
         self.name = name or self.spec.id
         if not version and self.spec.version is not None:
             self.version = f"{self.spec.version}.0.0"
-        self.walled = settled.sandbox is not None
+        self.walled = resolved.sandbox is not None
         self.isolation = "none" if self.spec.wall is None else self.spec.wall.isolation
         self.arguments = dict(arguments or {})
-        self._wall: Any = settled.sandbox if self.walled else "none"
+        self._isolation: Any = (
+            "none" if resolved.sandbox is None else resolved.sandbox.with_deadlines(self._deadlines())
+        )
+        self._resolved = resolved
         self._described: Description | None = None
         self._draws = True
         self._lock = Lock()
@@ -99,15 +97,32 @@ class Served:
         if not 0 <= lanes <= self.settings.max_lanes:
             raise InvalidArgument(f"lanes: expected 0 to {self.settings.max_lanes}, got {lanes}")
         given = {**self.arguments, **_checked(arguments or {})}
-        common: dict[str, Any] = {"isolation": self._wall, "deadline": self._deadlines()}
+        limits: dict[str, Any] = {name: given.pop(name) for name in self._limits(given)}
         if lanes:
-            return make_vec(self.spec, lanes, autoreset_mode=autoreset_mode, episodes=episodes, **common, **given)
+            return make_vec(
+                self.spec,
+                lanes,
+                autoreset_mode=autoreset_mode,
+                episodes=episodes,
+                isolation=self._isolation,
+                kwargs=given,
+                **limits,
+            )
         if "render_mode" not in given and RENDER_MODE in self._modes():
             try:
-                return make(self.spec, **common, **given, render_mode=RENDER_MODE)
+                return make(
+                    self.spec, isolation=self._isolation, kwargs={**given, "render_mode": RENDER_MODE}, **limits
+                )
             except RenderError:  # it names the mode, and does not take it: then it is served without pictures
                 self._draws = False
-        return make(self.spec, **common, **given)
+        return make(self.spec, isolation=self._isolation, kwargs=given, **limits)
+
+    def _limits(self, given: Mapping[str, Any]) -> list[str]:
+        """Those of a caller's arguments that are `make`'s own; what the constructor takes by that name is its own."""
+        names = [name for name in LIMITS if name in given]
+        if not names or self.walled:
+            return names
+        return [name for name in names if name not in self._resolved.creator.parameters]
 
     def _modes(self) -> list[str]:
         """The render modes; known from the second instance on."""
@@ -138,9 +153,9 @@ class Served:
 
 
 def _checked(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A caller's arguments: for the constructor, and nothing that is the server's to say."""
+    """A caller's arguments: they go to the constructor, and say nothing of where or how an environment runs."""
     for name in arguments:
-        if name in SERVERS or not name.isidentifier():
+        if not name.isidentifier():
             raise InvalidArgument(f"arguments: expected those of the environment's constructor, got {shorten(name)}")
     if arguments.get("render_mode") == "human":
         raise InvalidArgument("arguments['render_mode']: expected one without a window, got 'human'")

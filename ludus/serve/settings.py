@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from ludus.errors import InvalidArgument, shorten
+from ludus.sandbox.deadlines import STEP_SECONDS
 from ludus.wire import FrameLimits
 
 __all__ = ["Settings"]
@@ -37,7 +38,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """A session that nobody used for so long is closed."""
     resume_seconds: float = 600.0
     """A session whose connection was lost is kept for so long."""
-    deadline: float = 30.0
+    deadline: float = STEP_SECONDS
     """Seconds for a step; five times as many for a reset or the making of an environment."""
     rate: float = 20_000.0
     """Messages in a second, of one connection or one address."""

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from ludus.core.spec import load_entry_point
-from ludus.errors import InvalidArgument, LudusError
+from ludus.errors import EntryPointError, InvalidArgument, LudusError
 from ludus.serve.manifest import Manifest, Resources, is_folder, read_manifest
 from ludus.serve.served import Served
 from ludus.serve.settings import Settings
@@ -23,7 +23,7 @@ class Application:
         self.isolation = "none"
         try:
             self.app: Any = load_entry_point(manifest.app)
-        except ImportError as error:
+        except (ImportError, EntryPointError) as error:
             raise InvalidArgument(
                 f"{manifest.folder}: expected what its application {manifest.app!r} imports, got: {error}; install it"
             ) from error

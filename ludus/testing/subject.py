@@ -6,10 +6,10 @@ from functools import cached_property, partial
 from typing import Any
 
 from ludus.core import Env, EnvSpec, Wrapper
+from ludus.core.entry_point import import_named, load_entry_point, member
 from ludus.core.legacy import accepts
 from ludus.errors import InvalidType, shorten
 from ludus.registry import make, spec
-from ludus.registry.loading import import_named, load, member
 from ludus.testing.global_random import global_random
 from ludus.testing.history import Event, Watch, play
 from ludus.testing.rule import Unchecked
@@ -111,14 +111,18 @@ def _makers(found: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """What makes an environment, and the class or function under it that the arguments go to."""
     if isinstance(found, Env):
         spec: Any = found.spec
-        return partial(make, spec), load(spec.entry_point, spec.id)
+        return partial(make, spec), load_entry_point(spec.entry_point, spec.id)
     if isinstance(found, EnvSpec):
         # The passive checker would stop at the first breach; here all are wanted.
-        return partial(make, found, disable_env_checker=True), load(found.entry_point or "", found.id)
+        return partial(_unchecked, found), load_entry_point(found.entry_point or "", found.id)
     if callable(found):
         return found, found
     expected = "an environment, its class, a function that makes one, a spec or an id"
     raise InvalidType(f"check_env: expected {expected}, got {shorten(found)}")
+
+
+def _unchecked(spec: EnvSpec, **arguments: Any) -> AnyEnv:
+    return make(spec, disable_env_checker=True, kwargs=arguments)
 
 
 def _name(target: Any) -> str:

@@ -126,7 +126,7 @@ def tool(function: Any = None, *, name: str | None = None, seconds: float | None
     """Mark a method as one that agents may call, by its own name or another.
 
     An async method may be given `seconds`, after which it is stopped and the agent is told. Other code cannot be
-    stopped by itself: `make(..., isolation="process", deadline=…)` ends the process it runs in.
+    stopped by itself: `make(…, isolation=Sandbox(deadlines=…))` ends the process it runs in.
 
     >>> class Shop:
     ...     @tool

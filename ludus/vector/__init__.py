@@ -6,6 +6,7 @@ Not here: the contract they keep, which is `ludus.core.VectorEnv`.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ludus.vector.executor import Executor, Kernel, Process, Serial, Thread
 from ludus.vector.serial import SerialVectorEnv
 
 if TYPE_CHECKING:
@@ -14,7 +15,16 @@ if TYPE_CHECKING:
 
 _HOME = {"ProcessVectorEnv": "process", "ThreadVectorEnv": "thread"}
 
-__all__ = ["ProcessVectorEnv", "SerialVectorEnv", "ThreadVectorEnv"]
+__all__ = [
+    "Executor",
+    "Kernel",
+    "Process",
+    "ProcessVectorEnv",
+    "Serial",
+    "SerialVectorEnv",
+    "Thread",
+    "ThreadVectorEnv",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -18,12 +18,10 @@ from ludus.vector.failure import error_of
 from ludus.vector.lane import Maker, wrapped
 from ludus.vector.lanes import LaneVectorEnv
 from ludus.vector.split import available_cores, spans
-from ludus.vector.terms import OnFailure, Terms, count
+from ludus.vector.terms import MAX_RESTARTS, TIMEOUT_SECONDS, OnFailure, Terms, count
 from ludus.vector.work import Work
 
 __all__ = ["ProcessVectorEnv"]
-
-TIMEOUT = 120.0
 
 
 class ProcessVectorEnv(LaneVectorEnv):
@@ -50,9 +48,9 @@ class ProcessVectorEnv(LaneVectorEnv):
         num_workers: int | None = None,
         batch_size: int | None = None,
         context: str | None = None,
-        timeout: float | None = TIMEOUT,
+        timeout: float | None = TIMEOUT_SECONDS,
         on_failure: OnFailure = "raise",
-        max_restarts: int = 10,
+        max_restarts: int = MAX_RESTARTS,
         copy: bool = True,
         episodes: EpisodePlan | None = None,
     ) -> None:

@@ -1,15 +1,17 @@
 """`Terms`: how worker processes are started and what is done when they fail, checked before there are any."""
 
 from dataclasses import dataclass
-from multiprocessing import get_all_start_methods, get_context
+from operator import index
 from typing import Any, Literal
 
 from ludus.core import AutoresetMode, EpisodePlan
 from ludus.errors import InvalidArgument, shorten
 
-__all__ = ["OnFailure", "Terms", "count"]
+__all__ = ["MAX_RESTARTS", "TIMEOUT_SECONDS", "OnFailure", "Terms", "check_failures", "count"]
 
 OnFailure = Literal["raise", "restart"]
+TIMEOUT_SECONDS = 120.0
+MAX_RESTARTS = 10
 
 
 @dataclass(frozen=True)
@@ -30,14 +32,7 @@ class Terms:
     max_restarts: int
 
     def __post_init__(self) -> None:
-        known = get_all_start_methods()
-        if self.context not in known:
-            raise InvalidArgument(f"context: expected one of {', '.join(known)}, got {shorten(self.context)}")
-        if self.timeout is not None and not self.timeout > 0:
-            raise InvalidArgument(f"timeout: expected seconds, or None for no limit, got {shorten(self.timeout)}")
-        if self.on_failure not in ("raise", "restart"):
-            raise InvalidArgument(f"on_failure: expected 'raise' or 'restart', got {shorten(self.on_failure)}")
-        count("max_restarts", self.max_restarts, least=0)
+        check_failures(self.context, self.timeout, self.on_failure, self.max_restarts)
 
     @property
     def forks(self) -> bool:
@@ -46,8 +41,25 @@ class Terms:
 
     def process(self, *, target: Any, args: tuple[Any, ...], name: str) -> Any:
         """A process, not yet started."""
+        from multiprocessing import get_context
+
         starter: Any = get_context(self.context)
         return starter.Process(target=target, args=args, name=name)
+
+
+def check_failures(context: Any, timeout: Any, on_failure: Any, max_restarts: Any, what: str = "") -> None:
+    """Refuse terms on which no worker can be started, or waited for."""
+    if context is not None:
+        from multiprocessing import get_all_start_methods  # milliseconds, which `import ludus` does not take
+
+        known = get_all_start_methods()
+        if context not in known:
+            raise InvalidArgument(f"{what}context: expected one of {', '.join(known)}, got {shorten(context)}")
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
+        raise InvalidArgument(f"{what}timeout: expected seconds, or None for no limit, got {shorten(timeout)}")
+    if on_failure not in ("raise", "restart"):
+        raise InvalidArgument(f"{what}on_failure: expected 'raise' or 'restart', got {shorten(on_failure)}")
+    count(f"{what}max_restarts", max_restarts, least=0)
 
 
 def count(name: str, value: Any, otherwise: int | None = None, *, least: int = 1) -> int:
@@ -56,7 +68,11 @@ def count(name: str, value: Any, otherwise: int | None = None, *, least: int = 1
     >>> count("batch_size", None, 8)
     8
     """
-    found = otherwise if value is None else value
-    if not isinstance(found, int) or isinstance(found, bool) or found < least:
+    found: Any = otherwise if value is None else value
+    try:
+        number = index(found)
+    except TypeError:
+        number = least - 1
+    if isinstance(found, bool) or number < least:
         raise InvalidArgument(f"{name}: expected an integer of at least {least}, got {shorten(value)}")
-    return found
+    return number

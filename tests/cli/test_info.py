@@ -4,7 +4,7 @@ import pytest
 
 from ludus.core import Security, WrapperSpec
 from ludus.errors import SandboxUnavailable
-from ludus.registry import confinement, registry
+from ludus.registry import isolation, registry
 
 WALLED = """
 import pathlib
@@ -109,7 +109,7 @@ def test_where_no_wall_can_be_had_the_spec_is_shown_and_nothing_runs(ludus, dang
     def nothing(wall):
         raise SandboxUnavailable("sandbox: got none")
 
-    monkeypatch.setattr(confinement, "load_entry_point", lambda _: nothing)
+    monkeypatch.setattr(isolation, "sandbox_for", nothing)
     shown = ludus("info", dangerous)
     assert shown.exit_code == 2
     assert "network        example.org:443" in shown.stdout

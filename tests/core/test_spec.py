@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludus.core import EnvSpec, Security, Wall, WrapperSpec
-from ludus.core.spec import entry_point_name, load_entry_point
-from ludus.errors import InvalidSpec, InvalidType, MalformedId
+from ludus.core.entry_point import entry_point_name, load_entry_point
+from ludus.errors import EntryPointError, InvalidSpec, InvalidType, MalformedId
 from ludus.spaces import Box, Dict, Discrete
 from tests.core.subjects import Counted, Walk
 from tests.core.wording import says
@@ -320,7 +320,7 @@ def test_a_callable_entry_point_is_written_by_name_if_it_has_one():
 
 @pytest.mark.parametrize("text", ["maze", ":Maze", "maze:"])
 def test_an_entry_point_has_a_module_and_a_name(text):
-    with says(InvalidSpec, f"entry_point: expected 'module:Class', got {text!r}"):
+    with says(EntryPointError, f"entry_point: expected an entry point like 'module:Class', got {text!r}"):
         load_entry_point(text)
 
 

@@ -23,7 +23,7 @@ def test_both_forms_are_there():
 
 @every_one
 def test_an_environment_keeps_the_contract(name):
-    report = check_env(ludus.registry[name])
+    report = check_env(ludus.registry.registry[name])
     assert report.ok, str(report)
 
 

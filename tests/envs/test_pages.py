@@ -40,11 +40,11 @@ def test_an_id_is_on_the_overview_and_on_exactly_one_page(name):
 
 @pytest.mark.parametrize("name", IDS)
 def test_a_page_names_every_argument_and_the_time_limit(name):
-    spec = ludus.spec(name) if name != "CartPole-v0" else ludus.registry[name]
+    spec = ludus.spec(name) if name != "CartPole-v0" else ludus.registry.registry[name]
     [page] = [page for page in PAGES if f"| `{name}` |" in page.read_text(encoding="utf8")]
     text = page.read_text(encoding="utf8")
     assert spec.max_episode_steps is None or f"{spec.max_episode_steps} steps" in text
-    env = ludus.registry[name].make().unwrapped
+    env = ludus.registry.registry[name].make().unwrapped
     for argument in type(env).__init__.__annotations__:
         assert argument == "return" or f"| `{argument}` |" in text, argument
 

@@ -44,15 +44,16 @@ def test_no_assert_guards_anything(path):
 
 
 @every_file
-def test_no_function_hides_an_import_of_another_room(path):
-    hidden = [
+def test_an_import_inside_a_function_says_why_it_is_there(path):
+    lines = path.read_text(encoding="utf8").splitlines()
+    unexplained = [
         f"{function.name}, line {node.lineno}: {name}"
         for function in functions(path)
         for node in ast.walk(function)
         for name in imported_names(node)
-        if name.partition(".")[0] == "ludus"
+        if name.partition(".")[0] == "ludus" and "#" not in lines[node.lineno - 1] + lines[node.end_lineno - 1]
     ]
-    assert hidden == []
+    assert unexplained == []
 
 
 @every_file

@@ -16,7 +16,7 @@ from ludus.wrappers import ClipReward, TimeLimit
 def test_gymnasium_knows_every_environment_of_ludus():
     import ludus.interop.gymnasium
 
-    known = {f"ludus/{id.replace('/', '.')}" for id in ludus.registry}  # noqa: A001
+    known = {f"ludus/{id.replace('/', '.')}" for id in ludus.registry.registry}  # noqa: A001
     assert known <= set(gymnasium.registry)
     assert gymnasium.spec("ludus/CartPole-v1").max_episode_steps == 500
     assert gymnasium.spec("ludus/CartPole-v1").kwargs == {"ludus_spec": "CartPole-v1"}
@@ -123,7 +123,7 @@ def test_environments_registered_later_can_be_entered_too():
         register_all()
         assert gymnasium.make("ludus/LaterGrid-v0").reset(seed=0)[0].tolist() == [0, 0]
     finally:
-        del ludus.registry["LaterGrid-v0"]
+        del ludus.registry.registry["LaterGrid-v0"]
         gymnasium.registry.pop("ludus/LaterGrid-v0", None)
 
 

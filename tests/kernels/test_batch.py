@@ -12,10 +12,9 @@ import ludus
 from ludus.core import AutoresetMode
 from ludus.core.spec import load_entry_point
 from ludus.envs.classic import CartPole
-from ludus.errors import InvalidAction, InvalidArgument, InvalidType, ResetNeeded
+from ludus.errors import InvalidAction, InvalidArgument, InvalidType, KernelError, ResetNeeded
 from ludus.kernels import RuleEnv, Rules
 from ludus.kernels.batch import KernelVectorEnv
-from ludus.kernels.compiler import KernelError
 from ludus.spaces import Box, Discrete
 from ludus.testing import data_equal
 from ludus.vector import SerialVectorEnv
@@ -29,7 +28,7 @@ RULED = [spec.id for spec in ludus.list_envs() if issubclass(load_entry_point(sp
 
 
 def pair(name, mode):
-    spec = ludus.registry[name]
+    spec = ludus.registry.registry[name]
     limit = min(spec.max_episode_steps or 40, 40)
     kind = load_entry_point(spec.entry_point)
     compiled = KernelVectorEnv(lambda: kind(**spec.kwargs), LANES, autoreset_mode=mode, max_episode_steps=limit)

@@ -14,6 +14,7 @@ from ludus.kernels.random import stream_rows
 from ludus.kernels.seeds import fresh_entropy, seeded_words
 from ludus.kernels.split import SMALLEST, Split
 from ludus.testing import data_equal
+from ludus.vector import Kernel
 from ludus.wrappers import RecordEpisodeStatistics
 from tests.kernels.test_batch import same_infos
 
@@ -167,7 +168,7 @@ def test_planned_episodes_are_those_of_the_serial_executor(mode, kind, name):
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_episodes_are_counted_inside(mode):
-    inside = ludus.make_vec("CartPole-v1", 4, "kernel", mode, statistics=True)
+    inside = ludus.make_vec("CartPole-v1", 4, Kernel(statistics=True), mode)
     around = RecordEpisodeStatistics(ludus.make_vec("CartPole-v1", 4, "kernel", mode))
     inside.reset(seed=0)
     around.reset(seed=0)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import ludus
+from ludus.registry import Registry
 from ludus.registry.plugins import discover
 
 SAMPLES = '''
@@ -107,9 +108,9 @@ class Site:
                 rows.append(f"{path},," if path in unhashed else f"{path},sha256={value},{file.stat().st_size}")
         self.write(f"{info}/RECORD", "\n".join(rows) + "\n")
 
-    def registry(self) -> ludus.registry.__class__:
+    def registry(self) -> Registry:
         """A new registry that finds what is installed here."""
-        return type(ludus.registry)(discover)
+        return Registry(discover)
 
 
 @pytest.fixture
@@ -131,9 +132,9 @@ def samples(site: Site) -> Callable[[str], str]:
 
 
 @pytest.fixture
-def shared() -> Iterator[ludus.registry.__class__]:
+def shared() -> Iterator[Registry]:
     """The program's own registry, given back as it was."""
-    before = set(ludus.registry)
-    yield ludus.registry
-    for name in set(ludus.registry) - before:
-        del ludus.registry[name]
+    before = set(ludus.registry.registry)
+    yield ludus.registry.registry
+    for name in set(ludus.registry.registry) - before:
+        del ludus.registry.registry[name]

@@ -1,26 +1,28 @@
-"""The doors: `ludus.registry` is the mapping, and the room is still there behind it."""
+"""What `ludus` and `ludus.registry` give: the package by its own name, the mapping inside it."""
 
 import importlib
 import pickle
 import threading
+from types import ModuleType
 
 import ludus
 from ludus.registry import Registry, make, registry
 from ludus.registry.plugins import Findings
 
 
-def test_the_mapping_answers_to_the_name_of_its_room():
-    assert ludus.registry is registry
-    assert isinstance(ludus.registry, Registry)
-    assert ludus.registry["GridWorld-v0"].id in ludus.registry.keys()  # noqa: SIM118  (what users of others type)
+def test_the_registry_is_a_package_by_every_spelling():
+    import ludus.registry as package
+
+    assert isinstance(package, ModuleType)
+    assert package is ludus.registry is importlib.import_module("ludus.registry")
+    assert package.make_vec is ludus.make_vec
+    assert package.make is make is ludus.make
 
 
-def test_the_room_can_still_be_imported_from():
-    room = importlib.import_module("ludus.registry")
-    assert room.make is make is ludus.make
-    assert room.registry is ludus.registry
-    assert importlib.import_module("ludus.registry.table").Registry is Registry
-    assert ludus.registry is registry
+def test_the_mapping_is_in_the_package():
+    assert ludus.registry.registry is registry
+    assert isinstance(registry, Registry)
+    assert registry["GridWorld-v0"].id in registry.keys()  # noqa: SIM118  (what users of others type)
 
 
 def test_every_name_of_the_door_is_there():

@@ -9,8 +9,8 @@ import pytest
 import ludus
 from ludus.core import EnvSpec, Security, Wall, WrapperSpec
 from ludus.errors import InvalidArgument, InvalidSpec, IsolationNeeded, NameNotFound, SandboxUnavailable
-from ludus.registry import confinement
-from ludus.registry.confinement import settle
+from ludus.registry import isolation
+from ludus.registry.resolution import resolve
 from ludus.sandbox import Limits, Sandbox
 
 pytestmark = pytest.mark.no_cover
@@ -26,7 +26,7 @@ def no_walls(monkeypatch):
     def nothing(wall):
         raise SandboxUnavailable("sandbox: expected a backend that starts here, got none (bubblewrap: not found)")
 
-    monkeypatch.setattr(confinement, "load_entry_point", lambda _: nothing)
+    monkeypatch.setattr(isolation, "sandbox_for", nothing)
 
 
 def test_a_wall_that_cannot_be_given_is_refused(no_walls):
@@ -80,9 +80,9 @@ def test_running_without_a_wall_takes_a_word_and_the_word_is_recorded():
 
 def test_a_recorded_word_does_not_speak_again():
     env = ludus.make(SPEC, isolation="none")
-    assert settle(env.spec).sandbox is not None
+    assert resolve(env.spec).sandbox is not None
     forged = EnvSpec("Wild-v0", GRID, security=SPEC.security, wall=Wall("none", asked="none"))
-    assert settle(forged).sandbox is not None
+    assert resolve(forged).sandbox is not None
 
 
 def test_nothing_is_recorded_where_nothing_was_asked_for():
@@ -198,7 +198,7 @@ def test_another_library_is_not_imported_here_either():
 def test_what_your_own_code_declares_is_opened(tmp_path):
     (tmp_path / "map.txt").write_text("x")
     security = Security(network=("example.org:443",), files=(f"read:{tmp_path}", "write:/nowhere"), isolation="sandbox")
-    box = settle(EnvSpec("Own-v0", GRID, security=security)).sandbox
+    box = resolve(EnvSpec("Own-v0", GRID, security=security)).sandbox
     assert box.policy.network == ("example.org:443",)
     assert [(mount.where, mount.writable) for mount in box.policy.mounts] == [(str(tmp_path), False)]
 
@@ -210,12 +210,12 @@ def test_a_stranger_cannot_have_a_wall_opened_by_naming_somebody_elses_code(site
         SPEC = EnvSpec("Guest-v0", {GRID!r}, security=Security(files=("write:{tmp_path}",)))
     """
     site.install("stranger", "", {"stranger.py": textwrap.dedent(source)})
-    settled = settle("stranger:SPEC", "sandbox")
-    assert settled.spec.security.files == (f"write:{tmp_path}",)
-    assert (settled.granted, settled.sandbox.policy.mounts) == (False, ())
+    resolved = resolve("stranger:SPEC", "sandbox")
+    assert resolved.spec.security.files == (f"write:{tmp_path}",)
+    assert (resolved.granted, resolved.sandbox.policy.mounts) == (False, ())
 
 
 def test_no_wall_opens_for_everything():
     spec = EnvSpec("Own-v0", GRID, security=Security(network=("*",), isolation="sandbox"))
     with pytest.raises(IsolationNeeded, match=r"got the network '\*', which no sandbox opens"):
-        settle(spec)
+        resolve(spec)

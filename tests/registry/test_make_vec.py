@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import ludus
-from ludus import AutoresetMode, make, make_vec, registry
+from ludus import AutoresetMode, make, make_vec
 from ludus.core import EnvSpec
 from ludus.envs.teaching.grid_world import GridWorld
 from ludus.errors import InvalidArgument, InvalidType
 from ludus.kernels import RuleEnv, Rules
+from ludus.registry import registry
 from ludus.spaces import Discrete
+from ludus.vector import Process
 from ludus.wrappers import TimeLimit
 
 
@@ -63,7 +65,8 @@ def test_an_old_version_warns_once_for_all_lanes(shared):
         (
             {"executor": "threads"},
             InvalidArgument,
-            "executor: expected one of serial, thread, process, kernel, got 'threads'",
+            "executor: expected one of serial, thread, process, kernel, or a value as Process(workers=4), "
+            "got 'threads'; did you mean 'thread'?",
         ),
         ({"wrappers": TimeLimit}, InvalidType, "wrappers: expected a sequence of wrappers, got"),
         ({"wrappers": [3]}, InvalidType, "wrapper: expected X.using(…), a Wrapper class or a function of an"),
@@ -139,18 +142,6 @@ def test_values_for_each_lane_are_checked(each, text):
         make_vec("GridWorld-v0", 2, each=each)
 
 
-@pytest.mark.parametrize(
-    ("id", "option", "text"),
-    [
-        ("CartPole-v1", {"num_workers": 2}, "num_workers: expected executor=process, which takes it, got 'kernel'"),
-        ("GridWorld-v0", {"statistics": True}, "statistics: expected executor=kernel, which takes it, got the serial"),
-    ],
-)
-def test_an_option_of_another_executor_is_refused(id, option, text):
-    with pytest.raises(InvalidArgument, match=text):
-        make_vec(id, 2, **option)
-
-
 class Place(NamedTuple):
     place: int
 
@@ -183,7 +174,9 @@ def test_rules_that_cannot_be_compiled_run_serially_and_say_so():
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_lanes_behind_a_wall_have_the_same_history(workers):
-    with make_vec("FrozenLake-v1", 3, isolation="process", num_workers=workers, max_episode_steps=6) as walled:
+    with make_vec(
+        "FrozenLake-v1", 3, executor=Process(workers=workers), isolation="process", max_episode_steps=6
+    ) as walled:
         open_ones = make_vec("FrozenLake-v1", 3, "serial", max_episode_steps=6)
         assert walled.executor == "sandbox"
         assert walled.spec.wall.isolation == "process"
@@ -209,5 +202,5 @@ def test_wrapped_lanes_and_lanes_that_differ_have_walls_of_their_own():
 def test_rules_are_not_compiled_behind_a_wall():
     with pytest.raises(InvalidArgument, match="expected lanes in this process, got some behind a wall"):
         make_vec("CartPole-v1", 2, "kernel", isolation="process")
-    with pytest.raises(InvalidArgument, match="batch_size: expected only num_workers behind a wall"):
-        make_vec("CartPole-v1", 2, "process", isolation="process", batch_size=1)
+    with pytest.raises(InvalidArgument, match=r"Process\.batch_size: expected only workers behind a wall"):
+        make_vec("CartPole-v1", 2, Process(batch_size=1), isolation="process")

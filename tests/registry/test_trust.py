@@ -8,8 +8,8 @@ import pytest
 import ludus
 from ludus.core import EnvSpec, Security, Wall, WrapperSpec
 from ludus.errors import InvalidArgument, InvalidType
-from ludus.registry.confinement import settle
 from ludus.registry.provenance import authors, authors_ahead
+from ludus.registry.resolution import resolve
 from ludus.registry.shared import registry
 from ludus.registry.trust import demand, demand_ahead, granted, trust, words
 
@@ -91,7 +91,7 @@ def test_an_adapter_runs_the_code_that_its_arguments_name(meant, others):
 
 
 def test_code_of_ours_that_loads_others_is_not_built_in():
-    spec = EnvSpec("A-v0", "ludus.core.spec:load_entry_point", kwargs={"entry_point": "msgspec:run"})
+    spec = EnvSpec("A-v0", "ludus.core.entry_point:load_entry_point", kwargs={"entry_point": "msgspec:run"})
     assert level_of(spec) == {"third-party: ludus", "third-party: msgspec"}
 
 
@@ -150,13 +150,13 @@ def test_trusting_one_library_does_not_trust_another_through_it():
 
 def test_what_a_third_party_declares_is_granted_by_a_word_only(mazes, tmp_path):
     spec = mazes.replace(security=Security(network=("example.org:443",), files=(f"write:{tmp_path}",)))
-    box = settle(spec, "sandbox").sandbox
+    box = resolve(spec, "sandbox").sandbox
     assert (box.policy.network, box.policy.mounts) == ("none", ())
     trust("third-party", "sandbox")
-    box = settle(spec).sandbox
+    box = resolve(spec).sandbox
     assert (box.policy.network, box.policy.mounts) == ("none", ())
     trust("mazes-and-more", "sandbox", grant=True)
-    box = settle(spec).sandbox
+    box = resolve(spec).sandbox
     assert box.policy.network == ("example.org:443",)
     assert [(mount.where, mount.writable) for mount in box.policy.mounts] == [(str(tmp_path), True)]
 

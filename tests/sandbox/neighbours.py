@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from ludus.sandbox import Guarantees, Usage
-from ludus.sandbox.environment import Deadlines, SandboxedEnv
+from ludus.sandbox import Deadlines, Guarantees, Usage
+from ludus.sandbox.environment import SandboxedEnv
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.sandbox.environment.channel import Channel
 from ludus.sandbox.environment.ending import ending

@@ -20,8 +20,8 @@ from ludus.errors import (
     ResetNeeded,
     SnapshotError,
 )
-from ludus.sandbox import Sandbox
-from ludus.sandbox.environment import Deadlines, SandboxedEnv, confine, sandbox_for
+from ludus.sandbox import Deadlines, Sandbox
+from ludus.sandbox.environment import SandboxedEnv, confine, sandbox_for
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.spaces import Box, Dict, Discrete, Record
 from ludus.testing import check_env
@@ -220,7 +220,7 @@ def test_deadlines_are_seconds(wrong):
     with pytest.raises(InvalidArgument, match="expected seconds above 0, or None"):
         Deadlines(**wrong)
     assert Deadlines.of(5) == Deadlines(step=5)
-    assert Deadlines.of(None).step is None
+    assert Deadlines.of(None) == Deadlines()
 
 
 def test_modules_that_the_interpreter_has_to_see_are_known_from_the_target():

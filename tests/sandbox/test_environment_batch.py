@@ -19,7 +19,8 @@ from ludus.errors import (
     ResetNeeded,
     SnapshotError,
 )
-from ludus.sandbox.environment import Deadlines, SandboxedVectorEnv, confine_vec
+from ludus.sandbox import Deadlines
+from ludus.sandbox.environment import SandboxedVectorEnv, confine_vec
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.sandbox.environment.process_link import ProcessLink
 from ludus.testing.history import Event, first_difference, play

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ludus.errors import ContractViolation, EnvError, LimitExceeded, ResetNeeded, SandboxError, SnapshotError
-from ludus.sandbox import Limits, Sandbox
-from ludus.sandbox.environment import Deadlines, confine
+from ludus.sandbox import Deadlines, Limits, Sandbox
+from ludus.sandbox.environment import confine
 from tests.sandbox.neighbours import DWELLER, FOLDER
 
 PATIENT = Deadlines()

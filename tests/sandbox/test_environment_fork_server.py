@@ -8,7 +8,8 @@ import pytest
 
 import ludus
 from ludus.errors import ChannelError, ClosedEnvironment, EnvError, NameNotFound, SandboxError
-from ludus.sandbox.environment import Deadlines, ForkServer, fork_server
+from ludus.sandbox import Deadlines
+from ludus.sandbox.environment import ForkServer, fork_server
 from ludus.sandbox.environment.spawning import EndReply, ServerReply, SpawnReply
 from ludus.testing.history import first_difference, play
 from ludus.wire.messages import (

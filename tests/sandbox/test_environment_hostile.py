@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ludus.errors import ChannelError, ContractViolation, LimitExceeded, LudusError, ResetNeeded
-from ludus.sandbox.environment import Deadlines, SandboxedEnv
+from ludus.sandbox import Deadlines
+from ludus.sandbox.environment import SandboxedEnv
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.sandbox.environment.process_link import ProcessLink
 from ludus.spaces import Box, describe

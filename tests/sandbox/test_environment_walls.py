@@ -5,8 +5,8 @@ import socket
 import pytest
 
 import ludus
-from ludus.sandbox import Limits, Sandbox
-from ludus.sandbox.environment import Deadlines, ForkServer, confine, confine_vec
+from ludus.sandbox import Deadlines, Limits, Sandbox
+from ludus.sandbox.environment import ForkServer, confine, confine_vec
 from ludus.testing.history import first_difference, play
 from tests.sandbox.neighbours import DWELLER, FOLDER
 

@@ -48,7 +48,7 @@ def check(schema, data):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_environment_has_objects_for_actions_and_observations(name):
-    served = Served(ludus.registry[name])
+    served = Served(ludus.registry.registry[name])
     form = Form(served.description())
     actions, observations = form.action_schema(), form.observation_schema()
     assert actions["type"] == observations["type"] == "object"

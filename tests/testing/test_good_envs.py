@@ -51,7 +51,7 @@ def test_a_new_environment_of_25_lines_registers_makes_steps_and_passes():
             assert report.findings == (), str(report)
             assert report.not_checked == {}, str(report)
     finally:
-        del ludus.registry["Thermostat-v0"]
+        del ludus.registry.registry["Thermostat-v0"]
 
 
 @pytest.mark.parametrize("env", [GridWorld, Bandit])
@@ -220,7 +220,7 @@ def test_an_id_is_checked_as_make_gives_it_and_a_class_as_it_is():
         [finding] = check_env("tests.testing.test_good_envs:Hasty").findings
         assert finding.rule == "step-before-reset-fails"
     finally:
-        del ludus.registry["Hasty-v0"]
+        del ludus.registry.registry["Hasty-v0"]
 
 
 class Hasty(Walk):
@@ -241,7 +241,7 @@ def test_a_nondeterministic_spec_is_not_asked_for_equal_histories():
         assert report.not_checked["same-seed-same-history"] == "its spec declares it nondeterministic"
         assert report.not_checked["snapshot-is-exact"] == "its spec declares it nondeterministic"
     finally:
-        del ludus.registry["Radio-v0"]
+        del ludus.registry.registry["Radio-v0"]
 
 
 def test_human_rendering_is_not_checked_and_the_report_says_so():

@@ -6,6 +6,7 @@ import pytest
 import ludus
 from ludus.core import AutoresetMode, Episode
 from ludus.testing import data_equal
+from ludus.vector import Process
 from ludus.wrappers import FlattenObservation, StickyAction, TimeAwareObservation, TransformReward
 
 pytestmark = pytest.mark.no_cover  # what they run is measured by shorter tests
@@ -18,8 +19,8 @@ AROUND = (TimeAwareObservation.using(), FlattenObservation.using())
 
 def history(name, executor, mode, inside, around):
     """All that a batch gives over some steps, with partial resets where lanes wait for one, and planned episodes."""
-    options = {"num_workers": 2} if executor == "process" else {}
-    envs = ludus.make_vec(name, LANES, executor, mode, inside, max_episode_steps=9, episodes=plan, **options)
+    where = Process(workers=2) if executor == "process" else executor
+    envs = ludus.make_vec(name, LANES, where, mode, inside, max_episode_steps=9, episodes=plan)
     assert envs.executor == executor
     for wrapper in around:
         envs = wrapper(envs)

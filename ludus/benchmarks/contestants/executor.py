@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 import ludus
+from ludus.vector.executor import EXECUTORS
 
 __all__: list[str] = []
 
@@ -15,7 +16,7 @@ class Contestant:
     turns = 1
 
     def __init__(self, id: str, lanes: int, ring: int, executor: str, **options: Any) -> None:
-        self._envs = ludus.make_vec(id, lanes, executor=executor, **options)
+        self._envs = ludus.make_vec(id, lanes, EXECUTORS[executor](**options))
         space = self._envs.action_space
         space.seed(0)
         self.actions = [space.sample() for _ in range(ring)]

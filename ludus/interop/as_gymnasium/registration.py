@@ -14,8 +14,8 @@ from ludus.registry import make_vec as batch_of
 from ludus.registry import pprint_registry as print_ids
 from ludus.registry import register as enter
 from ludus.registry import registry as known
-from ludus.registry.confinement import settle
-from ludus.registry.make import requested
+from ludus.registry.lanes import LIMITS
+from ludus.registry.resolution import resolve, spec_meant
 
 __all__ = [
     "VectorizeMode",
@@ -148,7 +148,7 @@ def make_vec(
     >>> make_vec("GridWorld-v0", 2, vectorization_mode="sync").num_envs
     2
     """
-    spec = requested(id)
+    spec = spec_meant(id)
     # The spec of a batch carries how it was made among its arguments, so that it can be made again.
     kept = dict(spec.kwargs)
     num_envs = kept.pop("num_envs", num_envs)
@@ -196,8 +196,10 @@ def _own_batch(spec: EnvSpec, num_envs: int, arguments: dict[str, Any], extra: S
             f"got {shorten(list(extra))}"
         )
     if spec.vector_entry_point is None:
-        return batch_of(spec, num_envs, executor="kernel", **arguments)
-    if settle(spec).sandbox is not None:
+        limits: dict[str, Any] = {name: arguments[name] for name in LIMITS if name in arguments}
+        rest = {name: value for name, value in arguments.items() if name not in limits}
+        return batch_of(spec, num_envs, executor="kernel", kwargs=rest, **limits)
+    if resolve(spec).sandbox is not None:
         raise IsolationNeeded(
             f"{spec.id}: expected lanes, which can be made behind a wall, got a vector_entry_point, which runs here; "
             "use vectorization_mode='sync'"

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 # Loaded when used: the confined process comes through this door too, and needs nothing of this side.
 if TYPE_CHECKING:
     from ludus.sandbox.environment.confining import confine, confine_vec, sandbox_for
-    from ludus.sandbox.environment.deadlines import Deadlines
     from ludus.sandbox.environment.fork_server import ForkServer
     from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
     from ludus.sandbox.environment.sandboxed_vector_env import SandboxedVectorEnv
 
-__all__ = ["Deadlines", "ForkServer", "SandboxedEnv", "SandboxedVectorEnv", "confine", "confine_vec", "sandbox_for"]
+__all__ = ["ForkServer", "SandboxedEnv", "SandboxedVectorEnv", "confine", "confine_vec", "sandbox_for"]
 
 _HOME = {
-    "Deadlines": "deadlines",
     "ForkServer": "fork_server",
     "SandboxedEnv": "sandboxed_env",
     "SandboxedVectorEnv": "sandboxed_vector_env",

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from ludus.core import EnvSpec
+from ludus.core.entry_point import entry_point_name
 from ludus.errors import CodecError, InvalidArgument, InvalidType, shorten
 from ludus.wire import encode_value
 from ludus.wire.messages import PROTOCOL, MakeRequest
@@ -34,7 +35,7 @@ class Blueprint(msgspec.Struct, frozen=True, kw_only=True):
             encoded = encode_value(dict(arguments or {}), "arguments")
         except CodecError as error:
             raise InvalidArgument(f"confine {shorten(text)}: {error}") from error
-        named = [text] if spec is None else _entry_points(EnvSpec.from_json(text))
+        named = [text] if spec is None else _entry_points(spec)
         needed = [name.partition(":")[0] for name in named if ":" in name]
         return cls(
             target=text,
@@ -65,6 +66,6 @@ def _spec(target: Any) -> EnvSpec | None:
 
 
 def _entry_points(spec: EnvSpec) -> list[str]:
-    """What a spec that came from JSON names: text throughout."""
+    """The code that a spec runs, by name."""
     found = [spec.entry_point, *(one.entry_point for one in spec.additional_wrappers)]
-    return [one for one in found if isinstance(one, str)]
+    return [entry_point_name(one, f"{spec.id}.entry_point") for one in found if one is not None]

@@ -8,8 +8,8 @@ import numpy as np
 
 from ludus.core import AutoresetMode, EnvSpec, EpisodePlan
 from ludus.errors import InvalidArgument, InvalidType, SandboxUnavailable, listing, shorten
+from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.environment.blueprint import Blueprint
-from ludus.sandbox.environment.deadlines import Deadlines
 from ludus.sandbox.environment.interpreter import Interpreter
 from ludus.sandbox.environment.process_link import ProcessLink
 from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
@@ -31,7 +31,7 @@ def confine(
     arguments: Mapping[str, Any] | None = None,
     sandbox: Sandbox | str = "sandbox",
     *,
-    deadline: Deadlines | float | None = 30.0,
+    deadline: Deadlines | float | None = None,
     modules: Sequence[str] = (),
     paths: Sequence[Any] = (),
     spaces: Sequence[type[Space[Any]]] = (),
@@ -40,9 +40,10 @@ def confine(
     """Make an environment in a confined process: of an id, `module:Class`, a spec, or a spec's JSON.
 
     `arguments` are data. `modules` are imported there first, from `paths` (folders, seen read-only) if they are not
-    installed. `deadline` is the seconds that a step may take, or `Deadlines`. `spaces` are custom space classes that
-    may be built in this process, `models` classes for typed values that come out, where this process has not imported
-    them already. A number, text or array that comes out is data; nothing that comes out is code.
+    installed. `deadline`, as a step's seconds or `Deadlines`, goes before the deadlines of the sandbox. `spaces` are
+    custom space classes that may be built in this process, `models` classes for typed values that come out, where this
+    process has not imported them already. A number, text or array that comes out is data; nothing that comes out is
+    code.
 
     >>> with confine("CartPole-v1", sandbox="process") as env:
     ...     observation, info = env.reset(seed=0)
@@ -116,13 +117,14 @@ class _Plan(NamedTuple):
         arguments: Mapping[str, Any] | None,
         sandbox: Sandbox | str,
         *,
-        deadline: Deadlines | float | None = 30.0,
+        deadline: Deadlines | float | None = None,
         modules: Sequence[str] = (),
         paths: Sequence[Any] = (),
     ) -> "_Plan":
         blueprint = Blueprint.of(target, arguments, modules)
-        launch = partial(ProcessTenant, sandbox_for(sandbox), Interpreter(blueprint.needed, paths))
-        return cls(launch, blueprint, Deadlines.of(deadline))
+        box = sandbox_for(sandbox)
+        launch = partial(ProcessTenant, box, Interpreter(blueprint.needed, paths))
+        return cls(launch, blueprint, box.deadlines if deadline is None else Deadlines.of(deadline))
 
     def link(self, lanes: int = 0, autoreset_mode: str = "NextStep", *, planned: bool = False) -> ProcessLink:
         request = self.blueprint.request(lanes, autoreset_mode, planned=planned)
@@ -136,7 +138,7 @@ def sandbox_for(wall: Sandbox | str) -> Sandbox:
     'process'
     """
     if isinstance(wall, Sandbox):
-        return wall
+        return wall.lasting()
     if not isinstance(wall, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidType(f"isolation: expected a word or a Sandbox, got {shorten(wall)}")
     if wall == "process":

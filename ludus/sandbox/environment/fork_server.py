@@ -9,10 +9,10 @@ from typing import Any, Self
 from ludus.core import EnvSpec
 from ludus.errors import ChannelError, SandboxError
 from ludus.sandbox.backend import Guarantees, Usage
+from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.sandbox.environment.channel import Channel, ChannelClosed, DeadlinePassed
 from ludus.sandbox.environment.confining import sandbox_for
-from ludus.sandbox.environment.deadlines import Deadlines
 from ludus.sandbox.environment.ending import Ending, ending
 from ludus.sandbox.environment.interpreter import Interpreter
 from ludus.sandbox.environment.process_link import ProcessLink, release
@@ -49,14 +49,15 @@ class ForkServer:
         arguments: Mapping[str, Any] | None = None,
         sandbox: Sandbox | str = "sandbox",
         *,
-        deadline: Deadlines | float | None = 30.0,
+        deadline: Deadlines | float | None = None,
         modules: Sequence[str] = (),
         paths: Sequence[Any] = (),
         spaces: Sequence[type[Space[Any]]] = (),
         models: Sequence[type] = (),
     ) -> None:
-        self._blueprint, self.deadlines = Blueprint.of(target, arguments, modules), Deadlines.of(deadline)
-        self._interpreter, self._sandbox = Interpreter(self._blueprint.needed, paths), sandbox_for(sandbox)
+        self._blueprint, self._sandbox = Blueprint.of(target, arguments, modules), sandbox_for(sandbox)
+        self._interpreter = Interpreter(self._blueprint.needed, paths)
+        self.deadlines = self._sandbox.deadlines if deadline is None else Deadlines.of(deadline)
         self._spec = target if isinstance(target, EnvSpec) else None
         self._spaces, self._models = tuple(spaces), tuple(models)
         self._closed = False

@@ -15,8 +15,8 @@ from ludus.errors import (
     SnapshotError,
 )
 from ludus.remote.link import Link, LinkEnded
+from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.environment.channel import ChannelClosed, DeadlinePassed
-from ludus.sandbox.environment.deadlines import Deadlines
 from ludus.sandbox.environment.ending import Ending
 from ludus.sandbox.environment.tenant import Tenant
 from ludus.wire.failures import clean, read_failure

@@ -7,7 +7,7 @@ from ludus.core import EnvSpec
 from ludus.remote.codec import EnvCodec
 from ludus.remote.env import ProxyEnv
 from ludus.sandbox.backend import Guarantees, Usage
-from ludus.sandbox.environment.deadlines import Deadlines
+from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.environment.process_link import RESERVED, ProcessLink
 from ludus.spaces import Space
 

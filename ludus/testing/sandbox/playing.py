@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from ludus.errors import LudusError
-from ludus.sandbox import Limits, Sandbox
-from ludus.sandbox.environment import Deadlines, ForkServer, SandboxedEnv, confine
+from ludus.sandbox import Deadlines, Limits, Sandbox
+from ludus.sandbox.environment import ForkServer, SandboxedEnv, confine
 from ludus.testing.sandbox.attack import Account
 from ludus.testing.sandbox.environment_attacks import HANGING
 from ludus.testing.sandbox.hostile.environment import DEEDS

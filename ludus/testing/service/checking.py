@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from ludus.core import Env
-from ludus.core.spec import load_entry_point
 from ludus.errors import EnvError, LudusError
 from ludus.registry import make
-from ludus.registry.confinement import settle
+from ludus.registry.resolution import resolve
 from ludus.testing.env_contract import ENV_RULES
 from ludus.testing.env_rules import seeding, snapshots
 from ludus.testing.report import Finding, Report
@@ -25,7 +24,6 @@ from ludus.testing.subject import Subject
 
 __all__ = ["check_folder", "check_url"]
 
-SERVE = "ludus.serve.run:serve"
 ELSEWHERE = (
     seeding.another_seed_another_history,
     seeding.reset_continues_the_stream,
@@ -93,11 +91,11 @@ def _as_warnings(report: Report) -> Report:
 def _contract(folder: Folder) -> Report:
     """In this process, unless it asks for a wall: then none of its code runs outside one."""
     spec = folder.spec
-    if settle(spec).sandbox is None:
+    if resolve(spec).sandbox is None:
         return _examined(ENV_RULES, Subject(spec, seed=folder.seed, steps=folder.steps), folder.name)
 
     def walled(**arguments: Any) -> Env[Any, Any]:
-        return make(spec, disable_env_checker=True, **arguments)
+        return make(spec, disable_env_checker=True, kwargs=arguments)
 
     return _examined(REMOTE_RULES, Subject(walled, seed=folder.seed, steps=folder.steps), folder.name)
 
@@ -127,7 +125,9 @@ def _served(folder: Folder) -> dict[str, Report]:
     """What it is as a service: it is served on this machine, and checked at its address."""
     rule = "can-be-served"
     try:
-        running = load_entry_point(SERVE)(str(folder.path), port=0, block=False)
+        from ludus.serve.run import serve  # it needs the packages of an extra
+
+        running = serve(str(folder.path), port=0, block=False)
     except ImportError as error:
         why = f"the packages that serve are missing: {error}; pip install 'ludus[serve]'"
         if folder.manifest.kind == "asgi":

@@ -61,9 +61,9 @@ class Folder:
             raise Unchecked("it is an application, whose rules are its own: they are checked at its address")
         return self.manifest.spec
 
-    def make(self, isolation: Any = None, **options: Any) -> Env[Any, Any]:
+    def make(self, isolation: Any = None) -> Env[Any, Any]:
         """Its environment, made behind a wall; by default the one that it asks for."""
-        env = make(self.spec, isolation=isolation, disable_env_checker=True, **options)
+        env = make(self.spec, isolation=isolation, disable_env_checker=True, kwargs={})
         self._made.append(env)
         return env
 

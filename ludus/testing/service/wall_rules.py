@@ -9,8 +9,8 @@ from ludus.core import Env
 from ludus.errors import IsolationNeeded, LudusError, SandboxError, SandboxUnavailable, listing
 from ludus.registry.audit.permission import declared, undeclared
 from ludus.registry.audit.probe import probe
-from ludus.sandbox import Limits, Sandbox
-from ludus.sandbox.environment import Deadlines
+from ludus.registry.resolution import resolve
+from ludus.sandbox import Deadlines, Limits, Sandbox
 from ludus.testing.history import Event, Interrupted, first_difference
 from ludus.testing.report import error, warning
 from ludus.testing.rule import Found, Rule, Unchecked, raised
@@ -122,7 +122,8 @@ def deadlines_are_kept(folder: Folder) -> Found:
     seconds = folder.manifest.resources.step_seconds
     limits = Deadlines(step=seconds, other=seconds, reset=5 * seconds, start=5 * seconds)
     try:
-        cut = _cut(folder.play(folder.make("sandbox", deadline=limits)))
+        box = resolve(folder.spec, "sandbox").sandbox
+        cut = _cut(folder.play(folder.make("sandbox" if box is None else box.with_deadlines(limits))))
     except IsolationNeeded as failure:
         raise Unchecked(f"no sandbox starts here: {failure}") from failure
     except (Interrupted, SandboxError) as failure:

@@ -22,7 +22,7 @@ def make_env(request: MakeRequest) -> Env[Any, Any]:
         _import(name)
     arguments = decode_value(request.arguments, "arguments")
     if not request.is_spec:
-        return load_entry_point(MAKE)(request.target, isolation="none", **arguments)
+        return load_entry_point(MAKE)(request.target, isolation="none", kwargs=arguments)
     # Not `make`: a spec needs no look at what other packages announce, which takes longer than all the rest.
     spec = EnvSpec.from_json(request.target)
     return load_entry_point(ASSEMBLE)(spec, arguments, load_entry_point(OWNER)(spec))

@@ -1,4 +1,4 @@
-"""`Deadlines`: how long an environment behind a wall may take for each thing that is asked of it."""
+"""`Deadlines`: how long an environment in a process of its own may take for each thing that is asked of it."""
 
 from typing import Any
 
@@ -6,11 +6,13 @@ import msgspec
 
 from ludus.errors import InvalidArgument, shorten
 
-__all__ = ["Deadlines"]
+__all__ = ["STEP_SECONDS", "Deadlines"]
+
+STEP_SECONDS = 30.0
 
 
 class Deadlines(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds, or None for no deadline. Past one, the process is killed.
+    """Seconds, or None for no deadline. Past one, the process is killed. The defaults of all of Ludus are here.
 
     >>> Deadlines(step=0.5).reset
     60.0
@@ -19,8 +21,8 @@ class Deadlines(msgspec.Struct, frozen=True, kw_only=True):
     start: float | None = 60.0
     """Until the environment is made: interpreter, imports and constructor."""
     reset: float | None = 60.0
-    step: float | None = 30.0
-    other: float | None = 30.0
+    step: float | None = STEP_SECONDS
+    other: float | None = STEP_SECONDS
     """Rendering, attributes, snapshots."""
     close: float | None = 5.0
 
@@ -32,5 +34,11 @@ class Deadlines(msgspec.Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def of(given: "Deadlines | float | None") -> "Deadlines":
-        """Deadlines as they are; a number is the one of a step, and None lifts that."""
+        """Deadlines as they are; a number is the one of a step; None is the defaults.
+
+        >>> Deadlines.of(5) == Deadlines(step=5), Deadlines.of(None) == Deadlines()
+        (True, True)
+        """
+        if given is None:
+            return Deadlines()
         return given if isinstance(given, Deadlines) else Deadlines(step=given)

@@ -1,14 +1,29 @@
-"""Loading: from `module:Class` to the object, with errors that say which part failed."""
+"""Entry points: `module:Class` as data, loaded when it is needed, with errors that say which part failed."""
 
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from ludus.errors import EntryPointError, LudusError
-from ludus.registry.suggestion import did_you_mean
+from ludus.errors import EntryPointError, InvalidSpec, LudusError, did_you_mean, shorten
 
-__all__ = ["import_named", "load", "member"]
+__all__ = ["EntryPoint", "entry_point_name", "import_named", "load_entry_point", "member"]
+
+EntryPoint = str | Callable[..., Any]
+
+
+def load_entry_point(entry_point: EntryPoint, what: str = "entry_point") -> Any:
+    """The object that `module:name` names; a callable is taken as it is. Raises EntryPointError.
+
+    >>> load_entry_point("ludus.core.id:EnvId").__name__
+    'EnvId'
+    """
+    if not isinstance(entry_point, str):
+        return entry_point
+    module, _, path = entry_point.partition(":")
+    if not module or not path:
+        raise EntryPointError(f"{what}: expected an entry point like 'module:Class', got {entry_point!r}")
+    return member(import_named(module, what), path, what)
 
 
 def import_named(module: str, what: str) -> ModuleType:
@@ -41,11 +56,14 @@ def member(module: ModuleType, path: str, what: str) -> Any:
     return found
 
 
-def load(entry_point: str | Callable[..., Any], what: str) -> Any:
-    """The object that an entry point names; a callable is taken as it is."""
-    if not isinstance(entry_point, str):
+def entry_point_name(entry_point: EntryPoint, what: str) -> str:
+    """`module:name` of an importable callable; raises InvalidSpec for lambdas and the like."""
+    if isinstance(entry_point, str) and "<" not in entry_point:
         return entry_point
-    module, _, path = entry_point.partition(":")
-    if not module or not path:
-        raise EntryPointError(f"{what}: expected an entry point like 'module:Class', got {entry_point!r}")
-    return member(import_named(module, what), path, what)
+    module, name = getattr(entry_point, "__module__", None), getattr(entry_point, "__qualname__", None)
+    if not module or not name or "<" in name or module == "__main__":
+        raise InvalidSpec(
+            f"{what}: expected something that can be imported by name, got {shorten(entry_point)}; "
+            "define it at the top of a module"
+        )
+    return f"{module}:{name}"

@@ -1,0 +1,104 @@
+"""Resolution: from what somebody passes to `make` to the spec that they mean, and the isolation that it is made in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ludus.core import Env, EnvSpec, Wall
+from ludus.errors import InvalidType, shorten
+from ludus.registry.arguments import Creator
+from ludus.registry.assembly import creator_of
+from ludus.registry.isolation import isolation_level, opened, sandbox_of
+from ludus.registry.provenance import Author, authors, authors_ahead
+from ludus.registry.search import WALLS
+from ludus.registry.shared import registry
+from ludus.registry.target import adhoc_spec
+from ludus.registry.trust import NOTHING_ASKED, Demand, demand, demand_ahead, granted, stronger, words
+
+if TYPE_CHECKING:
+    from ludus.sandbox import Sandbox
+
+__all__ = ["ResolvedSpec", "Target", "resolve", "spec_meant"]
+
+Target = str | EnvSpec | Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedSpec:
+    """What is to be made, and in which isolation: decided once, and good for any number of environments."""
+
+    spec: EnvSpec
+    """With the `wall` that goes on record."""
+    demand: Demand
+    sandbox: "Sandbox | None"
+    """None: in this process."""
+    granted: bool = False
+    """Whether the wall opens for what the spec declares."""
+
+    @cached_property
+    def creator(self) -> Creator:
+        """The class or function that makes it, loaded when it is first asked for, and only for this process."""
+        return creator_of(self.spec)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the code, which a worker loads by itself."""
+        return {name: value for name, value in self.__dict__.items() if name != "creator"}
+
+
+def resolve(id: Target, isolation: "str | Sandbox | None" = None) -> ResolvedSpec:
+    """Decide: the isolation that was asked for, else the strongest of what spec, trust and an earlier making say.
+
+    Fails closed: IsolationNeeded where it cannot be given, and nothing runs. Where only code can tell what a text
+    means, that code runs isolated as well.
+
+    >>> resolve("CartPole-v1").sandbox is None
+    True
+    """
+    if isolation is None and not words():  # nobody said anything: then only the spec itself can ask for more
+        spec = spec_meant(id)
+        if spec.wall is None and spec.security.isolation == "none":
+            return ResolvedSpec(spec, NOTHING_ASKED, None)
+        return _decide(spec, None, NOTHING_ASKED)
+    given = isolation_level(isolation)
+    if not isinstance(id, str):
+        return _decide(spec_meant(id), isolation, NOTHING_ASKED)
+    ahead = demand_ahead(id)
+    before = ahead.isolation if given is None else given
+    whose = authors_ahead(id) if before != "none" else ()
+    if not whose:
+        return _decide(spec_meant(id), isolation, ahead)
+    box = sandbox_of(before if isolation is None else isolation, id, ahead)
+    from ludus.registry.behind.resolution import resolve_behind  # it takes the sandbox with it
+
+    return _decide(resolve_behind(id, box.backend.name), isolation, ahead, whose)
+
+
+def _decide(
+    spec: EnvSpec, isolation: "str | Sandbox | None", ahead: Demand, whose: tuple[Author, ...] = ()
+) -> ResolvedSpec:
+    """`whose` code said what the spec is, where others than its authors did."""
+    asked, earlier = demand(spec), "none" if spec.wall is None else spec.wall.isolation
+    if WALLS.index(ahead.isolation) > WALLS.index(asked.isolation):
+        asked = ahead
+    given = isolation_level(isolation)
+    level = stronger(asked.isolation, earlier) if given is None else given
+    if level == "none":
+        record = None if asked.isolation == "none" else Wall("none", asked.isolation)
+        return ResolvedSpec(spec.replace(wall=record), asked, None)
+    box = sandbox_of(level if isolation is None else isolation, spec.id, asked)
+    opens = (isolation is None or isinstance(isolation, str)) and granted([*authors(spec), *whose])
+    record = Wall(level, asked.isolation, box.backend.name)
+    return ResolvedSpec(spec.replace(wall=record), asked, opened(box, spec) if opens else box, opens)
+
+
+def spec_meant(id: Any) -> EnvSpec:
+    """The spec that somebody means by an id, a spec, a class or a function."""
+    if isinstance(id, str):
+        return registry.spec(id)
+    if isinstance(id, EnvSpec):
+        return id
+    if callable(id) and not isinstance(id, Env):
+        return adhoc_spec(id)
+    hint = "; it is made already" if isinstance(id, Env) else ""
+    raise InvalidType(f"make: expected an id like 'CartPole-v1', an EnvSpec or an Env class, got {shorten(id)}{hint}")
