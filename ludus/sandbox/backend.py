@@ -8,7 +8,15 @@ import msgspec
 
 from ludus.sandbox.policy import Policy
 
-__all__ = ["Backend", "Confined", "Guarantees", "Probe", "Usage"]
+__all__ = ["Backend", "Confined", "Guarantees", "Probe", "SandboxWarning", "Usage"]
+
+
+class SandboxWarning(UserWarning):
+    """Something of a sandbox is weaker here than it is elsewhere; `guarantees` says what is in force.
+
+    >>> issubclass(SandboxWarning, UserWarning)
+    True
+    """
 
 
 class Probe(msgspec.Struct, frozen=True):
