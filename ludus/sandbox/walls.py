@@ -9,7 +9,9 @@ import os
 
 libc = ctypes.CDLL(None, use_errno=True)
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF, PATH_BENEATH = 444, 445, 446, 1
-PR_SET_KEEPCAPS, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 8, 22, 24, 38, 47
+PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_SECUREBITS, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 22, 24, 28, 38, 47
+NO_SETUID_FIXUP = 1 << 2
+"""Capabilities do not follow from the user; without it `access` would deny what they allow."""
 AMBIENT_RAISE, AMBIENT_CLEAR, MODE_FILTER = 2, 4, 2
 READ_SEARCH = 2
 """The capability to read any file and to enter any folder."""
@@ -58,7 +60,8 @@ def become(user: str, group: str, *kept: int) -> None:
     for capability in range(CAPABILITIES):
         if capability not in kept and prctl(PR_CAPBSET_DROP, capability) < 0:
             break  # the kernel has no more
-    checked(prctl(PR_SET_KEEPCAPS, 1 if kept else 0), "keep capabilities")
+    if kept:
+        checked(prctl(PR_SET_SECUREBITS, NO_SETUID_FIXUP), "keep capabilities")
     os.setgroups([])
     os.setresgid(int(group), int(group), int(group))
     os.setresuid(int(user), int(user), int(user))
