@@ -94,7 +94,7 @@ class Confined(ABC):
     by itself: nobody needs to poll. The end of the command is the end of the tree.
 
     >>> from ludus.sandbox import Sandbox
-    >>> with Sandbox("process").start(["/bin/sh", "-c", "exit 3"]) as confined:
+    >>> with Sandbox().start(["/bin/sh", "-c", "exit 3"]) as confined:
     ...     confined.wait()
     3
     """

@@ -35,7 +35,7 @@ PIPE = -1
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     r"""How a confined run ended.
 
-    >>> done = Sandbox("process").run(["/bin/sh", "-c", "echo no >&2; exit 1"])
+    >>> done = Sandbox().run(["/bin/sh", "-c", "echo no >&2; exit 1"])
     >>> done.code, done.stderr
     (1, b'no\n')
     """
@@ -99,7 +99,7 @@ class Sandbox:
     The default backend is the strongest that starts here below containers; a weaker one is never taken silently. A
     backend may also be given as a value, as in `Sandbox(Podman(image="mine"))`.
 
-    >>> box = Sandbox("process", limits=Limits(wall=10))
+    >>> box = Sandbox(limits=Limits(wall=10))
     >>> box.run(["/bin/echo", "hello"]).stdout
     b'hello\n'
     """
