@@ -6,7 +6,7 @@ Not here: which environments need a wall, which is in their specs and in `ludus.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe, Usage
+from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe, SandboxWarning, Usage
 from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.policy import Limits, Mount, Policy
 from ludus.sandbox.sandbox import Result, Sandbox, backend, backends, default_backend, probe
@@ -42,6 +42,7 @@ __all__ = [
     "Probe",
     "Result",
     "Sandbox",
+    "SandboxWarning",
     "Session",
     "ShellState",
     "Skipped",

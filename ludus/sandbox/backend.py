@@ -8,7 +8,15 @@ import msgspec
 
 from ludus.sandbox.policy import Policy
 
-__all__ = ["Backend", "Confined", "Guarantees", "Probe", "Usage"]
+__all__ = ["Backend", "Confined", "Guarantees", "Probe", "SandboxWarning", "Usage"]
+
+
+class SandboxWarning(UserWarning):
+    """Something of a sandbox is weaker here than it is elsewhere; `guarantees` says what is in force.
+
+    >>> issubclass(SandboxWarning, UserWarning)
+    True
+    """
 
 
 class Probe(msgspec.Struct, frozen=True):
@@ -86,7 +94,7 @@ class Confined(ABC):
     by itself: nobody needs to poll. The end of the command is the end of the tree.
 
     >>> from ludus.sandbox import Sandbox
-    >>> with Sandbox("process").start(["/bin/sh", "-c", "exit 3"]) as confined:
+    >>> with Sandbox().start(["/bin/sh", "-c", "exit 3"]) as confined:
     ...     confined.wait()
     3
     """

@@ -6,7 +6,7 @@ quick to import. The steps are texts that end in
 a null character: a word, its arguments, the next word. They are carried out in a child, in their order; the last one
 executes the command. The keeper inherits orphans (it is their subreaper), so that nothing leaves the tree. When the
 command ends, when the control socket says so, or when it closes because the other side died, the keeper kills the whole
-tree, reports and ends.
+tree, reports and ends. Where a PID namespace is asked for, the tree is in it and the keeper is not.
 """
 
 import ctypes
@@ -120,6 +120,10 @@ def carry_out(steps: list[str], failure: int) -> None:
             libc.signal(number, None)
         position = 0
         while position < len(steps):
+            if steps[position] not in WORDS:
+                import walls  # beside this file; only where there are walls to be built
+
+                WORDS.update(walls.WORDS)
             function, count = WORDS[steps[position]]
             function(*steps[position + 1 : position + 1 + count])
             position += 1 + count
@@ -183,6 +187,11 @@ def sweep(child: int) -> None:
         send(pid, SIGKILL)
     if sys.platform != "linux":
         send(-child, SIGKILL)
+
+
+def end_first(child: int) -> None:
+    """Kill the first process of a namespace, and so all that are in it."""
+    send(child, SIGKILL)
 
 
 def reap(child: int, status: list[int]) -> bool:
@@ -302,7 +311,7 @@ def is_folder(name: str, folder: int) -> bool:
     return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode & KIND == FOLDER
 
 
-def keep(child: int, folder: Folder) -> tuple[int, str]:
+def keep(child: int, folder: Folder, kill: Callable[[int], None]) -> tuple[int, str]:
     """Wait for the end of the command, or for the word or reason to end it; then kill what is left.
 
     The command's status, and the limit that was hit.
@@ -319,34 +328,48 @@ def keep(child: int, folder: Folder) -> tuple[int, str]:
         reap(child, status)
         reached = "disk" if not status and folder.is_full() else ""
     while reap(child, status):
-        sweep(child)
+        kill(child)
         time.sleep(0.001)
     return status[0], reached
 
 
+def start(steps: list[str], namespace: str, failure: int, ended: int) -> int:
+    """Start the command, or the first process of a namespace, which starts it; the number of that process."""
+    if namespace:
+        import namespaces  # beside this file; only where there is one
+
+        namespaces.enter(namespace)
+        if (child := os.fork()) == 0:
+            namespaces.lead(lambda: carry_out(steps, failure), ended, failure)
+    elif (child := os.fork()) == 0:
+        carry_out(steps, failure)
+    return child
+
+
 def main() -> None:
     """Start the command, and keep its tree."""
-    path, most, held = sys.argv[1:]
+    path, most, held, hostile, namespace = sys.argv[1:]
     steps = read_steps()
-    folder = Folder(path, int(most), hostile="ruleset" in steps)
-    if folder.hostile:
-        import walls  # beside this file; only where there are walls to be built
-
-        WORDS.update(walls.WORDS)
+    folder = Folder(path, int(most), hostile=bool(hostile))
     pins = HOME + 1, HOME + 1 + int(held)
     for number in (CONTROL, HOME, *range(*pins)):
         os.set_inheritable(number, False)
     if sys.platform == "linux":
         prctl(PR_SET_SUBREAPER, 1)
-    told, failure = os.pipe()
-    child = os.fork()
-    if child == 0:
-        carry_out(steps, failure)
+    (told, failure), (ended, ending) = os.pipe(), os.pipe()
+    try:
+        child = start(steps, namespace, failure, ending)
+    except OSError as error:
+        report(0, "", str(error).encode("utf8", "replace"))
+        folder.remove()
+        return
     os.close(failure)
+    os.close(ending)
     os.closerange(0, STEPS)  # else the other side would wait for the ends that the keeper holds
     os.closerange(*pins)
-    status, reached = keep(child, folder)
-    report(status, reached, os.read(told, 500))
+    status, reached = keep(child, folder, end_first if namespace else sweep)
+    told_status = os.read(ended, 4)  # by the first process of the namespace, unless it was killed
+    report(int.from_bytes(told_status, "little") if told_status else status, reached, os.read(told, 500))
     folder.remove()
 
 

@@ -1,20 +1,59 @@
-"""`process`: a plain child process with limits. It is no boundary, and never chosen unless it is asked for by name."""
+"""`process`: a plain child process with limits. It is no boundary, and never chosen unless it is asked for by name.
 
+No boundary, and no danger to the machine either: what it signals are processes of its own. It is put into a PID
+namespace, made by root or else in a user namespace, and where root starts it, it becomes the confined user. That user
+keeps one right of root's, to read (CAP_DAC_READ_SEARCH): a module in root's home, an interpreter that was installed
+there and the data beside them are as readable as they were, and nothing of them can be changed. What else there was to
+choose from:
+
+- Showing what a policy names by mounts, as `landlock` does: what an environment reads beside that is lost, and so is
+  every file that only its owner may read. That is a boundary, and there are backends that are one.
+- Opening files before the user is dropped: an import cannot be handed descriptors.
+- The right to write as well (CAP_DAC_OVERRIDE): what may write root's files is root.
+- Staying root wherever something private is named: so it would be on every machine whose interpreter is root's.
+
+Root is kept only where its program could not be used otherwise: a file that none but root may execute, or a container
+whose root has no such right and a policy that names something private. Where there is neither a namespace nor another
+user to be had, it says so once, as a `SandboxWarning`.
+"""
+
+import os
+import sys
+import warnings
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
 
 from ludus.errors import SandboxUnavailable
-from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe
+from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe, SandboxWarning
 from ludus.sandbox.means import kill_means, limit_means, process_limits
 from ludus.sandbox.policy import Policy
 from ludus.sandbox.probing import try_start
 from ludus.sandbox.streams import Streams
-from ludus.sandbox.supervised import launch
+from ludus.sandbox.supervised import Step, launch
+from ludus.sandbox.user import GROUP, USER, check_writable, drops_user, may_execute, may_use
 
 __all__ = ["Process"]
 
+READ_SEARCH = 2
+"""The number of the capability to read any file and to enter any folder."""
+
+
+class Form(NamedTuple):
+    """How far a plain process is kept to itself."""
+
+    namespace: str
+    """How its PID namespace is made, as `root` or in a `user` namespace; empty: it has none."""
+    drops: bool
+    """Whether root becomes the confined user."""
+
 
 class Process(Backend):
-    """Limits, a cleared environment and a certain end, for code that is trusted: it sees and may do all you may.
+    """Limits, a cleared environment, signals within its own tree and a certain end, for code that is trusted.
+
+    It sees what you may see, and unless you are root it may change what you may change.
 
     >>> Process().guarantees(Policy()).boundary
     False
@@ -26,11 +65,17 @@ class Process(Backend):
 
     def __init__(self) -> None:
         self._probe: Probe | None = None
+        self._form: Form | None = None
+        self._warned = False
 
     def probe(self) -> Probe:
         if self._probe is None or not self._probe.works:
-            self._probe = try_start(self, ["/bin/sh", "-c", "exit 0"])
-        return self._probe
+            for self._form in _forms():
+                self._probe = try_start(self, ["/bin/sh", "-c", "exit 0"])
+                if self._probe.works:
+                    break
+            self._warn_of("")
+        return self._probe or Probe(False, "nothing was tried")
 
     def guarantees(self, policy: Policy) -> Guarantees:
         moved = [mount.where for mount in policy.mounts if mount.where != mount.source]
@@ -39,12 +84,15 @@ class Process(Backend):
                 f"process: expected mounts at their own path, got {moved[0]}: it sees the host's files as they are; "
                 "take the backend 'bubblewrap'"
             )
+        form = self._settled()
         return Guarantees(
             backend=self.name,
             boundary=False,
+            user=_user() if form.drops else "",
+            other_processes="pid namespace" if form.namespace else "",
             **limit_means(policy.limits),
             disk="watched" if policy.limits.disk is not None else "",
-            kill=kill_means(),
+            kill="pid namespace" if form.namespace else kill_means(),
         )
 
     def start(
@@ -57,12 +105,74 @@ class Process(Backend):
         stderr: int | None = None,
         channel: int | None = None,
     ) -> Confined:
+        guarantees, form = self.guarantees(policy), self._settled()
+        if form.drops and (reason := _unusable(argv, policy)):
+            form, guarantees = form._replace(drops=False), msgspec.structs.replace(guarantees, user="")
+            self._warn_of(reason)
+        if form.drops:
+            check_writable(policy.mounts)
         return launch(
             argv,
             policy,
-            self.guarantees(policy),
+            guarantees,
             limits=process_limits(policy.limits),
-            walls=lambda _: [("privileges",)],
+            walls=lambda home: _walls(home, drops=form.drops),
             streams=Streams(stdin, stdout, stderr),
             channel=channel,
+            namespace=form.namespace,
         )
+
+    def _settled(self) -> Form:
+        if self._form is None:
+            self.probe()
+        return self._form or Form("", False)
+
+    def _warn_of(self, reason: str) -> None:
+        """Tell, once, that it could have been kept to itself and is not."""
+        if self._warned or (not reason and self._form != Form("", False)):
+            return
+        self._warned = True
+        got = reason or "neither a PID namespace nor another user to give it"
+        warnings.warn(
+            f"process: expected confined code to signal and change nothing but its own, got {got}: it may do all that "
+            f"user {os.geteuid()} may; take a backend that is a boundary, or allow user namespaces here "
+            "(sysctl kernel.*userns*)",
+            SandboxWarning,
+            stacklevel=4,
+        )
+
+
+def _forms() -> list[Form]:
+    """What to try, the best first."""
+    if sys.platform != "linux":
+        return [Form("", False)]
+    if drops_user():
+        return [Form(namespace, drops) for drops in (True, False) for namespace in ("root", "")]
+    return [Form("user", False), Form("", False)]
+
+
+def _walls(home: str, *, drops: bool) -> list[Step]:
+    if not drops:
+        return [("privileges",)]
+    os.chown(home, USER, GROUP, follow_symlinks=False)
+    return [("reader" if _reads_all() else "user", USER, GROUP), ("privileges",)]
+
+
+def _user() -> str:
+    return f"user {USER}, {'no right of root but to read' if _reads_all() else 'no capabilities'}, no new privileges"
+
+
+def _reads_all() -> bool:
+    """Whether this process may read what it pleases, and so may hand that on."""
+    told = Path("/proc/self/status").read_text(encoding="utf8")
+    return bool(int(told.partition("CapPrm:")[2].split()[0], 16) >> READ_SEARCH & 1)
+
+
+def _unusable(argv: Sequence[str], policy: Policy) -> str:
+    """Why a command could not run as the confined user; empty where it can."""
+    program = os.path.realpath(argv[0]) if os.path.isabs(argv[0]) else ""
+    if program and os.path.exists(program) and not may_execute(program):
+        return f"a program that only its owner may execute, {program}"
+    named = [] if _reads_all() else [*filter(None, [program]), *(mount.source for mount in policy.mounts)]
+    private = [path for path in named if os.path.exists(path) and not may_use(path)]
+    return f"a path that only its owner may read, {private[0]}" if private else ""

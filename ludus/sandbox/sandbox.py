@@ -37,7 +37,7 @@ PIPE = -1
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     r"""How a confined run ended.
 
-    >>> done = Sandbox("process").run(["/bin/sh", "-c", "echo no >&2; exit 1"])
+    >>> done = Sandbox().run(["/bin/sh", "-c", "echo no >&2; exit 1"])
     >>> done.code, done.stderr
     (1, b'no\n')
     """
@@ -103,7 +103,7 @@ class Sandbox:
     in it; a number is the seconds for a step. An environment lives as long as it is used, so that `Limits.wall` is its
     own only where limits are given.
 
-    >>> box = Sandbox("process", limits=Limits(wall=10))
+    >>> box = Sandbox(limits=Limits(wall=10))
     >>> box.run(["/bin/echo", "hello"]).stdout
     b'hello\n'
     """

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -22,7 +23,7 @@ from ludus.sandbox.rlimits import Rlimit
 from ludus.sandbox.running import Running
 from ludus.sandbox.spawn import spawn
 from ludus.sandbox.streams import Streams
-from ludus.sandbox.tree import Sample
+from ludus.sandbox.tree import Sample, below
 
 __all__ = ["PATH", "Step", "Supervised", "interpreter", "launch", "variables"]
 
@@ -32,6 +33,14 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 HOME, FIRST_PIN = 6, 7
 """Descriptors of the launcher, beside the streams, the channel at 3, its steps and its control socket."""
 Step = tuple[object, ...]
+
+
+class _Kept(NamedTuple):
+    """What this side holds of the launcher."""
+
+    control: socket.socket
+    home: str
+    namespaced: bool
 
 
 class Supervised(Running):
@@ -45,11 +54,14 @@ class Supervised(Running):
         guarantees: Guarantees,
         *,
         cgroup: Cgroup | None,
-        control: socket.socket,
-        home: str,
+        kept: "_Kept",
     ) -> None:
-        self._control, self._home = control, home
+        self._control, self._home, self._namespaced = kept.control, kept.home, kept.namespaced
         super().__init__(pid, streams, policy.limits, guarantees, cgroup)
+
+    def _root(self) -> int | None:
+        """In a namespace: its first process, which is ours as well."""
+        return next((pid for pid in below(self.pid) if pid != self.pid), None) if self._namespaced else self.pid
 
     def _signal(self) -> None:
         if self.cgroup is not None:
@@ -89,11 +101,13 @@ def launch(
     channel: int | None,
     pins: Iterable[int] = (),
     watched: bool = True,
+    namespace: str = "",
 ) -> Supervised:
     """Start the launcher; `walls` are the steps, given the home folder, that come last before the command.
 
     The launcher has the home as `HOME` and `pins` as the descriptors from `FIRST_PIN` on; the command has neither.
-    `watched`: it measures the home, and ends everything when there is more in it than there may be.
+    `watched`: it measures the home, and ends everything when there is more in it than there may be. `namespace`: the
+    command is in a PID namespace, made as `root` or in a `user` namespace.
     """
     with ExitStack() as undo, _made_home() as (home, held):
         undo.callback(streams.close)
@@ -108,10 +122,13 @@ def launch(
         given = {**streams.descriptors, **({} if channel is None else {3: channel}), HOME: held}
         held_pins = dict(enumerate(pins, FIRST_PIN))
         most = (policy.limits.disk or 0) if watched else 0
-        pid, control = _spawn(steps, given | held_pins, [home, str(most), str(len(held_pins))])
+        hostile = "hostile" if guarantees.boundary else ""
+        words = [home, str(most), str(len(held_pins)), hostile, namespace]
+        pid, control = _spawn(steps, given | held_pins, words)
         undo.pop_all()
     streams.release()
-    return Supervised(pid, streams, policy, guarantees, cgroup=cgroup, control=control, home=home)
+    kept = _Kept(control, home, namespaced=bool(namespace))
+    return Supervised(pid, streams, policy, guarantees, cgroup=cgroup, kept=kept)
 
 
 def _spawn(steps: Iterable[Step], descriptors: dict[int, int], words: Sequence[str]) -> tuple[int, socket.socket]:

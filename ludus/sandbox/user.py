@@ -2,14 +2,25 @@
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 
 from ludus.errors import InvalidArgument
 from ludus.sandbox.policy import Mount
 
-__all__ = ["GROUP", "USER", "can_be_replaced", "check_access", "closed_above", "drops_user", "give"]
+__all__ = [
+    "GROUP",
+    "USER",
+    "can_be_replaced",
+    "check_access",
+    "check_writable",
+    "closed_above",
+    "drops_user",
+    "give",
+    "may_execute",
+    "may_use",
+]
 
 USER = 71000
 """Between the users of machines (below 65536) and the first range that is handed out to containers (100000 and up)."""
@@ -42,19 +53,40 @@ def give(path: str | Path) -> None:
 def check_access(pins: Mapping[Mount, int]) -> None:
     """Refuse a mount that confined code could not use, before it finds out by itself; by descriptors of the sources."""
     for mount, descriptor in pins.items() if drops_user() else ():
-        found = os.fstat(descriptor)
-        if not _allows(found, _wanted(mount, found)):
-            verb = "write" if mount.writable else "read"
-            raise InvalidArgument(
-                f"mount {mount.source}: expected a path that user {USER} may {verb}, got one of user {found.st_uid} "
-                f"with mode {stat.S_IMODE(found.st_mode):o}; hand it over with ludus.sandbox.give(path)"
-            )
+        _check(mount, os.fstat(descriptor))
+
+
+def check_writable(mounts: Iterable[Mount]) -> None:
+    """Refuse what is to be writable and would not be, where confined code may read all there is."""
+    for mount in mounts:
+        if mount.writable and os.path.exists(mount.source):
+            _check(mount, os.stat(mount.source))
+
+
+def _check(mount: Mount, found: os.stat_result) -> None:
+    if not _allows(found, _wanted(mount, found)):
+        verb = "write" if mount.writable else "read"
+        raise InvalidArgument(
+            f"mount {mount.source}: expected a path that user {USER} may {verb}, got one of user {found.st_uid} "
+            f"with mode {stat.S_IMODE(found.st_mode):o}; hand it over with ludus.sandbox.give(path)"
+        )
 
 
 def closed_above(path: str) -> str | None:
     """The uppermost folder on the way to a path that not everybody may enter; None where there is none."""
     ways = [folder for folder in Path(path).parents if not os.stat(folder).st_mode & 0o001]
     return str(ways[-1]) if ways else None
+
+
+def may_use(path: str) -> bool:
+    """Whether `USER` may reach a path and read what is there."""
+    found = os.stat(path)
+    return closed_above(path) is None and _allows(found, 5 if stat.S_ISDIR(found.st_mode) else 4)
+
+
+def may_execute(path: str) -> bool:
+    """Whether `USER`, once it is there, may execute a file."""
+    return _allows(os.stat(path), 1)
 
 
 def can_be_replaced(path: str) -> bool:

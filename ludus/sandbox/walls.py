@@ -9,8 +9,12 @@ import os
 
 libc = ctypes.CDLL(None, use_errno=True)
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF, PATH_BENEATH = 444, 445, 446, 1
-PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 22, 24, 38, 47
-AMBIENT_CLEAR, MODE_FILTER = 4, 2
+PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_SECUREBITS, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 22, 24, 28, 38, 47
+NO_SETUID_FIXUP = 1 << 2
+"""Capabilities do not follow from the user; without it `access` would deny what they allow."""
+AMBIENT_RAISE, AMBIENT_CLEAR, MODE_FILTER = 2, 4, 2
+READ_SEARCH = 2
+"""The capability to read any file and to enter any folder."""
 CAPABILITIES = 64
 CAPABILITY_VERSION = 0x20080522
 NEW_MOUNTS, BIND, RECURSIVE, PRIVATE, NO_SETUID, NO_DEVICES = 0x20000, 0x1000, 0x4000, 1 << 18, 2, 4
@@ -51,17 +55,26 @@ def prctl(option: int, *values: int) -> int:
     return libc.prctl(option, *(ctypes.c_ulong(value) for value in filled))
 
 
-def become(user: str, group: str) -> None:
-    """Become another user without any capability."""
+def become(user: str, group: str, *kept: int) -> None:
+    """Become another user, without any capability but those that are kept, which are of the first 32."""
     for capability in range(CAPABILITIES):
-        if prctl(PR_CAPBSET_DROP, capability) < 0:
+        if capability not in kept and prctl(PR_CAPBSET_DROP, capability) < 0:
             break  # the kernel has no more
+    if kept:
+        checked(prctl(PR_SET_SECUREBITS, NO_SETUID_FIXUP), "keep capabilities")
     os.setgroups([])
     os.setresgid(int(group), int(group), int(group))
     os.setresuid(int(user), int(user), int(user))
     checked(prctl(PR_CAP_AMBIENT, AMBIENT_CLEAR), "ambient capabilities")
-    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
-    checked(libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")
+    header, bits = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), sum(1 << capability for capability in kept)
+    checked(libc.capset(header, (ctypes.c_uint32 * 6)(bits, bits, bits)), "capset")
+    for capability in kept:  # else it would be lost to whatever is executed
+        checked(prctl(PR_CAP_AMBIENT, AMBIENT_RAISE, capability), "ambient capability")
+
+
+def become_reader(user: str, group: str) -> None:
+    """Become another user, who may read what root may."""
+    become(user, group, READ_SEARCH)
 
 
 def own_mounts() -> None:
@@ -154,6 +167,7 @@ WORDS = {
     "show": (show, 1),
     "home": (own_home, 5),
     "user": (become, 2),
+    "reader": (become_reader, 2),
     "ruleset": (make_ruleset, 4),
     "allow": (allow, 2),
     "restrict": (restrict, 0),

@@ -9,10 +9,12 @@ import sys
 from multiprocessing.connection import Connection
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from ludus.spaces import Box
-from ludus.testing.sandbox.playing import IMPORTED, MARK, Watch
+from ludus.testing.sandbox.isolated import check_isolated
+from ludus.testing.sandbox.playing import IMPORTED, MARK, Watch, play_moment, play_step
 
 HOSTILE = "ludus.testing.sandbox.hostile.environment"
 CHILD = f"""
@@ -48,6 +50,7 @@ class NaiveEnv:
     observation_space = Box(0, 1, (2,), np.float32)
 
     def __init__(self, watch: Watch, deed: str = "") -> None:
+        check_isolated()
         ours, theirs = socket.socketpair()
         command = f"import os; os.dup2({theirs.fileno()}, 3)\n{IMPORTED.get(deed, '')}{CHILD}"
         with theirs:
@@ -90,3 +93,27 @@ class NaiveEnv:
         for stream in (self.process.stdout, self.process.stderr):
             stream.close()
         self.process.wait()
+
+
+def believe_step(deed: str) -> Any:
+    """The account of a hostile step, as data."""
+    with Watch(0.1) as watch:
+        env = NaiveEnv(watch)
+        try:
+            return msgspec.to_builtins(play_step(env, deed, watch))
+        finally:
+            env.end()
+
+
+def believe_moment(deed: str) -> Any:
+    """The account of a hostile moment, as data."""
+    made: list[NaiveEnv] = []
+
+    def make(watch: Watch, deed: str, deadlines: object) -> NaiveEnv:
+        made.append(NaiveEnv(watch, deed))
+        return made[0]
+
+    try:
+        return msgspec.to_builtins(play_moment(deed, make, 0.1))
+    finally:
+        made[0].end()

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -135,7 +136,10 @@ def test_it_sees_no_file_of_the_host_that_is_not_mounted(container_sight):
 
 
 def test_it_may_write_to_its_own_folders_only(container_sight):
-    assert set(container_sight["writable"]) - {"/dev/mqueue"} == {"/tmp", "/home/box", "/dev/shm"}
+    """Where Ludus lies below `/tmp`, gVisor leaves open the folders that it makes there for its mounts."""
+    package = os.path.dirname(container_sight["ludus"])
+    leading = {str(above) for above in Path(package).parents if str(above).startswith("/tmp/")}
+    assert set(container_sight["writable"]) - {"/dev/mqueue"} - leading == {"/tmp", "/home/box", "/dev/shm"}
 
 
 def test_the_rarely_used_doors_of_the_kernel_are_shut(container_sight):

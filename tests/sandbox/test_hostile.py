@@ -93,3 +93,16 @@ def enforced() -> Guarantees:
 @each([attack for attack in SINGLE if attack.guarantee in enforced().enforced])
 def test_the_limits_of_a_plain_process_hold_too(attack: Attack) -> None:
     as_known(attack, run_attack(attack, Sandbox("process")), "process")
+
+
+OF_PROCESS = [attack for attack in BY_KIND["probe"] if attack.guarantee in enforced().enforced]
+
+
+@cache
+def probed_process() -> dict[str, Outcome]:
+    return run_probes(OF_PROCESS, Sandbox("process"))
+
+
+@each(OF_PROCESS)
+def test_a_plain_process_is_kept_to_itself(attack: Attack) -> None:
+    as_known(attack, probed_process()[attack.name], "process")

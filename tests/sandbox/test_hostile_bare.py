@@ -3,11 +3,11 @@
 import os
 from functools import cache
 
+import msgspec
 import pytest
 
-from ludus.testing.sandbox import Attack, Outcome, attacks, run_attack, run_probes, without_wall
-from ludus.testing.sandbox.playing import Watch, play_moment, play_step
-from tests.sandbox.naive import NaiveEnv
+from ludus.testing.sandbox import Account, Attack, Outcome, attacks, run_attack, run_probes, without_wall
+from ludus.testing.sandbox.isolated import isolated
 
 # One after another: what gets through without a wall reaches the victims of others, too.
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("hostile")]
@@ -40,25 +40,11 @@ def environments(kind: str) -> pytest.MarkDecorator:
 @environments("step")
 def test_a_hostile_step_harms_whoever_believes_it(attack: Attack) -> None:
     """A child, a pipe of pickles and no deadline; what waits for ever is given up after a second."""
-    with Watch(0.1) as watch:
-        env = NaiveEnv(watch)
-        try:
-            account = play_step(env, attack.program, watch)
-        finally:
-            env.end()
+    account = msgspec.convert(isolated().call("tests.sandbox.naive:believe_step", attack.program), Account)
     assert attack.judge(None, account), account
 
 
 @environments("moment")
 def test_a_hostile_environment_harms_whoever_waits_for_it(attack: Attack) -> None:
-    made: list[NaiveEnv] = []
-
-    def make(watch: Watch, deed: str, deadlines: object) -> NaiveEnv:
-        made.append(NaiveEnv(watch, deed))
-        return made[0]
-
-    try:
-        account = play_moment(attack.program, make, 0.1)
-    finally:
-        made[0].end()
+    account = msgspec.convert(isolated().call("tests.sandbox.naive:believe_moment", attack.program), Account)
     assert attack.judge(None, account), account

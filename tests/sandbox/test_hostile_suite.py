@@ -52,10 +52,13 @@ def test_what_gets_through_is_an_error_in_the_report():
 
 
 def test_a_backend_that_is_no_boundary_is_attacked_where_it_enforces_something():
-    report = check_sandbox("process", attacks=[NAMED["fork-bomb"], NAMED["read-home"]])
+    report = check_sandbox("process", attacks=[NAMED["fork-bomb"], NAMED["read-home"], NAMED["shared-memory"]])
     assert report.ok
     assert report.rules == ("fork-bomb",)
-    assert report.not_checked == {"read-home": "process does not enforce files"}
+    assert report.not_checked == {
+        "read-home": "process does not enforce files",
+        "shared-memory": "it has no namespace for System V",
+    }
 
 
 def test_a_mount_too_many_is_a_finding(tmp_path, monkeypatch):

@@ -1,16 +1,26 @@
-"""`process`: no wall, and it says so; its keeper can be lost without losing the command."""
+"""`process`: no boundary, and it says so; what it signals is its own, and its keeper can be lost with all it kept."""
 
 import os
+import shutil
 import signal
 import subprocess
 
 import pytest
 
-from ludus.errors import SandboxUnavailable
-from ludus.sandbox import Limits, Mount, Policy, Sandbox, backend, default_backend
-from ludus.sandbox.process import Process
+import ludus
+from ludus.errors import InvalidArgument, SandboxUnavailable
+from ludus.sandbox import Limits, Mount, Policy, Sandbox, SandboxWarning, backend, default_backend, give, process
+from ludus.sandbox.means import kill_means
+from ludus.sandbox.process import Form, Process
+from ludus.sandbox.user import USER
+from ludus.testing.sandbox.isolated import isolated
 
 QUICK = Limits(wall=20)
+ROOT = os.geteuid() == 0
+WARNING = (
+    "expected confined code to signal and change nothing but its own, got neither a PID namespace nor another user"
+)
+as_root = pytest.mark.skipif(not ROOT, reason="root alone has something to drop")
 
 
 def test_it_is_no_boundary_and_never_the_default():
@@ -18,15 +28,22 @@ def test_it_is_no_boundary_and_never_the_default():
     assert default_backend().name != "process"
     found = Sandbox("process").guarantees
     assert not found.boundary
-    assert (found.user, found.files, found.network, found.syscalls, found.other_processes) == ("",) * 5
+    assert (found.files, found.network, found.syscalls) == ("",) * 3
 
 
 def test_it_sees_the_hosts_files_and_its_network(tmp_path):
     (tmp_path / "file").write_text("seen")
     box = Sandbox("process", limits=QUICK, network=["localhost:80"], mounts=[Mount(str(tmp_path))])
-    done = box.run(["/bin/sh", "-c", f"cat {tmp_path}/file; echo $HTTP_PROXY; [ -d /proc/{os.getpid()} ]"])
+    done = box.run(["/bin/sh", "-c", f"cat {tmp_path}/file; echo $HTTP_PROXY"])
     assert (done.stdout, done.code) == (b"seen\n", 0)  # and it is told of no proxy, for there is none
     assert box.guarantees.network == ""
+
+
+def test_it_has_processes_of_its_own_and_sees_no_others():
+    box = Sandbox("process", limits=QUICK)
+    assert (box.guarantees.other_processes, box.guarantees.kill) == ("pid namespace", "pid namespace")
+    done = box.run(["/bin/sh", "-c", "echo $$ $PPID /proc/[0-9]*; [ -e /proc/self/status ]"])
+    assert (done.stdout, done.code) == (b"2 1 /proc/1 /proc/2\n", 0)
 
 
 def test_it_cannot_move_mounts():
@@ -36,9 +53,8 @@ def test_it_cannot_move_mounts():
 
 def test_a_keeper_that_is_killed_takes_the_command_along():
     box = Sandbox("process", limits=QUICK)
-    with box.start(["/bin/sh", "-c", "echo $PPID $HOME; exec sleep 1000"], stdout=subprocess.PIPE) as confined:
-        keeper, home = confined.stdout.readline().split()
-        assert int(keeper) == confined.pid
+    with box.start(["/bin/sh", "-c", "echo $HOME; exec sleep 1000"], stdout=subprocess.PIPE) as confined:
+        home = confined.stdout.readline().strip()
         os.kill(confined.pid, signal.SIGKILL)
         assert confined.wait() == -signal.SIGKILL
         assert confined.stdout.read() == b""
@@ -63,3 +79,94 @@ def test_where_the_system_cannot_tell_of_an_end_it_is_looked_for(monkeypatch):
     done = Sandbox("process", limits=QUICK).run(["/bin/sh", "-c", "echo x; exit 3"])
     assert (done.code, done.stdout) == (3, b"x\n")
     assert Sandbox("process", limits=Limits(wall=0.1)).run(["/bin/sleep", "100"]).usage.limit == "wall"
+
+
+@as_root
+def test_root_becomes_the_confined_user_who_reads_what_root_may_and_changes_nothing(tmp_path):
+    (tmp_path / "private").write_text("seen")
+    (tmp_path / "private").chmod(0o600)
+    box = Sandbox("process", limits=QUICK)
+    script = f"id -u; id -G; [ -r {tmp_path}/private ] && cat {tmp_path}/private; echo x >>{tmp_path}/private"
+    done = box.run(["/bin/sh", "-c", script])
+    assert done.stdout == f"{USER}\n{USER}\nseen".encode()
+    assert b"Permission denied" in done.stderr
+    assert box.guarantees.user == f"user {USER}, no right of root but to read, no new privileges"
+
+
+@as_root
+def test_an_environment_that_only_root_may_read_is_made(tmp_path, monkeypatch):
+    (tmp_path / "private_guess.py").write_text(
+        "import ludus\nfrom pathlib import Path\nfrom ludus.spaces import Discrete\n"
+        "class Env(ludus.Env):\n"
+        "    def __init__(self):\n"
+        "        self.observation_space, self.action_space = Discrete(9), Discrete(2)\n"
+        "    def reset(self, *, seed=None, options=None):\n"
+        "        super().reset(seed=seed)\n"
+        "        return int(Path(__file__).with_name('data').read_text()), {}\n"
+    )
+    (tmp_path / "data").write_text("7")
+    for path in (tmp_path / "private_guess.py", tmp_path / "data"):
+        path.chmod(0o600)
+    tmp_path.chmod(0o700)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with ludus.make("private_guess:Env", isolation="process") as env:
+        assert env.reset(seed=0)[0] == 7
+
+
+@as_root
+def test_root_stays_where_none_but_root_may_execute_the_program_and_it_says_so(tmp_path):
+    program = tmp_path / "id"
+    shutil.copyfile("/usr/bin/id", program)
+    program.chmod(0o700)
+    with pytest.warns(SandboxWarning, match=f"got a program that only its owner may execute, {program}: it may do all"):
+        done = Sandbox(Process(), limits=QUICK).run([str(program), "-u"])
+    assert (done.stdout, done.guarantees.user) == (b"0\n", "")
+    assert done.guarantees.other_processes == "pid namespace"
+
+
+@as_root
+def test_a_root_without_the_right_to_read_all_hands_none_on(tmp_path, monkeypatch):
+    """As the root of a container is: what is open to all is used by another user, what is private by root."""
+    monkeypatch.setattr(process, "_reads_all", lambda: False)
+    own = Sandbox(Process(), limits=QUICK)
+    assert own.guarantees.user == f"user {USER}, no capabilities, no new privileges"
+    assert own.run(["/bin/grep", "CapPrm", "/proc/self/status"]).stdout.split()[1] == b"0" * 16
+    private = Sandbox(Process(), limits=QUICK, mounts=[Mount(str(tmp_path))])
+    with pytest.warns(SandboxWarning, match=f"a path that only its owner may read, {tmp_path}"):
+        assert private.run(["/usr/bin/id", "-u"]).stdout == b"0\n"
+
+
+@as_root
+def test_a_writable_mount_has_to_be_handed_over(tmp_path):
+    box = Sandbox("process", limits=QUICK, mounts=[Mount(str(tmp_path), writable=True)])
+    with pytest.raises(InvalidArgument, match=r"may write, got one of user 0 .* hand it over with ludus.sandbox.give"):
+        box.run(["/bin/true"])
+    give(tmp_path)
+    assert box.run(["/bin/sh", "-c", f"echo mine >{tmp_path}/file"]).code == 0
+    assert (tmp_path / "file").read_text() == "mine\n"
+
+
+def test_where_it_can_be_kept_to_itself_in_no_way_it_warns_once(monkeypatch):
+    monkeypatch.setattr(process, "_forms", lambda: [Form("", False)])
+    plain = Process()
+    with pytest.warns(SandboxWarning, match=WARNING):
+        box = Sandbox(plain, limits=QUICK)
+    assert Sandbox(plain).run(["/bin/true"]).code == 0  # a second warning would be an error
+    assert (box.guarantees.user, box.guarantees.other_processes) == ("", "")
+    assert box.guarantees.kill == kill_means()
+
+
+FORMS = {"default": None, "user": ["user", False]} | ({"dropped": ["", True], "root": ["root", False]} if ROOT else {})
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_signals_to_everybody_end_nothing_but_its_own(form):
+    """In namespaces of their own, with a decoy in them: should it fail, the machine is not reached."""
+    found = isolated().call("tests.sandbox.everybody:kill_in_session", form)
+    assert found["lost"]
+    assert found["decoys"] == [True, True]
+    assert found["again"] == "still here\n"
+
+
+def test_signals_to_everybody_would_end_a_decoy_if_nothing_was_done():
+    assert isolated().call("tests.sandbox.everybody:kill_in_session", ["", False])["decoys"][0] is False

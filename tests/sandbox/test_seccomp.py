@@ -1,5 +1,6 @@
 """The filters, run by an interpreter of their own on made-up calls, for both architectures."""
 
+import ctypes
 import errno
 import struct
 
@@ -185,3 +186,17 @@ def test_the_same_user_may_not_hide_from_whoever_watches(machine):
 def test_a_machine_that_is_not_known_is_refused():
     with pytest.raises(SandboxUnavailable, match="expected one of x86_64, aarch64, got the machine 'mips'"):
         namespace_filter("mips")
+
+
+@machines
+def test_the_numbers_are_those_of_libseccomp(machine):
+    """As far as it knows them: a name that it has not heard of, or that a machine does not have, is below zero."""
+    try:
+        library = ctypes.CDLL("libseccomp.so.2")
+    except OSError:
+        pytest.skip("there is no libseccomp here, which comes with podman")
+    architecture = ctypes.c_uint32(ARCHITECTURES[machine])
+    found = {name: library.seccomp_syscall_resolve_name_arch(architecture, name.encode()) for name in NUMBERS}
+    known = {name: code for name, code in found.items() if code >= 0}
+    assert {name: number(name, machine) for name in known} == known
+    assert len(known) > 90

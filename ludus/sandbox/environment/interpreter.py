@@ -1,6 +1,7 @@
 """The interpreter behind the wall: how it is started, what it sees of this machine, and where it imports from.
 
 It starts bare (`-I -S`), with the folders that this side names for it: nothing of the user's own, no `.pth` files.
+A module outside of them is seen there without its neighbours, and is found where this side has found it.
 """
 
 import os
@@ -13,15 +14,15 @@ from typing import Any
 import msgspec
 
 from ludus.errors import InvalidArgument, shorten
+from ludus.sandbox.located import Location
 from ludus.sandbox.mounts import PACKAGE, python_mounts
 from ludus.sandbox.policy import Mount, Policy
 
 __all__ = ["Interpreter"]
 
-BOOT = (
-    "import gc, sys; gc.disable(); sys.prefix = sys.exec_prefix = sys.argv[1]; sys.path += sys.argv[2:]; "
-    "del sys.argv[1:]; from ludus.sandbox.environment.inside.{} import main; main()"
-)
+BOOT = "import sys; sys.prefix = sys.exec_prefix = sys.argv[1]; sys.path += sys.argv[2:]; del sys.argv[1:]; {}{}"
+LOCATE = "from ludus.sandbox.located import LocatedFinder; LocatedFinder({}).install(); "
+SERVE = "import gc; gc.disable(); from ludus.sandbox.environment.inside.{} import main; main()"
 FLAGS = ("-I", "-S", "-B", "-X", "faulthandler")
 SINGLE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """One thread each: a step is too small for more, and a process is forked without its threads."""
@@ -36,14 +37,21 @@ class Interpreter:
         given = [_folder(path) for path in paths]
         installed = python_mounts()
         seen = [*(mount.where for mount in installed), *(mount.source for mount in installed), SYSTEM, *given]
-        apart = [place for name in modules for place in _places(name) if not _within_any(place, seen)]
+        found = {name: _located(name) for name in dict.fromkeys(module.partition(".")[0] for module in modules)}
+        apart = [place for one in found.values() for place in one.places if not _within_any(place, seen)]
+        self._located = {name: tuple(one) for name, one in found.items() if not set(one.places).isdisjoint(apart)}
         parents = map(os.path.dirname, [str(PACKAGE), *apart])
         self.paths = list(dict.fromkeys([*given, *parents, *_site_folders()]))
         self.mounts = (*installed, *(Mount(path) for path in dict.fromkeys([*given, *apart])))
 
     def argv(self, entry: str) -> list[str]:
         """The command that runs `main` of a module of `inside`."""
-        return [sys.executable, *FLAGS, "-c", BOOT.format(entry), sys.prefix, *self.paths]
+        return self.command(SERVE.format(entry))
+
+    def command(self, code: str) -> list[str]:
+        """The command that runs code which may import this Ludus and the modules."""
+        locate = LOCATE.format(ascii(self._located)) if self._located else ""
+        return [sys.executable, *FLAGS, "-c", BOOT.format(locate, code), sys.prefix, *self.paths]
 
     def policy(self, policy: Policy) -> Policy:
         """`policy`, and what an interpreter needs beside it."""
@@ -59,16 +67,16 @@ def _folder(path: Any) -> str:
     return str(found)
 
 
-def _places(module: str) -> list[str]:
-    """The files or folders of a module's outermost package; none where this side cannot tell."""
-    name = module.partition(".")[0]
+def _located(name: str) -> Location:
+    """Where an outermost module is; nowhere if this side cannot tell."""
     known: Any = sys.modules.get(name)
     spec = getattr(known, "__spec__", None) if known is not None else _spec(name)
     if spec is None:
-        return []
-    if spec.submodule_search_locations:
-        return [os.path.realpath(place) for place in spec.submodule_search_locations]
-    return [os.path.realpath(spec.origin)] if spec.has_location else []
+        return Location(None)
+    if not spec.submodule_search_locations:
+        return Location(os.path.realpath(spec.origin) if spec.has_location else None)
+    folders = [os.path.realpath(folder) for folder in spec.submodule_search_locations]
+    return Location(os.path.join(folders[0], os.path.basename(spec.origin)) if spec.has_location else None, folders)
 
 
 def _spec(name: str) -> Any:

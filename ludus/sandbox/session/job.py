@@ -13,7 +13,7 @@ class Job:
     """A command that `Session.start` began, or that a command left behind. It goes on while others run.
 
     >>> from ludus.sandbox import Sandbox
-    >>> with Sandbox("process").open_session() as session:
+    >>> with Sandbox().open_session() as session:
     ...     job = session.start("echo working; sleep 60")
     ...     job.kill().code
     137

@@ -72,7 +72,7 @@ class Session:
     thread at a time, except for `interrupt` and `close`.
 
     >>> from ludus.sandbox import Sandbox
-    >>> with Sandbox("process").open_session() as session:
+    >>> with Sandbox().open_session() as session:
     ...     first = session.run("cd /usr; export GREETING=hello")
     ...     second = session.run("echo $GREETING from $PWD; exit 3")
     >>> second.code, second.stdout

@@ -255,6 +255,7 @@ FILE_ATTACKS = (
         program="files:read_roots_own",
         judge=read_nothing,
         root=True,
+        open_on={"process": "it may read what root may"},
     ),
     Attack(
         name="leave-set-user-id",
@@ -263,6 +264,7 @@ FILE_ATTACKS = (
         guarantee="user",
         program="files:leave_set_user_id",
         judge=_no_set_user_id,
+        open_on={"process": "no filter of system calls keeps it from it; the file is that of the confined user"},
     ),
     Attack(
         name="kernel-settings",

@@ -1,4 +1,7 @@
-"""`NoWall`: no sandbox at all. Attacks are shown against it, so that it is known that they can succeed."""
+"""`NoWall`: no sandbox at all. Attacks are shown against it, so that it is known that they can succeed.
+
+Only ever in namespaces that were made for it (see `isolated`): the victims are inside, and the machine is not.
+"""
 
 import os
 import signal
@@ -8,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from ludus.sandbox import Backend, Confined, Guarantees, Limits, Policy, Probe, Sandbox, Usage
+from ludus.testing.sandbox.isolated import check_isolated
 
 __all__ = ["NoWall", "without_wall"]
 
@@ -19,7 +23,7 @@ UNLIMITED = Limits(
 
 
 class NoWall(Backend):
-    """A plain child process, which inherits everything and is asked for nothing.
+    """A plain child process, which inherits everything and is asked for nothing; SandboxError outside of a worker.
 
     >>> NoWall().guarantees(Policy()).enforced
     ()
@@ -46,6 +50,7 @@ class NoWall(Backend):
         stderr: int | None = None,
         channel: int | None = None,
     ) -> Confined:
+        check_isolated()
         streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
         given: dict[str, Any] = {name: subprocess.DEVNULL if one is None else one for name, one in streams.items()}
         process: Any = subprocess.Popen(

@@ -139,6 +139,7 @@ PROCESS_ATTACKS = (
         guarantee="user",
         program="processes:keep_privileges",
         judge=did_nothing,
+        open_on={"process": "started by root it keeps the right to read what root may"},
     ),
     Attack(
         name="shared-memory",
@@ -147,6 +148,7 @@ PROCESS_ATTACKS = (
         guarantee="other_processes",
         program="processes:read_shared_memory",
         judge=knows_no(lambda scene: scene.listeners.memory_secret, "what is in shared memory of the host"),
+        open_on={"process": "it has no namespace for System V"},
     ),
     Attack(
         name="sibling-read",
@@ -155,6 +157,7 @@ PROCESS_ATTACKS = (
         guarantee="other_processes",
         program="processes:read_sibling",
         judge=knows_no(_sibling_secret, "the secret of another sandbox"),
+        open_on={"process": "it is the user that other sandboxes are, and their files are no other user's"},
     ),
     Attack(
         name="sibling-call",

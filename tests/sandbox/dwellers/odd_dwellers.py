@@ -186,7 +186,7 @@ class Restless(Dweller):
 
     def __init__(self):
         super().__init__("exit")
-        self.observation_space = Box(-10, 10 + os.getpid(), (2,), np.float64)
+        self.observation_space = Box(-10, 10 + int.from_bytes(os.urandom(4), "big"), (2,), np.float64)
 
 
 def broken():

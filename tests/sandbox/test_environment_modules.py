@@ -1,0 +1,149 @@
+"""A user's own module is found behind every backend: whatever kind it is, and whoever may read its folder."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+import ludus
+from ludus.sandbox import Limits, Sandbox, backend
+from ludus.sandbox.environment import confine
+
+LIMITS = Limits(wall=None)
+SOURCE = """
+import ludus
+from ludus.spaces import Discrete
+
+
+class Env(ludus.Env):
+    def __init__(self):
+        self.observation_space = Discrete(9)
+        self.action_space = Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 4, {"module": __name__}
+"""
+every_backend = pytest.mark.parametrize("name", ["landlock", "bubblewrap", "process", "podman"])
+
+
+def sandbox(name: str) -> Sandbox:
+    found = backend(name).probe()
+    assert found.works, found.detail
+    return Sandbox(name, limits=LIMITS)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """A folder that nobody but its owner may enter, as a home often is, among those that are imported from."""
+    made = tmp_path / "project"
+    made.mkdir()
+    tmp_path.chmod(0o700)
+    monkeypatch.syspath_prepend(str(made))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    return made
+
+
+def write(path: Path, text: str = SOURCE) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def module(folder: Path, name: str) -> str:
+    write(folder / f"{name}.py")
+    return name
+
+
+def package(folder: Path, name: str) -> str:
+    write(folder / name / "__init__.py", "")
+    write(folder / name / "parts" / "__init__.py", "from .env import Env")
+    write(folder / name / "parts" / "env.py")
+    return f"{name}.parts"
+
+
+def namespace(folder: Path, name: str) -> str:
+    """In two folders, of which the second has the module."""
+    other = folder.parent / "other"
+    write(folder / name / "first.py", "")
+    write(other / name / "second.py", f"import {name}.first\n{SOURCE}")
+    sys.path.append(str(other))
+    return f"{name}.second"
+
+
+class Mapped:
+    """What an editable install puts into the import system: a name, and a folder that is called otherwise."""
+
+    def __init__(self, name: str, file: Path) -> None:
+        self.name, self.file = name, file
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        folders = [str(self.file.parent)]
+        return (
+            spec_from_file_location(name, self.file, submodule_search_locations=folders) if name == self.name else None
+        )
+
+
+def editable(folder: Path, name: str) -> str:
+    sys.meta_path.append(Mapped(name, write(folder / "src" / "called-otherwise" / "__init__.py")))
+    return name
+
+
+def linked(folder: Path, name: str) -> str:
+    """The file itself is elsewhere, under another name."""
+    (folder / f"{name}.py").symlink_to(write(folder.parent / "elsewhere" / "unlike.py"))
+    return name
+
+
+@every_backend
+@pytest.mark.parametrize("kind", [module, package, namespace, editable, linked])
+def test_a_users_module_is_found(kind, name, folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    target = f"{kind(folder, f'mine_{uuid4().hex}')}:Env"
+    with confine(target, sandbox=sandbox(name)) as env:
+        observation, info = env.reset(seed=0)
+    assert (observation, info["module"].partition(".")[0]) == (4, target.partition(":")[0].partition(".")[0])
+
+
+@pytest.mark.parametrize("name", ["landlock", "bubblewrap", "process"])
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+@pytest.mark.parametrize("how", ["-c", "script.py"])
+def test_a_module_of_the_current_folder_is_found_by_make(how, mode, name):
+    code = (
+        "import ludus\nfrom ludus.sandbox import Sandbox\n"
+        f"with ludus.make('mine:Env', isolation=Sandbox({name!r})) as env:\n    print(env.reset(seed=0)[0])\n"
+    )
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, mode)
+        write(Path(place, "mine.py"))
+        write(Path(place, "script.py"), code)
+        words = ["-c", code] if how == "-c" else ["script.py"]
+        variables = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(ludus.__file__).parents[1])}
+        command = [sys.executable, *words]
+        done = subprocess.run(command, cwd=place, env=variables, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("4\n", 0), done.stderr
+
+
+@pytest.mark.parametrize("name", ["landlock", "bubblewrap"])
+def test_the_neighbours_of_a_module_are_not_seen(name, folder):
+    """Not even by name, and nothing below them."""
+    secret = write(folder / "private" / "notes.txt", "mine")
+    target = f"mine_{uuid4().hex}"
+    tried = f"""
+        seen = []
+        for place in ({str(folder)!r}, {str(secret.parent)!r}):
+            try:
+                seen += [name for name in os.listdir(place) if name != "{target}.py"]
+            except OSError:
+                pass
+        return 4, {{"seen": seen}}
+"""
+    write(folder / f"{target}.py", "import os\n" + SOURCE.replace('        return 4, {"module": __name__}\n', tried))
+    with confine(f"{target}:Env", sandbox=sandbox(name)) as env:
+        assert env.reset(seed=0)[1]["seen"] == []
