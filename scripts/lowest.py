@@ -37,7 +37,9 @@ def pinned(requirement: Requirement) -> str:
 
 def run(*command: object, folder: Path = ROOT) -> None:
     """Run a command; its failure is ours."""
-    subprocess.run([str(part) for part in command], cwd=folder, check=True)
+    done = subprocess.run([str(part) for part in command], cwd=folder, check=False)
+    if done.returncode:
+        sys.exit(f"lowest: expected success, got {done.returncode} from {' '.join(map(str, command[:5]))} …")
 
 
 def main(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """What `lowest.py` runs beside the lowest versions, outside the repository: each function uses some of them.
 
-    python scripts/lowest_trial.py numpy==1.26 numba==0.60 …
+    python scripts/lowest_trial.py numpy==2 numba==0.60 …
 
 All are tried, so that one run tells every bound that is too low.
 """
@@ -31,6 +31,12 @@ def one_environment() -> None:
             if name != "open/Echo-v0":
                 observation = env.step(env.action_space.sample()).observation
             assert env.observation_space.contains(observation), observation
+    pixel = ludus.spaces.Box(0, 255, (1,), "uint8")
+    try:
+        wrapped = pixel.decode([-1])  # NumPy 1 makes 255 of it
+    except ludus.errors.LudusError:
+        wrapped = None
+    assert wrapped is None, wrapped
     spec = ludus.spec("CartPole-v1")
     assert ludus.EnvSpec.from_json(spec.to_json()) == spec
 
