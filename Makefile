@@ -17,7 +17,7 @@ export NO_MKDOCS_2_WARNING := 1
 .DELETE_ON_ERROR:
 # One check at a time, in the order written: the first failure is the last thing printed.
 .NOTPARALLEL:
-.PHONY: help demo test lock lock-check lint types imports system peers unit docs dist bench format clean distclean
+.PHONY: help demo test lock lock-check lint types imports system peers unit docs dist lowest bench format clean distclean
 
 help:
 	@echo "make demo       install Ludus here and run its demo"
@@ -29,6 +29,7 @@ help:
 	@echo "  make unit     pytest: tests, doctests, coverage"
 	@echo "  make docs     the site, into build/site"
 	@echo "  make dist     wheel and sdist, into dist/, each tried outside the repository"
+	@echo "make lowest     install the lowest versions that pyproject.toml allows, and try them; not part of make test"
 	@echo "make bench      measure beside other libraries, write docs/benchmarks.md; then every script in benchmarks/"
 	@echo "make format     let ruff fix and format what it can"
 	@echo "make lock       write requirements/dev.lock anew, after pyproject.toml changed; UPGRADE=1: newest versions"
@@ -71,6 +72,10 @@ dist: $(VENV)/.dev
 	@rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/python scripts/smoke.py dist/*
+
+# Downloads a quarter of a gigabyte: by hand, whenever a bound or what we use of a library changes.
+lowest: $(VENV)/.dev
+	$(BIN)/python scripts/lowest.py build/lowest
 
 bench: $(VENV)/.dev $(PEERS:%=build/peers/%/.installed) build/peers/openenv/.installed
 	$(BIN)/python benchmarks/suite $(PEER_PYTHONS:%=--peers %) --json build/benchmarks.json --page docs/benchmarks.md

@@ -24,7 +24,7 @@ import ludus
 
 home = Path(ludus.__file__).resolve()
 assert home.is_relative_to(Path(sys.prefix).resolve()), f"expected the installed ludus, got {home}"
-assert version("ludus") == ludus.__version__, (version("ludus"), ludus.__version__)
+assert version("ludus-rl") == ludus.__version__, (version("ludus-rl"), ludus.__version__)
 assert (files("ludus") / "py.typed").is_file(), "py.typed is not in the distribution"
 
 with ludus.make("GridWorld-v0") as env:

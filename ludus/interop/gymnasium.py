@@ -113,7 +113,8 @@ def _bring(namespace: str) -> None:
     module, extra = BROUGHT_BY[namespace]
     if find_spec(module) is None:
         raise MissingExtra(
-            f'gymnasium/{namespace}: expected the module {module!r}, got none; pip install "ludus[gymnasium,{extra}]"',
+            f"gymnasium/{namespace}: expected the module {module!r}, got none; "
+            f'pip install "ludus-rl[gymnasium,{extra}]"',
             name=module,
         )
     import_module(module)

@@ -7,7 +7,7 @@ try:
     from gymnasium.envs import registration
 except ModuleNotFoundError as error:
     raise MissingExtra(
-        'ludus.interop.gymnasium: expected the package gymnasium, got none; pip install "ludus[gymnasium]"',
+        'ludus.interop.gymnasium: expected the package gymnasium, got none; pip install "ludus-rl[gymnasium]"',
         name="gymnasium",
     ) from error
 

@@ -4,7 +4,11 @@ from typing import Any
 
 from ludus.core import EnvSpec
 
-__all__ = ["owner"]
+__all__ = ["DISTRIBUTION", "MODULE", "owner", "package_of"]
+
+MODULE = "ludus"
+DISTRIBUTION = "ludus-rl"
+"""What our own package is installed as; `ludus` in the package index is somebody else's."""
 
 
 def owner(spec: EnvSpec) -> str:
@@ -14,3 +18,13 @@ def owner(spec: EnvSpec) -> str:
         entry_point = entry_point.func
     module = entry_point.partition(":")[0] if isinstance(entry_point, str) else getattr(entry_point, "__module__", None)
     return str(module or "unknown").partition(".")[0]
+
+
+def package_of(spec: EnvSpec) -> str:
+    """What to install for an environment that nobody announced: our own distribution, or else the owner by its module.
+
+    >>> package_of(EnvSpec("Maze-v0", "mazes.big:Maze")), package_of(EnvSpec("Grid-v0", "ludus.envs.teaching:Grid"))
+    ('mazes', 'ludus-rl')
+    """
+    found = owner(spec)
+    return DISTRIBUTION if found == MODULE else found

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from ludus.core import EnvId, EnvSpec
 from ludus.errors import EntryPointError, LudusError, MalformedId
 from ludus.registry.catalog import Entry, is_catalog, locate, read_catalog
+from ludus.registry.ownership import DISTRIBUTION
 
 __all__ = ["Claim", "Findings", "Problem", "announcing", "discover"]
 
@@ -62,7 +63,7 @@ def discover() -> Findings:
     from pathlib import Path
 
     findings = Findings()
-    findings.take("ludus", read_catalog(Path(__file__).parents[1] / "envs" / "catalog.toml"))
+    findings.take(DISTRIBUTION, read_catalog(Path(__file__).parents[1] / "envs" / "catalog.toml"))
     for package, distribution in sorted(announcing(), key=lambda one: one[0]):
         _read_distribution(package, distribution, findings)
     return findings

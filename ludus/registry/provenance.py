@@ -8,13 +8,13 @@ from typing import Any, Literal, NamedTuple
 
 from ludus.core import EnvSpec
 from ludus.registry.elsewhere import ADAPTERS
+from ludus.registry.ownership import DISTRIBUTION, MODULE
 from ludus.registry.shared import registry
 
 __all__ = ["LEVELS", "Author", "Level", "authors", "authors_ahead"]
 
 Level = Literal["built-in", "first-party", "third-party"]
 LEVELS: tuple[Level, ...] = ("built-in", "first-party", "third-party")
-OURS = "ludus"
 SITES = ("site-packages", "dist-packages")
 NAMED = r"(?<![\w.:/])([A-Za-z_][\w.]*):[A-Za-z_]"
 
@@ -29,6 +29,9 @@ class Author(NamedTuple):
         return f"{self.level}: {', '.join(self.names)}"
 
 
+BUILT_IN = Author("built-in", (MODULE, DISTRIBUTION))
+
+
 def authors(spec: EnvSpec) -> tuple[Author, ...]:
     """Everybody whose code the spec runs: that of the environment, of its wrappers, of who announced it."""
     announcer = registry.announcer(spec)
@@ -38,7 +41,7 @@ def authors(spec: EnvSpec) -> tuple[Author, ...]:
             found += _environment(entry_point, spec.kwargs)
     for wrapper in spec.additional_wrappers:
         module = wrapper.entry_point.partition(":")[0]
-        found.append(Author("built-in", (OURS,)) if _top(module) == OURS else _located(_top(module), None))
+        found.append(BUILT_IN if _top(module) == MODULE else _located(_top(module), None))
     return tuple(dict.fromkeys(found))
 
 
@@ -46,7 +49,7 @@ def authors_ahead(target: str) -> tuple[Author, ...]:
     """Whose code would run merely to find out what a text means; nobody's where it is an id."""
     module, colon, _ = target.partition(":")
     if colon:
-        return (Author("built-in", (OURS,)),) if _top(module) == OURS else (_located(_top(module), None),)
+        return (BUILT_IN,) if _top(module) == MODULE else (_located(_top(module), None),)
     library = target.partition("/")[0]
     return (Author("third-party", (library,)),) if library in ADAPTERS.values() and "/" in target else ()
 
@@ -56,12 +59,12 @@ def _environment(entry_point: Any, arguments: dict[str, Any]) -> Iterator[Author
         entry_point = entry_point.func
     named = isinstance(entry_point, str)
     module = entry_point.partition(":")[0] if named else str(getattr(entry_point, "__module__", None) or "")
-    if _top(module) != OURS:
+    if _top(module) != MODULE:
         yield _located(_top(module), None if named else entry_point)
     elif not named or module.startswith("ludus.envs."):
-        yield Author("built-in", (OURS,))
+        yield BUILT_IN
     else:  # code of ours that runs what its arguments name
-        yield Author("third-party", (ADAPTERS.get(module, OURS),))
+        yield Author("third-party", (ADAPTERS.get(module, MODULE),))
         yield from (_located(_top(one), None) for one in _named_in(arguments))
 
 

@@ -10,7 +10,7 @@ from ludus.errors import DuplicateId, listing
 from ludus.registry.elsewhere import from_elsewhere
 from ludus.registry.index import Index
 from ludus.registry.notice import notice
-from ludus.registry.ownership import owner
+from ludus.registry.ownership import DISTRIBUTION, MODULE, owner, package_of
 from ludus.registry.plugins import Claim, Findings
 from ludus.registry.registration import SpecFields, spec_of
 from ludus.registry.search import id_order
@@ -18,8 +18,6 @@ from ludus.registry.target import read_target
 from ludus.registry.unknown import UnknownKey, unknown
 
 __all__ = ["Registry"]
-
-OURS = "ludus"
 
 
 class Registry(Mapping[str, EnvSpec]):
@@ -67,7 +65,7 @@ class Registry(Mapping[str, EnvSpec]):
             index.check_aliases(spec)
             if known is not None:
                 notice(f"{spec.id}: registered again by {owner(spec)}; the new one takes its place", UserWarning)
-            index.enter(Claim(owner(spec), spec) if known is None else known._replace(spec=spec))
+            index.enter(Claim(package_of(spec), spec) if known is None else known._replace(spec=spec))
         return spec
 
     @contextmanager
@@ -120,7 +118,9 @@ class Registry(Mapping[str, EnvSpec]):
         """The installed package, or else the module, that an environment comes from."""
         with self._open() as index:
             claim = index.claims.get(spec.id)
-            return claim.package if claim is not None and claim.spec.entry_point == spec.entry_point else owner(spec)
+            return (
+                claim.package if claim is not None and claim.spec.entry_point == spec.entry_point else package_of(spec)
+            )
 
     def announcer(self, spec: EnvSpec) -> str | None:
         """The installed package that announced an environment; None where none did, or Ludus itself."""
@@ -128,13 +128,13 @@ class Registry(Mapping[str, EnvSpec]):
             claim = index.claims.get(spec.id)
         if claim is None or claim.spec.entry_point != spec.entry_point or not claim.announced:
             return None
-        return claim.package if claim.package != OURS else None
+        return claim.package if claim.package != DISTRIBUTION else None
 
     def announcers(self, module: str) -> list[str]:
         """The installed packages that announce environments whose code is in a top-level module."""
         with self._open() as index:
-            claims = [claim for claim in index.claims.values() if claim.announced and claim.package != OURS]
-        return sorted({claim.package for claim in claims if owner(claim.spec) == module != OURS})
+            claims = [claim for claim in index.claims.values() if claim.announced and claim.package != DISTRIBUTION]
+        return sorted({claim.package for claim in claims if owner(claim.spec) == module != MODULE})
 
     def problems(self) -> list[str]:
         """What installed packages announce and cannot be used, a sentence each."""

@@ -54,7 +54,6 @@ def _ffmpeg() -> Any:
         import imageio_ffmpeg
     except ImportError as error:
         raise MissingExtra(
-            'video: expected imageio-ffmpeg to be installed, got no such package; pip install "ludus[video]", '
-            "or write a .gif, which needs nothing"
+            'video: expected imageio-ffmpeg to be installed, got no such package; pip install "ludus-rl[video]"'
         ) from error
     return imageio_ffmpeg

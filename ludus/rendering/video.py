@@ -19,7 +19,7 @@ WRITERS = {".gif": GifWriter, ".mp4": Mp4Writer}
 class VideoWriter:
     """A video file that grows with each `append`; it exists from the first frame on, and is complete when closed.
 
-    `.mp4` needs the extra `ludus[video]`, `.gif` needs nothing.
+    Both need the extra: `pip install "ludus-rl[video]"`.
 
     >>> import tempfile
     >>> import numpy as np

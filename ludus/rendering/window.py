@@ -124,13 +124,13 @@ def _pygame() -> Any:
         import pygame
     except ImportError as error:
         raise MissingExtra(
-            'window: expected pygame-ce to be installed, got no such package; pip install "ludus[window]", '
+            'window: expected pygame-ce to be installed, got no such package; pip install "ludus-rl[window]", '
             'or use render_mode="rgb_array" or "ansi", which need nothing'
         ) from error
     if not hasattr(pygame, "Window"):
         raise MissingExtra(
             f"window: expected pygame-ce 2.5 or later, got pygame {pygame.version.ver}; "
-            'pip uninstall pygame, then pip install "ludus[window]"'
+            'pip uninstall pygame, then pip install "ludus-rl[window]"'
         )
     return pygame
 

@@ -31,5 +31,5 @@ def loaded(entry_point: str) -> Any:
     except ModuleNotFoundError as error:
         package = (error.name or "server").partition(".")[0]
         raise MissingExtra(
-            f"serve: expected the packages of the extra 'serve', got no {package}; pip install 'ludus[serve]'"
+            f"serve: expected the packages of the extra 'serve', got no {package}; pip install 'ludus-rl[serve]'"
         ) from error

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ludus.registry import list_envs, registry
+from ludus.registry.ownership import DISTRIBUTION
 from ludus.serve.access import Access
 from ludus.serve.listening import Listening
 from ludus.serve.plan import Plan
@@ -12,8 +13,6 @@ from ludus.serve.settings import Settings
 
 __all__ = ["built_in", "show"]
 
-OWN = "ludus"
-
 
 def built_in() -> list[str]:
     """The environments that come with the library and need nothing else.
@@ -21,7 +20,7 @@ def built_in() -> list[str]:
     >>> "CartPole-v1" in built_in()
     True
     """
-    offered = (one for one in list_envs() if registry.package(one) == OWN)
+    offered = (one for one in list_envs() if registry.package(one) == DISTRIBUTION)
     return [one.id for one in offered if not one.extras and not one.deprecated]
 
 

@@ -39,7 +39,7 @@ def _imported(name: str) -> ModuleType:
         top = name.partition(".")[0]
         if error.name != top:
             raise
-        hint = f'pip install "ludus[{top}]"' if top in EXTRAS else f"pip install {top}"
+        hint = f'pip install "ludus-rl[{top}]"' if top in EXTRAS else f"pip install {top}"
         raise MissingExtra(f"array library: expected the package {top}, got none; {hint}", name=top) from error
 
 

@@ -85,4 +85,4 @@ def test_a_package_that_is_not_installed_is_one_line_and_exit_code_2(ludus):
 
 def test_by_default_ludus_is_audited_too(ludus, read):
     report = read(ludus("audit", "--no-run", "--json").stdout)
-    assert "ludus" in [one["name"] for one in report["packages"]]
+    assert "ludus-rl" in [one["name"] for one in report["packages"]]

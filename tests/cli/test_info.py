@@ -38,10 +38,10 @@ def test_it_shows_spec_spaces_arguments_and_security(ludus):
 def test_as_json_it_is_complete(ludus, read):
     data = read(ludus("info", "GridWorld", "--json").stdout)
     assert data["spec"]["id"] == "GridWorld-v0"
-    assert data["package"] == "ludus"
+    assert data["package"] == "ludus-rl"
     assert data["security"]["isolation"] == "none"
     assert data["trust"] == {
-        "code": [{"level": "built-in", "names": ["ludus"]}],
+        "code": [{"level": "built-in", "names": ["ludus", "ludus-rl"]}],
         "isolation": "none",
         "reasons": [],
         "granted": False,

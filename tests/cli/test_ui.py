@@ -73,5 +73,5 @@ def test_without_a_web_server_it_says_what_to_install():
     assert done.returncode == 2
     assert (
         done.stderr
-        == "serve: expected the packages of the extra 'serve', got no starlette; pip install 'ludus[serve]'\n"
+        == "serve: expected the packages of the extra 'serve', got no starlette; pip install 'ludus-rl[serve]'\n"
     )

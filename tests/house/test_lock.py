@@ -11,10 +11,10 @@ HASH = f"--hash=sha256:{'a' * 64}"
 PROJECT = {
     "build-system": {"requires": ["hatchling>=1.27"]},
     "project": {
-        "name": "Ludus",
+        "name": "Ludus_RL",
         "dependencies": ["numpy>=1.26"],
         "optional-dependencies": {
-            "dev": ["ludus[test]", "ruff==0.1"],
+            "dev": ["ludus-rl[test]", "ruff==0.1"],
             "test": ["pytest>=8", "old; python_version < '3'"],
             "other": ["torch"],
         },

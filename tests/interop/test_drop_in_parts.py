@@ -367,9 +367,9 @@ def test_a_person_plays_and_a_callback_follows(monkeypatch):
 
 @pytest.mark.skipif(find_spec("torch") is not None or find_spec("jax") is not None, reason="nothing is missing")
 def test_conversions_name_what_is_missing():
-    with pytest.raises(MissingExtra, match=r'expected the package torch, got none; pip install "ludus\[torch\]"'):
+    with pytest.raises(MissingExtra, match=r'expected the package torch, got none; pip install "ludus-rl\[torch\]"'):
         conversions.numpy_to_torch(np.zeros(2))
-    with pytest.raises(MissingExtra, match=r'expected the package jax, got none; pip install "ludus\[jax\]"'):
+    with pytest.raises(MissingExtra, match=r'expected the package jax, got none; pip install "ludus-rl\[jax\]"'):
         conversions.numpy_to_jax(np.zeros(2))
     assert conversions.torch_to_numpy(3) == np.array(3)
 

@@ -67,7 +67,7 @@ def test_atari_names_the_extra_to_install():
     with pytest.raises(MissingExtra) as error:
         ludus.make("gymnasium/ALE/Pong-v5")
     assert str(error.value) == (
-        "gymnasium/ALE: expected the module 'ale_py', got none; pip install \"ludus[gymnasium,atari]\""
+        "gymnasium/ALE: expected the module 'ale_py', got none; pip install \"ludus-rl[gymnasium,atari]\""
     )
 
 
@@ -132,7 +132,7 @@ def test_without_gymnasium_the_error_names_the_extra(python):
     error = python("-c", program, code=1).stderr
     assert error.splitlines()[-1] == (
         "ludus.errors.MissingExtra: ludus.interop.gymnasium: expected the package gymnasium, got none; "
-        'pip install "ludus[gymnasium]"'
+        'pip install "ludus-rl[gymnasium]"'
     )
 
 

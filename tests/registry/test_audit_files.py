@@ -109,8 +109,8 @@ def test_without_a_record_nothing_is_called_good(mazes):
 
 
 def test_of_an_editable_package_no_file_is_called_good():
-    report = audit(["ludus"], run=False)
-    assert "ludus: its code is being worked on" in [f"{one.package}: {one.reason}"[:34] for one in report.unchecked]
+    report = audit(["ludus-rl"], run=False)
+    assert "ludus-rl: its code is being worked on" in [f"{one.package}: {one.reason}"[:37] for one in report.unchecked]
 
 
 # --- compiled files: no hash of theirs is recorded ---
@@ -160,13 +160,13 @@ def test_a_package_without_a_licence_is_a_finding(mazes):
 
 
 def test_packages_are_chosen_by_name_or_by_what_they_announce(mazes):
-    assert [one.metadata["Name"] for one in chosen(("LUDUS", "mazes"))] == ["ludus", "mazes"]
-    assert [one.metadata["Name"] for one in chosen(())] == ["mazes", "ludus"]
+    assert [one.metadata["Name"] for one in chosen(("LUDUS_RL", "mazes"))] == ["ludus-rl", "mazes"]
+    assert [one.metadata["Name"] for one in chosen(())] == ["mazes", "ludus-rl"]
     with pytest.raises(InvalidArgument, match="audit: expected installed packages, got 'lakes'"):
         audit(["mazes", "lakes"])
 
 
 def test_what_a_package_needs_is_looked_up_too():
-    found = [one.metadata["Name"] for one in needed(chosen(("ludus",)))]
-    assert {"ludus", "numpy", "msgspec", "llvmlite"} <= set(found)
+    found = [one.metadata["Name"] for one in needed(chosen(("ludus-rl",)))]
+    assert {"ludus-rl", "numpy", "msgspec", "llvmlite"} <= set(found)
     assert "gymnasium" not in found

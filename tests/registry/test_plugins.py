@@ -305,7 +305,7 @@ def test_a_third_claim_does_not_decide_it(site):
 
 def test_a_plugin_may_not_take_the_id_of_a_built_in(site):
     site.install("alpha", {"GridWorld-v0": "alpha:GridWorld"})
-    with pytest.raises(DuplicateId, match="GridWorld-v0: expected one package that has it, got ludus, alpha"):
+    with pytest.raises(DuplicateId, match="GridWorld-v0: expected one package that has it, got ludus-rl, alpha"):
         site.registry().spec("GridWorld-v0")
 
 

@@ -2,12 +2,15 @@
 
 import functools
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 import ludus
 from ludus.core import EnvSpec, Security, Wall, WrapperSpec
 from ludus.errors import InvalidArgument, InvalidType
+from ludus.registry.ownership import DISTRIBUTION
 from ludus.registry.provenance import authors, authors_ahead
 from ludus.registry.resolution import resolve
 from ludus.registry.shared import registry
@@ -42,7 +45,7 @@ def level_of(spec):
 
 def test_built_in_first_party_and_third_party(mazes, site):
     site.write("own/mine.py", "")
-    assert level_of(ludus.spec("CartPole-v1")) == {"built-in: ludus"}
+    assert level_of(ludus.spec("CartPole-v1")) == {"built-in: ludus, ludus-rl"}
     assert level_of(mazes) == {"third-party: mazes-and-more", "third-party: mazes-and-more, sample_module"}
 
 
@@ -74,7 +77,7 @@ def test_what_cannot_be_placed_is_third_party(entry_point):
 def test_wrappers_count_too():
     wrappers = (WrapperSpec("W", "msgspec:W"), WrapperSpec("C", "ludus.wrappers:C"))
     spec = EnvSpec("A-v0", GRID, additional_wrappers=wrappers)
-    assert level_of(spec) == {"built-in: ludus", "third-party: msgspec"}
+    assert level_of(spec) == {"built-in: ludus, ludus-rl", "third-party: msgspec"}
 
 
 @pytest.mark.parametrize(
@@ -216,3 +219,25 @@ def test_a_call_that_says_nothing_clear_is_refused():
     with pytest.raises(InvalidType, match="trust: expected a level or the name of a package, got 3"):
         trust(3, "sandbox")
     assert words() == {}
+
+
+@pytest.mark.parametrize("name", ["ludus", "ludus-rl", "Ludus_RL"])
+def test_our_own_package_goes_by_its_module_and_by_what_is_installed(name):
+    trust(name, "process")
+    assert demand(ludus.spec("CartPole-v1")).isolation == "process"
+
+
+def test_another_package_of_our_modules_name_is_not_built_in(site, samples, shared, monkeypatch):
+    """`ludus` in the package index is somebody else's: what it announces is a third party's."""
+    site.install("ludus", {"other/Count-v0": samples("Count")})
+    fresh = site.registry()
+    len(fresh)
+    monkeypatch.setattr(registry, "_index", fresh._index)
+    assert "third-party: ludus" in level_of(fresh["other/Count-v0"])
+    assert fresh.package(fresh["other/Count-v0"]) == "ludus"
+    assert fresh.package(ludus.spec("CartPole-v1")) == "ludus-rl"
+
+
+def test_what_is_built_in_is_installed_by_the_projects_name():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert project["name"] == DISTRIBUTION

@@ -14,8 +14,6 @@ from PIL import Image, ImageSequence
 from ludus.errors import InvalidArgument, MissingExtra
 from ludus.rendering import VideoWriter, write_video
 from ludus.rendering.gif import GifWriter
-from ludus.rendering.lzw import lzw
-from ludus.rendering.palette import to_palette
 from tests.core.wording import says
 from tests.rendering.walk import Walk
 
@@ -104,19 +102,70 @@ def test_what_was_compressed_can_be_read(size, bits, tmp_path):
         assert np.array_equal(read_gif(write_video(tmp_path / "a.gif", [frame], fps=10))[0][0], frame)
 
 
-def test_a_run_is_compressed():
-    assert len(lzw(bytes(10_000), 2)) < 200
+def test_a_run_is_compressed(tmp_path):
+    assert write_video(tmp_path / "a.gif", [np.zeros((100, 100, 3), np.uint8)]).stat().st_size < 300
 
 
-def test_a_palette_is_exact_when_it_can_be_and_never_too_large():
-    few = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
-    colors, indices = to_palette(few)
-    assert np.array_equal(colors[indices], few)
-    many = np.random.default_rng(0).integers(0, 256, (50, 50, 3), dtype=np.uint8)
-    colors, indices = to_palette(many, limit=16)
-    assert len(colors) == 16
-    assert indices.max() == 15
-    assert np.abs(colors[indices].astype(int) - many).mean() < 50
+@pytest.mark.parametrize("count", [2, 3, 4, 128, 254, 255])
+def test_what_changed_is_exact_up_to_255_colors(count, tmp_path):
+    rng = np.random.default_rng(count)
+    first = np.full((40, 50, 3), 9, np.uint8)
+    colors = np.stack((np.arange(count), 255 - np.arange(count), np.full(count, 7)), axis=1).astype(np.uint8)
+    second = first.copy()
+    second[5:35, 3:47] = colors[rng.permutation(np.arange(30 * 44) % count).reshape(30, 44)]
+    second[10:20, 10:20] = 9
+    third = second.copy()
+    third[0, 0] = third[39, 49] = 200  # so that nearly all of the rectangle is what did not change
+    third[12, 12] = (1, 2, 3)
+    frames, _, _ = read_gif(write_video(tmp_path / "a.gif", [first, second, third], fps=10))
+    for got, wanted in zip(frames, (first, second, third), strict=True):
+        assert np.array_equal(got, wanted)
+
+
+def test_every_index_of_a_gif_is_in_its_color_table(tmp_path):
+    """Readers differ about indices beyond it, the transparent one too: browsers take them, others give up."""
+    for count in (1, 2, 4, 16, 255):
+        shades = (np.arange(256) % count).astype(np.uint8).reshape(16, 16)
+        frames = [np.repeat(one[:, :, None], 3, axis=2) for one in (np.full_like(shades, 255), shades)]
+        data = write_video(tmp_path / "a.gif", frames, fps=10).read_bytes()
+        for table, clear in tables(data):
+            assert clear < table
+
+
+def tables(data):
+    """For each image: how many colours its table has, and which of them is transparent."""
+    start = 0
+    while (start := data.find(b"\x21\xf9\x04\x05", start)) >= 0:
+        assert data[start + 8 : start + 9] == b","
+        flags = data[start + 17]
+        assert flags & 0x80, "a table of its own"
+        yield 2 << (flags & 7), data[start + 6]
+        start += 18
+
+
+def test_the_same_frames_give_the_same_bytes(tmp_path):
+    rng = np.random.default_rng(0)
+    frames = [*episode(), *rng.integers(0, 256, (2, 60, 180, 3), dtype=np.uint8)]
+    first, second = (write_video(tmp_path / name, frames, fps=24).read_bytes() for name in ("a.gif", "b.gif"))
+    assert first == second
+
+
+def test_a_view_of_a_larger_array_is_a_frame_too(tmp_path):
+    large = np.random.default_rng(0).integers(0, 200, (20, 30, 3), dtype=np.uint8)
+    frames, _, _ = read_gif(write_video(tmp_path / "a.gif", [large[::2, ::-3], large[1::2, ::3]], fps=10))
+    assert np.array_equal(frames[1], large[1::2, ::3])
+
+
+def test_a_gif_holds_no_frames_but_the_last(tmp_path):
+    """An hour of them needs no more memory than one."""
+    writer = GifWriter(tmp_path / "a.gif", 10)
+    sizes = []
+    for shade in range(4):
+        writer.append(np.full((300, 400, 3), shade, np.uint8))
+        writer._file.flush()
+        sizes.append((tmp_path / "a.gif").stat().st_size)
+    writer.close()
+    assert sizes == sorted(set(sizes)), "each is in the file before the next comes"
 
 
 # --- mp4 ---
@@ -141,24 +190,30 @@ def test_odd_sides_get_one_more_pixel_and_nothing_is_stretched(tmp_path):
     assert read[1, 10, 40, 0] > 225
 
 
-def test_without_ffmpeg_the_error_names_the_extra(monkeypatch, tmp_path):
+# --- both ---
+
+
+@pytest.mark.parametrize(
+    ("file", "module", "package"), [("a.mp4", "imageio_ffmpeg", "imageio-ffmpeg"), ("a.gif", "PIL", "Pillow")]
+)
+def test_without_its_library_the_error_names_the_extra_and_no_file_is_left(
+    file, module, package, monkeypatch, tmp_path
+):
     load = builtins.__import__
 
     def missing(name, *arguments, **options):
-        if name == "imageio_ffmpeg":
+        if name == module:
             raise ImportError(name)
         return load(name, *arguments, **options)
 
+    frames = list(episode(1))
     monkeypatch.setattr(builtins, "__import__", missing)
     with says(
         MissingExtra,
-        'video: expected imageio-ffmpeg to be installed, got no such package; pip install "ludus[video]", '
-        "or write a .gif, which needs nothing",
+        f'video: expected {package} to be installed, got no such package; pip install "ludus-rl[video]"',
     ):
-        write_video(tmp_path / "a.mp4", episode(1), fps=10)
-
-
-# --- both ---
+        write_video(tmp_path / file, frames, fps=10)
+    assert not (tmp_path / file).exists()
 
 
 def test_frames_are_taken_one_at_a_time(tmp_path):

@@ -198,7 +198,7 @@ def test_without_pygame_the_error_names_the_extra(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", missing)
     with says(
         MissingExtra,
-        'window: expected pygame-ce to be installed, got no such package; pip install "ludus[window]", '
+        'window: expected pygame-ce to be installed, got no such package; pip install "ludus-rl[window]", '
         'or use render_mode="rgb_array" or "ansi", which need nothing',
     ):
         Window().show(FRAME)
@@ -210,7 +210,7 @@ def test_the_other_pygame_is_told_from_the_right_one(monkeypatch):
     with says(
         MissingExtra,
         "window: expected pygame-ce 2.5 or later, got pygame 2.6.1; "
-        'pip uninstall pygame, then pip install "ludus[window]"',
+        'pip uninstall pygame, then pip install "ludus-rl[window]"',
     ):
         Window().show(FRAME)
 

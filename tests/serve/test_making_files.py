@@ -84,7 +84,7 @@ def test_the_containerfile_has_a_user_without_rights_and_starts_the_server(manif
     assert lines[0] == "FROM python:3.11-slim"
     assert lines.index("USER 10001:10001") > lines.index("COPY . /app/")
     assert "EXPOSE 8000" in lines
-    assert words(text, "RUN")[-1] == f"ludus[serve]=={__version__}"
+    assert words(text, "RUN")[-1] == f"ludus-rl[serve]=={__version__}"
     shell, option, script, name = words(text, "ENTRYPOINT")
     assert (shell, option, name) == ("/bin/sh", "-c", "ludus")
     assert '[ -n "$LUDUS_TOKENS" ] || set -- --insecure' in script
@@ -112,7 +112,7 @@ def test_nothing_in_a_manifest_becomes_an_instruction(tmp_path):
 
 
 def test_requirements_come_from_manifest_package_and_openenv(tmp_path):
-    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["ludus", "httpx>=0.27", "numpy>=2"]\n')
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["ludus-rl", "httpx>=0.27", "numpy>=2"]\n')
     (tmp_path / "server").mkdir()
     (tmp_path / "server" / "requirements.txt").write_text("# what it needs\nopenenv>=0.2  # itself\nfastapi\n-r x\n")
     security = {"dependencies": ("NumPy>=1", "chess[uci] ; python_version > '3'")}
@@ -134,9 +134,17 @@ def test_a_requirement_that_is_an_option_or_a_path_is_refused(tmp_path, one):
         requirements(manifest)
 
 
+def test_the_package_that_has_our_modules_name_is_refused(tmp_path):
+    """`ludus` in the package index is somebody else's, and would lie over ours."""
+    kind = type(Manifest(tmp_path, "x", "a:B").security)
+    manifest = Manifest(tmp_path, "maze", "maze:Maze", security=kind(dependencies=("Ludus>=0.1",)))
+    with pytest.raises(InvalidSpec, match="dependencies: expected 'ludus-rl', got 'ludus', which is another's package"):
+        requirements(manifest)
+
+
 def test_the_packages_of_the_host_are_found_with_what_they_need():
-    found = {one.metadata["Name"].lower() for one in closure(["ludus[serve]", "nowhere; sys_platform == 'moon'"])}
-    assert {"ludus", "numpy", "msgspec", "starlette", "uvicorn", "anyio", "rich", "pygments"} <= found
+    found = {one.metadata["Name"].lower() for one in closure(["ludus-rl[serve]", "nowhere; sys_platform == 'moon'"])}
+    assert {"ludus-rl", "numpy", "msgspec", "starlette", "uvicorn", "anyio", "rich", "pygments"} <= found
     assert not {"pytest", "torch", "huggingface-hub"} & found
     with pytest.raises(MissingExtra, match="expected 'nowhere>=1' to be installed in this interpreter"):
         closure(["nowhere>=1"])

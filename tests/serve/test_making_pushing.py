@@ -102,7 +102,7 @@ def test_a_name_that_is_no_repository_is_refused(manifest, name):
 
 def test_without_the_package_the_extra_is_named(manifest, monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'ludus\[push\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'ludus-rl\[push\]'"):
         push_space(manifest, "ada/maze")
 
 

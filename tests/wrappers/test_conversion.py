@@ -129,7 +129,9 @@ def test_a_library_is_named_or_given():
 def test_a_missing_library_names_the_extra(kind, extra):
     with pytest.raises(MissingExtra) as error:
         kind(ludus.make("GridWorld-v0"))
-    assert str(error.value) == (f'array library: expected the package {extra}, got none; pip install "ludus[{extra}]"')
+    assert str(error.value) == (
+        f'array library: expected the package {extra}, got none; pip install "ludus-rl[{extra}]"'
+    )
 
 
 # --- environments ---

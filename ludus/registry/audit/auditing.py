@@ -30,9 +30,9 @@ def audit(packages: Sequence[str] = (), *, run: bool = True, registry: Registry 
     Without names, at Ludus and all packages that announce environments. Each environment is run for a short episode
     behind a wall, unless `run` is false. InvalidArgument names a package that is not installed.
 
-    >>> report = audit(["ludus"], run=False)
+    >>> report = audit(["ludus-rl"], run=False)
     >>> [(one.name, one.licence) for one in report.packages]
-    [('ludus', 'Apache-2.0 OR MIT')]
+    [('ludus-rl', 'Apache-2.0 OR MIT')]
     """
     distributions = chosen(tuple(packages))
     work = _Work(run, shared if registry is None else registry)

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from ludus.errors import InvalidArgument, listing
+from ludus.registry.ownership import DISTRIBUTION
 from ludus.registry.plugins import announcing
 from ludus.wire.failures import clean
 
-__all__ = ["OURS", "chosen", "is_editable", "licence", "name_of", "needed", "normal", "version_of"]
+__all__ = ["chosen", "is_editable", "licence", "name_of", "needed", "normal", "version_of"]
 
-OURS = "ludus"
 LONGEST = 80
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -27,7 +27,7 @@ def chosen(names: tuple[str, ...]) -> list[Distribution]:
     installed = _installed()
     if not names:
         found = [normal(package) for package, _ in announcing()]
-        return [installed[name] for name in dict.fromkeys([*sorted(found), OURS]) if name in installed]
+        return [installed[name] for name in dict.fromkeys([*sorted(found), DISTRIBUTION]) if name in installed]
     unknown = [name for name in names if normal(name) not in installed]
     if unknown:
         raise InvalidArgument(f"audit: expected installed packages, got {listing(map(repr, unknown))}")

@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 
 from ludus.errors import MissingExtra
+from ludus.registry.ownership import DISTRIBUTION, MODULE
 from ludus.sandbox.mounts import PACKAGE
-from ludus.serve.making.requirements import SELF, name_of
+from ludus.serve.making.requirements import name_of
 
 __all__ = ["closure", "copy_packages"]
 
@@ -47,8 +48,8 @@ def copy_packages(packages: Sequence[Distribution], target: Path) -> None:
     for package in packages:
         for source, name in _files(package):
             _copy(source, target / name)
-    if any(name_of(str(one.metadata["Name"])) == SELF for one in packages):
-        shutil.copytree(PACKAGE, target / SELF, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.nb[ci]"))
+    if any(name_of(str(one.metadata["Name"])) == DISTRIBUTION for one in packages):
+        shutil.copytree(PACKAGE, target / MODULE, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.nb[ci]"))
 
 
 def _installed(requirement: str, name: str) -> Distribution | None:
@@ -70,7 +71,7 @@ def _extras(requirement: str) -> list[str]:
 
 
 def _required(package: Distribution, extra: str) -> Iterator[str]:
-    own = _of_sources() if name_of(str(package.metadata["Name"])) == SELF else None
+    own = _of_sources() if name_of(str(package.metadata["Name"])) == DISTRIBUTION else None
     if own is not None:
         yield from own["optional-dependencies"].get(extra, []) if extra else own["dependencies"]
         return
@@ -86,7 +87,7 @@ def _of_sources() -> dict[str, Any] | None:
     if not path.is_file():
         return None
     project: Any = msgspec.toml.decode(path.read_bytes()).get("project", {})
-    return project if project.get("name") == SELF else None
+    return project if project.get("name") == DISTRIBUTION else None
 
 
 def _files(package: Distribution) -> Iterator[tuple[Path, str]]:

@@ -82,7 +82,7 @@ def _hub() -> Any:
         return import_module("huggingface_hub")
     except ImportError as error:
         raise MissingExtra(
-            "push: expected the package 'huggingface_hub', got none; pip install 'ludus[push]'"
+            "push: expected the package 'huggingface_hub', got none; pip install 'ludus-rl[push]'"
         ) from error
 
 

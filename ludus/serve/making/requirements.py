@@ -8,11 +8,11 @@ import msgspec
 
 from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidSpec, shorten
+from ludus.registry.ownership import DISTRIBUTION, MODULE
 from ludus.serve.manifest import Manifest
 
-__all__ = ["SELF", "name_of", "requirements"]
+__all__ = ["name_of", "requirements"]
 
-SELF = "ludus"
 VERSION = "ludus:__version__"
 """By name: the house itself is above its rooms."""
 PROJECT = "pyproject.toml"
@@ -24,7 +24,7 @@ def requirements(manifest: Manifest) -> list[str]:
     """Ludus itself with what serves, then those of the manifest, of the package and of OpenEnv's file.
 
     >>> requirements(Manifest(Path("maze"), "maze", "maze:Maze"))[0].partition("==")[0]
-    'ludus[serve]'
+    'ludus-rl[serve]'
     """
     asked = [*manifest.security.dependencies, *_of_project(manifest.folder), *_of_openenv(manifest)]
     found: dict[str, str] = {}
@@ -32,8 +32,10 @@ def requirements(manifest: Manifest) -> list[str]:
         if not REQUIREMENT.fullmatch(one.strip()):
             raise InvalidSpec(f"dependencies: expected a requirement like 'numpy>=2', got {shorten(one)}")
         found.setdefault(name_of(one), one.strip())
-    found.pop(SELF, None)
-    return [f"{SELF}[serve]=={load_entry_point(VERSION)}", *found.values()]
+    if MODULE in found:
+        raise InvalidSpec(f"dependencies: expected {DISTRIBUTION!r}, got {MODULE!r}, which is another's package")
+    found.pop(DISTRIBUTION, None)
+    return [f"{DISTRIBUTION}[serve]=={load_entry_point(VERSION)}", *found.values()]
 
 
 def name_of(requirement: str) -> str:

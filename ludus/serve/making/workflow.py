@@ -23,7 +23,7 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: "3.11"
-      - run: python -m pip install "ludus[serve]" pytest {install}
+      - run: python -m pip install "ludus-rl[serve]" pytest {install}
       - run: ludus check .
       - run: python -m pytest -q
       - run: ludus build . -t {name}:${{{{ github.sha }}}} --engine docker

@@ -129,7 +129,7 @@ def _served(folder: Folder) -> dict[str, Report]:
 
         running = serve(str(folder.path), port=0, block=False)
     except ImportError as error:
-        why = f"the packages that serve are missing: {error}; pip install 'ludus[serve]'"
+        why = f"the packages that serve are missing: {error}; pip install 'ludus-rl[serve]'"
         if folder.manifest.kind == "asgi":
             return {"service": Report(folder.name, (rule,), (Finding("error", rule, why, "install what it needs"),))}
         return {"service": Report(folder.name, (), (), {rule: why})}
