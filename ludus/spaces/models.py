@@ -1,12 +1,12 @@
 """Models: dataclasses, msgspec Structs and Pydantic models, read as fields with types and defaults."""
 
+from abc import ABCMeta
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import MISSING, field, is_dataclass, make_dataclass
-from dataclasses import fields as dataclass_fields
 from dataclasses import dataclass as plain_dataclass
+from dataclasses import fields as dataclass_fields
 from inspect import Parameter, signature
-from abc import ABCMeta
 from types import MemberDescriptorType
 from typing import Any, NamedTuple, get_args, get_type_hints
 

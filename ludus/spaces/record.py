@@ -18,7 +18,16 @@ from ludus.spaces.dict import Dict
 from ludus.spaces.field_containers import UnionField, field_from_arguments
 from ludus.spaces.field_types import FieldType, NoneField
 from ludus.spaces.mask import exclusive
-from ludus.spaces.models import NO_DEFAULT, ModelField, StandIn, constructor, is_shareable, model_fields, runs_code, standin_model
+from ludus.spaces.models import (
+    NO_DEFAULT,
+    ModelField,
+    StandIn,
+    constructor,
+    is_shareable,
+    model_fields,
+    runs_code,
+    standin_model,
+)
 from ludus.spaces.space import Space, Violation, same_data
 
 __all__ = ["Default", "Record"]
@@ -284,7 +293,7 @@ action.steps: expected Discrete(4, start=1), got 9
         """The fields that an object has; None where it has none of them."""
         if isinstance(x, Mapping):
             return dict(x)
-        if x is None or isinstance(x, type | str | bytes | int | float | list | tuple) and not hasattr(x, "_fields"):
+        if x is None or (isinstance(x, type | str | bytes | int | float | list | tuple) and not hasattr(x, "_fields")):
             return None
         found = {name: getattr(x, name) for name in self.fields if hasattr(x, name)}
         return found or None
