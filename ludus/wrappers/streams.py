@@ -38,7 +38,8 @@ class LaneStreams:
         self._numbers = np.zeros(count, dtype=np.int64)
         self._drawn: npt.NDArray[np.bool_] | None = None
         """Draws made ahead, for each lane; those before `_at` are used up."""
-        self._at = np.arange(count, dtype=np.int64) * AHEAD
+        self._ends = np.arange(1, count + 1, dtype=np.int64) * AHEAD
+        self._at = self._ends.copy()
         self._left = 0
         """How many draws every lane has at least."""
 
@@ -69,8 +70,7 @@ class LaneStreams:
         for lane, seed in seeds.items():
             if seed is not None:
                 self._seeds[lane], self._streams[lane] = int(seed), None
-                self._at[lane] = (lane + 1) * AHEAD
-                self._left = 0
+                self._at[lane], self._left = self._ends[lane], 0
 
     # --- draws ---
 
@@ -86,18 +86,16 @@ class LaneStreams:
         return found
 
     def _draw(self, probability: float) -> None:
-        """Draw ahead in every lane."""
+        """Draw ahead in every lane that has few draws left."""
         if self._drawn is None:
-            self._drawn, self._at = np.zeros(len(self._at) * AHEAD, np.bool_), self._at + AHEAD
+            self._drawn = np.zeros(len(self._at) * AHEAD, np.bool_)
         bound = np.uint64(ceil(probability * 2**53) << 11)  # of the 53 bits that a number from 0 to 1 has
-        for lane, at in enumerate(self._at.tolist()):
-            first, end = lane * AHEAD, (lane + 1) * AHEAD
-            if at == first:
-                continue
-            rest = end - at
-            if rest:
-                self._drawn[first : first + rest] = self._drawn[at:end].copy()
+        left = self._ends - self._at
+        for lane in np.flatnonzero(left < AHEAD // 2).tolist():
+            rest, at, end = int(left[lane]), int(self._at[lane]), int(self._ends[lane])
+            first = end - AHEAD
+            self._drawn[first : first + rest] = self._drawn[at:end].copy()
             raw: Any = self[lane].bit_generator.random_raw(AHEAD - rest)
             self._drawn[first + rest : end] = raw < bound
             self._at[lane] = first
-        self._left = AHEAD
+        self._left = int((self._ends - self._at).min())

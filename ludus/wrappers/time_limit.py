@@ -44,6 +44,7 @@ class TimeLimit(Cutting):
             self._due = self._clock + self._max_episode_steps
         else:
             self._begun_at[begun] = self._clock
+            self._due = min(self._due, self._clock + self._max_episode_steps)
         return observation, info
 
     def step(self, action: Any) -> Step[Any]:
