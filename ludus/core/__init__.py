@@ -6,6 +6,7 @@ Not here: concrete wrappers, executors and environments.
 from ludus.core.autoreset import AutoresetMode
 from ludus.core.env import Env
 from ludus.core.episode import Episode, EpisodePlan
+from ludus.core.hooks import ActionWrapper, Hooked, ObservationWrapper, RewardWrapper
 from ludus.core.id import EnvId
 from ludus.core.legacy import LegacyEnv, from_done_step, from_legacy, to_done_step, to_legacy
 from ludus.core.snapshot import Snapshot
@@ -13,7 +14,7 @@ from ludus.core.spec import EnvSpec, Security, Wall, WrapperSpec
 from ludus.core.state import Private
 from ludus.core.step import Info, Step
 from ludus.core.vector_env import VectorEnv
-from ludus.core.wrapper import ActionWrapper, ObservationWrapper, RewardWrapper, Wrapper
+from ludus.core.wrapper import Wrapper
 
 __all__ = [
     "ActionWrapper",
@@ -23,6 +24,7 @@ __all__ = [
     "EnvSpec",
     "Episode",
     "EpisodePlan",
+    "Hooked",
     "Info",
     "LegacyEnv",
     "ObservationWrapper",

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ludus.core.autoreset import AutoresetMode
 from ludus.core.env import Env
 from ludus.core.episode import EpisodePlan
+from ludus.core.step import Info, Step
 from ludus.errors import ContractViolation, InvalidArgument, InvalidType, shorten
 from ludus.spaces import Space
 
@@ -87,12 +88,39 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
             )
         return mask, {key: value for key, value in options.items() if key != "reset_mask"}
 
-    def wrap_lanes(self, wrapper: Any) -> None:
-        """Put a wrapper around every lane, inside the batch: for what has to steer a lane step by step."""
-        raise InvalidType(
-            f"{type(self).__name__}: expected lanes to put {wrapper} around, got a batch of one piece; "
-            "pass it to make_vec as one of its wrappers"
+    # --- some lanes at a time: what wrappers steer single lanes with ---
+
+    def step_masked(self, action: ActT, mask: Mask) -> Step[ObsT]:
+        """Advance the lanes of `mask`, an array of bool; a mask of all lanes is `step`.
+
+        The others stay exactly as they are: their streams do not move, and what has ended stays ended. Their entries
+        are the last observation, reward 0, flags False and no info; their actions are not looked at.
+        """
+        del action, mask
+        raise self._cannot("step_masked(action, mask)", "advances some of its lanes")
+
+    def autoreset(self, mask: Mask) -> tuple[ObsT, Info]:
+        """Begin the next episode in the lanes of `mask`, ended or not, as autoreset begins it.
+
+        That is by `episodes` if there is a plan, and without a seed otherwise. Gives the observations of all lanes, the
+        last ones of the others, and the infos of the lanes begun.
+        """
+        del mask
+        raise self._cannot("autoreset(mask)", "begins episodes in some of its lanes")
+
+    def _cannot(self, method: str, does: str) -> InvalidType:
+        return InvalidType(
+            f"{method}: expected a batch that {does}, got {type(self).__name__}, which defines no such method; "
+            f"define {method}, or wrap each lane, by make_vec(wrappers=[…])"
         )
+
+    def lane_mask(self, mask: Any, name: str = "mask") -> Mask:
+        """`mask` if it is an array of bool with one for each lane; raises InvalidType and InvalidArgument."""
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise InvalidType(f"{name}: expected an array of bool, got {shorten(mask)}")
+        if mask.shape != (self.num_envs,):
+            raise InvalidArgument(f"{name}: expected shape ({self.num_envs},), got {shorten(mask)}")
+        return mask
 
     def fork(self, lanes: Sequence[int] | npt.NDArray[Any]) -> "VectorEnv[ObsT, ActT]":
         """A new batch whose lane `j` goes on from where lane `lanes[j]` is; both then go their own ways."""

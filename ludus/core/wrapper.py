@@ -6,19 +6,22 @@ from inspect import BoundArguments, Parameter, signature
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core.autoreset import AutoresetMode
 from ludus.core.env import ActT, Env, ObsT
+from ludus.core.info import info_of
 from ludus.core.spec import EnvSpec, WrapperSpec
 from ludus.core.step import Info, Step
 from ludus.errors import InvalidType, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Space
 
-__all__ = ["ActionWrapper", "ObservationWrapper", "RewardWrapper", "Wrapper"]
+__all__ = ["SomeLanes", "Wrapper"]
 
 WrapObsT = TypeVar("WrapObsT")
 WrapActT = TypeVar("WrapActT")
+Mask = npt.NDArray[np.bool_]
 
 
 class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
@@ -80,6 +83,36 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     def state_data(self, *, private: bool = False) -> dict[str, Any]:
         """What the environment below shows of the episode."""
         return self.env.state_data(private=private)
+
+    # --- some lanes of a batch ---
+
+    @property
+    def stepped(self) -> Mask | None:
+        """Which lanes the step under way moves; None for all of them."""
+        return self.env.mask if isinstance(self.env, SomeLanes) else None
+
+    def step_masked(self, action: Any, mask: Mask) -> Step[Any]:
+        """`step`, as every subclass has it, of the lanes of `mask` alone; the others stay as they are."""
+        below = self.env
+        if mask.all():
+            return self.step(action)
+        self.env = SomeLanes(below, mask)
+        try:
+            observation, reward, terminated, truncated, info = self.step(action)
+        finally:
+            self.env = below
+        # Whatever a subclass makes of a step, lanes that made none have earned nothing.
+        reward = np.where(mask, reward, 0.0)
+        return Step(observation, reward, terminated & mask, truncated & mask, info_of(info, mask) if info else info)
+
+    def autoreset(self, mask: Mask) -> tuple[Any, Info]:
+        """`reset`, as every subclass has it, of the lanes of `mask`, which begin as autoreset begins them."""
+        below = self.env
+        self.env = SomeLanes(below, mask, begins=True)
+        try:
+            return self.reset(options={"reset_mask": mask})
+        finally:
+            self.env = below
 
     # --- arguments, spec and text ---
 
@@ -266,6 +299,41 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
 
+class SomeLanes(Wrapper[Any, Any, Any, Any]):
+    """A batch as a wrapper sees it in a masked call: whatever it asks of its lanes is asked of those of `mask`.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> from ludus.vector import SerialVectorEnv
+    >>> envs = SerialVectorEnv([GridWorld, GridWorld])
+    >>> _ = envs.reset(seed=0)
+    >>> SomeLanes(envs, np.array([False, True])).step([1, 1]).observation.tolist()
+    [[0, 0], [1, 0]]
+    """
+
+    def __init__(self, env: Env[Any, Any], mask: Mask, *, begins: bool = False) -> None:
+        super().__init__(env)
+        self.mask, self.begins = mask, begins
+        self._batch: Any = env
+
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+        """A reset, of which the first one of an autoreset begins the next episode."""
+        if self.begins and seed is None:
+            return self._batch.autoreset(self.mask)
+        return self._batch.reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> Step[Any]:
+        """A step of the lanes of the mask."""
+        return self._batch.step_masked(action, self.mask)
+
+    def step_masked(self, action: Any, mask: Mask) -> Step[Any]:
+        """A step of the lanes that are in both masks."""
+        return self._batch.step_masked(action, mask & self.mask)
+
+    def autoreset(self, mask: Mask) -> tuple[Any, Info]:
+        """Begins the lanes that are in both masks."""
+        return self._batch.autoreset(mask & self.mask)
+
+
 def _named(bound: BoundArguments) -> dict[str, Any]:
     """Bound arguments by name, without the environment, which comes first."""
     found: dict[str, Any] = {}
@@ -279,74 +347,3 @@ def _named(bound: BoundArguments) -> dict[str, Any]:
         elif place > 0 and name != "env":
             found[name] = value
     return found
-
-
-class ObservationWrapper(Wrapper[WrapObsT, ActT, ObsT, ActT]):
-    """A wrapper that changes observations, by `observation`.
-
-    >>> from ludus.envs.teaching.grid_world import GridWorld
-    >>> class Doubled(ObservationWrapper):
-    ...     def observation(self, observation):
-    ...         return observation * 2
-    >>> Doubled(GridWorld()).reset(seed=0)[0]
-    array([0, 0])
-    """
-
-    def observation(self, observation: ObsT) -> WrapObsT:
-        """The observation to show instead."""
-        raise NotImplementedError(f"{type(self).__name__} defines no observation(observation)")
-
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[WrapObsT, Info]:
-        """Reset, with the observation changed."""
-        observation, info = self.env.reset(seed=seed, options=options)
-        return self.observation(observation), info
-
-    def step(self, action: ActT) -> Step[WrapObsT]:
-        """Step, with the observation changed."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        return Step(self.observation(observation), reward, terminated, truncated, info)
-
-
-class ActionWrapper(Wrapper[ObsT, WrapActT, ObsT, ActT]):
-    """A wrapper that changes actions, by `action`.
-
-    >>> from ludus.envs.teaching.grid_world import GridWorld
-    >>> class Mirrored(ActionWrapper):
-    ...     def action(self, action):
-    ...         return 3 - action
-    >>> env = Mirrored(GridWorld())
-    >>> _ = env.reset(seed=0)
-    >>> env.step(0).observation
-    array([0, 1])
-    """
-
-    def action(self, action: WrapActT) -> ActT:
-        """The action to take instead."""
-        raise NotImplementedError(f"{type(self).__name__} defines no action(action)")
-
-    def step(self, action: WrapActT) -> Step[ObsT]:
-        """Step with the changed action."""
-        return self.env.step(self.action(action))
-
-
-class RewardWrapper(Wrapper[ObsT, ActT, ObsT, ActT]):
-    """A wrapper that changes rewards, by `reward`.
-
-    >>> from ludus.envs.teaching.grid_world import GridWorld
-    >>> class Penalty(RewardWrapper):
-    ...     def reward(self, reward):
-    ...         return reward - 0.5
-    >>> env = Penalty(GridWorld())
-    >>> _ = env.reset(seed=0)
-    >>> env.step(0).reward
-    -0.5
-    """
-
-    def reward(self, reward: Any) -> Any:
-        """The reward to give instead."""
-        raise NotImplementedError(f"{type(self).__name__} defines no reward(reward)")
-
-    def step(self, action: ActT) -> Step[ObsT]:
-        """Step, with the reward changed."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        return Step(observation, self.reward(reward), terminated, truncated, info)

@@ -11,6 +11,7 @@ from ludus.core import AutoresetMode, EpisodePlan, Info, Step
 from ludus.core.episode import planned
 from ludus.errors import InvalidAction, InvalidType, ResetNeeded, shorten
 from ludus.kernels.finals import finals
+from ludus.kernels.held import Held
 from ludus.kernels.lanes import KernelLanes
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.source import DISABLED, NEXT_STEP, SAME_STEP
@@ -109,18 +110,40 @@ class KernelVectorEnv(KernelLanes):
             return self._planned_step(action)
         return self._advance(action)
 
-    def _check_ready(self) -> None:
-        self._check_open("step")
+    def step_masked(self, action: Any, mask: Array) -> Step[Any]:
+        """Advance the lanes of the mask; the others stay as they are."""
+        if self.lane_mask(mask).all():
+            return self.step(action)
+        # All lanes are stepped, and the others put back: a loop that asks each lane would slow down every other step.
+        held = Held(self._columns, ~mask)
+        self._check_ready("step_masked", mask)
+        action = self._filled(action, mask)
+        if self.episodes is not None:
+            return self._planned_step(action, held)
+        return self._advance(action, held)
+
+    def autoreset(self, mask: Array) -> tuple[Any, Info]:
+        """Begin the next episode in the lanes of the mask, as planned."""
+        self.lane_mask(mask)
+        self._check_ready("autoreset", np.zeros_like(mask))
+        if self.episodes is not None:
+            return self._shown(self._begun_as_planned(mask)), self._infos(mask)
+        self._numbers[mask] += 1
+        return self._shown(self._begin(mask, self._parameters)), self._infos(mask)
+
+    def _check_ready(self, what: str = "step", mask: Array | None = None) -> None:
+        self._check_open(what)
         if not self._ready:
-            raise ResetNeeded("step: expected reset() first, got no reset yet")
-        if self._ended.any():
-            lanes = [int(one) for one in np.flatnonzero(self._ended)]
+            raise ResetNeeded(f"{what}: expected reset() first, got no reset yet")
+        ended = self._ended if mask is None else self._ended & mask
+        if self._mode == DISABLED and ended.any():
+            lanes = [int(one) for one in np.flatnonzero(ended)]
             raise ResetNeeded(
-                f"step: expected lanes under way, got ended lanes {lanes}; "
+                f"{what}: expected lanes under way, got ended lanes {lanes}; "
                 "reset them with options={'reset_mask': mask}"
             )
 
-    def _advance(self, action: Any) -> Step[Any]:
+    def _advance(self, action: Any, held: Held | None = None) -> Step[Any]:
         # Arrays are made without keywords, and the tuple without its constructor: at 64 lanes each call counts.
         if type(action) is not ndarray or action.dtype is not INTEGER or action.shape != self._choice_shape:
             actions = self._as_read(action)
@@ -134,13 +157,16 @@ class KernelVectorEnv(KernelLanes):
             count = self._split.run(self._run_lanes, (*self._fixed[2:], actions, out, rewards, flags))
         if count < 0:
             self.action_space.check(action, "action", InvalidAction)
+        if held is not None:
+            count = held.put_back(rewards, flags)
+            out[held.lanes] = self._begin(np.zeros(n, np.bool_), self._parameters)[held.lanes]
         info: Info = {}
         if self._info or (count and self._tells):
-            out, info = self._told(out, flags, count)
+            out, info = self._told(out, flags, count, None if held is None else ~held.lanes)
         return new_tuple(Step, (out if self._plain else self._shown(out), rewards, flags[0], flags[1], info))
 
-    def _told(self, out: Array, flags: Array, count: int) -> tuple[Array, Info]:
-        """Infos of a step; under a plan, ended lanes begin here."""
+    def _told(self, out: Array, flags: Array, count: int, stepped: Array | None) -> tuple[Array, Info]:
+        """Infos of a step, of all lanes or of those stepped; under a plan, ended lanes begin here."""
         final: Info = {}
         ended = flags[0] | flags[1]
         columns = self._columns
@@ -157,7 +183,7 @@ class KernelVectorEnv(KernelLanes):
                 last, informed = out, [column.copy() for column in self._info]
                 out = self._begun_as_planned(ended)
             final |= finals(self.single_observation_space, self._layout.information, ended, last, informed)
-        return out, final | self._infos(None)
+        return out, final | self._infos(stepped)
 
     # --- planned episodes ---
 
@@ -183,13 +209,14 @@ class KernelVectorEnv(KernelLanes):
             out[lane] = self._begin(self._only(lane), parameters)[lane]
         return out
 
-    def _planned_step(self, action: Any) -> Step[Any]:
+    def _planned_step(self, action: Any, held: Held | None = None) -> Step[Any]:
         """A step whose ended lanes begin as planned; what the loop began with other parameters is taken back."""
         self._as_read(action)
-        lanes = np.flatnonzero(self._ended) if self._mode == NEXT_STEP else np.zeros(0, np.intp)
-        optioned = self._plan(self._ended.copy()) if len(lanes) else {}
+        ended = self._ended.copy() if held is None else self._ended & ~held.lanes
+        lanes = np.flatnonzero(ended) if self._mode == NEXT_STEP else np.zeros(0, np.intp)
+        optioned = self._plan(ended) if len(lanes) else {}
         kept = {name: column[lanes] for name, column in self._columns.items()} if optioned else {}
-        step = self._advance(action)
+        step = self._advance(action, held)
         for lane, parameters in optioned.items():
             for name, rows in kept.items():
                 self._columns[name][lane] = rows[lanes == lane][0]
@@ -197,7 +224,8 @@ class KernelVectorEnv(KernelLanes):
         if not optioned:
             return step
         out = self._begin(np.zeros(self.num_envs, np.bool_), self._parameters)
-        return step._replace(observation=self._shown(out), info=step.info | self._infos(None))
+        told = self._infos(None if held is None else ~held.lanes)
+        return step._replace(observation=self._shown(out), info=step.info | told)
 
     def _only(self, lane: int) -> Array:
         mask = np.zeros(self.num_envs, np.bool_)

@@ -113,6 +113,20 @@ class KernelLanes(VectorEnv[Any, Any]):
             self.action_space.check(action, "action", InvalidAction)
         return np.ascontiguousarray(actions, dtype=space.dtype)
 
+    def _filled(self, action: Any, mask: Array) -> Any:
+        """A batch of actions with something valid for the lanes that the mask leaves out."""
+        if self._kind == "tuple":
+            space: Any = self.single_action_space
+            nothing: list[Any] = [part.zero() for part in space.spaces]
+            if not isinstance(action, tuple) or len(action) != len(nothing):
+                return action  # refused where it is read
+            return tuple(np.where(mask, part, zero) for part, zero in zip(action, nothing, strict=True))
+        actions = np.asarray(action)
+        if actions.shape[:1] != mask.shape or actions.dtype.kind not in "fiu":
+            return action
+        over = mask.reshape(mask.shape + (1,) * (actions.ndim - 1))
+        return np.where(over, actions, np.asarray(self.single_action_space.zero(), actions.dtype))
+
     def _check_open(self, what: str) -> None:
         if self.closed:
             raise ClosedEnvironment(f"{what}: expected an open batch, got one that was closed; make a new one")

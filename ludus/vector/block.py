@@ -18,10 +18,11 @@ from ludus.vector.columns import ValueColumn, column_of, measure
 from ludus.vector.parcel import pack, unpack
 from ludus.vector.split import Span
 
-__all__ = ["ALL", "ASKED", "DONE", "ISSUED", "PLACE", "PROGRESS", "QUIT", "REQUEST", "Block", "Desk"]
+__all__ = ["ALL", "ASKED", "DONE", "ISSUED", "MASKED", "PLACE", "PROGRESS", "QUIT", "REQUEST", "Block", "Desk"]
 
-ALL, REQUEST, QUIT = -1, -2, -3
-"""What a worker may find in its queue besides a lane to step: all of its lanes, a request in its box, or the end."""
+ALL, REQUEST, QUIT, MASKED = -1, -2, -3, -4
+"""What a worker may find in its queue besides a lane to step: all of its lanes, a request in its box, the end, or those
+of its lanes that the mask has."""
 
 LANE_BOX, WORKER_BOX = 16_384, 65_536
 """Bytes of a lane's and of a worker's box; what is longer goes through the channel."""
@@ -66,6 +67,8 @@ class Block:
         self.truncated = np.frombuffer(self._view(n), np.bool_)
         self.numbers = np.frombuffer(self._view(8 * n), np.int64)
         """Which episode each lane is in."""
+        self.mask = np.frombuffer(self._view(n), np.bool_)
+        """The lanes of a masked step."""
 
     def _view(self, size: int) -> memoryview:
         start = self._used
@@ -84,7 +87,7 @@ def _aligned(size: int) -> int:
 def _total(observation_space: Space[Any], action_space: Space[Any], spans: list[Span]) -> int:
     """The bytes of all views that a block takes."""
     n = spans[-1][1]
-    sizes = [BELL_BYTES, 8 * n, n, n, 8 * n, 8 * (n + len(spans))]
+    sizes = [BELL_BYTES, 8 * n, n, n, 8 * n, n, 8 * (n + len(spans))]
     sizes += [LANE_BOX] * n + [WORKER_BOX] * len(spans)
     for start, stop in spans:
         room = 8 * (stop - start + ROOM)

@@ -6,7 +6,7 @@ from typing import Any
 from ludus.core import AutoresetMode, Env, EpisodePlan, Info
 from ludus.core.episode import planned
 
-__all__ = ["Lane", "Maker", "Outcome", "make_envs", "wrapped"]
+__all__ = ["Lane", "Maker", "Outcome", "make_envs"]
 
 Maker = Callable[[], Env[Any, Any]]
 Outcome = tuple[Any, Any, Any, Any, Info]
@@ -61,6 +61,12 @@ class Lane:
             info = {**final, **info}
         return observation, reward, terminated, truncated, info
 
+    def begin(self) -> tuple[Any, Info]:
+        """Begin the next episode, wherever this one is."""
+        observation, info = self._begin()
+        self.ended, self.broken = False, None
+        return observation, info
+
     def _truncated(self, observation: Any, reason: str) -> Outcome:
         self.broken = None
         return observation, 0.0, False, True, {"worker_failure": reason}
@@ -95,8 +101,3 @@ def make_envs(makers: Sequence[Maker]) -> list[Env[Any, Any]]:
         error.add_note(f"lane {len(envs)} could not be made")
         raise
     return envs
-
-
-def wrapped(wrapper: Any, make: Maker) -> Env[Any, Any]:
-    """What `make` makes, wrapped; a function of this module, so that it can be sent to a worker."""
-    return wrapper(make())

@@ -92,6 +92,20 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
         self._check_choices(action, space)
         return actions
 
+    def _masked_actions(self, action: Any, mask: Mask) -> dict[int, Any]:
+        """The actions of the lanes of a mask; those of the others are not looked at."""
+        try:
+            actions = list(self.action_space.iterate(action))
+        except (TypeError, KeyError, ValueError, IndexError) as error:
+            raise InvalidArgument(f"action: expected a batch of {self.action_space!r}, got {shorten(action)}") from error
+        if len(actions) != self.num_envs:
+            raise InvalidArgument(f"action: expected one for each of {self.num_envs} lanes, got {len(actions)}")
+        lanes: list[int] = np.flatnonzero(mask).tolist()
+        if self._chooses and not self._plainly_chosen(action):
+            for lane in lanes:
+                self.single_action_space.check(actions[lane], f"action[{lane}]", InvalidAction)
+        return {lane: actions[lane] for lane in lanes}
+
     def _check_choices(self, action: Any, space: Space[Any]) -> None:
         # A choice that is none stops the batch before any lane moves. What a Box's bounds mean is for each lane to say:
         # some clip.

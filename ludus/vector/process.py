@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from functools import partial
 from multiprocessing.util import Finalize
 from typing import Any
 
@@ -15,7 +14,7 @@ from ludus.seeding import Seed, lane_seeds
 from ludus.spaces import Space
 from ludus.vector.crew import FAREWELL, Crew
 from ludus.vector.failure import error_of
-from ludus.vector.lane import Maker, wrapped
+from ludus.vector.lane import Maker
 from ludus.vector.lanes import LaneVectorEnv
 from ludus.vector.split import available_cores, spans
 from ludus.vector.terms import MAX_RESTARTS, TIMEOUT_SECONDS, OnFailure, Terms, count
@@ -173,6 +172,43 @@ class ProcessVectorEnv(LaneVectorEnv):
         observation, merged = block.observations.batch(copy=self.copy), self._merged(infos) if infos else {}
         return Step(observation, block.rewards.copy(), terminated, truncated, merged)
 
+    def step_masked(self, action: Any, mask: npt.NDArray[np.bool_]) -> Step[Any]:
+        """Advance the lanes of the mask; the others stay as they are."""
+        if self.lane_mask(mask).all():
+            return self.step(action)
+        self._check_idle("step_masked")
+        if not self._steady:
+            self._check_steady("step_masked")
+        if self._mode is AutoresetMode.DISABLED:
+            self._check_under_way("step_masked", np.flatnonzero(self._ended & mask))
+        block, work, held = self._block, self._work, ~mask
+        if (not self._chooses or self._plainly_chosen(action)) and block.actions.put(action):
+            work.in_memory(range(self.num_envs))
+        else:
+            work.hand_out(self._masked_actions(action, mask))
+        block.rewards[held], block.terminated[held], block.truncated[held], block.mask[:] = 0.0, False, False, mask
+        self._steady = False
+        infos = work.step(work.some(mask))
+        self._steady = True
+        terminated, truncated = block.terminated.copy(), block.truncated.copy()
+        if self._mode is AutoresetMode.DISABLED:
+            self._ended = np.where(mask, terminated | truncated, self._ended)
+        return Step(
+            block.observations.batch(copy=self.copy), block.rewards.copy(), terminated, truncated, self._merged(infos)
+        )
+
+    def autoreset(self, mask: npt.NDArray[np.bool_]) -> tuple[Any, Info]:
+        """Begin the next episode in the lanes of the mask, as planned."""
+        self.lane_mask(mask)
+        self._check_idle("autoreset")
+        if not self._steady:
+            self._check_steady("autoreset")
+        self._steady = False
+        infos = self._work.begin(np.flatnonzero(mask).tolist())
+        self._steady = True
+        self._ended[mask] = False
+        return self._block.observations.batch(copy=self.copy), self._merged(infos)
+
     def _merged(self, infos: dict[int, Info]) -> Info:
         merged: Info = {}
         for lane in sorted(infos):
@@ -255,13 +291,6 @@ class ProcessVectorEnv(LaneVectorEnv):
     def render(self) -> tuple[Any, ...]:
         """The picture of each lane."""
         return tuple(one for share in self._asked("render") for one in share)
-
-    def wrap_lanes(self, wrapper: Any) -> None:
-        """Wrap every lane. Lanes are made anew for it, in new workers, and have to be reset again."""
-        self._check_idle("wrap_lanes")
-        self._makers = [partial(wrapped, wrapper, make) for make in self._makers]
-        self._end()
-        self._open()
 
     # --- snapshots: made in the workers, and kept here as they are ---
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy.typing as npt
 from ludus.core import AutoresetMode, Env, EpisodePlan, Info, Step
 from ludus.errors import InvalidSpace
 from ludus.seeding import Seed, lane_seeds
-from ludus.vector.lane import Lane, Maker, Outcome, make_envs, wrapped
+from ludus.vector.lane import Lane, Maker, Outcome, make_envs
 from ludus.vector.lanes import LaneVectorEnv
 
 __all__ = ["SerialVectorEnv"]
@@ -97,17 +96,50 @@ class SerialVectorEnv(LaneVectorEnv):
         self._check_begun("step")
         if self._mode is AutoresetMode.DISABLED:
             self._check_under_way("step", np.flatnonzero(self._ended))
+        return self._stepped(dict(enumerate(self._actions(action))))
+
+    def _stepped(self, actions: dict[int, Any]) -> Step[Any]:
         infos: Info = {}
         last, rewards, terminated, truncated = self._last, self._rewards, self._terminated, self._truncated
-        for lane, outcome in self._stepping(self._actions(action)):
+        for lane, outcome in self._stepping(actions):
             last[lane], rewards[lane], terminated[lane], truncated[lane], info = outcome
             self._add_info(infos, info, lane)
         return Step(self._stacked(), rewards.copy(), terminated.copy(), truncated.copy(), infos)
 
-    def _stepping(self, actions: list[Any]) -> Iterator[tuple[int, Outcome]]:
-        """Step every lane, and give what each gave, in order."""
-        for place, (lane, action) in enumerate(zip(self._lanes, actions, strict=True)):
-            yield place, lane.step(action)
+    def _stepping(self, actions: dict[int, Any]) -> Iterator[tuple[int, Outcome]]:
+        """Step these lanes, and give what each gave, in order."""
+        for place, action in actions.items():
+            yield place, self._lanes[place].step(action)
+
+    def step_masked(self, action: Any, mask: npt.NDArray[np.bool_]) -> Step[Any]:
+        """Advance the lanes of the mask; the others stay as they are."""
+        if self.lane_mask(mask).all():
+            return self.step(action)
+        self._check_open("step_masked")
+        self._check_begun("step_masked")
+        if self._mode is AutoresetMode.DISABLED:
+            self._check_under_way("step_masked", np.flatnonzero(self._ended & mask))
+        actions = self._masked_actions(action, mask)
+        self._rewards[~mask] = 0.0
+        self._terminated[~mask] = self._truncated[~mask] = False
+        return self._stepped(actions)
+
+    def autoreset(self, mask: npt.NDArray[np.bool_]) -> tuple[Any, Info]:
+        """Begin the next episode in the lanes of the mask, as planned."""
+        self.lane_mask(mask)
+        self._check_open("autoreset")
+        self._check_begun("autoreset")
+        infos: Info = {}
+        for lane, (observation, info) in self._beginning([int(one) for one in np.flatnonzero(mask)]):
+            self._last[lane] = observation
+            self._add_info(infos, info, lane)
+        self._terminated[mask] = self._truncated[mask] = False
+        return self._stacked(), infos
+
+    def _beginning(self, places: list[int]) -> Iterator[tuple[int, tuple[Any, Info]]]:
+        """Begin the next episode in these lanes, and give what each gave, in order."""
+        for place in places:
+            yield place, self._lanes[place].begin()
 
     def _stacked(self) -> Any:
         self._observations = self.single_observation_space.concatenate(self._last, self._observations)
@@ -134,11 +166,6 @@ class SerialVectorEnv(LaneVectorEnv):
         """Set the attribute on each lane: one value for all, or a list or tuple with one for each."""
         for env, value in zip(self.envs, self._one_for_each(name, values), strict=True):
             env.set_wrapper_attr(name, value)
-
-    def wrap_lanes(self, wrapper: Any) -> None:
-        """Wrap every lane; spaces and buffers follow. Lanes have to be reset again."""
-        self._makers = [partial(wrapped, wrapper, make) for make in self._makers]
-        self._open([wrapper(env) for env in self.envs])
 
     # --- snapshots: lane by lane, so that each lane's own rules hold ---
 

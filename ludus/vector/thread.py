@@ -71,8 +71,11 @@ class ThreadVectorEnv(SerialVectorEnv):
     ) -> Iterator[tuple[int, tuple[Any, Info]]]:
         return self._in_threads(Lane.reset, {place: (seeds[place], options) for place in places})
 
-    def _stepping(self, actions: list[Any]) -> Iterator[tuple[int, Outcome]]:
-        return self._in_threads(Lane.step, {place: (action,) for place, action in enumerate(actions)})
+    def _stepping(self, actions: dict[int, Any]) -> Iterator[tuple[int, Outcome]]:
+        return self._in_threads(Lane.step, {place: (action,) for place, action in actions.items()})
+
+    def _beginning(self, places: list[int]) -> Iterator[tuple[int, tuple[Any, Info]]]:
+        return self._in_threads(Lane.begin, {place: () for place in places})
 
     def _in_threads(self, function: Callable[..., Any], arguments: dict[int, tuple[Any, ...]]) -> Iterator[Any]:
         """Call the function with each lane in its own thread, and give the results in order; then raise."""

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core import Info
-from ludus.vector.block import ALL, DONE, REQUEST, Block
+from ludus.vector.block import ALL, DONE, MASKED, REQUEST, Block
 from ludus.vector.crew import Crew
 from ludus.vector.failure import Failure, error_of
 from ludus.vector.link import Link
@@ -15,7 +16,7 @@ from ludus.vector.terms import Terms
 __all__ = ["Asked", "Work"]
 
 Asked = dict[int, list[int]]
-"""For each worker, by its number, what it is to do: lanes, or `ALL` of them."""
+"""For each worker, by its number, what it is to do: lanes, `ALL` of them, or those of the block's mask (`MASKED`)."""
 
 
 class Work:
@@ -66,10 +67,14 @@ class Work:
 
     # --- steps ---
 
-    def step(self) -> dict[int, Info]:
-        """Have every lane make its step; what fails is mended and done again, or raised."""
+    def some(self, mask: npt.NDArray[np.bool_]) -> Asked:
+        """The workers that have lanes of the mask, which is in the block."""
+        return {number: [MASKED] for number, (start, stop) in enumerate(self._crew.spans) if mask[start:stop].any()}
+
+    def step(self, asked: Asked | None = None) -> dict[int, Info]:
+        """Have every lane, or those asked, make its step; what fails is mended and done again, or raised."""
         infos: dict[int, Info] = {}
-        asked = self.everything
+        asked = self.everything if asked is None else asked
         while asked:
             self.unsettled = True
             links = self._ask(asked)
@@ -97,7 +102,7 @@ class Work:
         """Look at what was done, and at what was left in the boxes for it."""
         boxes = self._block.boxes
         for item in items:
-            box = link.box if item == ALL else item
+            box = link.box if item in (ALL, MASKED) else item
             if boxes.lengths[box]:
                 self._receive(boxes.take(box, link.channel), infos, failures)
             link.taken += 1
@@ -196,6 +201,17 @@ class Work:
                 self._count([], asked, "a reset")
         if failures:
             raise self._error(failures, {}, "a reset")
+        return infos
+
+    def begin(self, lanes: list[int]) -> dict[int, Info]:
+        """Begin the next episode in lanes; one that fails is mended and begun again, or raised."""
+        infos: dict[int, Info] = {}
+        while lanes:
+            failures: list[Failure] = []
+            for answer in self.request("begin", {number: (some,) for number, some in self.by_worker(lanes).items()}):
+                self._receive(answer, infos, failures)
+            again = self._mended(failures, {}) if failures else {}
+            lanes = [lane for some in again.values() for lane in some]
         return infos
 
     # --- what fails ---

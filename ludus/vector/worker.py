@@ -1,6 +1,6 @@
 """Workers: what runs in a process of its own, with some of the lanes, until the batch or its program is gone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from os import sched_yield
 from time import monotonic_ns
@@ -8,7 +8,7 @@ from typing import Any
 
 from ludus.core import AutoresetMode, EpisodePlan, Info
 from ludus.errors import SnapshotError
-from ludus.vector.block import ALL, ASKED, DONE, ISSUED, PLACE, PROGRESS, QUIT, REQUEST, Block
+from ludus.vector.block import ALL, ASKED, DONE, ISSUED, MASKED, PLACE, PROGRESS, QUIT, REQUEST, Block
 from ludus.vector.channel import Channel
 from ludus.vector.failure import Failure, failure_of
 from ludus.vector.lane import Lane, Maker
@@ -102,6 +102,8 @@ class Worker:
                 self._answer()
             elif item == ALL:
                 self._step(self._lanes, self._box)
+            elif item == MASKED:
+                self._step([lane for lane in self._lanes if self._block.mask[lane.place]], self._box)
             else:
                 self._step([self._lanes[item - self._start]], item)
             self._desk.finish(item)
@@ -197,13 +199,20 @@ class Worker:
             yield lane
 
     def _request_reset(self, seeds: dict[int, int | None], options: dict[str, Any] | None) -> list[Any]:
+        return self._first(list(seeds), lambda lane: lane.reset(seeds[lane.place], options))
+
+    def _request_begin(self, places: list[int]) -> list[Any]:
+        return self._first(places, Lane.begin)
+
+    def _first(self, places: list[int], begin: Callable[[Lane], tuple[Any, Info]]) -> list[Any]:
+        """What the first observations of these lanes do not leave in shared memory, infos and failures."""
         rests: list[Any] = []
         infos: list[tuple[int, Info]] = []
         failures: list[Failure] = []
-        for lane in self._each(list(seeds)):
+        for lane in self._each(places):
             rest: list[Any] = []
             try:
-                observation, info = lane.reset(seeds[lane.place], options)
+                observation, info = begin(lane)
                 self._block.observations.write(lane.place, observation, rest)
             except ProgramGone:
                 raise
@@ -211,7 +220,7 @@ class Worker:
                 failures.append(failure_of(error, lane.place))
                 continue
             self._block.terminated[lane.place] = self._block.truncated[lane.place] = False
-            self._block.numbers[lane.place] = 0
+            self._block.numbers[lane.place] = lane.number
             rests.append((lane.place, rest))
             infos.append((lane.place, info))
         try:

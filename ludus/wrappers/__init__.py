@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ludus.wrappers.actions import ClipAction, RepeatAction, RescaleAction, StickyAction, TransformAction
+    from ludus.wrappers.actions import ClipAction, RescaleAction, TransformAction
     from ludus.wrappers.atari import AtariPreprocessing
     from ludus.wrappers.autoreset import Autoreset
     from ludus.wrappers.conversion import ArrayConversion, JaxToNumpy, JaxToTorch, NumpyToTorch
@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from ludus.wrappers.passive_env_checker import ContractWarning, PassiveEnvChecker
     from ludus.wrappers.pictures import AddWhiteNoise, HumanRendering, ObstructView, RecordVideo, RenderCollection
     from ludus.wrappers.render_observation import AddRenderObservation
+    from ludus.wrappers.repeat_action import RepeatAction
     from ludus.wrappers.resize import ResizeObservation
     from ludus.wrappers.rewards import ClipReward, TransformReward
     from ludus.wrappers.statistics import RecordEpisodeStatistics
+    from ludus.wrappers.sticky_action import StickyAction
     from ludus.wrappers.time_aware import TimeAwareObservation
     from ludus.wrappers.time_limit import TimeLimit
-    from ludus.wrappers.transform import LaneWise, ObservationTransform, Transform
+    from ludus.wrappers.transform import ActionTransform, ObservationTransform, RewardTransform, Transform
     from ludus.wrappers.vectorize import (
         VectorizeTransformAction,
         VectorizeTransformObservation,
@@ -45,9 +47,9 @@ if TYPE_CHECKING:
 
 _HOME = {
     "ClipAction": "actions",
-    "RepeatAction": "actions",
+    "RepeatAction": "repeat_action",
     "RescaleAction": "actions",
-    "StickyAction": "actions",
+    "StickyAction": "sticky_action",
     "TransformAction": "actions",
     "AtariPreprocessing": "atari",
     "Autoreset": "autoreset",
@@ -86,8 +88,9 @@ _HOME = {
     "RecordEpisodeStatistics": "statistics",
     "TimeAwareObservation": "time_aware",
     "TimeLimit": "time_limit",
-    "LaneWise": "transform",
+    "ActionTransform": "transform",
     "ObservationTransform": "transform",
+    "RewardTransform": "transform",
     "Transform": "transform",
     "VectorizeTransformAction": "vectorize",
     "VectorizeTransformObservation": "vectorize",
@@ -98,6 +101,7 @@ _HOME = {
 """Where each name lives: a wrapper is loaded when it is first named, which keeps `import ludus` light."""
 
 __all__ = [
+    "ActionTransform",
     "AddRenderObservation",
     "AddWhiteNoise",
     "ArrayConversion",
@@ -118,7 +122,6 @@ __all__ = [
     "HumanRendering",
     "JaxToNumpy",
     "JaxToTorch",
-    "LaneWise",
     "MaxAndSkipObservation",
     "NormalizeObservation",
     "NormalizeReward",
@@ -135,6 +138,7 @@ __all__ = [
     "RescaleObservation",
     "ReshapeObservation",
     "ResizeObservation",
+    "RewardTransform",
     "RunningMeanStd",
     "StickyAction",
     "TimeAwareObservation",

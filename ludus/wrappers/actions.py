@@ -1,22 +1,20 @@
-"""Actions in another form, repeated, or sticking."""
+"""Actions in another form."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ludus.core import Env, Info, Step
+from ludus.core import Env
 from ludus.errors import InvalidArgument, InvalidSpace, InvalidType, shorten
-from ludus.seeding import Seed
 from ludus.spaces import Box, Space
-from ludus.wrappers.argument import positive
 from ludus.wrappers.rescale import rescaling
-from ludus.wrappers.transform import LaneWise, Transform
+from ludus.wrappers.transform import ActionTransform
 
-__all__ = ["ClipAction", "RepeatAction", "RescaleAction", "StickyAction", "TransformAction"]
+__all__ = ["ClipAction", "RescaleAction", "TransformAction"]
 
 
-class TransformAction(Transform):
+class TransformAction(ActionTransform):
     """Takes `func(action)`; `action_space` is what one lane may be given, None for no change.
 
     In a batch the function is called lane by lane; with `vectorized=True` it takes the whole batch at once.
@@ -43,16 +41,16 @@ class TransformAction(Transform):
         if action_space is not None:
             self.show_action_space(action_space)
 
-    def before_step(self, action: Any) -> Any:
+    def action(self, action: Any) -> Any:
         """Call the function."""
-        if not self._lead or self.vectorized:
-            return self.func(action)
-        return self.lane_action_space.concatenate([self.func(one) for one in self.action_space.iterate(action)])
+        return self.func(action)
 
-    action = before_step
+    def actions(self, actions: Any) -> Any:
+        """Call the function for every lane, or for all at once."""
+        return self.func(actions) if self.vectorized else self._actions_by_lane(actions)
 
 
-class ClipAction(Transform):
+class ClipAction(ActionTransform):
     """Takes any number and keeps it within the action space below.
 
     >>> import ludus
@@ -68,14 +66,16 @@ class ClipAction(Transform):
         self._low, self._high = space.low, space.high
         self.show_action_space(Box(-np.inf, np.inf, shape=space.shape, dtype=space.dtype))
 
-    def before_step(self, action: Any) -> Any:
+    def action(self, action: Any) -> Any:
         """Clip."""
         return np.minimum(np.maximum(action, self._low), self._high)  # np.clip takes twice as long
 
-    action = before_step
+    def actions(self, actions: Any) -> Any:
+        """Clip those of a batch."""
+        return ClipAction.action(self, actions)
 
 
-class RescaleAction(Transform):
+class RescaleAction(ActionTransform):
     """Takes actions from `min_action` to `max_action` and maps them onto the action space below.
 
     >>> import ludus
@@ -92,86 +92,10 @@ class RescaleAction(Transform):
             raise InvalidArgument(f"RescaleAction: expected min_action < max_action, got {min_action} and {max_action}")
         self.show_action_space(space)
 
-    def before_step(self, action: Any) -> Any:
+    def action(self, action: Any) -> Any:
         """Shift and scale back."""
         return (action - self._intercept) / self._gradient
 
-    action = before_step
-
-
-class RepeatAction(LaneWise):
-    """Takes each action `num_repeats` times, or until the episode ends, and adds up the rewards.
-
-    >>> import ludus
-    >>> env = RepeatAction(ludus.make("GridWorld-v0"), 3)
-    >>> _ = env.reset(seed=0)
-    >>> env.step(1).observation.tolist()
-    [3, 0]
-    """
-
-    def __init__(self, env: Env[Any, Any], num_repeats: int) -> None:
-        self.num_repeats = positive("num_repeats", num_repeats)
-        super().__init__(env)
-
-    def step(self, action: Any) -> Step[Any]:
-        """Step up to `num_repeats` times."""
-        total = 0.0
-        step = None
-        for _ in range(self.num_repeats):
-            step = self.env.step(action)
-            total += float(step[1])
-            if step[2] or step[3]:
-                break
-        return Step(step[0], total, step[2], step[3], step[4])  # type: ignore[index]
-
-
-class StickyAction(LaneWise):
-    """Takes the previous action again with some probability, for a number of steps drawn from `repeat_action_duration`.
-
-    The draws are from a stream of its own: the dynamics are the same with and without it.
-
-    >>> import ludus
-    >>> env = StickyAction(ludus.make("GridWorld-v0"), 0.9)
-    >>> _ = env.reset(seed=0)
-    >>> [env.step(action).observation.tolist() for action in (1, 3, 3)]
-    [[1, 0], [2, 0], [3, 0]]
-    """
-
-    def __init__(
-        self,
-        env: Env[Any, Any],
-        repeat_action_probability: float,
-        repeat_action_duration: int | tuple[int, int] = 1,
-    ) -> None:
-        if not 0 <= repeat_action_probability < 1:
-            raise InvalidArgument(
-                f"repeat_action_probability: expected at least 0 and less than 1, got {repeat_action_probability}"
-            )
-        pair: Any = repeat_action_duration
-        pair = (pair, pair) if isinstance(pair, int) else pair
-        if not isinstance(pair, tuple) or len(pair) != 2 or not 1 <= pair[0] <= pair[1]:
-            raise InvalidArgument(
-                "repeat_action_duration: expected a positive integer or a pair of them in order, "
-                f"got {shorten(repeat_action_duration)}"
-            )
-        self.repeat_action_probability, self.repeat_action_duration_range = repeat_action_probability, pair
-        self.last_action: Any = None
-        self._left = 0
-        super().__init__(env)
-
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
-        """Forget the previous action."""
-        self.last_action, self._left = None, 0
-        return self.env.reset(seed=seed, options=options)
-
-    def step(self, action: Any) -> Step[Any]:
-        """Step with the action, or with the previous one."""
-        if self._left == 0 and self.last_action is not None:
-            rng = self.stream("StickyAction")
-            if rng.random() < self.repeat_action_probability:
-                low, high = self.repeat_action_duration_range
-                self._left = int(rng.integers(low, high + 1))
-        if self._left > 0:
-            action, self._left = self.last_action, self._left - 1
-        self.last_action = action
-        return self.env.step(action)
+    def actions(self, actions: Any) -> Any:
+        """Shift and scale those of a batch back."""
+        return RescaleAction.action(self, actions)

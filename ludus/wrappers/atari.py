@@ -11,20 +11,24 @@ from ludus.rendering import resize
 from ludus.seeding import Seed
 from ludus.spaces import Box
 from ludus.wrappers.argument import positive
-from ludus.wrappers.transform import LaneWise
+from ludus.wrappers.atari_lanes import STREAM, AtariLanes
+from ludus.wrappers.steered import Cutting
 
 __all__ = ["AtariPreprocessing"]
 
 Frame = npt.NDArray[np.uint8]
 
 
-class AtariPreprocessing(LaneWise):
+class AtariPreprocessing(Cutting):
     """The preprocessing of Machado et al. (2018), for environments with the emulator as `ale`.
 
     After a reset up to `noop_max` steps do nothing, from a stream of the wrapper's own. Each action is taken for
     `frame_skip` frames, which the environment must not skip itself; the brightest of the last two is shown, at
     `screen_size` (width and height), in grey or colour, as bytes or (`scale_obs`) from 0 to 1. An episode that ends
     early shows its last frame.
+
+    In a batch the screens are the observations where these have the form asked for (`obs_type="grayscale"`, or `"rgb"`
+    with `grayscale_obs=False`); otherwise, and for lives that no info tells of, the emulators have to be in reach.
 
     >>> AtariPreprocessing.using(frame_skip=4, screen_size=84).name
     'AtariPreprocessing'
@@ -41,58 +45,74 @@ class AtariPreprocessing(LaneWise):
         grayscale_newaxis: bool = False,
         scale_obs: bool = False,
     ) -> None:
+        super().__init__(env)
         self.noop_max, self.frame_skip = positive("noop_max", noop_max, 0), positive("frame_skip", frame_skip)
         self.screen_size = _size(screen_size)
         self.terminal_on_life_loss, self.scale_obs = terminal_on_life_loss, scale_obs
         self.grayscale_obs, self.grayscale_newaxis = grayscale_obs, grayscale_newaxis
-        self.lives, self.game_over = 0, False
-        super().__init__(env)
-        if self.inside:
-            return
-        self._require_frames(env)
+        self.lives: Any = np.zeros(self._lead, np.int64) if self._lead else 0
+        self.game_over: Any = np.zeros(self._lead, np.bool_) if self._lead else False
+        self._require_frames()
+        self._lanes = AtariLanes(self) if self._lead else None
         shape: tuple[int, ...] = self.screen_size[::-1]
         if not grayscale_obs or grayscale_newaxis:
             shape = (*shape, 1 if grayscale_obs else 3)
-        self.observation_space = Box(0, 1 if scale_obs else 255, shape, np.float32 if scale_obs else np.uint8)
+        kind = np.float32 if scale_obs else np.uint8
+        self.show_observation_space(Box(0, 1 if scale_obs else 255, shape, kind))
 
-    def _require_frames(self, env: Env[Any, Any]) -> None:
-        space: Any = env.observation_space
+    def _require_frames(self) -> None:
+        space: Any = self.lane_observation_space
         if not isinstance(space, Box) or len(space.shape) not in (2, 3):
             raise InvalidSpace(f"AtariPreprocessing: expected images, a Box of 2 or 3 dimensions, got {space!r}")
-        self._shape = space.shape[:2] if self.grayscale_obs else (*space.shape[:2], 3)
-        if not env.has_wrapper_attr("ale"):
-            raise InvalidArgument(f"AtariPreprocessing: expected an environment with the emulator as `ale`, got {env}")
-        skipped = env.get_wrapper_attr("_frameskip") if env.has_wrapper_attr("_frameskip") else None
+        self.screen_shape = space.shape[:2] if self.grayscale_obs else (*space.shape[:2], 3)
+        if not self._lead and not self.env.has_wrapper_attr("ale"):
+            raise InvalidArgument(
+                f"AtariPreprocessing: expected an environment with the emulator as `ale`, got {self.env}"
+            )
+        skipped = self._asked("_frameskip")
         if self.frame_skip > 1 and skipped != 1:
             raise InvalidArgument(
                 f"AtariPreprocessing: expected an environment that skips no frames itself, got a frameskip of "
                 f"{shorten(skipped)}; make it with frameskip=1"
             )
-        meanings = env.get_wrapper_attr("get_action_meanings")() if self.noop_max else ["NOOP"]
+        meanings = self._asked("get_action_meanings") if self.noop_max else ["NOOP"]
         if meanings[0] != "NOOP":
             raise InvalidArgument(
                 f"AtariPreprocessing: expected 'NOOP' as the meaning of action 0, got {meanings[0]!r}; set noop_max=0"
             )
 
+    def _asked(self, name: str) -> Any:
+        """What the environment, or the first lane, has under a name, called if it can be; None for nothing."""
+        if self._lead:
+            below: Any = self.unwrapped
+            return below.call(name)[0]
+        found = self.env.get_wrapper_attr(name) if self.env.has_wrapper_attr(name) else None
+        return found() if callable(found) else found
+
     @property
     def ale(self) -> Any:
-        """The emulator."""
-        return self.env.get_wrapper_attr("ale")
+        """The emulator; of a batch, one for each lane."""
+        below: Any = self.unwrapped
+        return below.get_attr("ale") if self._lead else self.env.get_wrapper_attr("ale")
 
     def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
         """Reset, and do nothing for a while."""
+        if self._lanes is not None:
+            return self._lanes.reset(seed, options)
         _, info = self.env.reset(seed=seed, options=options)
-        idle = int(self.stream("AtariPreprocessing").integers(1, self.noop_max + 1)) if self.noop_max else 0
+        idle = int(self.stream(STREAM).integers(1, self.noop_max + 1)) if self.noop_max else 0
         for _ in range(idle):
             _, _, terminated, truncated, more = self.env.step(0)
             info = {**info, **more}
             if terminated or truncated:
                 _, info = self.env.reset(options=options)
         self.lives, self.game_over = self.ale.lives(), False
-        return self._shown(self._screen()), info
+        return self.on_reset(self.shown(self._screen()), info, None)
 
-    def step(self, action: Any) -> Step[Any]:
+    def advance(self, action: Any) -> Step[Any]:
         """Take the action for several frames."""
+        if self._lanes is not None:
+            return self._lanes.advance(action)
         total, frames = 0.0, list[Frame]()
         terminated, truncated, info = False, False, Info()
         for frame in range(self.frame_skip):
@@ -103,7 +123,7 @@ class AtariPreprocessing(LaneWise):
                 frames.append(self._screen())
             if terminated or truncated:
                 break
-        return Step(self._shown(np.maximum.reduce(frames)), total, terminated, truncated, info)
+        return Step(self.shown(np.maximum.reduce(frames)), total, terminated, truncated, info)
 
     def _over(self, terminated: bool) -> bool:
         if self.terminal_on_life_loss:
@@ -113,11 +133,16 @@ class AtariPreprocessing(LaneWise):
         return terminated
 
     def _screen(self) -> Frame:
-        screen: Frame = np.empty(self._shape, dtype=np.uint8)
-        (self.ale.getScreenGrayscale if self.grayscale_obs else self.ale.getScreenRGB)(screen)
+        return self.screen_of(self.ale)
+
+    def screen_of(self, ale: Any) -> Frame:
+        """The screen of an emulator, in grey or colour."""
+        screen: Frame = np.empty(self.screen_shape, dtype=np.uint8)
+        (ale.getScreenGrayscale if self.grayscale_obs else ale.getScreenRGB)(screen)
         return screen
 
-    def _shown(self, screen: Frame) -> Any:
+    def shown(self, screen: Frame) -> Any:
+        """A screen as it is shown."""
         shown: Any = resize(screen, self.screen_size)
         if self.scale_obs:
             shown = shown.astype(np.float32) / np.float32(255)

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from ludus.core import Env, Info, Step, Wrapper
+from ludus.core import Env, Hooked, Info, Step
 from ludus.errors import InvalidType
 from ludus.seeding import Seed
 
 __all__ = ["Autoreset"]
 
 
-class Autoreset(Wrapper[Any, Any, Any, Any]):
+class Autoreset(Hooked[Any, Any, Any, Any]):
     """Resets on the step after an episode's end: that step's action is ignored and its reward is 0.
 
     >>> import ludus

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env, Info, Step, Wrapper
+from ludus.core import Env, Hooked, Info, Step
 from ludus.errors import InvalidArgument, MissingExtra, shorten
 from ludus.seeding import Seed
 
@@ -97,7 +97,7 @@ def _placed(array: Any, device: Any) -> Any:
     return array if move is None else move(device)
 
 
-class ArrayConversion(Wrapper[Any, Any, Any, Any]):
+class ArrayConversion(Hooked[Any, Any, Any, Any]):
     """Shows an environment of `env_xp` arrays as one of `target_xp` arrays, in both directions.
 
     Both are modules or their names, as `"torch"`. One environment still gives a float reward and bool flags; a batch
@@ -121,6 +121,18 @@ class ArrayConversion(Wrapper[Any, Any, Any, Any]):
         self._env_xp, self._target_xp = module_namespace(env_xp), module_namespace(target_xp)
         self._env_device, self._target_device = env_device, target_device
         self._single = not env.batch_shape
+
+    def step_masked(self, action: Any, mask: Any) -> Step[Any]:
+        """Step some lanes; the mask is an array of either library."""
+        below: Any = self.env
+        found = below.step_masked(array_conversion(action, self._env_xp, self._env_device), np.asarray(mask))
+        return Step(*(self._shown(one) for one in found))
+
+    def autoreset(self, mask: Any) -> tuple[Any, Info]:
+        """Begin some lanes; the mask is an array of either library."""
+        below: Any = self.env
+        observation, info = below.autoreset(np.asarray(mask))
+        return self._shown(observation), self._shown(info)
 
     def _shown(self, value: Any) -> Any:
         return array_conversion(value, self._target_xp, self._target_device)

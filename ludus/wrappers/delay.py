@@ -56,9 +56,17 @@ class DelayObservation(Transform):
         final = self._final(info) if self._lead else []
         if final:
             info = self._with_final(info, [(lane, self._delayed_last(lane, last)) for lane, last in final])
-        self._past.append(observation)
-        self._age = self._age + 1 if begun is None else np.where(begun, 0, self._age + 1)
+        self._push(observation)
+        age = self._age + (1 if self.stepped is None else self.stepped)
+        self._age = age if begun is None else np.where(begun, 0, age)
         return Step(self._delayed(), reward, terminated, truncated, info)
+
+    def _push(self, observation: Any) -> None:
+        before, stepped = list(self._past), self.stepped
+        self._past.append(observation)
+        if stepped is not None:  # what the others have seen stays where it is, counted from the end
+            for place in range(-1, -1 - min(len(before), len(self._past)), -1):
+                self._past[place] = blend(self._space, stepped, self._past[place], before[place])
 
     def _delayed(self) -> Any:
         old = self._past[0] if len(self._past) > self.delay else self._zero

@@ -8,7 +8,8 @@ import numpy.typing as npt
 from ludus.core import Env
 from ludus.errors import InvalidArgument, InvalidSpace, shorten
 from ludus.spaces import Box, Discrete, MultiDiscrete, Space
-from ludus.wrappers.transform import ObservationTransform, Transform
+from ludus.wrappers.lanes import expanded
+from ludus.wrappers.transform import ActionTransform, ObservationTransform
 
 __all__ = ["DiscretizeAction", "DiscretizeObservation"]
 
@@ -82,7 +83,7 @@ class DiscretizeObservation(ObservationTransform):
         return np.array(low, dtype=self._bins.dtype), np.array(high, dtype=self._bins.dtype)
 
 
-class DiscretizeAction(Transform):
+class DiscretizeAction(ActionTransform):
     """Takes the number of a bin and acts with its centre.
 
     >>> import ludus
@@ -97,14 +98,22 @@ class DiscretizeAction(Transform):
         self.multidiscrete = multidiscrete
         self.show_action_space(self._bins.space(multidiscrete))
 
-    def before_step(self, action: Any) -> Any:
+    def action(self, action: Any) -> Any:
         """The centre of the bin."""
-        self.action_space.check(action, "action")
+        (self.single_action_space if self._lead else self.action_space).check(action, "action")
+        return self._center(action, ())
+
+    def actions(self, actions: Any) -> Any:
+        """The centres of the bins of a batch."""
+        if self.stepped is not None:
+            actions = np.where(expanded(self.stepped, np.ndim(actions)), actions, 0)
+        self.action_space.check(actions, "action")
+        return self._center(actions, self._lead)
+
+    def _center(self, action: Any, lead: tuple[int, ...]) -> Any:
         places = np.asarray(action) if self.multidiscrete else self._bins.parted(action)
         columns = [centers[places[..., i]] for i, centers in enumerate(self._bins.centers)]
-        return np.stack(columns, axis=-1).astype(self._bins.dtype).reshape(self._lead + self._bins.shape)
-
-    action = before_step
+        return np.stack(columns, axis=-1).astype(self._bins.dtype).reshape(lead + self._bins.shape)
 
     def revert_action(self, action: Any) -> Any:
         """The bin whose centre is nearest to an action of the environment below."""

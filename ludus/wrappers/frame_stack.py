@@ -1,6 +1,6 @@
 """Frame stacks: the last few observations at once."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,13 @@ class FrameStackObservation(Transform):
     """
 
     state_fields = ("_frames",)
+    _quick: ClassVar[bool] = True
+    """Whether no subclass has hooks of its own around a step."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = FrameStackObservation
+        cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)
 
     def __init__(self, env: Env[Any, Any], stack_size: int, *, padding_type: Any = "reset") -> None:
         super().__init__(env)
@@ -58,27 +65,33 @@ class FrameStackObservation(Transform):
 
     def step(self, action: Any) -> Step[Any]:
         """Push the observation; refill the stacks of lanes that begin."""
-        step = self.env.step(action)
+        if self._lead or not self._quick:
+            return super().step(action)
+        # The common case, without looking any further.
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return Step(self._pushed(observation), reward, terminated, truncated, info)
+
+    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+        """Push the observation; refill the stacks of lanes that begin."""
         observation, reward, terminated, truncated, info = step
-        if self._plain and not self._lead:  # the common case, without looking any further
-            return Step(self._frames[0].pushed(observation), reward, terminated, truncated, info)
-        begun = None
-        if self._lead:
-            begun = self._begun(step)
-            final = self._final(info)
-            if final:
-                info = self._with_final(info, [(lane, self._last_stack(lane, last)) for lane, last in final])
-        if self._plain:
-            self._frames[0].push(observation)
-        elif self._arrays:
-            for film, leaf in zip(self._frames, leaves(self._space, observation), strict=True):
-                film.push(leaf)
-        else:
-            self._frames = [*self._frames[1:], observation]
+        final = self._final(info) if self._lead else []
+        if final:
+            info = self._with_final(info, [(lane, self._last_stack(lane, last)) for lane, last in final])
+        shown = self._pushed(observation)
         if begun is not None:
             self._begin(observation, begun)
-        shown = self._frames[0].shown() if self._plain else self._shown()
+            shown = self._shown()
         return Step(shown, reward, terminated, truncated, info)
+
+    def _pushed(self, observation: Any) -> Any:
+        if self._plain and not self._lead:
+            return self._frames[0].pushed(observation)
+        if self._arrays:
+            for film, leaf in zip(self._frames, leaves(self._space, observation), strict=True):
+                film.push(leaf, self.stepped)
+        else:
+            self._frames = [*self._frames[1:], observation]
+        return self._shown()
 
     def _begin(self, observation: Any, begun: Mask | None) -> None:
         padding = observation if self._padding is None else self._padding
@@ -95,6 +108,8 @@ class FrameStackObservation(Transform):
         return rebuilt(self._space, [film.ended(lane, leaf) for film, leaf in each])
 
     def _shown(self) -> Any:
+        if self._plain:
+            return self._frames[0].shown()
         if self._arrays:
             return rebuilt(self._space, [film.shown() for film in self._frames])
         return self._space.concatenate(self._frames, self._space.empty(self.stack_size))
@@ -107,9 +122,10 @@ class Film:
         self._batch, self._size, self._end = bool(lead), size, size
         self._strip = np.zeros((*lead, 2 * size, *space.shape), dtype=space.dtype)
 
-    def push(self, frame: Any) -> None:
-        """Add a frame; the oldest one is forgotten."""
+    def push(self, frame: Any, stepped: Mask | None = None) -> None:
+        """Add a frame; the oldest one is forgotten. The stacks of lanes that were not stepped stay as they are."""
         size, strip = self._size, self._strip
+        held = None if stepped is None else self._strip[~stepped, self._end - size : self._end].copy()
         if self._end == 2 * size:
             if self._batch:
                 strip[:, :size] = strip[:, size:]
@@ -121,6 +137,8 @@ class Film:
         else:
             strip[self._end] = frame
         self._end += 1
+        if stepped is not None:
+            strip[~stepped, self._end - size : self._end] = held
 
     def pushed(self, frame: Any) -> Any:
         """`push` and `shown` at once, for one environment."""

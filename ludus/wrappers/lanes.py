@@ -1,12 +1,12 @@
-"""Lanes of structured values: choosing between two batches lane by lane, wherever the leaves are arrays."""
+"""Lanes of structured values: choosing between two batches lane by lane, taking them apart and together again."""
 
 from typing import Any
 
 import numpy as np
 
-from ludus.spaces import ArraySpace, Dict, Space, Tuple
+from ludus.spaces import ArraySpace, Dict, Discrete, Space, Tuple
 
-__all__ = ["blend", "lane_of", "leaf_spaces", "leaves", "made_of_arrays", "rebuilt"]
+__all__ = ["blend", "expanded", "lane_of", "leaf_spaces", "leaves", "made_of_arrays", "rebuilt"]
 
 
 def made_of_arrays(space: Space[Any]) -> bool:
@@ -16,13 +16,20 @@ def made_of_arrays(space: Space[Any]) -> bool:
     return isinstance(space, ArraySpace)
 
 
+def expanded(mask: Any, dimensions: int) -> Any:
+    """A mask of lanes as it fits arrays of so many dimensions."""
+    return mask.reshape(mask.shape + (1,) * (dimensions - 1))
+
+
 def blend(space: Space[Any], mask: Any, a: Any, b: Any) -> Any:
     """Lanes of `a` where `mask`, of `b` elsewhere; `space` is that of one lane."""
     if isinstance(space, Dict):
         return {key: blend(part, mask, a[key], b[key]) for key, part in space.spaces.items()}
     if isinstance(space, Tuple):
         return tuple(blend(part, mask, one, two) for part, one, two in zip(space.spaces, a, b, strict=True))
-    return np.where(mask.reshape(mask.shape + (1,) * (np.ndim(b) - 1)), a, b)
+    if not isinstance(space, ArraySpace):  # a batch is a tuple of values
+        return tuple(one if chosen else two for chosen, one, two in zip(mask.tolist(), a, b, strict=True))
+    return np.where(expanded(mask, np.ndim(b)), a, b)
 
 
 def lane_of(space: Space[Any], batch: Any, lane: int) -> Any:
@@ -31,7 +38,9 @@ def lane_of(space: Space[Any], batch: Any, lane: int) -> Any:
         return {key: lane_of(part, batch[key], lane) for key, part in space.spaces.items()}
     if isinstance(space, Tuple):
         return tuple(lane_of(part, one, lane) for part, one in zip(space.spaces, batch, strict=True))
-    return batch[lane].copy()
+    if not isinstance(space, ArraySpace):
+        return batch[lane]
+    return batch[lane].item() if isinstance(space, Discrete) else batch[lane].copy()
 
 
 def leaf_spaces(space: Space[Any]) -> list[Any]:

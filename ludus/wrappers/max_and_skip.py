@@ -4,15 +4,18 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env, Step
+from ludus.core import Env, Info, Step
+from ludus.core.info import info_of, joined
 from ludus.errors import InvalidSpace
 from ludus.wrappers.argument import positive
-from ludus.wrappers.transform import LaneWise
+from ludus.wrappers.lanes import expanded
+from ludus.wrappers.steered import Steered
+from ludus.wrappers.transform import SAME_STEP, Mask
 
 __all__ = ["MaxAndSkipObservation"]
 
 
-class MaxAndSkipObservation(LaneWise):
+class MaxAndSkipObservation(Steered):
     """Takes each action `skip` times, adds up the rewards and shows the maximum of the last two observations.
 
     An episode that ends early shows what its own last two steps gave.
@@ -25,13 +28,17 @@ class MaxAndSkipObservation(LaneWise):
     """
 
     def __init__(self, env: Env[Any, Any], skip: int = 4) -> None:
-        self._skip = positive("skip", skip, 2)
         super().__init__(env)
-        if env.observation_space.shape is None:
-            raise InvalidSpace(f"MaxAndSkipObservation: expected a space of arrays, got {env.observation_space!r}")
+        self._skip = positive("skip", skip, 2)
+        if self.lane_observation_space.shape is None:
+            raise InvalidSpace(
+                f"MaxAndSkipObservation: expected a space of arrays, got {self.lane_observation_space!r}"
+            )
 
-    def step(self, action: Any) -> Step[Any]:
+    def advance(self, action: Any) -> Step[Any]:
         """Step up to `skip` times."""
+        if self._lead:
+            return self._advance_lanes(action)
         total, seen = 0.0, []
         step: Any = None
         for _ in range(self._skip):
@@ -41,3 +48,32 @@ class MaxAndSkipObservation(LaneWise):
             if step[2] or step[3]:
                 break
         return Step(np.max(np.stack(seen), axis=0), total, step[2], step[3], step[4])
+
+    def _advance_lanes(self, action: Any) -> Step[Any]:
+        below: Any = self.env
+        step = Step(*below.step(action))
+        going, before = self.moving(step), step.observation
+        for _ in range(self._skip - 1):
+            if not going.any():
+                break
+            before = before if self._copied else before.copy()
+            again = Step(*below.step_masked(action, going))
+            flags = step.terminated | again.terminated, step.truncated | again.truncated
+            ended = again.terminated | again.truncated
+            info = joined(info_of(step.info, ~going), self._brightest_last(again.info, before, ended))
+            pooled = going & ~ended if self._mode is SAME_STEP else going  # a lane that began shows what it began with
+            shown = np.where(expanded(pooled, before.ndim), np.maximum(before, again.observation), again.observation)
+            kept = np.where(expanded(going, before.ndim), shown, step.observation)
+            step, before = Step(kept, step.reward + again.reward, *flags, info), again.observation
+            going = going & ~ended
+        return step
+
+    @property
+    def _copied(self) -> bool:
+        """Whether an observation of the batch stays what it is when the next one comes."""
+        return bool(getattr(self.unwrapped, "copy", True))
+
+    def _brightest_last(self, info: Info, before: Any, ended: Mask) -> Info:
+        if self._mode is not SAME_STEP or not ended.any():
+            return info
+        return self._with_final(info, [(lane, np.maximum(before[lane], last)) for lane, last in self._final(info)])

@@ -89,6 +89,7 @@ class NormalizeObservation(_Running):
     array([0., 0.], dtype=float32)
     """
 
+    calls = frozenset({"observation"})
     state_fields = ("obs_rms",)
 
     def __init__(self, env: Env[Any, Any], epsilon: float = 1e-8) -> None:
@@ -102,25 +103,36 @@ class NormalizeObservation(_Running):
     def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
         """Normalise first observations."""
         self._learn(observation if begun is None else observation[begun])
-        return self._normal(observation), info
+        return self._shown(observation), info
 
     def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
         """Normalise, last observations included."""
         observation, reward, terminated, truncated, info = step
+        stepped = self.stepped
+        self._learn(observation if stepped is None else observation[stepped])
         final = self._final(info) if self._lead else []
-        self._learn(observation)
         if final:
             self._learn(np.stack([last for _, last in final]))
-            info = self._with_final(info, [(lane, self._normal(last)) for lane, last in final])
-        return Step(self._normal(observation), reward, terminated, truncated, info)
+            info = self._hooked_finals(info, observation, self.env.observation_space)
+        return Step(self._shown(observation), reward, terminated, truncated, info)
+
+    def _shown(self, observation: Any) -> Any:
+        if not self._lead:
+            return self.observation(observation)
+        return self._hooked_observation(observation, self.env.observation_space)
 
     def _learn(self, rows: Any) -> None:
-        if self._update_running_mean:
+        if self._update_running_mean and (not self._lead or len(rows)):
             (self.obs_rms.update if self._lead else self.obs_rms.update_one)(rows)
 
-    def _normal(self, observation: Any) -> Any:
+    def observation(self, observation: Any) -> Any:
+        """The observation on the scale of what was seen so far; nothing is learnt from it."""
         mean, scale = self.obs_rms.mean, 1.0 / np.sqrt(self.obs_rms.var + self.epsilon)
         return ((observation - mean) * scale).astype(np.float32)
+
+    def observations(self, observations: Any) -> Any:
+        """The same for a whole batch."""
+        return NormalizeObservation.observation(self, observations)
 
 
 class NormalizeReward(_Running):
@@ -135,6 +147,7 @@ class NormalizeReward(_Running):
     0.0
     """
 
+    calls = frozenset({"reward"})
     state_fields = ("return_rms", "discounted_reward")
 
     def __init__(self, env: Env[Any, Any], gamma: float = 0.99, epsilon: float = 1e-8) -> None:
@@ -155,19 +168,35 @@ class NormalizeReward(_Running):
         observation, reward, terminated, truncated, info = step
         total = self.discounted_reward * self.gamma + reward
         if self._lead:
-            total = self.of_actions(total, begun)
+            idle = self.idle(begun)
             if self._update_running_mean:
-                self._learn(total, begun)
-            self.discounted_reward = total * ~(terminated | truncated)
-        else:
-            if self._update_running_mean:
-                self.return_rms.update_one(total)
-            self.discounted_reward = 0.0 if terminated or truncated else total
-        return Step(observation, reward / sqrt(self.return_rms.var + self.epsilon), terminated, truncated, info)
+                self._learn(total if idle is None else total[~idle])
+            self._go_on(total, begun, terminated | truncated)
+            reward = self._hooked_reward(reward, idle)
+            return Step(observation, reward, terminated, truncated, info)
+        if self._update_running_mean:
+            self.return_rms.update_one(total)
+        self.discounted_reward = 0.0 if terminated or truncated else total
+        return Step(observation, self.reward(reward), terminated, truncated, info)
 
-    def _learn(self, total: Any, begun: Mask | None) -> None:
-        """Learn from the lanes that were stepped; a lane that was reset instead has no return yet."""
-        rows = total if begun is None or self._mode is AutoresetMode.SAME_STEP else total[~begun]
+    def reward(self, reward: Any) -> Any:
+        """The reward on the scale of the returns so far; nothing is learnt from it."""
+        return reward / sqrt(self.return_rms.var + self.epsilon)
+
+    def rewards(self, rewards: Any) -> Any:
+        """The same for a whole batch."""
+        return NormalizeReward.reward(self, rewards)
+
+    def _go_on(self, total: Any, begun: Mask | None, ended: Mask) -> None:
+        """The returns so far: 0 for lanes that begin, and what they were for those left alone."""
+        if begun is not None and self._mode is AutoresetMode.NEXT_STEP:
+            total = np.where(begun, 0.0, total)
+        stepped = self.stepped
+        going = total * ~ended
+        self.discounted_reward = going if stepped is None else np.where(stepped, going, self.discounted_reward)
+
+    def _learn(self, rows: Any) -> None:
+        """Learn from the lanes that made a step; a lane that was reset instead has no return yet."""
         if rows.size:
             away = rows - self.return_rms.mean
             mean = float(away.sum()) / rows.size

@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from ludus.core import Env, EnvSpec, Info, Step, Wrapper
+from ludus.core import Env, EnvSpec, Hooked, Info, Step
 from ludus.errors import ResetNeeded
 from ludus.seeding import Seed
 
@@ -12,7 +12,7 @@ ObsT = TypeVar("ObsT")
 ActT = TypeVar("ActT")
 
 
-class OrderEnforcing(Wrapper[ObsT, ActT, ObsT, ActT]):
+class OrderEnforcing(Hooked[ObsT, ActT, ObsT, ActT]):
     """Raises ResetNeeded where an environment would give undefined results.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ludus.core import Env, EnvSpec, Info, Step, Wrapper
+from ludus.core import Env, EnvSpec, Hooked, Info, Step
 from ludus.errors import ContractViolation, InvalidType, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Space
@@ -21,7 +21,7 @@ class ContractWarning(UserWarning):
     """An environment gives what its spaces do not promise; it still runs."""
 
 
-class PassiveEnvChecker(Wrapper[ObsT, ActT, ObsT, ActT]):
+class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
     """Errors where the form of what an environment returns is wrong, warns where its content is; gives a `Step`.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld

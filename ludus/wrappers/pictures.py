@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ludus.core import Env, Info, Step, Wrapper
+from ludus.core import Env, Hooked, Info, Step
 from ludus.errors import InvalidArgument, RenderError, shorten
 from ludus.rendering import VideoWriter, Window, grid
 from ludus.seeding import Seed
@@ -24,7 +24,7 @@ def _require_mode(env: Env[Any, Any], what: str, *refused: str) -> str:
     return mode
 
 
-class RenderCollection(Wrapper[Any, Any, Any, Any]):
+class RenderCollection(Hooked[Any, Any, Any, Any]):
     """Keeps a picture of every step; `render` gives them all, and forgets them if `pop_frames`.
 
     >>> import ludus
@@ -74,7 +74,7 @@ def every_cube(episode: int) -> bool:
     return round(episode ** (1 / 3)) ** 3 == episode if episode < 1000 else episode % 1000 == 0
 
 
-class RecordVideo(Wrapper[Any, Any, Any, Any]):
+class RecordVideo(Hooked[Any, Any, Any, Any]):
     """Writes videos of some episodes, or from some steps on, into a folder, as they happen; a batch is shown as a grid.
 
     A video ends with its episode, or after `video_length` frames; `close` ends the last one. In a batch, lane 0 counts.
@@ -142,12 +142,14 @@ class RecordVideo(Wrapper[Any, Any, Any, Any]):
         """Step, with a frame if a video is being written."""
         step = self.env.step(action)
         self.step_id += 1
-        if self._over and self.env.batch_shape:
+        moved = self.stepped is None or bool(self.stepped[0])
+        if self._over and moved and self._lead:
             self._begin_episode()
         if self.step_trigger is not None and self.step_trigger(self.step_id):
             self.start_recording(f"{self.name_prefix}-step-{self.step_id}")
         self._take_frame()
-        self._over = bool(np.ravel(step[2])[0] or np.ravel(step[3])[0])
+        if moved:
+            self._over = bool(np.ravel(step[2])[0] or np.ravel(step[3])[0])
         return step
 
     def _begin_episode(self) -> None:
@@ -186,7 +188,7 @@ class RecordVideo(Wrapper[Any, Any, Any, Any]):
         super().close()
 
 
-class HumanRendering(Wrapper[Any, Any, Any, Any]):
+class HumanRendering(Hooked[Any, Any, Any, Any]):
     """Shows every frame of an environment in a window; the frames of a batch as a grid.
 
     >>> import os, ludus
@@ -236,7 +238,7 @@ class HumanRendering(Wrapper[Any, Any, Any, Any]):
         super().close()
 
 
-class _Disturbed(Wrapper[Any, Any, Any, Any]):
+class _Disturbed(Hooked[Any, Any, Any, Any]):
     """Pictures with noise in them, drawn from a stream that the dynamics know nothing of."""
 
     def __init__(self, env: Env[Any, Any], is_noise_grayscale: bool) -> None:

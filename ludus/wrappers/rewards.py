@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env, Step
+from ludus.core import Env
 from ludus.errors import InvalidArgument, InvalidType, shorten
-from ludus.wrappers.transform import Mask, Transform
+from ludus.wrappers.transform import RewardTransform
 
 __all__ = ["ClipReward", "TransformReward"]
 
 
-class TransformReward(Transform):
+class TransformReward(RewardTransform):
     """Gives `func(reward)`; in a batch lane by lane, or all at once with `vectorized=True`.
 
     >>> import ludus
@@ -28,14 +28,16 @@ class TransformReward(Transform):
             raise InvalidType(f"TransformReward func: expected a function, got {shorten(func)}")
         self.func, self.vectorized = func, vectorized
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def reward(self, reward: Any) -> Any:
         """Call the function."""
-        whole = not self._lead or self.vectorized
-        reward = self.func(step[1]) if whole else np.array([self.func(one) for one in step[1]], dtype=np.float64)
-        return Step(step[0], self.of_actions(reward, begun), step[2], step[3], step[4])
+        return self.func(reward)
+
+    def rewards(self, rewards: Any) -> Any:
+        """Call the function for every lane, or for all at once."""
+        return self.func(rewards) if self.vectorized else np.array([self.func(one) for one in rewards], np.float64)
 
 
-class ClipReward(Transform):
+class ClipReward(RewardTransform):
     """Keeps rewards between `min_reward` and `max_reward`; either may be None.
 
     >>> import ludus
@@ -56,14 +58,14 @@ class ClipReward(Transform):
         ):
             raise InvalidArgument(f"ClipReward: expected min_reward <= max_reward, got {min_reward} and {max_reward}")
         self.min_reward, self.max_reward = min_reward, max_reward
-        plain = isinstance(min_reward, int | float | None) and isinstance(max_reward, int | float | None)
-        self._plain = plain and not self._lead
+        self._plain = isinstance(min_reward, int | float | None) and isinstance(max_reward, int | float | None)
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def rewards(self, rewards: Any) -> Any:
+        """Clip those of a batch."""
+        return np.clip(rewards, self.min_reward, self.max_reward)
+
+    def reward(self, reward: Any) -> Any:
         """Clip."""
-        return Step(step[0], self.of_actions(self._clipped(step[1]), begun), step[2], step[3], step[4])
-
-    def _clipped(self, reward: Any) -> Any:
         low, high = self.min_reward, self.max_reward
         if not self._plain:
             return np.clip(reward, low, high)

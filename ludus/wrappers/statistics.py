@@ -58,11 +58,12 @@ class RecordEpisodeStatistics(Transform):
 
     def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
         """Count, and tell of what ended."""
-        if begun is not None and self._mode is AutoresetMode.NEXT_STEP:
-            going = ~begun
-            self._start(begun)
-            self.episode_returns = self.episode_returns + step.reward * going
-            self.episode_lengths = self.episode_lengths + going
+        idle = self.idle(begun) if self._lead else None
+        if idle is not None:
+            if begun is not None and self._mode is AutoresetMode.NEXT_STEP:
+                self._start(begun)
+            self.episode_returns = self.episode_returns + step.reward * ~idle
+            self.episode_lengths = self.episode_lengths + ~idle
         else:
             self.episode_returns = self.episode_returns + step.reward
             self.episode_lengths = self.episode_lengths + 1

@@ -51,11 +51,11 @@ class TimeAwareObservation(Transform):
     def _limit(self) -> int:
         spec = self.env.spec
         limit = spec.max_episode_steps if spec is not None else None
-        lane: Any = (
-            self.unwrapped.get_wrapper_attr("envs")[0] if self._lead and hasattr(self.unwrapped, "envs") else self.env
-        )
-        if limit is None and lane.has_wrapper_attr("_max_episode_steps"):
-            limit = lane.get_wrapper_attr("_max_episode_steps")
+        if limit is None and self.env.has_wrapper_attr("_max_episode_steps"):
+            limit = self.env.get_wrapper_attr("_max_episode_steps")
+        if limit is None and self._lead and hasattr(self.unwrapped, "envs"):
+            lane: Any = self.unwrapped.get_wrapper_attr("envs")[0]
+            limit = lane.get_wrapper_attr("_max_episode_steps") if lane.has_wrapper_attr("_max_episode_steps") else None
         if limit is None:
             raise InvalidArgument(
                 "TimeAwareObservation: expected a time limit, got none; make the environment with max_episode_steps=…, "
@@ -71,7 +71,8 @@ class TimeAwareObservation(Transform):
     def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
         """Count, and add the count."""
         observation, reward, terminated, truncated, info = step
-        self.timesteps = self.timesteps + 1
+        stepped = self.stepped
+        self.timesteps = self.timesteps + (1 if stepped is None else stepped)
         final = self._final(info) if self._lead else []
         if final:
             info = self._with_final(info, [(lane, self._timed(last, self.timesteps[lane], ())) for lane, last in final])

@@ -2,16 +2,18 @@
 
 from typing import Any
 
-from ludus.core import Env, EnvSpec, Info, Step
+import numpy as np
+
+from ludus.core import AutoresetMode, Env, EnvSpec, Info, Step
 from ludus.errors import ResetNeeded
-from ludus.seeding import Seed
 from ludus.wrappers.argument import positive
-from ludus.wrappers.transform import LaneWise
+from ludus.wrappers.steered import Cutting
+from ludus.wrappers.transform import SAME_STEP, Mask
 
 __all__ = ["TimeLimit"]
 
 
-class TimeLimit(LaneWise):
+class TimeLimit(Cutting):
     """Truncates the episode on step `max_episode_steps`; an episode that terminates on that very step does both.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld
@@ -21,19 +23,38 @@ class TimeLimit(LaneWise):
     (False, True)
     """
 
+    lane_fields = ("_ended", "_cut", "_idle", "_begun_at")
+
     def __init__(self, env: Env[Any, Any], max_episode_steps: int) -> None:
+        super().__init__(env)
         self._max_episode_steps = positive("max_episode_steps", max_episode_steps)
         self._elapsed_steps: int | None = None
-        super().__init__(env)
+        # On a batch, steps are counted once for all lanes, and each lane has the count at which its episode began:
+        # looking at every lane in every step would cost as much as a tenth of a compiled step.
+        self._clock, self._begun_at = 0, np.zeros(self._lead, dtype=np.int64)
+        self._due = self._max_episode_steps
+        """Before the clock says so, no lane has reached its limit."""
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
-        """Reset and count from zero."""
-        result = self.env.reset(seed=seed, options=options)
-        self._elapsed_steps = 0
-        return result
+    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+        """Count from zero."""
+        if not self._lead:
+            self._elapsed_steps = 0
+        elif begun is None:
+            self._begun_at[:] = self._clock
+            self._due = self._clock + self._max_episode_steps
+        else:
+            self._begun_at[begun] = self._clock
+            self._due = min(self._due, self._clock + self._max_episode_steps)
+        return observation, info
 
     def step(self, action: Any) -> Step[Any]:
         """Step and count."""
+        return self.advance(action) if self._quick else super().step(action)
+
+    def advance(self, action: Any) -> Step[Any]:
+        """Step below and count."""
+        if self._lead:
+            return self._advance_lanes(action)
         elapsed = self._elapsed_steps
         if elapsed is None or elapsed >= self._max_episode_steps:
             state = "no reset yet" if elapsed is None else "an episode cut by its time limit"
@@ -45,10 +66,33 @@ class TimeLimit(LaneWise):
         observation, reward, terminated, _, info = result
         return Step(observation, reward, terminated, True, info)
 
+    def _advance_lanes(self, action: Any) -> Step[Any]:
+        step = self.env.step(action) if self._cut is None else self.step_below(action)
+        self._clock = clock = self._clock + 1
+        stepped = self.stepped
+        if stepped is not None:
+            self._begun_at += ~stepped
+        late = None if clock < self._due else self._late(stepped)
+        ended = step[2] | step[3]
+        # An ended lane begins now, or with the next step, which does not count.
+        np.putmask(self._begun_at, ended if late is None else ended | late, clock + (self._mode is not SAME_STEP))
+        if late is None:
+            return step
+        self._due = int(self._begun_at.min()) + self._max_episode_steps
+        step = Step(step[0], step[1], step[2], step[3] | late, step[4])
+        cut = late & ~ended
+        return self.cut(step, cut) if cut.any() else step
+
+    def _late(self, stepped: Mask | None) -> Mask:
+        """The lanes that have made their last step."""
+        late: Mask = self._clock - self._begun_at >= self._max_episode_steps
+        return late if stepped is None else late & stepped
+
     @property
     def spec(self) -> EnvSpec | None:
         """The spec below with this limit: `make` puts the wrapper there by itself."""
         below = self.env.spec
-        if below is None or any(isinstance(layer, TimeLimit) for layer in self.env._layers()):
+        limited = any(isinstance(layer, TimeLimit) for layer in self.env._layers())
+        if below is None or limited or (self._lead and below.max_episode_steps is not None):
             return super().spec  # a limit around a limit is a wrapper like any other
         return below.replace(max_episode_steps=self._max_episode_steps)

@@ -11,18 +11,20 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import AutoresetMode, Env, Info, Step, VectorEnv, Wrapper
-from ludus.errors import InvalidArgument, InvalidType, listing, shorten
+from ludus.core import AutoresetMode, Env, Hooked, Info, Step
+from ludus.core.wrapper import SomeLanes
+from ludus.errors import InvalidArgument, listing
 from ludus.seeding import Seed
 from ludus.spaces import Space
+from ludus.wrappers.streams import LaneStreams
 
-__all__ = ["LaneWise", "ObservationTransform", "Transform"]
+__all__ = ["ActionTransform", "ObservationTransform", "RewardTransform", "Transform"]
 
 Mask = npt.NDArray[np.bool_]
 SAME_STEP = AutoresetMode.SAME_STEP
 
 
-class Transform(Wrapper[Any, Any, Any, Any]):
+class Transform(Hooked[Any, Any, Any, Any]):
     """A wrapper for any batch shape; its fields are its constructor arguments.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld
@@ -39,8 +41,6 @@ class Transform(Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: Env[Any, Any]) -> None:
         super().__init__(env)
-        self._lead = env.batch_shape
-        self._mode: AutoresetMode | None = self.autoreset_mode if self._lead else None
         self._ended: Mask = np.zeros(self._lead, dtype=np.bool_)
 
     # --- hooks ---
@@ -83,12 +83,20 @@ class Transform(Wrapper[Any, Any, Any, Any]):
         ended: Mask = step[2] | step[3]
         if self._mode is AutoresetMode.DISABLED:
             return None
-        begun, self._ended = (ended, self._ended) if self._mode is SAME_STEP else (self._ended, ended)
+        if self._mode is SAME_STEP:
+            return ended if ended.any() else None
+        begun, stepped = self._ended, self.stepped
+        if stepped is not None:
+            begun, ended = begun & stepped, np.where(stepped, ended, begun)
+        self._ended = ended
         return begun if begun.any() else None
 
-    def of_actions(self, reward: Any, begun: Mask | None) -> Any:
-        """`reward`, but 0 for lanes that were reset instead of stepped: no action earned it."""
-        return reward if begun is None or self._mode is SAME_STEP else np.where(begun, 0.0, reward)
+    def idle(self, begun: Mask | None) -> Mask | None:
+        """The lanes that made no step of their own: reset instead of stepped, or left alone. None for none."""
+        reset, stepped = None if self._mode is SAME_STEP else begun, self.stepped
+        if stepped is None:
+            return reset
+        return ~stepped if reset is None else reset | ~stepped
 
     def _final(self, info: Info) -> list[tuple[int, Any]]:
         """The lanes that ended in this very step, each with its last observation."""
@@ -102,6 +110,15 @@ class Transform(Wrapper[Any, Any, Any, Any]):
         for lane, observation in changed:
             column[lane] = observation
         return {**info, "final_obs": column}
+
+    def _note_reset(self, streams: LaneStreams, seed: Any, options: dict[str, Any] | None) -> None:
+        """Tell the streams of lanes of a reset, or of lanes that an autoreset began."""
+        mask: Any = None if options is None else options.get("reset_mask")
+        lanes = np.ones(self._lead, dtype=np.bool_) if mask is None else mask
+        if isinstance(self.env, SomeLanes):
+            streams.begin(lanes)
+        else:
+            streams.reset(seed, lanes)
 
     # --- spaces: authors speak of one lane, the batch follows ---
 
@@ -146,6 +163,8 @@ class Transform(Wrapper[Any, Any, Any, Any]):
 class ObservationTransform(Transform):
     """A transform that shows each observation in another form, last observations included.
 
+    A subclass defines `convert`, for one and for a batch, or `observation`, for one alone.
+
     >>> from ludus.envs.teaching.grid_world import GridWorld
     >>> class Doubled(ObservationTransform):
     ...     def convert(self, observation, lead):
@@ -154,55 +173,94 @@ class ObservationTransform(Transform):
     array([0, 0])
     """
 
+    calls = frozenset({"observation"})
+    _quick: ClassVar[bool] = True
+    """Whether nothing but `convert` and hooks of observations has been defined: then a step need not ask."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own, theirs = ObservationTransform, (cls.before_step, cls.after_step)
+        cls._quick = theirs == (own.before_step, own.after_step)
+
     def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
         """The observation to show; `lead` is the batch shape it has in front."""
         raise NotImplementedError(f"{type(self).__name__} defines no convert(observation, lead)")
 
     def observation(self, observation: Any) -> Any:
-        """What `convert` makes of an observation of the environment below, one or a whole batch."""
-        return self.convert(observation, self._lead)
+        """What is shown of one observation."""
+        return self.convert(observation, ())
+
+    def observations(self, observations: Any) -> Any:
+        """What is shown of the observations of a batch."""
+        return self.convert(observations, self._lead)
+
+    def _shown(self, observation: Any) -> Any:
+        if not self._lead:
+            return self.observation(observation)
+        return self._hooked_observation(observation, self.env.observation_space)
 
     def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
         """Convert the first observation."""
-        return self.convert(observation, self._lead), info
+        return self._shown(observation), info
+
+    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+        """Convert the observation, and the last ones of lanes that ended."""
+        observation, reward, terminated, truncated, info = step
+        if self._mode is SAME_STEP:
+            info = self._hooked_finals(info, observation, self.env.observation_space)
+        return Step(self._shown(observation), reward, terminated, truncated, info)
 
     def step(self, action: Any) -> Step[Any]:
-        """Convert the observation, and the last ones of lanes that ended."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        if self._mode is SAME_STEP:
-            final = self._final(info)
-            if final:
-                info = self._with_final(info, [(lane, self.convert(one, ())) for lane, one in final])
-        return Step(self.convert(observation, self._lead), reward, terminated, truncated, info)
+        """Step, and convert."""
+        if not self._quick:
+            return super().step(action)
+        return self.after_step(self.env.step(action), None)
 
 
-class LaneWise(Wrapper[Any, Any, Any, Any]):
-    """A wrapper that steers an environment step by step: on a batch it goes around every lane, inside the batch.
+class ActionTransform(Transform):
+    """A transform that takes each action in another form; `action` and `actions` say which.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld
-    >>> from ludus.vector import SerialVectorEnv
-    >>> from ludus.wrappers import RepeatAction
-    >>> RepeatAction(SerialVectorEnv([GridWorld, GridWorld]), 3).unwrapped.envs[0]
-    <RepeatAction(num_repeats=3)<GridWorld instance>>
+    >>> class Mirrored(ActionTransform):
+    ...     def action(self, action):
+    ...         return 3 - action
+    >>> env = Mirrored(GridWorld())
+    >>> _ = env.reset(seed=0)
+    >>> env.step(0).observation
+    array([0, 1])
     """
 
-    def __init__(self, env: Env[Any, Any]) -> None:
-        super().__init__(env)
-        if env.batch_shape:
-            self._move_inside(env)
+    calls = frozenset({"action"})
 
-    def _move_inside(self, env: Any) -> None:
-        if not (isinstance(env, VectorEnv) and env.unwrapped is env):
-            raise InvalidType(
-                f"{type(self).__name__}: expected a batch without wrappers around it, got {shorten(env)}; "
-                "it goes around each lane: apply it first, or pass it to make_vec(wrappers=[…])"
-            )
-        env.wrap_lanes(self.using(**self.arguments))
-        # From here on the wrapper only names what the lanes do.
-        self.reset, self.step = env.reset, env.step
-        self.render = env.render
+    def action(self, action: Any) -> Any:
+        """The action to pass on."""
+        raise NotImplementedError(f"{type(self).__name__} defines no action(action)")
 
-    @property
-    def inside(self) -> bool:
-        """Whether the work is done in the lanes of a batch."""
-        return bool(self.env.batch_shape)
+    def before_step(self, action: Any) -> Any:
+        """Pass on another action."""
+        return self._hooked_action(action) if self._lead else self.action(action)
+
+
+class RewardTransform(Transform):
+    """A transform that gives another reward, 0 to lanes that made no step; `reward` and `rewards` say which.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> class Costly(RewardTransform):
+    ...     def reward(self, reward):
+    ...         return reward - 0.5
+    >>> env = Costly(GridWorld())
+    >>> _ = env.reset(seed=0)
+    >>> env.step(0).reward
+    -0.5
+    """
+
+    calls = frozenset({"reward"})
+
+    def reward(self, reward: Any) -> Any:
+        """The reward to give."""
+        raise NotImplementedError(f"{type(self).__name__} defines no reward(reward)")
+
+    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+        """Give another reward."""
+        reward = self._hooked_reward(step[1], self.idle(begun)) if self._lead else self.reward(step[1])
+        return Step(step[0], reward, step[2], step[3], step[4])

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from ludus.core import Env, EnvSpec, Wrapper
+from ludus.core import Env, EnvSpec, Hooked
 from ludus.errors import InvalidType, shorten
 from ludus.wrappers.transform import Transform
 
 __all__ = ["VectorizeTransformAction", "VectorizeTransformObservation", "VectorizeTransformReward"]
 
 
-class _Vectorize(Wrapper[Any, Any, Any, Any]):
+class _Vectorize(Hooked[Any, Any, Any, Any]):
     """A batch with `wrapper(env, **kwargs)` around it; under it, that wrapper does the work."""
 
     def __init__(self, env: Env[Any, Any], wrapper: type[Transform], **kwargs: Any) -> None:

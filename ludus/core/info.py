@@ -1,0 +1,114 @@
+"""Infos of a batch, by lanes: what some lanes told, and what two groups of lanes told together."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.core.step import Info
+
+__all__ = ["add_final", "info_of", "joined"]
+
+Mask = npt.NDArray[np.bool_]
+FINAL = ("final_obs", "final_info")
+
+
+def info_of(info: Any, lanes: Mask) -> Any:
+    """What these lanes told; of the others a column holds nothing.
+
+    >>> told = {"n": np.array([1, 2]), "_n": np.array([True, True])}
+    >>> info_of(told, np.array([False, True]))
+    {'n': array([0, 2]), '_n': array([False,  True])}
+    """
+    if isinstance(info, list):  # one dictionary for each lane, as DictInfoToList gives them
+        return [one if chosen else {} for one, chosen in zip(info, lanes.tolist(), strict=True)]
+    found: Info = {}
+    for key, column, told in _columns(info, len(lanes)):
+        if told is None:
+            found[key] = column
+            continue
+        left = told & lanes
+        if left.all() or not (told & ~lanes).any():
+            if left.any():
+                found[key], found[f"_{key}"] = column, told
+        elif left.any():
+            found[key], found[f"_{key}"] = _emptied(column, left), left
+    return found
+
+
+def joined(first: Info, second: Info) -> Info:
+    """What lanes told, of which none is in both.
+
+    >>> a = {"n": np.array([1, 0]), "_n": np.array([True, False])}
+    >>> b = {"n": np.array([0.0, 2.5]), "_n": np.array([False, True])}
+    >>> joined(a, b)
+    {'n': array([1. , 2.5]), '_n': array([ True,  True])}
+    """
+    if not first or not second:
+        return dict(first or second)
+    found = dict(first)
+    for key, column in second.items():
+        told: Any = second.get(f"_{key}")
+        if key not in first or told is None:
+            found.setdefault(key, column)
+        elif isinstance(column, dict):
+            found[key] = joined(first[key], column)  # type: ignore[arg-type]
+            found[f"_{key}"] = first[f"_{key}"] | told
+        else:
+            before: Any = first.get(f"_{key}", np.zeros(len(told), np.bool_))
+            found[key], found[f"_{key}"] = _merged(first[key], before, column, told), before | told
+    return found
+
+
+def add_final(info: Info, lanes: Mask, observations: list[Any], begun: Info) -> Info:
+    """The info of a step in which these lanes ended and began again, as autoreset in the same step gives it.
+
+    `observations` are their last ones, in order; `begun` is what they told when they began. What they told with the
+    step becomes `final_info`.
+    """
+    own = {key: one for key, one in info.items() if key not in FINAL and key[1:] not in FINAL}
+    column = np.full(len(lanes), None, dtype=object)
+    for lane, observation in zip(np.flatnonzero(lanes).tolist(), observations, strict=True):
+        column[lane] = observation
+    final = {"final_obs": column, "_final_obs": lanes.copy()}
+    final |= {"final_info": info_of(own, lanes), "_final_info": lanes.copy()}
+    return joined(joined(info_of(info, ~lanes), final), info_of(begun, lanes))
+
+
+def _columns(info: Info, count: int) -> list[tuple[str, Any, Mask | None]]:
+    """The entries of an info, each with the lanes that told it; None for what is no column."""
+    found: list[tuple[str, Any, Mask | None]] = []
+    for key, column in info.items():
+        if key.startswith("_") and key[1:] in info:
+            continue
+        told: Any = info.get(f"_{key}")
+        if told is None and isinstance(column, np.ndarray) and column.shape[:1] == (count,):
+            told = np.ones(count, np.bool_)
+        found.append((key, column, told))
+    return found
+
+
+def _emptied(column: Any, left: Mask) -> Any:
+    if isinstance(column, dict):
+        return info_of(column, left)
+    found = column.copy()
+    found[~left] = None if found.dtype == object else np.zeros((), found.dtype)
+    return found
+
+
+def _merged(a: Any, of_a: Mask, b: Any, of_b: Mask) -> Any:
+    """One column of two; where no dtype holds both, of objects."""
+    same = a.shape == b.shape
+    if same and a.dtype == b.dtype:
+        found = a.copy()
+    elif same and {a.dtype.kind, b.dtype.kind} <= set("biufc"):
+        found = a.astype(np.result_type(a.dtype, b.dtype))
+    elif same and a.dtype.kind == b.dtype.kind and a.dtype != object:
+        found = a.astype(np.result_type(a.dtype, b.dtype))
+    else:
+        found = np.full(len(of_a), None, dtype=object)
+        for lane in np.flatnonzero(of_a).tolist():
+            found[lane] = a[lane]
+    for lane in np.flatnonzero(of_b).tolist():
+        found[lane] = b[lane]
+    return found

@@ -1,0 +1,36 @@
+"""Lanes that a masked step leaves alone: their memory is kept, and put back when all lanes have been stepped."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Held"]
+
+Array = npt.NDArray[Any]
+
+
+class Held:
+    """A copy of what some lanes have in every column.
+
+    >>> columns = {"age": np.array([4, 7])}
+    >>> held = Held(columns, np.array([False, True]))
+    >>> columns["age"] += 1
+    >>> held.put_back(np.ones(2), np.ones((2, 2), np.bool_))
+    1
+    >>> columns["age"]
+    array([5, 7])
+    """
+
+    def __init__(self, columns: dict[str, Array], lanes: Array) -> None:
+        self.lanes = lanes
+        self._columns = columns
+        self._kept = {name: column[lanes] for name, column in columns.items()}
+
+    def put_back(self, rewards: Array, flags: Array) -> int:
+        """Give the lanes what they had, and no reward or flag; how many of the others ended."""
+        for name, rows in self._kept.items():
+            self._columns[name][self.lanes] = rows
+        rewards[self.lanes] = 0.0
+        flags[:, self.lanes] = False
+        return int((flags[0] | flags[1]).sum())

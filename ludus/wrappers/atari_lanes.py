@@ -1,0 +1,182 @@
+"""Atari preprocessing of a batch: what one emulator is asked step by step, asked of the lanes that it concerns."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.core import AutoresetMode, Info, Step
+from ludus.core.info import add_final, info_of, joined
+from ludus.errors import InvalidArgument
+from ludus.wrappers.lanes import expanded
+from ludus.wrappers.streams import LaneStreams
+from ludus.wrappers.transform import SAME_STEP, Mask
+
+if TYPE_CHECKING:
+    from ludus.wrappers.atari import AtariPreprocessing
+
+__all__ = ["STREAM", "AtariLanes"]
+
+STREAM = "AtariPreprocessing"
+Array = npt.NDArray[Any]
+
+
+class AtariLanes:
+    """The lanes under a wrapper. Snapshots and copies hold it as part of the wrapper's state.
+
+    >>> AtariLanes.__name__
+    'AtariLanes'
+    """
+
+    def __init__(self, owner: "AtariPreprocessing") -> None:
+        self.owner = owner
+        space: Any = owner.lane_observation_space
+        self.direct = space.shape == owner.screen_shape and space.dtype == np.uint8
+        """Whether an observation is the screen that is asked for."""
+        self.streams = LaneStreams(STREAM, owner.num_envs, getattr(owner.unwrapped, "episodes", None))
+        if not self.direct:
+            self._require_emulators()
+
+    def _require_emulators(self) -> None:
+        form = "grayscale" if self.owner.grayscale_obs else "rgb"
+        if self.owner.autoreset_mode is SAME_STEP:
+            raise InvalidArgument(
+                "AtariPreprocessing: expected observations that are the screens asked for, since autoreset in the same "
+                f"step draws over the last one; make the environment with obs_type={form!r}, or autoreset_mode='NextStep'"
+            )
+        try:
+            self._screens(None)
+        except Exception as error:
+            raise InvalidArgument(
+                "AtariPreprocessing: expected emulators in reach, or observations that are the screens asked for, got "
+                f"{type(error).__name__}: {error}; make the environment with obs_type={form!r}"
+            ) from error
+
+    # --- what lanes show ---
+
+    def _screens(self, observation: Any) -> Array:
+        if self.direct:
+            return observation.copy()
+        return np.stack([self.owner.screen_of(ale) for ale in self.owner.ale])
+
+    def _shown(self, screens: Array) -> Any:
+        return np.stack([self.owner.shown(screen) for screen in screens])
+
+    def _lives(self, info: Info) -> Array:
+        """The lives of all lanes; of those that told nothing, what is known of them."""
+        owner = self.owner
+        if "lives" in info:
+            return np.where(info.get("_lives", True), info["lives"], owner.lives)
+        return np.array([ale.lives() for ale in owner.ale])
+
+    # --- episodes that begin ---
+
+    def reset(self, seed: Any, options: dict[str, Any] | None) -> tuple[Any, Info]:
+        """Reset lanes, and have them do nothing for a while."""
+        owner = self.owner
+        observation, info = owner.env.reset(seed=seed, options=options)
+        begun = owner.note_reset(options)
+        owner._note_reset(self.streams, seed, options)
+        lanes = np.ones(owner.num_envs, np.bool_) if begun is None else begun
+        observation, info = self._begin(lanes, observation, info)
+        return owner.on_reset(self._shown(self._screens(observation)), info, begun)
+
+    def _begin(self, lanes: Mask, observation: Any, info: Info) -> tuple[Any, Info]:
+        """Have lanes that have just begun do nothing for a while."""
+        owner, below = self.owner, self._below
+        idle, nothing = np.zeros(owner.num_envs, np.int64), owner.env.action_space.zero()
+        if owner.noop_max:
+            for lane in np.flatnonzero(lanes).tolist():
+                idle[lane] = int(self.streams[lane].integers(1, owner.noop_max + 1))
+        for _ in range(int(idle.max())):
+            observation, _, terminated, truncated, more = below.step_masked(nothing, idle > 0)
+            idle = np.maximum(idle - 1, 0)
+            over = terminated | truncated
+            if over.any():
+                observation, more, info = self._begun_again(over, observation, more, info_of(info, ~over))
+            info = joined(info, more)
+        if owner.terminal_on_life_loss:
+            owner.lives = np.where(lanes, self._lives(info), owner.lives)
+        owner.game_over = owner.game_over & ~lanes
+        return observation, info
+
+    def _begun_again(self, over: Mask, observation: Any, more: Info, info: Info) -> tuple[Any, Info, Info]:
+        """Begin lanes that ended while they did nothing, where the batch does not."""
+        if self.owner.autoreset_mode is SAME_STEP:
+            told = {key: one for key, one in more.items() if key.removeprefix("_") not in ("final_obs", "final_info")}
+            return observation, told, info
+        observation, told = self._below.autoreset(over)
+        return observation, joined(info_of(more, ~over), told), info
+
+    @property
+    def _below(self) -> Any:
+        return self.owner.env
+
+    # --- steps ---
+
+    def advance(self, action: Any) -> Step[Any]:
+        """Take the action for several frames; lanes that begin do nothing for a while instead."""
+        owner = self.owner
+        begun = owner.beginning()
+        step = owner.step_below(action)
+        going = owner.moving(step)
+        lost = self._lost(going, step.info)
+        shown = self._screens(step.observation)
+        for frame in range(1, owner.frame_skip):
+            going = going & ~(lost | step.terminated | step.truncated)
+            if not going.any():
+                break
+            again = Step(*self._below.step_masked(action, going))
+            screens = self._screens(again.observation)
+            if frame == owner.frame_skip - 1 and owner.frame_skip > 1:
+                again, screens = self._pooled(again, shown, screens)
+            shown = np.where(expanded(going, shown.ndim), screens, shown)
+            info = joined(info_of(step.info, ~going), again.info)
+            flags = step.terminated | again.terminated, step.truncated | again.truncated
+            step = Step(again.observation, step.reward + again.reward, *flags, info)
+            lost = lost | self._lost(going, again.info)
+        return self._ended(step, lost & ~(step.terminated | step.truncated), shown, begun)
+
+    def _lost(self, going: Mask, info: Info) -> Mask:
+        """The lanes that lost a life with this frame."""
+        owner = self.owner
+        if not owner.terminal_on_life_loss:
+            return np.zeros_like(going)
+        lives = self._lives(info)
+        lost = going & (lives < owner.lives)
+        owner.lives = np.where(going, lives, owner.lives)
+        return lost
+
+    def _pooled(self, step: Step[Any], before: Array, screens: Array) -> tuple[Step[Any], Array]:
+        """The brightest of the last two frames, also where the last one is of an episode that is over."""
+        owner = self.owner
+        final = owner._final(step.info)
+        if final:
+            pooled = [(lane, np.maximum(before[lane], last)) for lane, last in final]
+            step = step._replace(info=owner._with_final(step.info, pooled))
+        return step, np.maximum(before, screens)
+
+    def _ended(self, step: Step[Any], lost: Mask, shown: Array, begun: Mask) -> Step[Any]:
+        """The step with its screens; lanes that lost a life end here, and lanes that began do nothing for a while."""
+        owner = self.owner
+        observation, reward, terminated, truncated, info = step
+        over = terminated | truncated | lost
+        moved = ~begun if owner.stepped is None else owner.stepped & ~begun
+        owner.game_over = np.where(moved, terminated | lost, owner.game_over)
+        if owner.autoreset_mode is SAME_STEP:
+            final = [(lane, owner.shown(last)) for lane, last in owner._final(info)]
+            info = owner._with_final(info, final) if final else info
+            if lost.any():
+                last = [owner.shown(shown[lane]) for lane in np.flatnonzero(lost).tolist()]
+                observation, told = self._below.autoreset(lost)
+                info = add_final(info, lost, last, told)
+            begun = over
+            self.streams.begin(over)
+        elif lost.any():
+            owner.wait_for_reset(lost)
+        if begun.any() and owner.autoreset_mode is not AutoresetMode.DISABLED:
+            if owner.autoreset_mode is AutoresetMode.NEXT_STEP:
+                self.streams.begin(begun)
+            observation, info = self._begin(begun, observation, info)
+            shown = np.where(expanded(begun, shown.ndim), self._screens(observation), shown)
+        return Step(self._shown(shown), reward, terminated | lost, truncated, info)

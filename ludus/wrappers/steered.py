@@ -1,0 +1,125 @@
+"""Wrappers that steer lanes step by step: several steps below for one above, or episodes that end here and not below."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.core.info import add_final, joined
+from ludus.errors import ResetNeeded
+from ludus.seeding import Seed
+from ludus.wrappers.lanes import lane_of
+from ludus.wrappers.transform import SAME_STEP, Mask, Transform
+
+__all__ = ["Cutting", "Steered"]
+
+
+class Steered(Transform):
+    """A transform that makes steps below as it sees fit, in `advance`.
+
+    >>> from ludus.envs.teaching.grid_world import GridWorld
+    >>> class Twice(Steered):
+    ...     def advance(self, action):
+    ...         self.env.step(action)
+    ...         return self.env.step(action)
+    >>> env = Twice(GridWorld())
+    >>> _ = env.reset(seed=0)
+    >>> env.step(1).observation
+    array([2, 0])
+    """
+
+    _quick: ClassVar[bool] = True
+    """Whether no subclass has hooks of its own around a step."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._quick = (cls.before_step, cls.after_step) == (Transform.before_step, Transform.after_step)
+
+    def advance(self, action: Any) -> Step[Any]:
+        """The step to give."""
+        raise NotImplementedError(f"{type(self).__name__} defines no advance(action)")
+
+    def step(self, action: Any) -> Step[Any]:
+        """`before_step`, `advance`, then `after_step`."""
+        step = self.advance(self.before_step(action))
+        return self.after_step(step, self._begun(step) if self._lead else None)
+
+    def moving(self, step: Step[Any]) -> Mask:
+        """The lanes that made this step and can make another: not those that began with it, nor those that ended."""
+        going: Mask = ~(step.terminated | step.truncated)
+        if self._mode is AutoresetMode.NEXT_STEP:
+            going &= ~self._ended
+        return going if self.stepped is None else going & self.stepped
+
+
+class Cutting(Steered):
+    """A transform that ends episodes of lanes below which they go on.
+
+    >>> from ludus.wrappers import TimeLimit
+    >>> issubclass(TimeLimit, Cutting)
+    True
+    """
+
+    def __init__(self, env: Env[Any, Any]) -> None:
+        super().__init__(env)
+        self._cut: Mask | None = None
+        """The lanes whose episodes were ended here: their next step begins one, or is an error."""
+
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+        """Reset; lanes that begin here wait for it no longer."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        return self.on_reset(observation, info, self.note_reset(options) if self._lead else None)
+
+    def note_reset(self, options: dict[str, Any] | None) -> Mask | None:
+        """Which lanes a reset has begun, None for all: they wait for it no longer."""
+        begun = self._reset_lanes(options)
+        if self._cut is not None:
+            cut = None if begun is None else self._cut & ~begun
+            self._cut = cut if cut is not None and cut.any() else None
+        return begun
+
+    def beginning(self) -> Mask:
+        """The lanes that the next step begins instead of stepping them."""
+        if self._mode is not AutoresetMode.NEXT_STEP:
+            return np.zeros(self._lead, np.bool_)
+        return self._ended if self.stepped is None else self._ended & self.stepped
+
+    def step_below(self, action: Any) -> Step[Any]:
+        """A step of the environment below; lanes that were cut begin instead."""
+        if self._cut is None:
+            step = self.env.step(action)
+            return step if type(step) is Step else Step(*step)
+        stepped = self.stepped
+        now = self._cut if stepped is None else self._cut & stepped
+        below: Any = self.env
+        if not now.any():
+            return below.step(action)
+        if self._mode is AutoresetMode.DISABLED:
+            raise ResetNeeded(
+                f"step: expected lanes under way, got ended lanes {np.flatnonzero(now).tolist()}; "
+                "reset them with options={'reset_mask': mask}"
+            )
+        left = self._cut & ~now
+        observation, told = below.autoreset(now)
+        self._cut = left if left.any() else None
+        rest = ~now if stepped is None else stepped & ~now
+        if not rest.any():
+            none = np.zeros(self._lead, np.bool_)
+            return Step(observation, np.zeros(self._lead), none, none.copy(), told)
+        observation, reward, terminated, truncated, info = below.step_masked(action, rest)
+        return Step(observation, reward, terminated, truncated, joined(told, info))
+
+    def cut(self, step: Step[Any], lanes: Mask) -> Step[Any]:
+        """The step in which the episodes of these lanes end here; its flags say so already."""
+        if self._mode is not SAME_STEP:
+            self.wait_for_reset(lanes)
+            return step
+        below: Any = self.env
+        space = self.lane_observation_space
+        last = [lane_of(space, step.observation, lane) for lane in np.flatnonzero(lanes).tolist()]
+        observation, told = below.autoreset(lanes)
+        return step._replace(observation=observation, info=add_final(step.info, lanes, last, told))
+
+    def wait_for_reset(self, lanes: Mask) -> None:
+        """Have lanes, whose episodes end here, begin with their next step, or be reset by the caller."""
+        self._cut = lanes if self._cut is None else self._cut | lanes

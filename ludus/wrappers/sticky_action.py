@@ -1,0 +1,136 @@
+"""Actions that stick: the previous one is taken again now and then."""
+
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.errors import InvalidArgument, shorten
+from ludus.seeding import Seed
+from ludus.wrappers.lanes import blend, expanded
+from ludus.wrappers.streams import LaneStreams
+from ludus.wrappers.transform import SAME_STEP, Mask, Transform
+
+__all__ = ["StickyAction"]
+
+STREAM = "StickyAction"
+
+
+class StickyAction(Transform):
+    """Takes the previous action again with some probability, for a number of steps drawn from `repeat_action_duration`.
+
+    The draws are from a stream of its own: the dynamics are the same with and without it.
+
+    >>> import ludus
+    >>> env = StickyAction(ludus.make("GridWorld-v0"), 0.9)
+    >>> _ = env.reset(seed=0)
+    >>> [env.step(action).observation.tolist() for action in (1, 3, 3)]
+    [[1, 0], [2, 0], [3, 0]]
+    """
+
+    def __init__(
+        self,
+        env: Env[Any, Any],
+        repeat_action_probability: float,
+        repeat_action_duration: int | tuple[int, int] = 1,
+    ) -> None:
+        super().__init__(env)
+        if not 0 <= repeat_action_probability < 1:
+            raise InvalidArgument(
+                f"repeat_action_probability: expected at least 0 and less than 1, got {repeat_action_probability}"
+            )
+        pair: Any = repeat_action_duration
+        pair = (pair, pair) if isinstance(pair, int) else pair
+        if not isinstance(pair, tuple) or len(pair) != 2 or not 1 <= pair[0] <= pair[1]:
+            raise InvalidArgument(
+                "repeat_action_duration: expected a positive integer or a pair of them in order, "
+                f"got {shorten(repeat_action_duration)}"
+            )
+        self.repeat_action_probability, self.repeat_action_duration_range = repeat_action_probability, pair
+        self.last_action: Any = None
+        self._left: Any = np.zeros(self._lead, dtype=np.int64) if self._lead else 0
+        if self._lead:
+            self._has: Mask = np.zeros(self._lead, dtype=np.bool_)
+            """The lanes that have a previous action."""
+            plan = getattr(self.unwrapped, "episodes", None)
+            self._streams = LaneStreams(STREAM, self._lead[0], plan)
+
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+        """Forget the previous action."""
+        result = super().reset(seed=seed, options=options)
+        if self._lead:
+            self._note_reset(self._streams, seed, options)
+        return result
+
+    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+        """Forget the previous action."""
+        if not self._lead:
+            self.last_action, self._left = None, 0
+        elif begun is None:
+            self._has, self._left = np.zeros_like(self._has), np.zeros_like(self._left)
+        else:
+            self._has, self._left = self._has & ~begun, np.where(begun, 0, self._left)
+        return observation, info
+
+    def before_step(self, action: Any) -> Any:
+        """The action, or the previous one."""
+        if self._lead:
+            return self._lanes_before_step(action)
+        if self._left == 0 and self.last_action is not None:
+            rng = self.stream(STREAM)
+            if rng.random() < self.repeat_action_probability:
+                self._left = self._duration(rng)
+        if self._left > 0:
+            action, self._left = self.last_action, self._left - 1
+        self.last_action = action
+        return action
+
+    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+        """Forget the previous action of lanes that begin."""
+        if begun is not None:
+            if self._mode is SAME_STEP:
+                self._has = self._has & ~begun
+            self._left[begun] = 0
+            self._streams.begin(begun)
+        return step
+
+    def _duration(self, rng: np.random.Generator) -> int:
+        low, high = self.repeat_action_duration_range
+        return int(rng.integers(low, high + 1))
+
+    def _lanes_before_step(self, action: Any) -> Any:
+        stepped, has = self.stepped, self._has
+        # A lane that begins with this step takes no action.
+        moving = ~self._ended if self._mode is AutoresetMode.NEXT_STEP else None
+        if stepped is not None:
+            moving = stepped if moving is None else moving & stepped
+        sticks = self._sticking(has if moving is None else has & moving)
+        first = self.last_action is None
+        taken = deepcopy(action) if first else self._chosen(sticks, self.last_action, action)
+        if moving is None:
+            self.last_action, self._has = taken, np.ones_like(has)
+            return taken
+        self._has = moving if stepped is None else np.where(stepped, moving, has)
+        kept = self.last_action is None or stepped is None
+        self.last_action = taken if kept else self._chosen(moving, taken, self.last_action)
+        return taken
+
+    def _sticking(self, free: Mask) -> Mask:
+        """The lanes that take the previous action; `free` ones have one and take an action."""
+        if self.repeat_action_duration_range == (1, 1):
+            return self._streams.chances(free, self.repeat_action_probability)
+        for lane in np.flatnonzero(free & (self._left == 0)).tolist():
+            rng = self._streams[lane]
+            if rng.random() < self.repeat_action_probability:
+                self._left[lane] = self._duration(rng)
+        sticks = free & (self._left > 0)
+        self._left -= sticks
+        return sticks
+
+    def _chosen(self, mask: Mask, a: Any, b: Any) -> Any:
+        if type(a) is np.ndarray and type(b) is np.ndarray and a.dtype == b.dtype and a.shape == b.shape:
+            found = b.copy()
+            np.copyto(found, a, where=mask if b.ndim == 1 else expanded(mask, b.ndim))
+            return found
+        return blend(self.lane_action_space, mask, a, b)
