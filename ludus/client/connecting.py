@@ -51,8 +51,9 @@ def connect(
     connections included.
 
     `arguments` go to the environment's constructor, but for these: `pictures="png"` and `compression="zstd"` make
-    messages smaller; `deadline` is what the server may take for a request; `session` is the id of one to go on with;
-    `tls` an `ssl.SSLContext`; `image` what a container may (`ludus.client.ImagePolicy`).
+    messages smaller; `deadline` is what the server may take for a request; `session` is the id of one to go on with,
+    and `takeover=True` drives it though another client is connected to it; `tls` an `ssl.SSLContext`; `image` what a
+    container may (`ludus.client.ImagePolicy`).
 
     >>> from ludus.serve.doors.memory import LocalServer
     >>> with LocalServer("CartPole-v1") as server, connect(server) as env:
@@ -115,6 +116,7 @@ def _opening(
     compression: Literal["none", "zstd"] = "none",
     deadline: float | None = None,
     session: str = "",
+    takeover: bool = False,
     tls: Any = None,
     image: Any = None,
     **arguments: Any,
@@ -137,6 +139,7 @@ def _opening(
         arguments=travelling(arguments, "arguments"),
         pictures=pictures,
         compression=compression,
+        takeover=takeover,
     )
     terms = Terms(where="", timeout=timeout, deadline=deadline)
     return _way(url, token, tls, image)(hello, terms)

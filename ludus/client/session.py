@@ -4,6 +4,7 @@ Its methods are talks. A request is sent once, and again only on a new connectio
 once, so that nothing is repeated and nothing is lost.
 """
 
+import os
 from contextlib import suppress
 from time import monotonic
 from typing import Any, TypeVar
@@ -49,6 +50,8 @@ HELLOS, PAUSE = 3, 0.1
 """How often a server is greeted whose connection ends at once, and the seconds in between."""
 CLOSING = 5.0
 """Seconds for a server to close the session."""
+CLIENT_BYTES = 12
+"""Of the random name by which a server knows a client that lost its connection."""
 LIMITS = FrameLimits(size=1 << 28, items=1 << 24)
 
 
@@ -75,7 +78,8 @@ class WireSession:
     """One session at a server, whatever connections come and go."""
 
     def __init__(self, terms: Terms, hello: HelloRequest) -> None:
-        self.terms, self._hello = terms, hello
+        self.terms = terms
+        self._hello = msgspec.structs.replace(hello, client=hello.client or os.urandom(CLIENT_BYTES).hex())
         self.welcome: WelcomeReply | None = None
         self.name = hello.env or "the environment"
         self.closed = False
@@ -213,7 +217,8 @@ class WireSession:
 
     def _kept(self) -> dict[str, Any]:
         """What holds for every connection of the session."""
-        return {"pictures": self._hello.pictures, "compression": self._hello.compression}
+        hello = self._hello
+        return {"pictures": hello.pictures, "compression": hello.compression, "client": hello.client}
 
     def _give_up(self, error: OSError) -> Talk[None]:
         """Too late: the server need not go on with it, and whatever it answers is not waited for."""

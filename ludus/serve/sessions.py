@@ -15,6 +15,7 @@ from ludus.serve.metrics import Metrics
 from ludus.serve.served import LONG, Served
 from ludus.serve.session import Session, SessionInfo
 from ludus.serve.settings import Settings
+from ludus.serve.watch import Watch
 
 __all__ = ["Sessions"]
 
@@ -42,7 +43,7 @@ class Sessions:
 
     def __init__(self, offered: Iterable[Served], settings: Settings, *, worker: int = 0) -> None:
         self.offered: dict[str, Served] = {one.name: one for one in offered}
-        self.settings, self.worker, self.metrics = settings, worker, Metrics()
+        self.settings, self.worker, self.metrics, self.watch = settings, worker, Metrics(), Watch()
         self._sessions: dict[str, Session] = {}
         self._held: Counter[str] = Counter()
         """Places that each owner has, those included that are being made ready."""
@@ -72,6 +73,7 @@ class Sessions:
             self._close_later(session, "the server stops")
         if self._closing:
             await asyncio.wait(self._closing)
+        self.watch.stop()
 
     # --- sessions ---
 
@@ -150,7 +152,8 @@ class Sessions:
             self._waiting -= 1
 
     async def _made(self, served: Served, owner: Principal, wish: "Wish") -> Session:
-        session = Session(f"{self.worker}.{secrets.token_urlsafe(18)}", served, owner, wish.lanes, self.metrics)
+        name = f"{self.worker}.{secrets.token_urlsafe(18)}"
+        session = Session(name, served, owner, wish.lanes, self.metrics, self.watch)
         session.arguments = wish.arguments
 
         def make() -> Hosted:
@@ -186,7 +189,7 @@ class Sessions:
             )
         hosted = session.hosted
         pictures = "raw" if hosted is None else hosted.pictures
-        taken = await session.call(lambda hosted: _taken(hosted, number), long=True, kind=_taken)
+        taken = await session.call(lambda hosted: _taken(hosted, number), long=True)
         twin = await self.open(
             session.served.name,
             owner,
@@ -196,7 +199,7 @@ class Sessions:
             pictures=pictures,
         )
         try:
-            await twin.call(lambda hosted: hosted.adopt(taken), long=True, kind=_taken)
+            await twin.call(lambda hosted: hosted.adopt(taken), long=True)
         except BaseException:
             await self.close(twin, "it could not be forked")
             raise

@@ -70,6 +70,10 @@ class HelloRequest(Message, tag=20):
     """How observations that are pictures travel, in a new session; of one that is there, it is known already."""
     compression: Literal["none", "zstd"] = "none"
     """How large frames travel, both ways, after this one."""
+    client: str = ""
+    """Who asks: text that it made up and keeps; by it a client whose connection was lost is known again."""
+    takeover: bool = False
+    """Whether to drive a session that another client is connected to, in its place."""
 
 
 class CancelRequest(Message, tag=21):
