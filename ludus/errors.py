@@ -26,6 +26,8 @@ LudusError
 │   └── ChannelError       bytes from confined code that are no message
 ├── ServiceError           a server could not do what it was asked
 │   ├── SessionLost        the session is not there, or not any more
+│   │   └── SessionTaken   another client drives it now
+│   ├── SessionBusy        another client is connected to the session, and drives it
 │   ├── ConnectionLost     the server cannot be reached, or is not one
 │   ├── AccessDenied       the caller may not do this
 │   └── ServerBusy         all places are taken; asks to come again later
@@ -82,7 +84,9 @@ __all__ = [
     "SandboxUnavailable",
     "ServerBusy",
     "ServiceError",
+    "SessionBusy",
     "SessionLost",
+    "SessionTaken",
     "SnapshotError",
     "UnknownEnvironment",
     "VersionNotFound",
@@ -203,6 +207,14 @@ class ServiceError(LudusError):
 
 class SessionLost(ServiceError):
     """The session is not there: it was never opened, was closed, or ended with its process."""
+
+
+class SessionTaken(SessionLost):
+    """The session goes on without this client: another one has taken it over."""
+
+
+class SessionBusy(ServiceError):
+    """Another client is connected to the session; `takeover` is how to drive it in its place."""
 
 
 class ConnectionLost(ServiceError):

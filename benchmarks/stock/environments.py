@@ -43,7 +43,7 @@ class Count(RuleEnv):
 class Frame(ludus.Env[Any, int]):
     """Shows the sum of its actions as a screen."""
 
-    metadata = {"render_modes": [], "quick": True}  # noqa: RUF012
+    metadata = {"render_modes": []}  # noqa: RUF012
 
     def __init__(self) -> None:
         self.observation_space = Box(0, 255, (HEIGHT, WIDTH, 3), np.uint8)

@@ -1,23 +1,27 @@
 """`converse`: one connection that speaks the wire, over any link, from its hello to its end."""
 
 import asyncio
+from collections.abc import Awaitable, Coroutine
 from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
-from time import perf_counter
+from time import monotonic
 from typing import Any, Protocol
 
-from ludus.errors import CodecError, InvalidArgument
+from ludus.errors import CodecError, InvalidArgument, SessionTaken
 from ludus.remote.host import EnvHost
 from ludus.serve.access import Principal
+from ludus.serve.direct import DirectLink
 from ludus.serve.failing import error_reply
 from ludus.serve.greeting import Greeting, greet
 from ludus.serve.rate import Bucket
 from ludus.serve.server import Server
+from ludus.serve.watch import SLOW
 from ludus.wire.dialogue import Verdict
 from ludus.wire.messages import (
     Answered,
     Asked,
+    BatchResetRequest,
     BatchStepRequest,
     CancelRequest,
     CloseRequest,
@@ -25,6 +29,11 @@ from ludus.wire.messages import (
     FailedReply,
     ForkReply,
     ForkRequest,
+    RenderRequest,
+    ResetRequest,
+    RestoreRequest,
+    SnapshotRequest,
+    StateRequest,
     StepRequest,
     read_asked,
     write_message,
@@ -33,6 +42,13 @@ from ludus.wire.messages import (
 __all__ = ["Link", "converse"]
 
 STEPS = (StepRequest, BatchStepRequest)
+ORDINARY = {
+    *(ResetRequest, BatchResetRequest, RenderRequest),
+    *(SnapshotRequest, RestoreRequest, StateRequest),
+}
+"""What the environment alone answers, beside steps."""
+SHORTEST = 10 * SLOW
+"""Seconds: whoever grants a request less time has it kept by a timer of the event loop."""
 CANCELLED = "Cancelled"
 TURN = 32
 """Messages of one connection, after which others have their turn, though more of them wait."""
@@ -42,6 +58,11 @@ LARGE = 1 << 16
 
 class Link(Protocol):
     """A connection that carries whole messages."""
+
+    @property
+    def direct(self) -> DirectLink | None:
+        """What lets a thread read it for a while; None: nothing does."""
+        ...
 
     async def receive(self) -> bytes | None:
         """The next message; None at the end of the connection."""
@@ -80,6 +101,8 @@ class Conversation:
         self._greeting = greeting
         self._ready = False
         """Whether its welcome is sent: replies come after it."""
+        self._waits = False
+        """Whether it has no message that is not carried out, but waits for the next."""
         self._steps, self._runs = principal.may("step"), principal.may("run")
         self._bucket = Bucket(server.settings.rate)
 
@@ -97,16 +120,23 @@ class Conversation:
                 await self._take(data)
                 if session.lost is not None:
                     break
+                self._waits = True
                 data = await link.receive()
+                self._waits = False
         finally:
             await self._end()
 
     async def _begin(self) -> None:
-        """Take the session over from an older connection, and say welcome."""
-        session = self.session
-        welcome = write_message(Answered(0, self._greeting.welcome(self.principal)))
+        """Take the session over from an older connection, where that may be, and say welcome."""
+        session, hello = self.session, self._greeting.hello
+        session.admit(hello.client, takeover=hello.takeover)
         older: Any = session.connection
         session.connection, session.was_connected = self, True
+        await session.recall()
+        if session.connection is not self:
+            raise SessionTaken(f"session {session.id[:8]}…: expected to drive it, got that another client came at once")
+        session.drive(hello.client)
+        welcome = write_message(Answered(0, self._greeting.welcome(self.principal)))
         if older is not None:
             closing = older.close()
             if isawaitable(closing):
@@ -120,6 +150,7 @@ class Conversation:
         if session.connection is self:
             session.connection = None
             session.touch()
+            await session.recall()
 
     async def close(self) -> None:
         """End the connection: another one has taken the session over."""
@@ -143,17 +174,25 @@ class Conversation:
         verdict = session.dialogue.judge(number)
         if verdict is Verdict.RUN:
             session.dialogue.begin(number, asked.received)
-            kind = type(asked.request)
-            if kind in STEPS and self._steps and session.is_quick(kind):
-                await self._send(self._stepped(asked, kind))
-            elif session.is_quick(kind) or kind is CloseRequest:
-                await self._carry_out(asked)
+            carrying = self._carry_out(asked, self._answer(asked))
+            if type(asked.request) is CloseRequest:
+                await carrying
             else:
-                task = asyncio.get_running_loop().create_task(self._carry_out(asked))
-                session.tasks.add(task)
-                task.add_done_callback(session.tasks.discard)
+                self._start(carrying)
+        elif number <= session.since:
+            await self._send(write_message(Answered(number, self._refused(number))))
         elif verdict is not Verdict.WAIT:
             await self._send(self._repeated(number, verdict))
+
+    def _start(self, carrying: Coroutine[Any, Any, None]) -> None:
+        tasks, task = self.session.tasks, asyncio.get_running_loop().create_task(carrying)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    def _refused(self, number: int) -> FailedReply:
+        """Another client asked that, before this one came."""
+        told = f"request {number}: expected one from {self.session.since + 1} on, got one of another client"
+        return FailedReply("SessionTaken", told)
 
     def _read(self, data: bytes) -> Asked:
         return read_asked(self.compression.unpack(data, self.limits), self.limits)
@@ -176,36 +215,30 @@ class Conversation:
 
     # --- carrying them out ---
 
-    def _stepped(self, asked: Asked, kind: type[Any]) -> bytes:
-        """A quick step, from the request to the bytes of its reply: nothing else runs in between."""
-        begin, session, request = perf_counter(), self.session, asked.request
-        try:
-            reply = session.now(lambda hosted: hosted.answer(request), kind)
-        except Exception as error:
-            reply = self._failed(error)
-        return self._finished(asked, reply, begin)
-
-    async def _carry_out(self, asked: Asked) -> None:
+    async def _carry_out(self, asked: Asked, answering: Awaitable[Any], begun: float | None = None) -> None:
         """Do it, keep the reply, and send it to whoever is connected by then."""
-        begin = perf_counter()
+        begun = monotonic() if begun is None else begun
         try:
-            reply = await self._answer(asked)
+            reply = await answering
         except Exception as error:
             reply = self._failed(error)
-        data = self._finished(asked, reply, begin)
+        data = self._finished(asked, reply, begun)
         connection: Any = self.session.connection
         if asked.request.__class__ is CloseRequest:
             connection = self
         if isinstance(connection, Conversation):
             await connection.deliver(asked.number, data)
+            if monotonic() - begun < SLOW:
+                connection.plan_direct()
 
     async def deliver(self, number: int, data: bytes) -> None:
         """Send a reply, if this connection may have it; before its welcome nothing is sent: it will ask again."""
-        if self._ready and (self._runs or not self.session.dialogue.is_restricted(number)):
+        mine = self._ready and number > self.session.since
+        if mine and (self._runs or not self.session.dialogue.is_restricted(number)):
             await self._send(data)
 
-    def _finished(self, asked: Asked, reply: Any, begin: float) -> bytes:
-        number, session, metrics = asked.number, self.session, self.server.metrics
+    def _finished(self, asked: Asked, reply: Any, begun: float) -> bytes:
+        number, session = asked.number, self.session
         steps = asked.request.__class__ in STEPS
         data = self._bytes(number, reply)
         told_all = steps and not (type(reply) is FailedReply and reply.trace)
@@ -213,8 +246,7 @@ class Conversation:
         if session.cancelled:
             session.cancelled.discard(number)
         if steps:
-            metrics.count("steps", session.lanes or 1, env=session.served.name)
-            metrics.time("step", perf_counter() - begin)
+            session.meter.add(session.lanes or 1, monotonic() - begun)
         return data
 
     def _bytes(self, number: int, reply: Any) -> bytes:
@@ -228,7 +260,7 @@ class Conversation:
             return write_message(Answered(number, FailedReply("CodecError", told)))
         return data
 
-    def _failed(self, error: Exception) -> FailedReply:
+    def _failed(self, error: BaseException) -> FailedReply:
         self.server.metrics.count("errors", env=self.session.served.name, kind=type(error).__name__)
         return error_reply(error, trace=self._runs)
 
@@ -244,20 +276,61 @@ class Conversation:
         if isinstance(request, CloseRequest):
             await self.server.sessions.close(session)
             return DoneReply()
-        work = partial(self._in_turn, asked)
-        return await session.call(work, asked.seconds, long=not steps, kind=type(request))
+        return await session.call(partial(self.perform, asked), asked.seconds, long=not steps)
 
-    def _in_turn(self, asked: Asked, hosted: EnvHost) -> Any:
-        """Where the environment lives: carry it out, unless it was cancelled while it waited."""
+    def perform(self, asked: Asked, hosted: EnvHost) -> Any:
+        """In the session's thread: carry it out, unless it was cancelled while it waited; what is raised is told."""
         session, number = self.session, asked.number
         if number in session.cancelled:
             return FailedReply(CANCELLED, f"request {number}: it was cancelled before it began")
         session.under_way = number
         try:
             return hosted.answer(asked.request)
+        except BaseException as error:
+            return self._failed(error)
         finally:
             session.under_way = 0
 
     async def _send(self, data: bytes) -> None:
         with suppress(OSError):  # the end of the connection is seen where it is read
             await self.link.send(self.compression.pack(data))
+
+    # --- without the event loop ---
+
+    def plan_direct(self) -> None:
+        """Have the session's thread read the connection, once what was written is sent."""
+        if self.link.direct is not None:
+            asyncio.get_running_loop().call_soon(self._go_direct)
+
+    def _go_direct(self) -> None:
+        link = self.link.direct
+        if self._waits and link is not None and self.session.connection is self:
+            self.session.go_direct(link, self)
+
+    def accept(self, data: bytes) -> Asked | None:
+        """In the session's thread: an ordinary request, which begins; None leaves the message to the event loop."""
+        if len(data) >= LARGE or self._bucket.take():
+            return None
+        try:
+            asked = read_asked(self.compression.unpack(data, self.limits), self.limits)
+        except CodecError:
+            return None
+        kind, seconds, dialogue = asked.request.__class__, asked.seconds, self.session.dialogue
+        may = self._steps if kind in STEPS else self._runs and kind in ORDINARY
+        if not may or (seconds is not None and not seconds >= SHORTEST):
+            return None
+        if dialogue.judge(asked.number) is not Verdict.RUN:
+            return None
+        dialogue.begin(asked.number, asked.received)
+        return asked
+
+    def finish(self, asked: Asked, reply: Any, begun: float) -> bytes:
+        """In the session's thread: the message to send."""
+        data = self._finished(asked, reply, begun)
+        self.session.touch()
+        return self.compression.pack(data)
+
+    def take_over(self, asked: Asked, running: "asyncio.Future[Any]", begun: float) -> None:
+        """On the event loop: wait for what the thread is at, as for any other request."""
+        granted = self.session.granted(asked.seconds, long=not isinstance(asked.request, STEPS))
+        self._start(self._carry_out(asked, self.session.finish(running, granted, begun), begun))

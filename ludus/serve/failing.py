@@ -11,6 +11,7 @@ from ludus.errors import (
     ResetNeeded,
     SandboxError,
     ServerBusy,
+    SessionBusy,
     SessionLost,
     SnapshotError,
     UnknownEnvironment,
@@ -23,6 +24,7 @@ __all__ = ["error_reply", "status_of"]
 STATUSES: tuple[tuple[type[BaseException], int], ...] = (
     (AccessDenied, 403),
     (SessionLost, 404),
+    (SessionBusy, 409),
     (UnknownEnvironment, 404),
     (ServerBusy, 503),
     (ResetNeeded, 409),

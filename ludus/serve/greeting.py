@@ -22,7 +22,7 @@ class Greeting:
     """A session that was opened or found, and what the connection agreed on."""
 
     def __init__(self, server: Server, session: Session, hello: HelloRequest, first: "asyncio.Task[Any]") -> None:
-        self.session, self.compression = session, Compression(hello.compression)
+        self.session, self.hello, self.compression = session, hello, Compression(hello.compression)
         self.first = first
         """The message after the hello, which is waited for already."""
         self._limits = server.settings.limits

@@ -3,17 +3,34 @@
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable
+from threading import Lock
 from typing import Final
 
-__all__ = ["Metrics", "summed"]
+__all__ = ["Metrics", "StepMeter", "summed"]
 
 BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LARGEST: Final = ("ludus_uptime_seconds",)
 """Of what is not the sum over all workers, but the largest."""
 
 
+class StepMeter:
+    """The steps of one session, and how long they took; one thread writes it at a time, so that it needs no lock."""
+
+    __slots__ = ("count", "env", "seconds", "slots")
+
+    def __init__(self, env: str) -> None:
+        self.env, self.count, self.seconds = env, 0, 0.0
+        self.slots = [0] * (len(BUCKETS) + 1)
+
+    def add(self, count: int, seconds: float) -> None:
+        """Enter a request that made so many steps."""
+        self.count += count
+        self.seconds += seconds
+        self.slots[bisect_left(BUCKETS, seconds)] += 1
+
+
 class Metrics:
-    """What a server counted since it started.
+    """What a server counted since it started. Any thread may count; a session has a meter of its own for its steps.
 
     >>> metrics = Metrics()
     >>> metrics.count("steps", env="CartPole-v1")
@@ -24,44 +41,75 @@ class Metrics:
     """
 
     def __init__(self) -> None:
+        self._lock = Lock()
         self._counts: dict[str, dict[tuple[tuple[str, str], ...], float]] = defaultdict(lambda: defaultdict(float))
         self._gauges: dict[str, float] = {}
-        self._times: dict[str, list[int]] = {}
-        self._sums: dict[str, float] = defaultdict(float)
+        self._meters: set[StepMeter] = set()
+        self._ended = StepMeter("")
+        """The times of sessions that are over, and of steps without a meter; they are counted like all else."""
 
     def count(self, name: str, amount: float = 1, **labels: str) -> None:
         """Add to a counter."""
-        self._counts[name][tuple(sorted(labels.items()))] += amount
+        with self._lock:
+            self._counts[name][tuple(sorted(labels.items()))] += amount
+
+    def step(self, env: str, seconds: float) -> None:
+        """Enter a step that came through the event loop."""
+        self.count("steps", env=env)
+        self._ended.add(0, seconds)
 
     def gauge(self, name: str, value: float) -> None:
         """Set what is the case now."""
         self._gauges[name] = value
 
-    def time(self, name: str, seconds: float) -> None:
-        """Enter how long something took."""
-        slots = self._times.setdefault(name, [0] * (len(BUCKETS) + 1))
-        slots[bisect_left(BUCKETS, seconds)] += 1
-        self._sums[name] += seconds
+    def meter(self, env: str) -> StepMeter:
+        """A meter for the steps of a session."""
+        meter = StepMeter(env)
+        self._meters.add(meter)
+        return meter
+
+    def end(self, meter: StepMeter) -> None:
+        """A session is over: what it counted stays; harmless twice."""
+        if meter in self._meters:
+            self._meters.discard(meter)
+            if meter.count:
+                self.count("steps", meter.count, env=meter.env)
+            _add(self._ended, meter)
 
     def text(self) -> str:
         """All of it in Prometheus's text format."""
         lines: list[str] = []
-        for name, rows in sorted(self._counts.items()):
+        with self._lock:
+            counts = {name: dict(rows) for name, rows in self._counts.items()}
+        times = StepMeter("")
+        for meter in (self._ended, *self._meters):
+            _add(times, meter)
+            if meter.count:
+                rows, key = counts.setdefault("steps", {}), (("env", meter.env),)
+                rows[key] = rows.get(key, 0) + meter.count
+        for name, rows in sorted(counts.items()):
             lines.append(f"# TYPE ludus_{name}_total counter")
             lines += [f"ludus_{name}_total{_labels(labels)} {_number(value)}" for labels, value in sorted(rows.items())]
         for name, value in sorted(self._gauges.items()):
             lines += [f"# TYPE ludus_{name} gauge", f"ludus_{name} {_number(value)}"]
-        for name, slots in sorted(self._times.items()):
-            lines += [f"# TYPE ludus_{name}_seconds histogram", *self._histogram(name, slots)]
+        if any(times.slots):
+            lines += ["# TYPE ludus_step_seconds histogram", *_histogram("step", times)]
         return "".join(f"{line}\n" for line in lines)
 
-    def _histogram(self, name: str, slots: list[int]) -> list[str]:
-        lines: list[str] = []
-        total = 0
-        for most, count in zip((*BUCKETS, "+Inf"), slots, strict=True):
-            total += count
-            lines.append(f'ludus_{name}_seconds_bucket{{le="{most}"}} {total}')
-        return [*lines, f"ludus_{name}_seconds_sum {self._sums[name]}", f"ludus_{name}_seconds_count {total}"]
+
+def _add(total: StepMeter, meter: StepMeter) -> None:
+    """Add times; steps are counted by environment."""
+    total.seconds += meter.seconds
+    total.slots = [one + other for one, other in zip(total.slots, meter.slots, strict=True)]
+
+
+def _histogram(name: str, meter: StepMeter) -> list[str]:
+    lines: list[str] = []
+    total = 0
+    for most, count in zip((*BUCKETS, "+Inf"), meter.slots, strict=True):
+        total += count
+        lines.append(f'ludus_{name}_seconds_bucket{{le="{most}"}} {total}')
+    return [*lines, f"ludus_{name}_seconds_sum {meter.seconds}", f"ludus_{name}_seconds_count {total}"]
 
 
 def summed(texts: Iterable[str]) -> str:

@@ -1,14 +1,19 @@
 """`QuickSocket`: uvicorn's WebSocket with a short way for what nearly all messages are: binary, in one frame."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import State
 
+from ludus.serve.direct import DirectProtocol, DirectSocket, Piece
 from ludus.wire.masking import apply_mask
 from ludus.wire.websocket import Splitter, binary_frame, frame_head
 
-__all__ = ["QuickSocket"]
+__all__ = ["EXTENSION", "QuickSocket"]
+
+EXTENSION = "ludus.socket"
+"""In a scope's extensions: the protocol, by which a thread may read the connection for a while."""
 
 MOST_WAITING = 16
 """Messages that wait to be taken; then no more are read until they are."""
@@ -17,8 +22,10 @@ END = b"\r\n\r\n"
 """Of a handshake."""
 
 
-class QuickSocket(WebSocketsSansIOProtocol):
+class QuickSocket(DirectProtocol, WebSocketsSansIOProtocol):
     """Everything that is not such a message goes uvicorn's way."""
+
+    transport: Any
 
     _splitter: Splitter | None = None
     _slow = False
@@ -31,9 +38,15 @@ class QuickSocket(WebSocketsSansIOProtocol):
         if self._slow or not self.handshake_complete:
             super().data_received(data)
             return
+        self._take(self._split().split(data))
+
+    def _split(self) -> Splitter:
         if self._splitter is None:
             self._splitter = Splitter(self.config.ws_max_size, apply_mask)
-        for message, other in self._splitter.split(data):
+        return self._splitter
+
+    def _take(self, pieces: Sequence[Piece]) -> None:
+        for message, other in pieces:
             if message is None:
                 super().data_received(other)
             elif not self.close_sent:
@@ -58,3 +71,43 @@ class QuickSocket(WebSocketsSansIOProtocol):
     def _is_open(self) -> bool:
         ready = self.handshake_complete and self.initial_response is None and self.writable.is_set()
         return ready and not self.close_sent and not self.disconnected and self.conn.state is State.OPEN
+
+    # --- a thread that reads ---
+
+    async def run_asgi(self) -> None:
+        """As uvicorn's; the application may have the connection read by a thread."""
+        extensions: Any = self.scope.setdefault("extensions", {})
+        extensions[EXTENSION] = self
+        await super().run_asgi()
+
+    def start_direct(self, recall: Callable[[], Any]) -> DirectSocket | None:
+        """Read and write it no more."""
+        if self._slow or self.read_paused or not self.queue.empty() or not self._is_open():
+            return None
+        copy = self.copy_socket(recall)
+        return None if copy is None else DirectSocket(copy, self._split().split, binary_frame)
+
+    def end_direct(self, pieces: Sequence[Piece], unsent: bytes) -> None:
+        """Go on with it."""
+        if self.drop_copy(unsent):
+            self._take(pieces)
+            if not self.read_paused and not self.transport.is_closing():
+                self.transport.resume_reading()
+        self.run_afterwards()
+
+    def send_keepalive_ping(self) -> None:
+        """Ask whether the other side lives."""
+        self.after_direct(super().send_keepalive_ping)
+
+    def keepalive_timeout(self) -> None:
+        """It does not."""
+        self.after_direct(super().keepalive_timeout)
+
+    def shutdown(self) -> None:
+        """Close, since the server stops."""
+        self.after_direct(super().shutdown)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone; a thread that reads it lets go of it."""
+        super().connection_lost(exc)
+        self.after_direct(lambda: None)

@@ -33,8 +33,6 @@ class Description(NamedTuple):
     name: str
     """Of the innermost class."""
     doc: str
-    quick: bool
-    """Whether it may be stepped between two messages, without a thread: it takes microseconds, and never waits."""
 
     @property
     def spaces(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -165,9 +163,8 @@ def _checked(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 def _describe(env: Env[Any, Any]) -> Description:
     metadata = encode_value(dict(env.metadata), "metadata")
     inner: Any = env.unwrapped
-    quick = getattr(inner, "rules", None) is not None or bool(env.metadata.get("quick"))
     walled = isinstance(inner, SandboxedEnv)  # what is behind a wall is not loaded here: its spec tells of it
     doc = ("" if env.spec is None else env.spec.description) if walled else getattr(type(inner), "__doc__", None)
     kind = inner.name if walled else type(inner).__name__
     name = "".join(char for char in kind if char.isprintable())[:80]
-    return Description(env.observation_space, env.action_space, metadata, env.render_mode, name, doc or "", quick)
+    return Description(env.observation_space, env.action_space, metadata, env.render_mode, name, doc or "")

@@ -1,27 +1,32 @@
 """`Session`: one caller's instance. Calls are carried out one after another, each within its time."""
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from time import monotonic, time
 from typing import Any, NamedTuple, TypeVar
 
-from ludus.errors import LimitExceeded, SessionLost
+from ludus.errors import LimitExceeded, SessionBusy, SessionLost, SessionTaken
 from ludus.remote.host import EnvHost
 from ludus.serve.access import Principal
-from ludus.serve.dwelling import Dwelling
+from ludus.serve.direct import Direct, DirectLink, Requests
+from ludus.serve.env_thread import EnvThread
 from ludus.serve.metrics import Metrics
 from ludus.serve.served import LONG, Served
+from ludus.serve.turn import Turn
+from ludus.serve.watch import Watch
 from ludus.wire.dialogue import ServerDialogue
 
 __all__ = ["Session", "SessionInfo"]
 
 T = TypeVar("T")
-TOO_SLOW = 0.002
-"""Seconds: what took longer the last time is not done between two messages, but in the session's thread."""
 GRACE = 1.0
 """Seconds that a wall has to end an environment by itself, before it is ended from here."""
 PATIENCE = 10.0
 """Seconds after which an environment that was ended, and still does not answer, is given up."""
+REMEMBERED = 64
+"""Clients that drove it once, of which it is known."""
 
 
 class SessionInfo(NamedTuple):
@@ -39,19 +44,23 @@ class SessionInfo(NamedTuple):
     connected: bool
     episode_id: str | None
     steps: int
+    running: float
+    """Seconds since what is under way began; 0: nothing is."""
 
 
 class Session:
-    """An instance of an environment with its episode, its numbered requests, and the thread it lives in.
+    """An instance of an environment with its episode, its numbered requests, its thread, and the client that drives it.
 
-    Every door calls `call(work)`: `work` gets the `EnvHost` and runs where the environment lives. At most one runs at a
+    Every protocol calls `call(work)`: `work` gets the `EnvHost` and runs in the session's thread. At most one runs at a
     time. Past its deadline an environment behind a wall is killed, which truncates the episode; one in this process
     cannot be, so the session is given up: its place is free at once, its thread ends when it ends.
     """
 
-    def __init__(self, id: str, served: Served, owner: Principal, lanes: int, metrics: Metrics) -> None:
+    def __init__(
+        self, id: str, served: Served, owner: Principal, lanes: int, metrics: Metrics, watch: Watch | None = None
+    ) -> None:
         self.id, self.served, self.owner, self.lanes, self.metrics = id, served, owner, lanes, metrics
-        self.dialogue = ServerDialogue()
+        self.dialogue, self.meter = ServerDialogue(), metrics.meter(served.name)
         self.hosted: EnvHost | None = None
         self.arguments: dict[str, Any] = {}
         """What it was made with beside what the server gives."""
@@ -69,13 +78,14 @@ class Session:
         """Requests that wait for their turn, and are not to be carried out."""
         self.tasks: set[asyncio.Task[None]] = set()
         """What carries out its requests, whoever is connected."""
-        self._turn = asyncio.Lock()
-        self._pending = 0
-        self._thread: Dwelling | None = None
-        self._quick = False
-        """Whether the environment may be used on the event loop at all."""
-        self._shown: dict[object, bool] = {}
-        """Of each kind of work, whether it was quick the last time; a batch is compiled by its first calls."""
+        self.client, self.since = "", 0
+        """Who drives it, and the number of the last request of those who did before."""
+        self._former: OrderedDict[str, None] = OrderedDict()
+        self._direct: Direct | None = None
+        """Its connection, while the thread reads that by itself; the turn is the thread's for so long."""
+        self._turn, self._pending = Turn(), 0
+        self._thread: EnvThread | None = None
+        self._watch = Watch() if watch is None else watch
 
     # --- life ---
 
@@ -88,25 +98,29 @@ class Session:
                 self.hosted = None
                 hosted.close()
 
-        async with self._turn:
-            await self._in_thread(made, seconds)
-        self._quick = self.served.description().quick and not self.served.walled
-        if self._quick and not self.lanes:
-            self._end_thread()
+        self._thread = EnvThread(f"session-{self.id[:8]}")
+        self._watch.add(self._thread, self.served.name)
+        await self._turn.take()
+        try:
+            await self._in_thread(self._thread, made, seconds)
+        finally:
+            self._turn.release()
 
     async def close(self) -> None:
         """Close the environment; harmless twice. What is under way ends, where it can be ended."""
         if self.lost is None:
             self.lost = "it was closed"
+        self.metrics.end(self.meter)
         hosted, self.hosted = self.hosted, None
-        if hosted is None:
-            self._end_thread()
-            return
-        if self._thread is None:
-            self._closed_here(hosted)
-            return
         thread, self._thread = self._thread, None
-        busy = thread.under_way > 0
+        if thread is None:
+            return
+        if hosted is None:
+            thread.end()
+            return
+        busy = bool(thread.since) or thread.under_way > (self._direct is not None)
+        if self._direct is not None:
+            self._direct.recall()
         if busy and hosted.can_interrupt:
             await asyncio.get_running_loop().run_in_executor(None, hosted.interrupt, "closed")
         closing = thread.run(hosted.close)
@@ -115,20 +129,9 @@ class Session:
         if not busy or self.served.walled:  # else nobody knows when its turn comes
             await asyncio.wait([closing], timeout=self.served.settings.deadline)
 
-    def _closed_here(self, hosted: EnvHost) -> None:
-        try:
-            hosted.close()
-        except Exception:
-            self.metrics.count("close_failures")
-
     def _heard(self, closing: "asyncio.Future[Any]") -> None:
         if not closing.cancelled() and closing.exception() is not None:
             self.metrics.count("close_failures")
-
-    def _end_thread(self) -> None:
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            thread.end()
 
     def lose(self, why: str) -> None:
         """Give the session up: whoever counts places hears of it at once."""
@@ -139,80 +142,57 @@ class Session:
 
     # --- work ---
 
-    async def call(
-        self, work: Callable[[EnvHost], T], seconds: float | None = None, *, long: bool = False, kind: object = None
-    ) -> T:
+    async def call(self, work: Callable[[EnvHost], T], seconds: float | None = None, *, long: bool = False) -> T:
         """Have `work` done with the environment; SessionLost where there is none any more.
 
         `seconds` is what the caller grants, at most the server's own deadline; `long` is for resets and snapshots.
-        Work of one `kind` takes about the same time: what is quick needs no thread, and no turn where none waits.
         """
-        if kind is None:
-            kind = long
-        if self.is_quick(kind):
-            return self.now(work, kind)
-        most = self.served.settings.deadline * (LONG if long else 1.0)
-        granted = min(most, max(seconds, 0.001)) if seconds is not None and seconds == seconds else most
+        granted = self.granted(seconds, long=long)
         self._pending += 1
         try:
-            async with self._turn:
-                if self._is_shown(kind):
-                    return self.now(work, kind)
-                hosted = self._present()
-                return await self._in_thread(lambda: self._timed(work, hosted, kind), granted)
+            if self._direct is not None:
+                self._direct.recall()
+            await self._turn.take()
+            try:
+                thread, hosted = self._present()
+                return await self._in_thread(thread, partial(work, hosted), granted)
+            finally:
+                self._turn.release()
         finally:
             self._pending -= 1
             self.used = monotonic()
 
-    def is_quick(self, kind: object) -> bool:
-        """Whether work of this kind can be done between two messages, by `now`: nothing else waits or is under way."""
-        return not self._pending and self._is_shown(kind)
+    def granted(self, seconds: float | None, *, long: bool) -> float:
+        """Seconds that work may take."""
+        most = self.served.settings.deadline * (LONG if long else 1.0)
+        return min(most, max(seconds, 0.001)) if seconds is not None and seconds == seconds else most
 
-    def now(self, work: Callable[[EnvHost], T], kind: object) -> T:
-        """Do it here and now."""
-        begin, hosted = monotonic(), self._present()
-        try:
-            return work(hosted)
-        finally:
-            self.used = end = monotonic()
-            if end - begin > TOO_SLOW:
-                self._shown[kind] = False
-
-    def _is_shown(self, kind: object) -> bool:
-        if not self._quick or not self._shown.get(kind, not self.lanes):
-            return False
-        return self._thread is None or not self._thread.under_way
-
-    def _timed(self, work: Callable[[EnvHost], T], hosted: EnvHost, kind: object) -> T:
-        """In the thread: do it, and remember how quick it was."""
-        begin = monotonic()
-        try:
-            return work(hosted)
-        finally:
-            self._shown[kind] = monotonic() - begin <= TOO_SLOW
-
-    def _present(self) -> EnvHost:
-        hosted = self.hosted
-        if hosted is None or self.lost is not None:
+    def _present(self) -> tuple[EnvThread, EnvHost]:
+        thread, hosted = self._thread, self.hosted
+        if thread is None or hosted is None or self.lost is not None:
             raise SessionLost(f"session {self.id[:8]}…: expected one that is there, got none: {self.lost}")
-        return hosted
+        return thread, hosted
 
-    async def _in_thread(self, work: Callable[[], T], seconds: float) -> T:
-        if self._thread is None:
-            self._thread = Dwelling(f"session-{self.id[:8]}")
-        running = self._thread.run(work)
+    async def _in_thread(self, thread: EnvThread, work: Callable[[], T], seconds: float) -> T:
+        running = thread.run(work)
+        self._watch.begin()
+        return await self._timed(thread, running, seconds)
+
+    async def _timed(self, thread: EnvThread, running: "asyncio.Future[Any]", seconds: float, past: float = 0.0) -> Any:
+        """Wait for work, of whose time some has passed."""
         own = self.served.walled and seconds >= self.served.settings.deadline  # then the wall keeps the time itself
-        loop = asyncio.get_running_loop()
-        timer = loop.call_later(seconds + (GRACE if own else 0.0), self._expire, running, seconds)
+        left = max(seconds + (GRACE if own else 0.0) - past, 0.0)
+        timer = asyncio.get_running_loop().call_later(left, self._expire, thread, running, seconds)
         try:
             return await running
         finally:
             timer.cancel()
 
-    def _expire(self, running: "asyncio.Future[Any]", seconds: float) -> None:
+    def _expire(self, thread: EnvThread, running: "asyncio.Future[Any]", seconds: float) -> None:
         """The deadline has passed: end the environment where it can be ended, else give it up."""
         if running.done():
             return
+        thread.overdue = True
         self.metrics.count("deadlines_passed", env=self.served.name)
         loop, hosted = asyncio.get_running_loop(), self.hosted
         if hosted is not None and hosted.can_interrupt:
@@ -228,12 +208,85 @@ class Session:
         running.set_exception(LimitExceeded(f"session {self.id[:8]}…: {why}; serve it with isolation='process'"))
         self.lose(why)
 
+    # --- a connection that the thread reads ---
+
+    def go_direct(self, link: DirectLink, requests: Requests) -> None:
+        """Have the thread read a connection by itself, where nothing else waits for the session."""
+        thread, hosted = self._thread, self.hosted
+        if thread is None or hosted is None or self.lost is not None or self._direct is not None:
+            return
+        idle = not self._pending and not thread.under_way and self.dialogue.is_idle
+        if not idle or not self._watch.has_place or not self._turn.take_now():
+            return
+        direct = Direct(thread, link, requests, hosted, partial(self._end_direct, thread))
+        if direct.start():
+            self._direct = direct
+            self._watch.begin_direct(thread, direct)
+        else:
+            self._turn.release()
+
+    def _end_direct(self, thread: EnvThread, detached: bool) -> None:
+        self._direct = None
+        self._watch.end_direct(thread)
+        if not detached:
+            self._turn.release()
+
+    async def finish(self, running: "asyncio.Future[Any]", seconds: float, begun: float) -> Any:
+        """Wait for what the thread was at when its connection was taken from it; then its turn ends."""
+        self._pending += 1
+        try:
+            thread = self._thread
+            if thread is None:  # it was closed: nobody keeps the time of what cannot be ended
+                return await running
+            return await self._timed(thread, running, seconds, monotonic() - begun)
+        finally:
+            self._pending -= 1
+            self.used = monotonic()
+            self._turn.release()
+
+    async def recall(self) -> None:
+        """Wait until the event loop has the connection, if there is one."""
+        while (direct := self._direct) is not None:
+            direct.recall()
+            await asyncio.shield(direct.ended)
+
+    # --- who drives it ---
+
+    def admit(self, client: str, *, takeover: bool) -> None:
+        """Whether a client may connect: SessionBusy where another one is connected, SessionTaken where it was let go.
+
+        One that is known by its name comes again: its connection was lost, whatever is known of that here.
+        """
+        if (client and client == self.client) or takeover:
+            return
+        if client in self._former:
+            raise SessionTaken(
+                f"session {self.id[:8]}…: expected to go on with it, got that another client has taken it over; open a "
+                "session of your own, or take it back by takeover=True"
+            )
+        if self.connection is not None:
+            raise SessionBusy(
+                f"session {self.id[:8]}…: expected one that no other client is connected to, got one that is driven; "
+                "open a session of your own, or drive it in the other's place by takeover=True"
+            )
+
+    def drive(self, client: str) -> None:
+        """Let a client drive from now on; what was asked before belongs to whoever asked, and is not repeated to it."""
+        if client and client == self.client:
+            return
+        self._former.pop(client, None)
+        if self.client:
+            self._former[self.client] = None
+        if len(self._former) > REMEMBERED:
+            self._former.popitem(last=False)
+        self.client, self.since = client, self.dialogue.begun
+
     # --- for others ---
 
     @property
     def busy(self) -> bool:
         """Whether something is under way, or waits."""
-        return self._pending > 0
+        return self._pending > 0 or (self._thread is not None and bool(self._thread.since))
 
     def touch(self) -> None:
         """It is used now."""
@@ -254,7 +307,8 @@ class Session:
 
     def info(self) -> SessionInfo:
         """What is told of it."""
-        hosted = self.hosted
+        hosted, thread, now = self.hosted, self._thread, monotonic()
+        since = 0.0 if thread is None else thread.since
         return SessionInfo(
             self.id,
             self.served.name,
@@ -262,8 +316,9 @@ class Session:
             self.served.isolation,
             self.owner.name,
             self.opened,
-            monotonic() - self.used,
+            now - self.used,
             self.connection is not None,
             None if hosted is None else hosted.episode_id,
             0 if hosted is None else hosted.step_count,
+            max(0.0, now - since) if since else 0.0,
         )

@@ -16,6 +16,7 @@ from ludus.serve.metrics import Metrics
 from ludus.serve.served import LONG, Served
 from ludus.serve.session import Session, SessionInfo
 from ludus.serve.settings import Settings
+from ludus.serve.watch import Watch
 
 __all__ = ["Sessions"]
 
@@ -43,7 +44,7 @@ class Sessions:
 
     def __init__(self, offered: Iterable[Served], settings: Settings, *, worker: int = 0) -> None:
         self.offered: dict[str, Served] = {one.name: one for one in offered}
-        self.settings, self.worker, self.metrics = settings, worker, Metrics()
+        self.settings, self.worker, self.metrics, self.watch = settings, worker, Metrics(), Watch()
         self._sessions: dict[str, Session] = {}
         self._held: Counter[str] = Counter()
         """Places that each owner has, those included that are being made ready."""
@@ -73,6 +74,7 @@ class Sessions:
             self._close_later(session, "the server stops")
         if self._closing:
             await asyncio.wait(self._closing)
+        self.watch.stop()
 
     # --- sessions ---
 
@@ -151,7 +153,8 @@ class Sessions:
             self._waiting -= 1
 
     async def _made(self, served: Served, owner: Principal, wish: "Wish") -> Session:
-        session = Session(f"{self.worker}.{secrets.token_urlsafe(18)}", served, owner, wish.lanes, self.metrics)
+        name = f"{self.worker}.{secrets.token_urlsafe(18)}"
+        session = Session(name, served, owner, wish.lanes, self.metrics, self.watch)
         session.arguments = wish.arguments
 
         def make() -> EnvHost:
@@ -185,7 +188,7 @@ class Sessions:
         owner.need("run", "fork a session")
         if lanes is not None and not session.lanes:
             raise InvalidArgument(f"fork: expected no lanes for one environment, got {shorten(lanes)}")
-        taken = await session.call(lambda host: host.transfer(number, lanes), long=True, kind=EnvHost.transfer)
+        taken = await session.call(lambda hosted: hosted.transfer(number, lanes), long=True)
         twin = await self.open(
             session.served.name,
             owner,
@@ -195,7 +198,7 @@ class Sessions:
             planned=session.hosted is not None and session.hosted.plans is not None,
         )
         try:
-            await twin.call(lambda host: host.accept(taken), long=True, kind=EnvHost.transfer)
+            await twin.call(lambda hosted: hosted.accept(taken), long=True)
         except BaseException:
             await self.close(twin, "it could not be forked")
             raise

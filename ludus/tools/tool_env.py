@@ -48,11 +48,6 @@ class ToolEnv(Env[ToolOutcome, Call]):
                     f"{cls.__name__}: expected tools beside the environment's own methods, got a tool in place of "
                     f"{one.function.__name__}"
                 )
-            if one.is_async and cls.metadata.get("quick"):
-                raise InvalidArgument(
-                    f"{cls.__name__}: expected tools that never wait, since its metadata says quick, got async "
-                    f"{one.name}"
-                )
 
     def __init__(self) -> None:
         self.action_space = Calls(self.tools)

@@ -95,6 +95,11 @@ class ServerDialogue:
         """Whether the request is under way, or waits for its turn."""
         return number in self._open
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is under way or waits."""
+        return not self._open
+
     def reply(self, number: int) -> bytes:
         """A reply that is kept."""
         return self._replies[number]

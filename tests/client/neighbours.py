@@ -13,7 +13,7 @@ from ludus.spaces import Box, Dict, Discrete, Record
 class Album(Env):
     """Pictures: each shows its number, in every pixel."""
 
-    metadata = {"render_modes": ["rgb_array"], "quick": True}
+    metadata = {"render_modes": ["rgb_array"]}
 
     def __init__(self, render_mode=None):
         self.render_mode = render_mode
@@ -45,7 +45,7 @@ class Mood:
 class Moody(Env):
     """Raises what the action says."""
 
-    metadata = {"render_modes": [], "quick": True}
+    metadata = {"render_modes": []}
 
     def __init__(self):
         self.observation_space, self.action_space = Discrete(2), Discrete(4)
@@ -88,7 +88,7 @@ class Village:
 class Settler(Env):
     """Typed, with a record inside another."""
 
-    metadata = {"render_modes": [], "quick": True}
+    metadata = {"render_modes": []}
 
     def __init__(self):
         self.observation_space, self.action_space = Record(Village), Record(Settlement)

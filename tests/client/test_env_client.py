@@ -92,7 +92,7 @@ def test_a_fork_is_made_with_the_same_arguments(server):
 def test_a_session_has_its_environment_already(server):
     with connect(server.url, 2, env="CartPole-v1") as envs:
         envs.reset(seed=1)
-        with connect(server.url, session=envs.session) as same:
+        with connect(server.url, session=envs.session, takeover=True) as same:
             assert same.batch_shape == (2,)
             assert same.step([0, 1]).reward.tolist() == [1.0, 1.0]
         with pytest.raises(InvalidArgument, match="expected nothing beside it"):

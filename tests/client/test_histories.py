@@ -1,6 +1,5 @@
 """An environment at a server is an `Env` here: the same histories, spaces, attributes and contract."""
 
-
 import numpy as np
 import pytest
 

@@ -395,7 +395,7 @@ def test_roles_reach_the_client(server):
         connect(closed_server.url, token="an-orchestrators-token") as env,
     ):
         env.reset(seed=1)
-        agent = connect(closed_server.url, token="an-agents-own-token", session=env.session)
+        agent = connect(closed_server.url, token="an-agents-own-token", session=env.session, takeover=True)
         assert agent.step(0).reward == 1.0
         with pytest.raises(AccessDenied):
             agent.reset()

@@ -91,7 +91,7 @@ def test_a_session_that_went_with_its_connection_is_lost(server):
     with CuttingProxy(port(server), never()) as proxy, connect(proxy.url, env="CartPole-v1") as env:
         env.reset(seed=1)
         sessions = server.server.sessions
-        with connect(server.url, session=env.session) as other:
+        with connect(server.url, session=env.session, takeover=True) as other:
             other.step(1)
         assert env.session not in [one.id for one in sessions.infos()]
         proxy.cut_now()
@@ -119,7 +119,7 @@ def test_another_program_goes_on_with_a_session(server):
         bare.reset(seed=3)
         env.step(1)
         bare.step(1)
-        with connect(server.url, session=env.session) as other:
+        with connect(server.url, session=env.session, takeover=True) as other:
             assert np.array_equal(other.step(0).observation, bare.step(0).observation)
 
 

@@ -42,7 +42,7 @@ class RiddleState:
 class Riddle(Env[Riddled, Guess]):
     """Riddles by number. The reward is made of two parts, and a right answer ends the episode."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "quick": True}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
 
     def __init__(self) -> None:
         self.action_space, self.observation_space = Record(Guess), Record(Riddled)
@@ -93,7 +93,7 @@ class Riddle(Env[Riddled, Guess]):
 class Odd(Env[Any, Any]):
     """Gives numbers that JSON has no words for, and fails when told to."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "quick": True}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
 
     def __init__(self) -> None:
         self.action_space = Discrete(4)

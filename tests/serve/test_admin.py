@@ -130,8 +130,8 @@ def test_the_metrics_of_workers_are_added():
         one = Metrics()
         for env in envs:
             one.count("steps", steps, env=env)
-        one.time("step", 0.0003)
-        one.time("step", 99.0)
+        one.meter("a").add(0, 0.0003)
+        one.meter("a").add(0, 99.0)
         one.gauge("sessions", 2)
         one.gauge("uptime_seconds", uptime)
         return one.text()
@@ -152,7 +152,7 @@ def test_rows_of_one_metric_stay_together():
     one.count("steps", env="a")
     two.count("aborts")
     two.count("steps", env="b")
-    two.time("step", 1.0)
+    two.meter("b").add(0, 1.0)
     lines = summed([one.text(), two.text()]).splitlines()
     names = [re.sub(r"_(bucket|sum|count)$", "", re.split(r"[{ ]", line.removeprefix("# TYPE "))[0]) for line in lines]
     assert [name for place, name in enumerate(names) if name in names[:place] and names[place - 1] != name] == []
@@ -161,7 +161,7 @@ def test_rows_of_one_metric_stay_together():
 def test_times_fall_into_their_buckets():
     metrics = Metrics()
     for seconds in (0.0001, 0.00011, 10.0, 10.1):
-        metrics.time("step", seconds)
+        metrics.meter("a").add(0, seconds)
     text = metrics.text()
     assert 'le="0.0001"} 1\n' in text
     assert 'le="0.00025"} 2\n' in text

@@ -211,7 +211,7 @@ def test_what_the_code_of_an_environment_raises_is_marked(local: LocalServer) ->
     reply = caller.step(FAIL)
     assert (reply.kind, reply.message, reply.infrastructure) == ("ZeroDivisionError", "by nothing", True)
     assert "wired_worlds" in reply.trace
-    agent = Caller(lambda: local.connect(AGENT), session=caller.welcome.session)
+    agent = Caller(lambda: local.connect(AGENT), session=caller.welcome.session, takeover=True)
     assert agent.step(FAIL).trace == ""
     assert type(agent.step(GO)) is StepReply
 
@@ -287,7 +287,7 @@ def test_a_request_that_is_sent_again_while_it_runs_is_answered_once(local: Loca
     caller.begin(StepRequest(WAIT))
     Gate.waiting.acquire()
     caller.drop()
-    again = Caller(local, session=caller.welcome.session)
+    again = caller.again(local)
     assert again.welcome.last == 2
     again.post(2, StepRequest(WAIT))
     again.post(2, StepRequest(WAIT))
@@ -355,7 +355,7 @@ def test_a_session_goes_on_after_its_connection_was_lost(local: LocalServer) -> 
     caller.reset(4)
     first = caller.step(1)
     caller.drop()
-    again = Caller(local, session=caller.welcome.session)
+    again = caller.again(local)
     assert (again.welcome.session, again.welcome.last) == (caller.welcome.session, 2)
     again.post(2, StepRequest(1))
     assert again.reply(2) == first
@@ -365,17 +365,67 @@ def test_a_session_goes_on_after_its_connection_was_lost(local: LocalServer) -> 
         assert again.step(0).observation == env.step(0).observation.tobytes()
 
 
-def test_a_new_connection_takes_the_session_over(local: LocalServer) -> None:
+def test_a_new_connection_of_the_same_client_takes_the_session_over(local: LocalServer) -> None:
     older = Caller(local, env="CartPole-v1")
     older.reset()
-    newer = Caller(local, session=older.welcome.session)
+    newer = older.again(local)
     with pytest.raises(ConnectionError):
         older.read()
     assert type(newer.step(0)) is StepReply
     settled(local, lambda: local.server.sessions.find(newer.welcome.session).connection is not None)
 
 
-def test_a_connection_of_another_door_is_taken_over_too(local: LocalServer) -> None:
+def test_a_second_client_is_told_that_the_session_is_driven(local: LocalServer) -> None:
+    one = Caller(local, env="gate")
+    one.reset()
+    assert one.step(GO).observation == 1
+    for client in ("", "another"):
+        refused = Caller(local, session=one.welcome.session, client=client).welcome
+        assert (refused.kind, refused.infrastructure) == ("SessionBusy", False)
+        assert "expected one that no other client is connected to" in refused.message
+        assert "takeover=True" in refused.message
+    assert one.step(GO).observation == 2
+
+
+def test_after_a_takeover_the_former_driver_is_told_and_gets_nothing(local: LocalServer) -> None:
+    one = Caller(local, env="gate")
+    one.reset()
+    under_way = one.begin(StepRequest(WAIT))
+    Gate.waiting.acquire()
+    other = Caller(local, session=one.welcome.session, takeover=True)
+    assert other.welcome.last == under_way
+    with pytest.raises(ConnectionError):
+        one.read()
+    told = one.again(local).welcome
+    assert (told.kind, "has taken it over" in told.message) == ("SessionTaken", True)
+    mine = other.begin(StepRequest(GO))
+    Gate.opened.set()
+    answered = other.read()
+    assert (answered.number, answered.reply.observation) == (
+        mine,
+        2,
+    )  # the other's reply is not ours
+    other.post(under_way, StepRequest(GO))
+    assert other.reply(under_way).kind == "SessionTaken"
+    other.drop()
+    settled(local, lambda: local.server.sessions.find(one.welcome.session).connection is None)
+    assert one.again(local).welcome.kind == "SessionTaken"  # though nobody is connected now
+    back = one.again(local, takeover=True)
+    assert back.step(GO).observation == 3
+    assert other.again(local).welcome.kind == "SessionTaken"
+
+
+def test_whoever_comes_when_nobody_is_connected_drives(local: LocalServer) -> None:
+    one = Caller(local, env="gate")
+    one.reset()
+    one.drop()
+    settled(local, lambda: local.server.sessions.find(one.welcome.session).connection is None)
+    other = Caller(local, session=one.welcome.session)
+    assert other.step(GO).observation == 1
+    assert one.again(local).welcome.kind == "SessionTaken"
+
+
+def test_a_connection_of_another_protocol_is_taken_over_too(local: LocalServer) -> None:
     class Other:
         closed = 0
 
@@ -387,7 +437,7 @@ def test_a_connection_of_another_door_is_taken_over_too(local: LocalServer) -> N
     session = local.server.sessions.find(caller.welcome.session)
     settled(local, lambda: session.connection is None)
     session.connection = Other()
-    assert type(Caller(local, session=session.id).welcome) is WelcomeReply
+    assert type(Caller(local, session=session.id, takeover=True).welcome) is WelcomeReply
     assert Other.closed == 1
 
 
@@ -396,7 +446,7 @@ def test_a_session_that_is_lost_while_it_is_greeted_is_told(local: LocalServer) 
     caller.drop()
     session = local.server.sessions.find(caller.welcome.session)
     hosted, session.hosted = session.hosted, None
-    again = Caller(local, session=session.id)
+    again = caller.again(local)
     assert again.welcome.kind == "SessionLost"
     settled(local, lambda: session.connection is None)
     session.hosted = hosted
@@ -410,7 +460,7 @@ def test_the_welcome_comes_before_replies_to_an_older_connection(local: LocalSer
         number = caller.begin(StepRequest(WAIT))
         Gate.waiting.acquire()
         threading.Timer(0.0, Gate.opened.set).start()
-        newer = Caller(local, session=caller.welcome.session)  # reads the welcome first, or fails
+        newer = caller.again(local)  # reads the welcome first, or fails
         newer.post(number, StepRequest(WAIT))
         assert newer.reply(number).observation
         caller = newer
@@ -485,7 +535,7 @@ def test_a_fork_goes_its_own_way(local: LocalServer, lanes: int) -> None:
 def test_an_agent_steps_and_does_nothing_else(local: LocalServer) -> None:
     caller = Caller(local, env="gate")
     caller.reset()
-    agent = Caller(lambda: local.connect(AGENT), session=caller.welcome.session)
+    agent = Caller(lambda: local.connect(AGENT), session=caller.welcome.session, takeover=True)
     assert agent.welcome.role == "agent"
     assert type(agent.step(GO)) is StepReply
     others = [ResetRequest(0, None), StateRequest(), StateRequest(True), RenderRequest()]
@@ -511,7 +561,26 @@ def test_replies_to_others_are_not_for_an_agent(local: LocalServer) -> None:
     waiting = caller.begin(StepRequest(WAIT))
     Gate.waiting.acquire()
     secret = caller.begin(StateRequest(True))
-    agent = Caller(lambda: local.connect(AGENT), session=caller.welcome.session)
+    agent = Caller(lambda: local.connect(AGENT), session=caller.welcome.session, takeover=True)
+    for old in (2, secret, waiting):  # answered, waiting, under way: none is this client's
+        agent.post(old, StepRequest(GO))
+        assert agent.reply(old).kind == "SessionTaken"
+    after = agent.begin(StepRequest(GO))
+    Gate.opened.set()
+    assert type(agent.reply(after)) is StepReply
+    assert not agent.heard
+    agent.post(secret, StepRequest(GO))
+    assert agent.reply(secret).kind == "SessionTaken"
+
+
+def test_what_a_client_asked_in_another_role_is_not_repeated_to_it(local: LocalServer) -> None:
+    caller = Caller(local, env="gate")
+    caller.reset()
+    assert caller.ask(StateRequest(True)).value["answer"] == "a candle"
+    waiting = caller.begin(StepRequest(WAIT))
+    Gate.waiting.acquire()
+    secret = caller.begin(StateRequest(True))
+    agent = caller.again(lambda: local.connect(AGENT))
     agent.post(2, StepRequest(GO))
     assert agent.reply(2).kind == "AccessDenied"
     agent.post(secret, StepRequest(GO))
@@ -549,7 +618,7 @@ def test_pictures_travel_as_png_where_that_was_asked_for(local: LocalServer) -> 
             seen = [one.observations if lanes else one.observation for one in (a, b)]
             assert list(seen[1]) == ["$png", "shape"]
             assert codec.read(seen[1]).tobytes() == seen[0]
-        again = Caller(local, session=packed.welcome.session, pictures="raw")
+        again = packed.again(local, pictures="raw")
         assert again.welcome.pictures == "png"  # it is the session's
 
 

@@ -150,7 +150,7 @@ def test_pictures_are_pngs() -> None:
 
 def test_what_is_behind_a_wall_is_described_by_its_own_name() -> None:
     told = Served("CartPole-v1").description()
-    assert (told.name, told.quick, told.render_mode) == ("CartPole", True, None)
+    assert (told.name, told.render_mode) == ("CartPole", None)
     assert "pole" in told.doc
     served = Served("CartPole-v1", settings=Settings(isolation="process"))
     assert served.described is None

@@ -278,7 +278,7 @@ def test_a_session_taken_over_by_another_door_is_that_doors(running):
     with socket(running, "/ws") as ws:
         name = ask(ws, "reset", {"index": 0})["data"]["session_id"]
         with socket(running, "/v1/ws") as wire:
-            hello = write_message(Asked(0, HelloRequest(session=name)))
+            hello = write_message(Asked(0, HelloRequest(session=name, takeover=True)))
             wire.send(hello)
             wire.recv(10)
             with pytest.raises(ConnectionClosedOK):

@@ -12,7 +12,7 @@ from ludus.remote.host import EnvHost
 from ludus.serve.access import Principal
 from ludus.serve.served import Served
 from ludus.serve.server import Server
-from ludus.serve.session import TOO_SLOW, Session
+from ludus.serve.session import Session
 from ludus.serve.settings import Settings
 from tests.serve.wired_worlds import FAIL, GO, LEAVE, WAIT, Gate, Sleeper
 
@@ -89,47 +89,6 @@ def test_an_environment_is_made_used_and_closed_in_one_thread() -> None:
         await server.sessions.close(session)
         assert Gate.closed
         await until(lambda: not threads())
-
-    run(work())
-
-
-def test_a_quick_environment_needs_no_thread_until_it_is_slow_and_after_that() -> None:
-    async def work() -> None:
-        server = Server(["CartPole-v1"])
-        session = await server.sessions.open("", OWNER)
-        await until(lambda: not threads())
-        where = threading.get_ident
-
-        def slow(_: EnvHost) -> int:
-            threading.Event().wait(2 * TOO_SLOW)
-            return where()
-
-        assert await session.call(lambda _: where()) == where()
-        assert await session.call(slow) == where()
-        assert await session.call(lambda _: where()) != where()  # it was slow, so it is given a thread
-        assert await session.call(lambda _: where()) == where()  # it was quick there
-        assert await session.call(slow, kind="slow") == where()
-        assert await session.call(slow, kind="slow") != where()
-        assert await session.call(slow, kind="slow") != where()
-        assert await session.call(lambda _: where()) == where()  # kinds do not mind each other
-        await server.sessions.stop()
-        await until(lambda: not threads())
-
-    run(work())
-
-
-def test_a_compiled_batch_comes_to_the_event_loop_once_it_is_quick() -> None:
-    async def work() -> None:
-        server = Server(["CartPole-v1"])
-        session = await server.sessions.open("", OWNER, lanes=4)
-        assert not session.is_quick("step")
-        await session.call(reset, long=True)
-        for _ in range(50):
-            await session.call(lambda hosted: hosted.step(hosted.env.action_space.sample()), kind="step")
-            if session.is_quick("step"):
-                break
-        assert session.is_quick("step")
-        await server.sessions.stop()
 
     run(work())
 

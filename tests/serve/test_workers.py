@@ -1,6 +1,7 @@
 """A server of several processes: what dies is started again, what lives loses nothing, and nothing is left behind."""
 
 import os
+import secrets
 import select
 import signal
 import subprocess
@@ -42,14 +43,14 @@ class Client:
     """One session; `step` continues its episode, on whichever connection it has."""
 
     def __init__(self, url):
-        self.url, self.number, self.session = url, 0, ""
+        self.url, self.number, self.session, self.name = url, 0, "", secrets.token_hex(8)
         self.connect()
         assert isinstance(self.ask(ResetRequest(0, None)), ResetReply)
 
     def connect(self):
         self._held = connect(f"{self.url.replace('http', 'ws')}/v1/ws", compression=None)
         self.socket = self._held.__enter__()
-        self.welcome = self._ask(0, HelloRequest(session=self.session))
+        self.welcome = self._ask(0, HelloRequest(session=self.session, client=self.name))
         if isinstance(self.welcome, WelcomeReply):
             self.session = self.welcome.session
         return self.welcome

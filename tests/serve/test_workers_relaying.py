@@ -38,7 +38,7 @@ class Wire:
         headers = {"Authorization": f"Bearer {token}"}
         self._held = connect(f"{url.replace('http', 'ws')}/v1/ws", additional_headers=headers, compression=None)
         self.socket = self._held.__enter__()
-        self.welcome = self.ask(0, HelloRequest(session=session))
+        self.welcome = self.ask(0, HelloRequest(session=session, takeover=True))
 
     def ask(self, number, request):
         self.socket.send(write_message(Asked(number, request)))

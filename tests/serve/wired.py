@@ -1,6 +1,7 @@
 """A small client of the wire, for tests: says what it is told to, and reads what comes."""
 
 import asyncio
+import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -32,12 +33,17 @@ class Caller:
         self.connection = connect()
         self.compression = Compression()
         self.heard: dict[int, Any] = {}
+        self.client = hello.setdefault("client", secrets.token_hex(8))
         self.post(0, HelloRequest(**hello))
         self.welcome: Any = self.read().reply
         self.last = 0
         if type(self.welcome) is not FailedReply:
             self.last = self.welcome.last
             self.compression = Compression(self.welcome.compression)
+
+    def again(self, connect: Callable[[], LocalConnection], **hello: Any) -> "Caller":
+        """The same client over a new connection."""
+        return Caller(connect, session=self.welcome.session, client=self.client, **hello)
 
     def post(self, number: int, request: Any, seconds: float | None = None, received: int = 0) -> None:
         message = write_message(Asked(number, request, seconds, received))

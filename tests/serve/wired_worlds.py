@@ -80,7 +80,7 @@ class Sleeper(Gate):
 class Film(Env[Any, Any]):
     """Pictures, each of one shade."""
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "quick": True}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}
 
     def __init__(self, height: int = 32, render_mode: str | None = None) -> None:
         self.observation_space, self.action_space = Box(0, 255, (height, 24, 3), np.uint8), Discrete(256)

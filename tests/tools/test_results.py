@@ -297,13 +297,6 @@ def test_snapshots_leave_the_loop_alone(waiting):
     assert len(waiting.loops) == 2
 
 
-def test_a_quick_environment_has_no_tool_that_waits():
-    with pytest.raises(InvalidArgument, match=r"expected tools that never wait, .* got async wait"):
-
-        class Hasty(Waiting):
-            metadata = {"render_modes": [], "quick": True}
-
-
 # --- with the rest of the library ---
 
 

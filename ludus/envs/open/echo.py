@@ -49,8 +49,6 @@ class Echo(Env[EchoObservation, EchoAction]):
     (EchoObservation(echoed_message='hello', message_length=5), 0.5)
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "quick": True}  # noqa: RUF012
-
     def __init__(self) -> None:
         self.action_space, self.observation_space = Record(EchoAction), Record(EchoObservation)
         self.state: EchoState | None = None

@@ -29,8 +29,6 @@ class EchoTools(ToolEnv):
     '{"message":"hello","length":5}'
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "quick": True}  # noqa: RUF012
-
     def reset(
         self, *, seed: Seed | None = None, options: dict[str, Any] | None = None
     ) -> tuple[ToolOutcome, dict[str, Any]]:

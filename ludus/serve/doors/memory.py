@@ -85,6 +85,9 @@ class LocalServer:
 class LocalLink:
     """The server's end of a connection; used by its event loop alone, but for `outgoing`."""
 
+    direct = None
+    """There is no socket that a thread could wait at."""
+
     def __init__(self) -> None:
         self.outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._incoming: deque[bytes] = deque()

@@ -5,12 +5,14 @@ import os
 import socket
 import stat
 from collections import deque
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ludus.errors import CodecError, InvalidArgument
 from ludus.serve.access import Principal
 from ludus.serve.conversation import converse
+from ludus.serve.direct import DirectProtocol, DirectSocket, Piece
 from ludus.serve.server import Server
 from ludus.wire.frame import HEADER, FrameLimits, payload_length
 
@@ -21,15 +23,17 @@ OWNER = Principal("orchestrator", "unix")
 MOST_WAITING = 64
 """Messages that wait to be read; then the other side has to."""
 BACKLOG = 128
+BROKEN: Piece = (None, b"")
+"""In place of a message: what came is none."""
 
 
-class FrameLink(asyncio.Protocol):
+class FrameLink(DirectProtocol, asyncio.Protocol):
     """A stream as a link: takes frames apart as they come."""
 
     def __init__(self, server: Server, connected: Any) -> None:
         self._limits: FrameLimits = server.settings.limits
         self._connected = connected
-        self._transport: Any = None
+        self.transport: Any = None
         self._buffer = bytearray()
         self._messages: deque[bytes] = deque()
         self._ended = self._held = False
@@ -40,12 +44,16 @@ class FrameLink(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
-        self._transport = transport
+        self.transport = transport
         self._connected(self)
 
     def data_received(self, data: bytes) -> None:
         """Take the frames that are whole; one that announces too much ends the connection."""
-        buffer = self._buffer
+        self._take(self._split(data))
+
+    def _split(self, data: bytes) -> list[Piece]:
+        """The messages that are whole; last, None where what follows cannot be read."""
+        buffer, found = self._buffer, list[Piece]()
         buffer += data
         at = 0
         try:
@@ -53,22 +61,30 @@ class FrameLink(asyncio.Protocol):
                 end = at + HEADER.size + payload_length(buffer[at : at + HEADER.size], self._limits)
                 if end > len(buffer):
                     break
-                self._messages.append(bytes(buffer[at + HEADER.size : end]))
+                found.append((bytes(buffer[at + HEADER.size : end]), b""))
                 at = end
         except CodecError:
-            self._finish()
-            self._transport.abort()
-            return
+            found.append(BROKEN)
         del buffer[:at]
+        return found
+
+    def _take(self, pieces: Sequence[Piece]) -> None:
+        for message, _ in pieces:
+            if message is None:
+                self._finish()
+                self.transport.abort()
+                return
+            self._messages.append(message)
         if len(self._messages) > MOST_WAITING and not self._held:
             self._held = True
-            self._transport.pause_reading()
+            self.transport.pause_reading()
         self._wake()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The other side is gone."""
+        """The other side is gone; a thread that reads the connection lets go of it."""
         del exc
         self._finish()
+        self.after_direct(lambda: None)
 
     def pause_writing(self) -> None:
         """The other side does not read as fast as it is written to."""
@@ -103,20 +119,46 @@ class FrameLink(asyncio.Protocol):
         message = self._messages.popleft()
         if self._held and not self._messages and not self._ended:
             self._held = False
-            self._transport.resume_reading()
+            self.transport.resume_reading()
         return message
 
     async def send(self, data: bytes) -> None:
         """Send a message, and wait while the other side does not read."""
-        if self._ended or self._transport.is_closing():
+        if self._ended or self.transport.is_closing():
             raise ConnectionResetError("the connection is closed")
-        self._transport.write(HEADER.pack(len(data)) + data)
+        self.transport.write(_framed(data))
         if self._writable is not None:
             await self._writable
 
     async def close(self) -> None:
         """End the connection, once what was written is sent."""
-        self._transport.close()
+        self.after_direct(self.transport.close)
+
+    # --- a thread that reads ---
+
+    @property
+    def direct(self) -> "FrameLink":
+        """A thread may read it."""
+        return self
+
+    def start_direct(self, recall: Callable[[], Any]) -> DirectSocket | None:
+        """Read and write it no more."""
+        if self._ended or self._held or self._messages or self._writable is not None:
+            return None
+        copy = self.copy_socket(recall)
+        return None if copy is None else DirectSocket(copy, self._split, _framed)
+
+    def end_direct(self, pieces: Sequence[Piece], unsent: bytes) -> None:
+        """Go on with it."""
+        if self.drop_copy(unsent):
+            self._take(pieces)
+            if not self._held and not self.transport.is_closing():
+                self.transport.resume_reading()
+        self.run_afterwards()
+
+
+def _framed(data: bytes) -> bytes:
+    return HEADER.pack(len(data)) + data
 
 
 class UnixServer:

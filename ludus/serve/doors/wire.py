@@ -4,6 +4,8 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from ludus.serve.conversation import converse
+from ludus.serve.direct import DirectLink
+from ludus.serve.quick_socket import EXTENSION
 from ludus.serve.server import Server
 
 __all__ = ["routes"]
@@ -15,8 +17,8 @@ TEXT = 1003
 class WebSocketLink:
     """A WebSocket as a link: each binary message is one message. Plain ASGI, since every step comes through here."""
 
-    def __init__(self, receive: Receive, send: Send) -> None:
-        self._receive, self._send = receive, send
+    def __init__(self, receive: Receive, send: Send, direct: DirectLink | None = None) -> None:
+        self._receive, self._send, self.direct = receive, send, direct
         self._over = False
 
     async def receive(self) -> bytes | None:
@@ -64,7 +66,8 @@ class Door:
         message = await receive()
         if message["type"] == "websocket.connect":
             await send({"type": "websocket.accept"})
-            await converse(self._server, WebSocketLink(receive, send), scope["state"]["principal"])
+            link = WebSocketLink(receive, send, scope.get("extensions", {}).get(EXTENSION))
+            await converse(self._server, link, scope["state"]["principal"])
 
 
 def routes(server: Server) -> list[BaseRoute]:

@@ -133,8 +133,7 @@ class Playing:
     async def _timed(self, work: Callable[[EnvHost], dict[str, Any]]) -> dict[str, Any]:
         begin = monotonic()
         told = await self._begun().call(work)
-        self._server.metrics.count("steps", env=self._begun().served.name)
-        self._server.metrics.time("step", monotonic() - begin)
+        self._server.metrics.step(self._begun().served.name, monotonic() - begin)
         return told
 
 

@@ -103,8 +103,7 @@ class Door(NamedTuple):
             metrics.count("errors", env=self.served.name, kind=type(error).__name__)
             raise
         finally:
-            metrics.count("steps", env=self.served.name)
-            metrics.time("step", monotonic() - start)
+            metrics.step(self.served.name, monotonic() - start)
 
 
 def asked_tool(params: dict[str, Any]) -> Asked:

@@ -96,8 +96,7 @@ class Offer:
             return to_json(_envelope(form.observed(reading, outcome), outcome, session.id, full))
 
         reply = await session.call(work, seconds)
-        self.server.metrics.count("steps", env=self.served.name)
-        self.server.metrics.time("step", monotonic() - begin)
+        self.server.metrics.step(self.served.name, monotonic() - begin)
         return reply
 
     async def state(self, session: Session, *, private: bool) -> bytes:

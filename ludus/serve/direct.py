@@ -1,0 +1,266 @@
+"""Direct connections: the thread of an environment reads and answers its connection by itself.
+
+Through the event loop a request takes two hand-overs between threads, which cost more than most steps. So the thread
+waits at the socket, and does what nearly all messages need: one request, one reply. All else it leaves to the event
+loop, with what it has read and not used. A connection has one owner at any time, the event loop or the thread: whoever
+else needs it, or its session, recalls it first. While a step takes long, the event loop takes the connection over, so
+that requests are cancelled, deadlines kept and ends noticed as ever.
+"""
+
+import asyncio
+import os
+import select
+import socket
+from collections.abc import Callable, Sequence
+from threading import Lock
+from time import monotonic
+from typing import Any, NamedTuple, Protocol
+
+from ludus.serve.env_thread import EnvThread, WakeUp
+
+__all__ = ["Direct", "DirectLink", "DirectProtocol", "DirectSocket", "Requests"]
+
+CHUNK = 1 << 16
+IDLE = 5000
+"""Milliseconds without a message, after which the event loop waits for the next one: it does so for thousands."""
+SENDING = 20
+"""Milliseconds that a thread waits for the other side to read on."""
+
+Piece = tuple[bytes | None, bytes]
+"""A whole message and nothing, or None and bytes that the event loop has to read."""
+
+
+class DirectSocket(NamedTuple):
+    """What a thread needs to read and write a connection."""
+
+    socket: socket.socket
+    """A duplicate: whatever happens to the original, its number is not that of another."""
+    split: Callable[[bytes], Sequence[Piece]]
+    frame: Callable[[bytes], bytes]
+
+
+class DirectLink(Protocol):
+    """A connection that can be read by a thread for a while."""
+
+    def start_direct(self, recall: Callable[[], Any]) -> DirectSocket | None:
+        """Read and write it no more; `recall` is called where that has to end. None where it cannot be now."""
+        ...
+
+    def end_direct(self, pieces: Sequence[Piece], unsent: bytes) -> None:
+        """Go on with it: what was read and not used, and the rest of what was to be sent."""
+        ...
+
+
+class DirectProtocol:
+    """A mixin for protocols of asyncio: what they share about being read by a thread for a while."""
+
+    transport: Any
+    _recall: Callable[[], Any] | None = None
+    _copy: socket.socket | None = None
+    _afterwards: tuple[Callable[[], Any], ...] = ()
+
+    def copy_socket(self, recall: Callable[[], Any]) -> socket.socket | None:
+        """A duplicate of the socket, which is not read here any more; None where something is not sent yet."""
+        transport = self.transport
+        if self._recall is not None or transport.is_closing() or transport.get_write_buffer_size():
+            return None
+        if transport.get_extra_info("sslcontext") is not None:
+            return None
+        try:
+            copy = socket.socket(fileno=os.dup(transport.get_extra_info("socket").fileno()))
+        except OSError:  # no descriptor is left
+            return None
+        copy.setblocking(False)
+        transport.pause_reading()
+        self._copy, self._recall = copy, recall
+        return copy
+
+    def drop_copy(self, unsent: bytes) -> bool:
+        """Write here again; whether there is still a connection."""
+        if self._copy is not None:
+            self._copy.close()
+        self._copy = self._recall = None
+        if self.transport.is_closing():
+            return False
+        if unsent:
+            self.transport.write(unsent)
+        return True
+
+    def run_afterwards(self) -> None:
+        """Do what waited for the end."""
+        waiting, self._afterwards = self._afterwards, ()
+        for do in waiting:
+            do()
+
+    def after_direct(self, do: Callable[[], Any]) -> None:
+        """Do something that writes or closes: at once, or as soon as no thread uses the connection."""
+        if self._recall is None:
+            do()
+            return
+        self._afterwards = (*self._afterwards, do)
+        self._recall()
+
+
+class Requests(Protocol):
+    """What a thread does with messages: the conversation of one connection."""
+
+    def accept(self, data: bytes) -> Any:
+        """An ordinary request, which is begun by this; None leaves the message as it is."""
+        ...
+
+    def perform(self, asked: Any, hosted: Any) -> Any:
+        """Carry it out; its reply, errors too."""
+        ...
+
+    def finish(self, asked: Any, reply: Any, begun: float) -> bytes:
+        """Keep the reply; the message to send."""
+        ...
+
+    def take_over(self, asked: Any, running: "asyncio.Future[Any]", begun: float) -> None:
+        """A request is waited for by the event loop from now on; its turn is held until then."""
+        ...
+
+
+class Direct:
+    """A connection while a thread has it: from `start` until `ended`."""
+
+    def __init__(
+        self, thread: EnvThread, link: DirectLink, requests: Requests, hosted: Any, on_end: Callable[[bool], Any]
+    ) -> None:
+        """`on_end` is called with whether a step is still under way."""
+        self._thread, self._link, self._requests, self._hosted = thread, link, requests, hosted
+        self._on_end = on_end
+        self._loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[None] = self._loop.create_future()
+        self._lock = Lock()
+        """Decides who has the connection, where a step ends while it is taken over."""
+        self._running: asyncio.Future[Any] | None = None
+        self._recalled = False
+        self._asked: Any = None
+        self._begun = 0.0
+        """When the request under way began; 0: there is none."""
+        self._rest: Sequence[Piece] = ()
+
+    # --- on the event loop ---
+
+    def start(self) -> bool:
+        """Hand the connection to the thread; False where that cannot be now."""
+        if self._thread.wake_up is None:
+            try:
+                self._thread.wake_up = WakeUp()
+            except OSError:  # no descriptor is left
+                return False
+        found = self._link.start_direct(self.recall)
+        if found is None:
+            return False
+        self._socket = found
+        self._thread.run(self._serve)
+        return True
+
+    def recall(self) -> None:
+        """Have the connection back: at once where a step is under way, else as soon as the thread has noticed."""
+        if not self.ended.done() and not self.detach() and not self._recalled:
+            self._recalled = True
+            if self._thread.wake_up is not None:
+                self._thread.wake_up.call()
+
+    def detach(self) -> bool:
+        """Take the connection from the thread, which is busy with a step; False where it is not."""
+        running: asyncio.Future[Any] = self._loop.create_future()
+        with self._lock:
+            begun = self._begun
+            if not begun or self._running is not None:
+                return False
+            self._running = running
+        self._requests.take_over(self._asked, running, begun)
+        self._end(self._rest, b"", detached=True)
+        return True
+
+    def _end(self, pieces: Sequence[Piece], unsent: bytes, *, detached: bool = False) -> None:
+        self._on_end(detached)
+        self.ended.set_result(None)
+        self._link.end_direct(pieces, unsent)
+
+    # --- in the thread ---
+
+    def _serve(self) -> None:
+        self._thread.since = 0.0  # waiting is no work
+        pieces: Sequence[Piece] = ()
+        unsent = b""
+        try:
+            pieces, unsent = self._exchange()
+        finally:
+            if self._running is None:
+                self._loop.call_soon_threadsafe(self._end, pieces, unsent)
+
+    def _exchange(self) -> tuple[Sequence[Piece], bytes]:
+        """Answer what comes, until there is something else to do; what is left."""
+        link, wake_up, poll = self._socket.socket, self._thread.wake_up, select.poll()
+        poll.register(link, select.POLLIN)
+        if wake_up is not None:
+            wake_up.clear()
+            poll.register(wake_up.fileno, select.POLLIN)
+        receive, split, wait = link.recv, self._socket.split, poll.poll
+        while not self._recalled and wait(IDLE) and not self._recalled:
+            try:
+                data = receive(CHUNK)
+            except BlockingIOError:
+                continue
+            except OSError:  # the event loop hears of it by itself
+                break
+            if not data:
+                break
+            pieces = split(data)
+            for place, (message, _) in enumerate(pieces, 1):
+                if message is None or (asked := self._requests.accept(message)) is None:
+                    return pieces[place - 1 :], b""
+                self._rest = pieces[place:]
+                reply = self._carried_out(asked)
+                if reply is None:
+                    return (), b""
+                unsent = self._send(reply)
+                if unsent is None or unsent or self._recalled:
+                    return self._rest, unsent or b""
+        return (), b""
+
+    def _carried_out(self, asked: Any) -> bytes | None:
+        """The frame of the reply; None where the event loop has taken over, and is told."""
+        begun = monotonic()
+        self._asked = asked
+        self._begun = self._thread.since = begun
+        reply = self._requests.perform(asked, self._hosted)
+        with self._lock:
+            self._begun = 0.0
+            running = self._running
+        self._thread.since = 0.0
+        if running is None:
+            return self._socket.frame(self._requests.finish(asked, reply, begun))
+        self._loop.call_soon_threadsafe(_settle, running, reply)
+        return None
+
+    def _send(self, frame: bytes) -> bytes | None:
+        """Send a frame: what is left of it; None where the connection is broken."""
+        link = self._socket.socket
+        try:
+            sent = link.send(frame)
+            if sent == len(frame):
+                return b""
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            return None
+        poll, ends, left = select.poll(), monotonic() + SENDING / 1000, frame[sent:]
+        poll.register(link, select.POLLOUT)
+        try:
+            while left and (patience := ends - monotonic()) > 0 and poll.poll(patience * 1000):
+                left = left[link.send(left) :]
+        except BlockingIOError:
+            return left
+        except OSError:
+            return None
+        return left
+
+
+def _settle(running: "asyncio.Future[Any]", reply: Any) -> None:
+    if not running.done():
+        running.set_result(reply)

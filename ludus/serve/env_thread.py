@@ -1,0 +1,122 @@
+"""`EnvThread`: the thread of one environment, from its making to its end. Work is done in order."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Thread
+from time import monotonic
+from typing import Any
+
+from ludus.errors import EnvError
+
+__all__ = ["EnvThread", "WakeUp"]
+
+Work = tuple[asyncio.Future[Any], Callable[[], Any]]
+
+
+class EnvThread:
+    """A thread of the event loop that made it. It does not keep the interpreter from ending, whatever it is at.
+
+    Environments may belong to a thread (a database of sqlite, a context of OpenGL): one is made, used and closed here.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.under_way = 0
+        """Work that was given and is not done, whether or not anybody waits for it."""
+        self.since = 0.0
+        """When the environment began what it is at, as `monotonic` tells; 0: it is at nothing."""
+        self.overdue = False
+        """Whether what is under way has passed its deadline."""
+        self.over = False
+        self.wake_up: WakeUp | None = None
+        """What wakes it while it waits for a connection and not for work; made when it is needed."""
+        self._loop = asyncio.get_running_loop()
+        self._queue: SimpleQueue[Work | None] = SimpleQueue()
+        Thread(target=self._live, name=name, daemon=True).start()
+
+    def run(self, work: Callable[[], Any]) -> "asyncio.Future[Any]":
+        """Have work done; its result may be waited for, or not."""
+        waiting: asyncio.Future[Any] = self._loop.create_future()
+        self.under_way += 1
+        self._queue.put((waiting, work))
+        return waiting
+
+    def end(self) -> None:
+        """Let the thread end, once everything before is done."""
+        self._queue.put(None)
+
+    def _live(self) -> None:
+        while (given := self._queue.get()) is not None:
+            waiting, work = given
+            result, error = None, None
+            self.since = monotonic()
+            try:
+                result = work()
+            except BaseException as raised:
+                error = _for_future(raised)
+            self.since = 0.0
+            self._tell(self._settle, waiting, result, error)
+            del given, waiting, work, result, error  # nothing is kept alive while the next one is waited for
+        if self.wake_up is not None:
+            self.wake_up.close()
+        self.over = True
+
+    def _tell(self, do: Callable[..., Any], *arguments: Any) -> None:
+        with suppress(RuntimeError):  # the loop has ended: nobody is there to hear of it
+            self._loop.call_soon_threadsafe(do, *arguments)
+
+    def _settle(self, waiting: "asyncio.Future[Any]", result: Any, error: BaseException | None) -> None:
+        self.under_way -= 1
+        if not self.under_way:
+            self.overdue = False
+        if waiting.done():  # nobody waits any more
+            return
+        if error is None:
+            waiting.set_result(result)
+        else:
+            waiting.set_exception(error)
+
+
+def _for_future(error: BaseException) -> Exception:
+    """An error that may be raised in a task: what ends a program, a task or a generator would end more than that."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    told = EnvError(f"environment: expected a result or an error, got {type(error).__name__}: {error}")
+    told.__cause__ = error
+    return told
+
+
+class WakeUp:
+    """A descriptor that can be waited for along with a socket.
+
+    >>> wake_up = WakeUp()
+    >>> wake_up.call()
+    >>> wake_up.clear()
+    >>> wake_up.close()
+    """
+
+    def __init__(self) -> None:
+        if hasattr(os, "eventfd"):
+            self.fileno = self._writing = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        else:  # pragma: no cover  (not Linux)
+            self.fileno, self._writing = os.pipe()
+            os.set_blocking(self.fileno, False)
+            os.set_blocking(self._writing, False)
+
+    def call(self) -> None:
+        """Wake whoever waits, or will."""
+        with suppress(BlockingIOError):
+            os.write(self._writing, (1).to_bytes(8, "little"))
+
+    def clear(self) -> None:
+        """Forget all calls."""
+        with suppress(BlockingIOError):
+            os.read(self.fileno, 4096)
+
+    def close(self) -> None:
+        """Free the descriptors."""
+        for one in {self.fileno, self._writing}:
+            os.close(one)
