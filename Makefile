@@ -73,7 +73,7 @@ dist: $(VENV)/.dev
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/python scripts/smoke.py dist/*
 
-# Downloads a quarter of a gigabyte: by hand, whenever a bound or what we use of a library changes.
+# Downloads hundreds of megabytes: by hand, whenever a bound or what we use of a library changes.
 lowest: $(VENV)/.dev
 	$(BIN)/python scripts/lowest.py build/lowest
 

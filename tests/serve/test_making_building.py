@@ -94,9 +94,9 @@ def test_an_engine_that_is_not_there_is_named(monkeypatch):
 def _base_with_pip(program: Engine, tag: str, context: Path) -> None:
     """An image with Python and pip, as those of registries have; to pip, what is required is installed."""
     copy_packages(closure(["pip"]), context / "packages")
-    known = context / "packages" / f"ludus-{__version__}.dist-info" / "METADATA"
+    known = context / "packages" / f"ludus_rl-{__version__}.dist-info" / "METADATA"
     known.parent.mkdir()
-    known.write_text(f"Metadata-Version: 2.1\nName: ludus\nVersion: {__version__}\nProvides-Extra: serve\n")
+    known.write_text(f"Metadata-Version: 2.1\nName: ludus-rl\nVersion: {__version__}\nProvides-Extra: serve\n")
     path = Path(interpreter()).parent
     (context / "Containerfile").write_text(
         f"FROM {host_image(program.api())}\nCOPY packages /packages\n"
