@@ -163,7 +163,10 @@ class EnvHost:
 
     def _held(self, outcome: Outcome) -> Outcome:
         """The outcome, in its space, with a reward that is a finite number and flags that are flags."""
-        observation = self.space.coerce(outcome.observation, "observation", ContractViolation)
+        try:
+            observation = self.space.coerce(outcome.observation, "observation")
+        except InvalidValue as error:
+            raise ContractViolation(str(error)) from error
         if outcome.reward is not None:
             _number(outcome.reward)
             for name in ("terminated", "truncated"):
