@@ -101,6 +101,8 @@ class EnvHost:
     ) -> None:
         self.env, self.batched, self.plans = env, isinstance(env, VectorEnv), plans
         self._ordered = ordered
+        if hasattr(env, "copy"):  # what it gives is written down at once, so that it need not be the caller's own
+            env.copy = False  # type: ignore[attr-defined]
         single: Any = env
         self.space = single.single_observation_space if self.batched else env.observation_space
         self.action_space = single.single_action_space if self.batched else env.action_space
