@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, Union
+from typing import Annotated, Any, Union
 
 from ludus.errors import CodecError, InvalidSpace, shorten
 from ludus.spaces.field_types import (
@@ -25,9 +25,6 @@ from ludus.spaces.sequence import Sequence
 from ludus.spaces.space import Space, Violation
 from ludus.spaces.text import is_unicode
 from ludus.spaces.tuple import Tuple
-
-if TYPE_CHECKING:
-    from ludus.spaces.compiled import Hooks
 
 __all__ = ["DictField", "ListField", "TupleField", "UnionField", "field_from_arguments"]
 
@@ -104,22 +101,27 @@ class ListField(FieldType):
         """A list of any kind."""
         return "array"
 
-    def native(self, hooks: Hooks) -> Any:
+    def native(self, *, strict: bool) -> Any:
         """The list of the element's type."""
         import msgspec
 
-        item = self.item.native(hooks)
+        item = self.item.native(strict=strict)
         kind = tuple[item, ...] if self.kind == "tuple" else self.type[item]
         if not self.least and self.most is None:
             return kind
         return Annotated[kind, msgspec.Meta(min_length=self.least, max_length=self.most)]
 
-    def retest(self, strict: bool) -> Test | None:
+    def retest(self, *, strict: bool) -> Test | None:
         """That the list is of its own type, and whatever its elements ask for."""
-        kind, item = self.type, self.item.retest(strict)
+        kind, item = self.type, self.item.retest(strict=strict)
         if item is None:
             return (lambda x: isinstance(x, kind)) if strict else None
         return lambda x: isinstance(x, kind) and all(map(item, x))
+
+    def finisher(self) -> Callable[[Any], Any] | None:
+        """The elements finished."""
+        kind, item = self.type, self.item.finisher()
+        return None if item is None else lambda x: kind([item(part) for part in x])
 
     def read(self, x: Any) -> Any:
         """A tuple of the elements' values."""
@@ -227,25 +229,32 @@ class DictField(FieldType):
         """A dictionary, where its keys are text."""
         return "dict" if isinstance(self.key, StrField) else None
 
-    def native(self, hooks: Hooks) -> Any:
+    def native(self, *, strict: bool) -> Any:
         """The dictionary, where its keys are text."""
         import msgspec
 
         if self.category is None:
-            return hooks.type_of(self)
-        kind = dict[self.key.native(hooks), self.item.native(hooks)]
+            return Any
+        kind = dict[self.key.native(strict=strict), self.item.native(strict=strict)]
         return kind if self.most is None else Annotated[kind, msgspec.Meta(max_length=self.most)]
 
-    def retest(self, strict: bool) -> Test | None:
+    def retest(self, *, strict: bool) -> Test | None:
         """That it is a dictionary, and whatever keys and values ask for."""
-        if not isinstance(self.key, StrField):
-            return None
-        key, item = self.key.retest(strict) or is_unicode, self.item.retest(strict)
+        if self.category is None:
+            return super().retest(strict=strict)
+        key, item = self.key.retest(strict=strict) or is_unicode, self.item.retest(strict=strict)
 
         def test(x: Any) -> bool:
             return isinstance(x, dict) and all(map(key, x)) and (item is None or all(map(item, x.values())))
 
         return test
+
+    def finisher(self) -> Callable[[Any], Any] | None:
+        """The values finished."""
+        item = self.item.finisher()
+        if self.category is None or item is None:
+            return super().finisher()
+        return lambda x: {key: item(part) for key, part in x.items()}
 
     def read(self, x: Any) -> Any:
         """A tuple of pairs."""
@@ -319,16 +328,25 @@ class TupleField(FieldType):
         """A list of any kind."""
         return "array" if self.items else None
 
-    def native(self, hooks: Hooks) -> Any:
+    def native(self, *, strict: bool) -> Any:
         """The tuple of their types."""
-        return tuple[tuple(one.native(hooks) for one in self.items)] if self.items else hooks.type_of(self)
+        return tuple[tuple(one.native(strict=strict) for one in self.items)] if self.items else Any
 
-    def retest(self, strict: bool) -> Test | None:
+    def retest(self, *, strict: bool) -> Test | None:
         """That it is a tuple, and whatever its elements ask for."""
-        tests = [(i, test) for i, one in enumerate(self.items) if (test := one.retest(strict)) is not None]
+        if self.category is None:
+            return super().retest(strict=strict)
+        tests = [(i, test) for i, one in enumerate(self.items) if (test := one.retest(strict=strict)) is not None]
         if not tests and not strict:
             return None
         return lambda x: isinstance(x, tuple) and all(test(x[i]) for i, test in tests)
+
+    def finisher(self) -> Callable[[Any], Any] | None:
+        """The elements finished."""
+        finishers = [one.finisher() for one in self.items]
+        if self.category is None or not any(finishers):
+            return super().finisher()
+        return lambda x: tuple([part if one is None else one(part) for one, part in zip(finishers, x, strict=True)])
 
     def read(self, x: Any) -> Any:
         """A tuple of the elements' values."""
@@ -393,10 +411,8 @@ class UnionField(FieldType):
 
     def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
         """The value of its own type, or else of the first option that can make one of it."""
-        try:
+        with suppress(ValueError):
             return self.quick(x)
-        except ValueError:
-            pass
         refused: list[list[Violation]] = []
         for option in self.options:
             refused.append([])
@@ -413,7 +429,7 @@ class UnionField(FieldType):
                 return x
         name = type(x).__name__
         for option in sorted(self.options, key=lambda one: _model_name(one) != name):
-            with suppress(ValueError):
+            with suppress(Exception):
                 return option.quick(x)
         raise ValueError
 
@@ -436,23 +452,35 @@ class UnionField(FieldType):
         kinds = [option.category for option in self.options]
         return len(set(kinds)) == len(kinds) and (None not in kinds or {*kinds} <= {None, "none"})
 
-    def native(self, hooks: Hooks) -> Any:
+    def native(self, *, strict: bool) -> Any:
         """The union, where msgspec can tell its options apart as we do."""
         if not self.is_native:
-            return hooks.type_of(self)
-        return Union[tuple(option.native(hooks) for option in self.options)]
+            return Any
+        return Union[tuple(option.native(strict=strict) for option in self.options)]
 
-    def retest(self, strict: bool) -> Test | None:
+    def retest(self, *, strict: bool) -> Test | None:
         """That one of the options fits, where one of them asks for more than msgspec does."""
         if not self.is_native:
-            return None
-        tests = [option.retest(strict) for option in self.options]
+            return self.fits if strict else None
+        tests = [option.retest(strict=strict) for option in self.options]
         others = [test for test, option in zip(tests, self.options, strict=True) if option.kind != "none"]
         if not any(tests):
             return None
         if len(others) == 1 and (only := others[0]) is not None:
             return lambda x: x is None or only(x)
         return self.fits
+
+    def finisher(self) -> Callable[[Any], Any] | None:
+        """The value finished by the option that msgspec found for it."""
+        if not self.is_native:
+            return self.quick
+        finishers = {kind: one for option in self.options if (one := option.finisher()) for kind in _made_types(option)}
+        if not finishers:
+            return None
+        other = finishers.get(object)  # the one option that msgspec left alone, beside None
+        if other is not None:
+            return lambda x: x if x is None else other(x)
+        return lambda x: finishers[type(x)](x) if type(x) in finishers else x
 
     def read(self, x: Any) -> Any:
         """The number of the option that fits, and its value."""
@@ -486,6 +514,17 @@ class UnionField(FieldType):
 def _model_name(field: FieldType) -> str | None:
     """The name of the model that a field holds, where it holds one."""
     return getattr(field.space, "name", None) if isinstance(field, SpaceField) else None
+
+
+def _made_types(option: FieldType) -> tuple[Any, ...]:
+    """The types of what msgspec makes of an option; `object` where it leaves it as it came."""
+    if isinstance(option, ListField):
+        return (option.type,)
+    if isinstance(option, DictField | TupleField):
+        return (dict,) if isinstance(option, DictField) else (tuple,)
+    if isinstance(option, SpaceField) and option.record is not None:
+        return (option.record.compiled.type,)
+    return (object,)
 
 
 def _first(found: Iterable[Violation]) -> list[Violation]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import cached_property
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from ludus.spaces.discrete import Discrete
 from ludus.spaces.scalar import SCALARS, Scalar
 from ludus.spaces.space import ODD_ERRORS, Space, Violation
 from ludus.spaces.text import Text, is_unicode
-
-if TYPE_CHECKING:
-    from ludus.spaces.compiled import Hooks
 
 __all__ = [
     "BoolField",
@@ -95,16 +92,23 @@ class FieldType:
 
     @property
     def category(self) -> str | None:
-        """What msgspec tells options of a union apart by; None where it does not know the type, and asks us."""
+        """What msgspec tells options of a union apart by; None where it does not know the type, and leaves it to us."""
         return self.kind
 
-    def native(self, hooks: Hooks) -> Any:
-        """The type by which msgspec takes no more than `quick` does, but for what `retest` refuses."""
-        return hooks.type_of(self)
+    def native(self, *, strict: bool) -> Any:
+        """The type by which msgspec takes a value as it is when `strict`, else its plain form too.
 
-    def retest(self, strict: bool) -> Test | None:
+        It may take more, which `retest` or `finisher` refuse; `Any` leaves all to them.
+        """
+        return Any
+
+    def retest(self, *, strict: bool) -> Test | None:
         """What must hold beside `native`: of a value as it came when `strict`, and else of what msgspec made of it."""
-        del strict
+        return self.fits if strict and self.category is None else None
+
+    def finisher(self) -> Callable[[Any], Any] | None:
+        """What makes the value of what msgspec made of it, or raises; None where that is the value already."""
+        return self.quick if self.category is None else None
 
     def read(self, x: Any) -> Any:
         """The sampling space's value of a valid value."""
@@ -152,7 +156,7 @@ class NoneField(FieldType):
         """None alone."""
         return [] if x is None else [Violation(path, "None", shorten(x))]
 
-    def native(self, hooks: Hooks) -> Any:
+    def native(self, *, strict: bool) -> Any:
         """None."""
         return None
 
@@ -190,7 +194,7 @@ class BoolField(FieldType):
         """True or False."""
         return [] if isinstance(x, bool) else [Violation(path, "bool", shorten(x))]
 
-    def native(self, hooks: Hooks) -> Any:
+    def native(self, *, strict: bool) -> Any:
         """`bool`."""
         return bool
 
@@ -255,12 +259,12 @@ class IntField(FieldType):
             x = int(x)
         return super().coerce(x, path, problems)
 
-    def native(self, hooks: Hooks) -> Any:
+    def native(self, *, strict: bool) -> Any:
         """`int` between the ends."""
         import msgspec
 
         ends = self._ends
-        return hooks.type_of(self) if ends is None else Annotated[int, msgspec.Meta(ge=ends[0], le=ends[1])]
+        return Any if ends is None else Annotated[int, msgspec.Meta(ge=ends[0], le=ends[1])]
 
     @property
     def category(self) -> str | None:
@@ -349,13 +353,13 @@ class FloatField(FieldType):
     def _ends(self) -> tuple[float, float] | None:
         return (self.low, self.high) if self.named is None else _float_ends(self.named)
 
-    def native(self, hooks: Hooks) -> Any:
+    def native(self, *, strict: bool) -> Any:
         """`float` between the ends; msgspec's bounds must be finite, and the lower one keeps NaN out."""
         import msgspec
 
         ends = self._ends
         if ends is None:
-            return hooks.type_of(self)
+            return Any
         least = max(ends[0], -LARGEST_FLOAT)
         most = {} if ends[1] == inf else {"le": max(ends[1], -LARGEST_FLOAT)}
         return Annotated[float, msgspec.Meta(ge=min(least, LARGEST_FLOAT), **most)]
@@ -404,7 +408,7 @@ class StrField(FieldType):
             return [Violation(path, repr(self) if self.named is None else f"str, {self.named!r}", shorten(x))]
         return self.space.validate(x, path)
 
-    def native(self, hooks: Hooks) -> Any:
+    def native(self, *, strict: bool) -> Any:
         """`str` of the lengths."""
         import msgspec
 
@@ -412,7 +416,7 @@ class StrField(FieldType):
             return str
         return Annotated[str, msgspec.Meta(min_length=self.least, max_length=self.most)]
 
-    def retest(self, strict: bool) -> Test | None:
+    def retest(self, *, strict: bool) -> Test | None:
         """That it can be written, or is in the named space."""
         del strict
         return is_unicode if self.named is None else self.named.contains
@@ -488,10 +492,10 @@ class ChoiceField(FieldType):
             return None
         return "int" if kinds == {int} else "str"
 
-    def native(self, hooks: Hooks) -> Any:
+    def native(self, *, strict: bool) -> Any:
         """The enum, or `Literal`, where msgspec has one that is as strict."""
         if self.category is None:
-            return hooks.type_of(self)
+            return Any
         return Literal[tuple(self.values)] if self.enum is None else self.enum  # type: ignore[return-value]
 
     def fits(self, x: Any) -> bool:
@@ -506,7 +510,7 @@ class ChoiceField(FieldType):
             raise ValueError
         return value
 
-    def retest(self, strict: bool) -> Test | None:
+    def retest(self, *, strict: bool) -> Test | None:
         """That it is the constant itself, which msgspec takes by its value too."""
         return self.fits if strict else None
 
@@ -548,9 +552,8 @@ class SpaceField(FieldType):
 
     def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
         """The value, or the one that is written so."""
-        inner = getattr(self.space, "coerce_fields", None)
-        if inner is not None:
-            return inner(x, path, problems)
+        if self.record is not None:
+            return self.record.coerce_fields(x, path, problems)
         try:
             return self.take(x, path)
         except (CodecError, InvalidValue):
@@ -574,22 +577,40 @@ class SpaceField(FieldType):
 
     def quick(self, x: Any) -> Any:
         """The value, or the one that is written so."""
-        quick = getattr(self.space, "quick", None)
-        return self.take(x) if quick is None else quick(x)
+        return self.take(x) if self.record is None else self.record.quick(x)
+
+    @property
+    def record(self) -> Any:
+        """The space, where it is a record."""
+        return self.space if hasattr(self.space, "coerce_fields") else None
 
     @property
     def category(self) -> str | None:
-        """Text, which is how msgspec writes dates and their like."""
+        """An object, of a record; text, which is how msgspec writes dates and their like."""
+        if self.record is not None:
+            return "dict"
         space = self.space
         known = isinstance(space, Scalar) and space.kind != "decimal"
         return "str" if known and (space.min_length, space.max_length) == (0, None) else None
 
-    def native(self, hooks: Hooks) -> Any:
-        """The type itself, where msgspec knows it."""
-        if self.category is None or not isinstance(self.space, Scalar):
-            return hooks.type_of(self)
-        hooks.has_scalars = True
-        return SCALARS[self.space.kind]
+    def native(self, *, strict: bool) -> Any:
+        """The record's own type, or the type itself where msgspec knows it: of plain data, which it tells from values."""
+        if self.category is None or strict:
+            return Any
+        return self.record.compiled.type if self.record is not None else SCALARS[self.space.kind]  # type: ignore[attr-defined]
+
+    def retest(self, *, strict: bool) -> Test | None:
+        """That it is in the space."""
+        if not strict:
+            return None
+        return self.space.contains if self.record is not None else self.fits
+
+    def finisher(self) -> Callable[[Any], Any] | None:
+        """Makes a record of what msgspec made of its fields, and takes what msgspec does not know."""
+        if self.record is None:
+            return super().finisher()
+        made, read = self.record.compiled.type, self.record.compiled.read
+        return lambda x: read(x) if type(x) is made else x
 
     def encode(self, x: Any, *, binary: bool) -> Any:
         """As the space writes it."""
