@@ -58,25 +58,23 @@ def _imported(record: Record) -> type | None:
     """The class at a record's origin, through `vars` alone: an attribute might be made by code that imports."""
     module_name, _, path = (record.origin or "").partition(":")
     found: Any = sys.modules.get(module_name)
-    if type(found) is not ModuleType:
-        return None
     for name in path.split("."):
-        if type(found) is not ModuleType and not isinstance(found, type):
+        if type(found) is not ModuleType and not _is_plain_class(found):
             return None
-        found = _attributes(found).get(name)
-    return found if isinstance(found, type) and _is_quiet(found) else None
+        found = vars(found).get(name)
+    return found if _is_plain_class(found) and _is_quiet(found) else None
 
 
-def _attributes(owner: Any) -> dict[str, Any]:
-    kind = ModuleType if isinstance(owner, ModuleType) else type
-    return dict(kind.__dict__["__dict__"].__get__(owner))
+def _is_plain_class(found: Any) -> bool:
+    """Whether it is a class that can be looked at without running code of its author's: that of a metaclass."""
+    kind = type(found)
+    return kind in (type, ABCMeta) or (
+        isinstance(found, type) and kind.__module__.partition(".")[0] in ("msgspec", "pydantic")
+    )
 
 
 def _is_quiet(kind: type) -> bool:
-    """Whether it is a model that can be looked at and made without running code of its author's."""
-    metaclass = type(kind)
-    if metaclass not in (type, ABCMeta) and metaclass.__module__.partition(".")[0] not in ("msgspec", "pydantic"):
-        return False
+    """Whether it is a model whose instances are made without running code of its author's."""
     try:
         return is_model(kind) and not runs_code(kind)
     except Exception:  # annotations that do not resolve, or types that no space has

@@ -67,7 +67,12 @@ class Box(ArraySpace[Array]):
 
     def __getstate__(self) -> dict[str, Any]:
         shared = {name: one for name in _BOUNDS if _is_repeated(one := getattr(self, name))}
-        return {**vars(self), **{name: _one(one).copy() for name, one in shared.items()}, "_shared": list(shared), "_plan": None}
+        return {
+            **vars(self),
+            **{name: _one(one).copy() for name, one in shared.items()},
+            "_shared": list(shared),
+            "_plan": None,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         shared = state.pop("_shared")
@@ -182,13 +187,17 @@ class Box(ArraySpace[Array]):
     def flat_space(self) -> Box:
         """A box of one row with the same bounds."""
         if self._is_uniform:
-            return Box(**self.arguments() | {"shape": (self.low.size,)})
+            return self._of_shape((self.low.size,))
         return Box(self.low.flatten(), self.high.flatten(), dtype=self.dtype)
+
+    def _of_shape(self, shape: tuple[int, ...], seed: np.random.Generator | None = None) -> Box:
+        found = self.arguments()
+        return Box(found["low"], found["high"], shape, self.dtype, seed)
 
     def batch(self, n: int) -> Box:
         """A box with a leading axis of `n`."""
         if self._is_uniform:
-            return Box(**self.arguments() | {"shape": (n, *self._shape)}, seed=copy_generator(self.np_random))
+            return self._of_shape((n, *self._shape), copy_generator(self.np_random))
         repeats = (n,) + (1,) * self.low.ndim
         return Box(
             np.tile(self.low, repeats),

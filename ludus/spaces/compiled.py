@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ludus.spaces.field_types import FieldType, StrField, Test
+from ludus.spaces.field_types import FieldType, Test
+from ludus.spaces.scalar_fields import StrField
 from ludus.spaces.text import is_unicode
 
 __all__ = ["Compiled", "Construct", "getter"]
@@ -39,7 +40,7 @@ class Construct(NamedTuple):
 class Compiled:
     """Some fields as msgspec sees them: functions made once, since they are called at every step.
 
-    >>> from ludus.spaces.field_types import IntField
+    >>> from ludus.spaces.scalar_fields import IntField
     >>> fields = Compiled("Point", {"x": IntField(), "y": IntField()}, {"y": lambda: 7}, Construct(complex))
     >>> fields.read({"x": 3}), fields.fits_values((3, 4)), fields.fits_values((3, "4"))
     ((3+7j), True, False)
@@ -148,7 +149,9 @@ def _tester(kind: Any, fields: Mapping[str, FieldType], values_of: Callable[[Any
 
 
 def _tests(fields: Mapping[str, FieldType], *, strict: bool) -> list[tuple[int, Test]]:
-    found = [(place, field.retest(strict=strict)) for place, field in enumerate(fields.values()) if not _is_plain_text(field)]
+    found = [
+        (place, field.retest(strict=strict)) for place, field in enumerate(fields.values()) if not _is_plain_text(field)
+    ]
     return [(place, test) for place, test in found if test is not None]
 
 

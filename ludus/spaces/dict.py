@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ludus.errors import CodecError, InvalidArgument, InvalidMask, InvalidSeed, InvalidSpace, InvalidType, InvalidValue, shorten
+from ludus.errors import (
+    CodecError,
+    InvalidArgument,
+    InvalidMask,
+    InvalidSeed,
+    InvalidSpace,
+    InvalidType,
+    InvalidValue,
+    shorten,
+)
 from ludus.seeding import Seed, copy_generator
 from ludus.spaces.composite import Composite, combined_box, split_flat
 from ludus.spaces.mask import exclusive

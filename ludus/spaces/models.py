@@ -1,12 +1,12 @@
 """Models: dataclasses, msgspec Structs and Pydantic models, read as fields with types and defaults."""
 
+from abc import ABCMeta
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import MISSING, field, is_dataclass, make_dataclass
-from dataclasses import fields as dataclass_fields
 from dataclasses import dataclass as plain_dataclass
+from dataclasses import fields as dataclass_fields
 from inspect import Parameter, signature
-from abc import ABCMeta
 from types import MemberDescriptorType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
@@ -17,7 +17,7 @@ __all__ = [
     "NO_DEFAULT",
     "ModelField",
     "StandIn",
-        "field_names",
+    "field_names",
     "fields_of",
     "is_model",
     "is_shareable",
@@ -154,7 +154,7 @@ class StandIn:
 
 
 def standin_model(name: str, fields: Mapping[str, Callable[[], Any] | None]) -> type:
-    """A dataclass that stands for a model that is elsewhere, with the fields of that name and what makes their defaults.
+    """A dataclass that stands for a model elsewhere: its fields by name, and what makes their defaults.
 
     Its instances equal those of any class of the same name with the same fields, the author's own too.
 

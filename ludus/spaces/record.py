@@ -1,37 +1,35 @@
 """`Record`: typed values. A dataclass, msgspec Struct or Pydantic model is a space like any other."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy, deepcopy
 from difflib import get_close_matches
 from functools import cached_property, partial
 from keyword import iskeyword
-from typing import Any, NamedTuple
+from typing import Any
 
 from ludus.errors import CodecError, InvalidSpace, InvalidValue, shorten
 from ludus.spaces.annotations import field_type
 from ludus.spaces.compiled import Compiled, Construct, getter
 from ludus.spaces.composite import Composite
+from ludus.spaces.defaults import Default, described_default, model_default
 from ludus.spaces.dict import Dict
-from ludus.spaces.field_containers import UnionField, field_from_arguments
-from ludus.spaces.field_types import FieldType, NoneField
+from ludus.spaces.field_description import field_from_arguments
+from ludus.spaces.field_types import FieldType
 from ludus.spaces.mask import exclusive
-from ludus.spaces.models import NO_DEFAULT, ModelField, StandIn, is_shareable, model_fields, runs_code, standin_model, takes_positions
+from ludus.spaces.models import (
+    NO_DEFAULT,
+    StandIn,
+    model_fields,
+    runs_code,
+    standin_model,
+    takes_positions,
+)
 from ludus.spaces.space import Space, Violation, same_data
 
-__all__ = ["Default", "Record"]
+__all__ = ["Record"]
 
 LONGEST_ORIGIN = 1024
 """Characters of the place of a model in a description."""
-
-
-class Default(NamedTuple):
-    """How a field that need not be given is filled in."""
-
-    make: Callable[[], Any]
-    data: Any
-    """The default as plain data; `NO_DEFAULT` where it is another each time, so that only the model can make it."""
 
 
 class Record(Composite[Any]):
@@ -61,14 +59,19 @@ class Record(Composite[Any]):
             one: field_type(field.annotation, field.metadata, f"{name}.{one}", (*seen, model))
             for one, field in found.items()
         }
-        defaults = {one: _default(fields, one, field) for one, field in found.items()}
+        defaults = {one: model_default(fields, one, field) for one, field in found.items()}
         keywords = {one: field.keyword for one, field in found.items()}
         self._set(model, name, fields, {one: default for one, default in defaults.items() if default}, keywords)
         self.origin = f"{model.__module__}:{model.__qualname__}"
         super().__init__(None, None, seed)
 
     def _set(
-        self, model: type, name: str, fields: dict[str, FieldType], defaults: dict[str, Default], keywords: dict[str, str]
+        self,
+        model: type,
+        name: str,
+        fields: dict[str, FieldType],
+        defaults: dict[str, Default],
+        keywords: dict[str, str],
     ) -> None:
         if not fields:
             raise InvalidSpace(f"Record({name}): expected a model with fields, got none")
@@ -81,19 +84,15 @@ class Record(Composite[Any]):
     # --- description ---
 
     def arguments(self) -> dict[str, Any]:
-        """The model's name and place, and the type and default of each field: all a stranger needs, none of the code."""
-        fields = [[name, field.arguments(), self._described(name)] for name, field in self.fields.items()]
+        """The model's name and place, and each field's type and default: all a stranger needs, none of the code."""
+        fields = [
+            [name, field.arguments(), self.defaults[name].described if name in self.defaults else []]
+            for name, field in self.fields.items()
+        ]
         return {"name": self.name, "model": self.origin, "fields": fields}
 
-    def _described(self, name: str) -> list[Any] | None:
-        """No default, one as data, or None for one that is made anew each time."""
-        default = self.defaults.get(name)
-        if default is None:
-            return []
-        return None if default.data is NO_DEFAULT else [default.data]
-
     @classmethod
-    def from_arguments(cls, arguments: dict[str, Any]) -> Record:
+    def from_arguments(cls, arguments: dict[str, Any]) -> "Record":
         """A record of a class made for the occasion, with the same fields and defaults; `bind` puts the real one in."""
         name, fields = arguments.get("name"), arguments.get("fields")
         if not isinstance(name, str) or not _is_name(name) or not isinstance(fields, list):
@@ -107,18 +106,16 @@ class Record(Composite[Any]):
             if not isinstance(key, str) or not _is_name(key) or key in types:
                 raise CodecError(f"{name}: expected fields of different names, got {shorten(key)}")
             types[key] = field_from_arguments(described)
-            if default is None:
-                defaults[key] = Default(_nothing, NO_DEFAULT)
-            elif default:
-                defaults[key] = _described_default(f"{name}.{key}", types[key], default)
-        makers = {key: _maker(defaults.get(key)) for key in types}
+            if default != []:
+                defaults[key] = described_default(f"{name}.{key}", types[key], default)
+        makers = {key: defaults[key].maker if key in defaults else None for key in types}
         self = cls.__new__(cls)
         self._set(standin_model(name, makers), name, types, defaults, {key: key for key in types})
         self.origin = _place(arguments.get("model"))
         Space.__init__(self)
         return self
 
-    def bind(self, model: type) -> Record:
+    def bind(self, model: type) -> "Record":
         """The same space over your own class, checked to have the same fields."""
         bound = Record(model)
         if bound != self:
@@ -126,7 +123,7 @@ class Record(Composite[Any]):
         bound.adopt_random(self)
         return bound
 
-    def become(self, other: Record) -> None:
+    def become(self, other: "Record") -> None:
         """Be an equal record from here on, in place, for the spaces that hold this one."""
         vars(self).clear()
         vars(self).update(vars(other))
@@ -185,7 +182,7 @@ class Record(Composite[Any]):
         return self._compiled or self._compile()
 
     def _compile(self) -> Compiled:
-        makers = {name: default.make for name, default in self.defaults.items() if default.make is not _nothing}
+        makers = {name: make for name, default in self.defaults.items() if (make := default.maker) is not None}
         self._compiled = Compiled(self.name, self.fields, makers, self._construct())
         # The compiled function in place of the method, which is found first: a call less for each value that comes in.
         vars(self)["read"] = self._compiled.reader(self._read_slowly)
@@ -238,7 +235,7 @@ class Record(Composite[Any]):
     # --- values of other classes, and plain data ---
 
     def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
-        """`x` as an instance of the model: itself, or made of a mapping or of an object of any class with the fields."""
+        """`x` as an instance of the model: itself, or made of a mapping or an object of any class with the fields."""
         self.compiled  # noqa: B018  (made outside the net: a fault in it is ours)
         try:
             return self.quick(x)
@@ -247,7 +244,7 @@ class Record(Composite[Any]):
         return self._explained(x, name, error)
 
     def quick(self, x: Any) -> Any:
-        """What `coerce` gives where msgspec can tell; it raises whatever it meets elsewhere, and says nothing of why."""
+        """What `coerce` gives where msgspec can tell; it raises whatever it meets elsewhere, and does not say why."""
         compiled = self._compiled or self._compile()
         if type(x) is dict:
             return compiled.read(x)
@@ -289,7 +286,7 @@ class Record(Composite[Any]):
         """The fields that an object has; None where it has none of them."""
         if isinstance(x, Mapping):
             return dict(x)
-        if x is None or isinstance(x, type | str | bytes | int | float | list | tuple) and not hasattr(x, "_fields"):
+        if x is None or (isinstance(x, type | str | bytes | int | float | list | tuple) and not hasattr(x, "_fields")):
             return None
         found = {name: getattr(x, name) for name in self.fields if hasattr(x, name)}
         return found or None
@@ -298,7 +295,7 @@ class Record(Composite[Any]):
         if name in given:
             return self.fields[name].coerce(given[name], f"{path}.{name}", problems)
         default = self.defaults.get(name)
-        if default is None or default.make is _nothing:
+        if default is None or default.maker is None:
             problems.append(Violation(f"{path}.{name}", repr(self.fields[name]), "no such field"))
             return None
         return default.make()
@@ -382,7 +379,7 @@ class Record(Composite[Any]):
     def __repr__(self) -> str:
         return f"Record({self.name}: {', '.join(f'{name}={field!r}' for name, field in self.fields.items())})"
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Record:
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Record":
         twin = copy(self)
         memo[id(self)] = twin
         vars(twin).pop("_dict", None)
@@ -395,7 +392,7 @@ class Record(Composite[Any]):
             twin._dict.adopt_random(self._dict)
         return twin
 
-    def __copy__(self) -> Record:
+    def __copy__(self) -> "Record":
         twin = Record.__new__(type(self))
         vars(twin).update(vars(self))
         twin.recompile()
@@ -408,7 +405,7 @@ class Record(Composite[Any]):
         return _restored, (self.model, None, drawn, self._np_random)
 
 
-def _restored(model: type | None, arguments: Any, drawn: Dict | None, generator: Any) -> Record:
+def _restored(model: type | None, arguments: Any, drawn: Dict | None, generator: Any) -> "Record":
     """A record that was pickled: its model by name, or its description, and where its generators were."""
     record = Record.from_arguments(arguments) if model is None else Record(model)
     if drawn is not None:
@@ -423,62 +420,3 @@ def _is_name(name: str) -> bool:
 
 def _place(origin: Any) -> str | None:
     return origin if isinstance(origin, str) and len(origin) <= LONGEST_ORIGIN else None
-
-
-def _nothing() -> Any:
-    """What stands for a default that only the model itself, which is elsewhere, can make."""
-    raise InvalidSpace("expected a value for the field, got none; its default is made by the model itself")
-
-
-def _maker(default: Default | None) -> Callable[[], Any] | None:
-    return None if default is None or default.make is _nothing else default.make
-
-
-def _default(fields: dict[str, FieldType], name: str, field: ModelField) -> Default | None:
-    """The default of a field of a model; None where it has none, or one that is no value of the field."""
-    try:
-        value = field.make_default()
-    except Exception:  # a factory that only works where its author meant it to
-        return None
-    if value is NO_DEFAULT:
-        return None
-    if value is None and not fields[name].fits(None):  # `x: int = None` has always meant `int | None`
-        fields[name] = UnionField([*(_options(fields[name])), NoneField()])
-    return _checked(fields[name], value, field.make_default if field.factory else None)
-
-
-def _options(field: FieldType) -> list[FieldType]:
-    return field.options if isinstance(field, UnionField) else [field]
-
-
-def _checked(field: FieldType, value: Any, factory: Callable[[], Any] | None) -> Default | None:
-    """The default that is that value, or is made by the factory; None where it does not fit."""
-    problems: list[Violation] = []
-    value = value if field.fits(value) else field.coerce(value, "default", problems)
-    if problems:
-        return None
-    data = field.encode(value, binary=False)
-    if factory is not None:
-        varies = not same_data(data, _again(field, factory))
-        return Default(factory, NO_DEFAULT if varies else data)
-    return Default(lambda: value if is_shareable(value) else deepcopy(value), data)
-
-
-def _again(field: FieldType, factory: Callable[[], Any]) -> Any:
-    try:
-        return field.encode(factory(), binary=False)
-    except Exception:  # it gives now this and now that
-        return NO_DEFAULT
-
-
-def _described_default(what: str, field: FieldType, described: Any) -> Default:
-    """The default in a description, held to its field."""
-    if not isinstance(described, list) or len(described) != 1:
-        raise CodecError(f"{what}: expected a list of one default, or of none, got {shorten(described)}")
-    try:
-        found = _checked(field, field.decode(described[0]), None)
-    except CodecError as error:
-        raise CodecError(f"{what}: expected a default that fits, got {shorten(described[0])}: {error}") from error
-    if found is None:
-        raise CodecError(f"{what}: expected a default that fits, got {shorten(described[0])}")
-    return found

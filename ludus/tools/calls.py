@@ -11,7 +11,7 @@ import numpy as np
 
 from ludus.errors import CodecError, InvalidSpace, InvalidValue, listing, shorten
 from ludus.spaces import Space
-from ludus.spaces.field_containers import field_from_arguments
+from ludus.spaces.field_description import field_from_arguments
 from ludus.spaces.field_types import FieldType
 from ludus.spaces.models import fields_of
 from ludus.spaces.space import Violation

@@ -133,7 +133,9 @@ def test_large_boxes_hold_their_bounds_once_and_are_boxes_like_any_other(ends):
 def test_an_element_out_of_a_large_box_is_named():
     value = np.zeros((300, 400, 3), np.float32)
     value[1, 2, 0] = 7
-    assert [str(one) for one in Box(0, 1, (300, 400, 3)).validate(value, "x")] == ["x[1][2][0]: expected 0.0 to 1.0, got 7.0"]
+    assert [str(one) for one in Box(0, 1, (300, 400, 3)).validate(value, "x")] == [
+        "x[1][2][0]: expected 0.0 to 1.0, got 7.0"
+    ]
 
 
 def test_data_that_looks_like_a_space_is_data_where_a_default_is_meant():
@@ -149,7 +151,8 @@ def test_data_that_looks_like_a_space_is_data_where_a_default_is_meant():
 def test_calls_of_tools_are_read_though_nobody_imported_tools():
     code = (
         "import sys, ludus; from ludus.wire import read_space; assert 'ludus.tools' not in sys.modules;"
-        "data = {'type': 'ludus.tools.calls:Calls', 'tools': [['buy', '', [['n', ['int', 0, 5], True, None, '']], None]]};"
+        "buy = ['buy', '', [['n', ['int', 0, 5], True, None, '']], None];"
+        "data = {'type': 'ludus.tools.calls:Calls', 'tools': [buy]};"
         "print(read_space(data).coerce({'tool': 'buy', 'arguments': {'n': 3.0}}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
