@@ -17,7 +17,6 @@ __all__ = [
     "NO_DEFAULT",
     "ModelField",
     "StandIn",
-    "constructor",
     "field_names",
     "fields_of",
     "is_model",
@@ -25,6 +24,7 @@ __all__ = [
     "model_fields",
     "runs_code",
     "standin_model",
+    "takes_positions",
 ]
 
 NO_DEFAULT: Any = type("NoDefault", (), {"__repr__": lambda _: "no default"})()
@@ -120,16 +120,15 @@ def _pydantic_field(name: str, info: Any) -> ModelField:
     return ModelField(info.annotation, tuple(info.metadata), keyword, default, factory)
 
 
-def constructor(model: Any, keywords: Mapping[str, str]) -> Callable[[tuple[Any, ...]], Any]:
-    """Makes an instance out of the fields' values in order: by position where the constructor takes them so."""
-    names = tuple(keywords.values())
+def takes_positions(model: Any, names: tuple[str, ...]) -> bool:
+    """Whether a model's constructor takes the fields by position, in order."""
     try:
         taken = list(signature(model).parameters.values())[: len(names)]
     except (TypeError, ValueError):
-        taken = []
-    if tuple(one.name for one in taken) == names and all(one.kind is Parameter.POSITIONAL_OR_KEYWORD for one in taken):
-        return lambda values: model(*values)
-    return lambda values: model(**dict(zip(names, values, strict=True)))
+        return False
+    return tuple(one.name for one in taken) == names and all(
+        one.kind is Parameter.POSITIONAL_OR_KEYWORD for one in taken
+    )
 
 
 def is_shareable(default: Any) -> bool:
@@ -155,7 +154,7 @@ class StandIn:
 
 
 def standin_model(name: str, fields: Mapping[str, Callable[[], Any] | None]) -> type:
-    """A dataclass that stands for a model that is elsewhere, with the fields of that name and what makes their defaults.
+    """A dataclass that stands for a model elsewhere: its fields by name, and what makes their defaults.
 
     Its instances equal those of any class of the same name with the same fields, the author's own too.
 
