@@ -7,10 +7,11 @@ import numpy.typing as npt
 
 from ludus.core.step import Info
 
-__all__ = ["add_final", "info_of", "joined"]
+__all__ = ["FINAL", "add_final", "info_of", "joined"]
 
 Mask = npt.NDArray[np.bool_]
 FINAL = ("final_obs", "final_info")
+"""What autoreset in the same step tells of the episodes that are over."""
 
 
 def info_of(info: Any, lanes: Mask) -> Any:
