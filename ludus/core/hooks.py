@@ -41,6 +41,7 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
     array([-0.5, -0.5])
     """
 
+    lane_fields = ("_idle",)
     calls: ClassVar[frozenset[str]] = frozenset()
     """The hooks that the methods of this class call themselves."""
     _whole: ClassVar[dict[str, bool]] = dict.fromkeys(BATCH_FORMS, False)

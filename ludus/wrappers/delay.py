@@ -23,6 +23,8 @@ class DelayObservation(Transform):
     ([0, 0], [0, 0], [1, 0])
     """
 
+    lane_fields = ("_past", "_age", "_zero")
+
     state_fields = ("_past", "_age")
 
     def __init__(self, env: Env[Any, Any], delay: int) -> None:

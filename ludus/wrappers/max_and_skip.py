@@ -27,6 +27,8 @@ class MaxAndSkipObservation(Steered):
     [2, 0]
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any], skip: int = 4) -> None:
         super().__init__(env)
         self._skip = positive("skip", skip, 2)

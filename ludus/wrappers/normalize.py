@@ -57,6 +57,8 @@ class RunningMeanStd:
 class _Running(Transform):
     """What both normalisers share: statistics that go on running unless frozen."""
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any], epsilon: float) -> None:
         super().__init__(env)
         if not epsilon > 0:
@@ -88,6 +90,8 @@ class NormalizeObservation(_Running):
     >>> env.reset(seed=0)[0]
     array([0., 0.], dtype=float32)
     """
+
+    lane_fields = ()
 
     calls = frozenset({"observation"})
     state_fields = ("obs_rms",)
@@ -146,6 +150,8 @@ class NormalizeReward(_Running):
     >>> float(env.step(1).reward)
     0.0
     """
+
+    lane_fields = ("discounted_reward",)
 
     calls = frozenset({"reward"})
     state_fields = ("return_rms", "discounted_reward")

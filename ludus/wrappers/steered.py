@@ -60,6 +60,8 @@ class Cutting(Steered):
     True
     """
 
+    lane_fields = ("_cut",)
+
     def __init__(self, env: Env[Any, Any]) -> None:
         super().__init__(env)
         self._cut: Mask | None = None

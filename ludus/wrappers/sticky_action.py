@@ -29,6 +29,8 @@ class StickyAction(Transform):
     [[1, 0], [2, 0], [3, 0]]
     """
 
+    lane_fields = ("last_action", "_has", "_left", "_streams")
+
     def __init__(
         self,
         env: Env[Any, Any],

@@ -25,6 +25,8 @@ class TimeAwareObservation(Transform):
     [1, 0, 1]
     """
 
+    lane_fields = ("timesteps",)
+
     state_fields = ("timesteps",)
 
     def __init__(

@@ -23,7 +23,7 @@ class TimeLimit(Cutting):
     (False, True)
     """
 
-    lane_fields = ("_ended", "_cut", "_idle", "_begun_at")
+    lane_fields = ("_begun_at",)
 
     def __init__(self, env: Env[Any, Any], max_episode_steps: int) -> None:
         super().__init__(env)

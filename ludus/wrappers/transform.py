@@ -36,6 +36,7 @@ class Transform(Hooked[Any, Any, Any, Any]):
     (2,)
     """
 
+    lane_fields = ("_ended",)
     state_fields: ClassVar[tuple[str, ...]] = ()
     """The attributes that `state_dict` saves."""
 
