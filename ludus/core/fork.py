@@ -22,7 +22,12 @@ def lane_fields_of(kind: type) -> set[str]:
     found: set[str] = set()
     for one in kind.__mro__:
         declared = one.__dict__.get("lane_fields")
-        if declared is None and "__init__" in one.__dict__ and one.__module__ != __name__ and hasattr(one, "lane_fields"):
+        if (
+            declared is None
+            and "__init__" in one.__dict__
+            and one.__module__ != __name__
+            and hasattr(one, "lane_fields")
+        ):
             raise InvalidType(
                 f"fork: expected {one.__name__} to say which of its attributes have an entry for each lane, got "
                 "nothing; set `lane_fields`, a tuple of their names, () for none"

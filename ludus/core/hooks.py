@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ludus.core.autoreset import AutoresetMode
 from ludus.core.env import ActT, Env, ObsT
 from ludus.core.step import Info, Step
-from ludus.core.wrapper import WrapActT, Wrapper, WrapObsT
+from ludus.core.wrapper import WrapActT, WrapObsT, Wrapper
 from ludus.seeding import Seed
 from ludus.spaces import Space
 

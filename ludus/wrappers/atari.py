@@ -86,8 +86,9 @@ class AtariPreprocessing(Cutting):
     def fork(self, lanes: Any) -> Any:
         """Around a fork of the lanes, which go on with streams of their own."""
         twin = super().fork(lanes)
-        twin._lanes = AtariLanes(twin)
-        twin._lanes.streams = self._lanes.streams.forked(lanes) if self._lanes is not None else None
+        if self._lanes is not None:
+            twin._lanes = AtariLanes(twin)
+            twin._lanes.streams = self._lanes.streams.forked(lanes)
         return twin
 
     def _asked(self, name: str) -> Any:

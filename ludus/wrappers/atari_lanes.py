@@ -42,7 +42,7 @@ class AtariLanes:
         if self.owner.autoreset_mode is SAME_STEP:
             raise InvalidArgument(
                 "AtariPreprocessing: expected observations that are the screens asked for, since autoreset in the same "
-                f"step draws over the last one; make the environment with obs_type={form!r}, or autoreset_mode='NextStep'"
+                f"step draws over the last one; make the lanes with obs_type={form!r}, or autoreset_mode='NextStep'"
             )
         try:
             self._screens(None)
@@ -88,7 +88,7 @@ class AtariLanes:
         owner = self.owner
         observation, info = owner.env.reset(seed=seed, options=options)
         begun = owner.note_reset(options)
-        owner._note_reset(self.streams, seed, options)
+        owner.note_streams(self.streams, seed, options)
         lanes = np.ones(owner.num_envs, np.bool_) if begun is None else begun
         observation, info = self._begin(lanes, observation, info)
         return owner.on_reset(self._shown(self._screens(observation)), info, begun)
@@ -165,10 +165,10 @@ class AtariLanes:
     def _pooled(self, step: Step[Any], before: Array, screens: Array) -> tuple[Step[Any], Array]:
         """The brightest of the last two frames, also where the last one is of an episode that is over."""
         owner = self.owner
-        final = owner._final(step.info)
+        final = owner.final_observations(step.info)
         if final:
             pooled = [(lane, np.maximum(before[lane], last)) for lane, last in final]
-            step = step._replace(info=owner._with_final(step.info, pooled))
+            step = step._replace(info=owner.with_final(step.info, pooled))
         return step, np.maximum(before, screens)
 
     def _ended(self, step: Step[Any], cut: Mask, shown: Array, begun: Mask) -> Step[Any]:
@@ -176,8 +176,8 @@ class AtariLanes:
         owner = self.owner
         observation, reward, terminated, truncated, info = step
         if owner.autoreset_mode is SAME_STEP:
-            final = [(lane, owner.shown(last)) for lane, last in owner._final(info)]
-            info = owner._with_final(info, final) if final else info
+            final = [(lane, owner.shown(last)) for lane, last in owner.final_observations(info)]
+            info = owner.with_final(info, final) if final else info
             if cut.any():
                 last = [owner.shown(shown[lane]) for lane in np.flatnonzero(cut).tolist()]
                 observation, told = self._below.autoreset(cut)

@@ -77,9 +77,9 @@ class FrameStackObservation(Transform):
     def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
         """Push the observation; refill the stacks of lanes that begin."""
         observation, reward, terminated, truncated, info = step
-        final = self._final(info) if self._lead else []
+        final = self.final_observations(info) if self._lead else []
         if final:
-            info = self._with_final(info, [(lane, self._last_stack(lane, last)) for lane, last in final])
+            info = self.with_final(info, [(lane, self._last_stack(lane, last)) for lane, last in final])
         shown = self._pushed(observation)
         if begun is not None:
             self._begin(observation, begun)

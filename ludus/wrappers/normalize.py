@@ -114,7 +114,7 @@ class NormalizeObservation(_Running):
         observation, reward, terminated, truncated, info = step
         stepped = self.stepped
         self._learn(observation if stepped is None else observation[stepped])
-        final = self._final(info) if self._lead else []
+        final = self.final_observations(info) if self._lead else []
         if final:
             self._learn(np.stack([last for _, last in final]))
             info = self._hooked_finals(info, observation, self.env.observation_space)

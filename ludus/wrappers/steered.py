@@ -1,4 +1,4 @@
-"""Wrappers that steer lanes step by step: several steps below for one above, or episodes that end here and not below."""
+"""Wrappers that steer lanes step by step: several steps below for one above, or episodes that end only here."""
 
 from typing import Any, ClassVar
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import AutoresetMode, Env, EnvSpec, Info, Step
+from ludus.core import Env, EnvSpec, Info, Step
 from ludus.errors import ResetNeeded
 from ludus.wrappers.argument import positive
 from ludus.wrappers.steered import Cutting

@@ -87,7 +87,7 @@ def check_step(envs, step, lanes, last, actions, mask):
 def test_a_mask_of_all_lanes_is_a_step_and_one_of_none_changes_nothing(executor):
     everything, nothing = np.ones(LANES, bool), np.zeros(LANES, bool)
     with made(executor) as envs, made(executor) as other:
-        first, _ = envs.reset(seed=0)
+        envs.reset(seed=0)
         other.reset(seed=0)
         for _ in range(12):
             before = envs.step_masked(np.ones(LANES, int), everything)
@@ -153,9 +153,7 @@ def test_values_that_are_no_arrays_go_the_same_way(executor, make, action):
     draw = np.random.default_rng(1)
     with made(executor, make=make) as envs:
         check_first = envs.reset(seed=SEED)[0]
-        assert all(
-            same(row, last[place]) for place, row in enumerate(envs.observation_space.iterate(check_first))
-        )
+        assert all(same(row, last[place]) for place, row in enumerate(envs.observation_space.iterate(check_first)))
         sample = envs.single_action_space.sample() if action is None else action
         for _ in range(12):
             mask = draw.random(LANES) < 0.5

@@ -178,7 +178,7 @@ def test_screens_are_shrunk_by_area_and_scaled_to_one():
 
 
 class Arcade(Game):
-    """Ends and loses lives by chance, drawn at every reset and step; the screen is the observation, in grey or colour."""
+    """Ends and loses lives by chance, drawn at every reset and step; its observation is the screen, in grey or not."""
 
     def __init__(self, gray=True, tells=False):
         super().__init__()

@@ -100,5 +100,3 @@ def test_every_wrapper_knows_what_lanes_have():
                 if issubclass(one, Wrapper) and "__init__" in vars(one) and "lane_fields" not in vars(one)
             ]
     assert unknown == []
-
-
