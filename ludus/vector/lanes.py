@@ -100,7 +100,9 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
         try:
             actions = list(self.action_space.iterate(action))
         except (TypeError, KeyError, ValueError, IndexError) as error:
-            raise InvalidArgument(f"action: expected a batch of {self.action_space!r}, got {shorten(action)}") from error
+            raise InvalidArgument(
+                f"action: expected a batch of {self.action_space!r}, got {shorten(action)}"
+            ) from error
         if len(actions) != self.num_envs:
             raise InvalidArgument(f"action: expected one for each of {self.num_envs} lanes, got {len(actions)}")
         lanes: list[int] = np.flatnonzero(mask).tolist()
