@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import MISSING, field, is_dataclass, make_dataclass
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import fields as dataclass_fields
+from enum import Enum
 from inspect import Parameter, signature
 from types import MemberDescriptorType
 from typing import Any, NamedTuple, get_args, get_type_hints
@@ -25,6 +26,7 @@ __all__ = [
     "runs_code",
     "standin_model",
     "takes_positions",
+    "written",
 ]
 
 NO_DEFAULT: Any = type("NoDefault", (), {"__repr__": lambda _: "no default"})()
@@ -148,9 +150,25 @@ class StandIn:
         kind, names = type(other), field_names(type(self))
         if kind.__name__ != type(self).__name__ or field_names(kind) != names:
             return NotImplemented
-        return all(same_data(getattr(self, name), getattr(other, name)) for name in names or ())
+        return all(same_data(_plain(getattr(self, name)), _plain(getattr(other, name))) for name in names or ())
 
     __hash__ = None  # type: ignore[assignment]  # its fields may change
+
+
+def _plain(value: Any) -> Any:
+    """A value with the members of enums as they are written: whoever has no such class has them so."""
+    if isinstance(value, Enum):
+        return written(value)
+    if isinstance(value, list | tuple):
+        return type(value)(map(_plain, value)) if not hasattr(value, "_fields") else value
+    return {_plain(key): _plain(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def written(constant: Any) -> Any:
+    """A constant as plain data: an enum by its value, or by its name where the value is no plain data."""
+    if not isinstance(constant, Enum):
+        return constant
+    return constant.value if isinstance(constant.value, bool | int | float | str) else constant.name
 
 
 def standin_model(name: str, fields: Mapping[str, Callable[[], Any] | None]) -> type:

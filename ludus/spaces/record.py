@@ -125,8 +125,9 @@ class Record(Composite[Any]):
 
     def become(self, other: "Record") -> None:
         """Be an equal record from here on, in place, for the spaces that hold this one."""
-        vars(self).clear()
-        vars(self).update(vars(other))
+        if other is not self:
+            vars(self).clear()
+            vars(self).update(vars(other))
 
     def recompile(self) -> None:
         """Forget what was compiled, since a model inside has changed."""

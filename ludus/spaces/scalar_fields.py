@@ -15,6 +15,7 @@ from ludus.spaces.array_space import dtype_limits, plain_from_array
 from ludus.spaces.box import Box
 from ludus.spaces.discrete import Discrete
 from ludus.spaces.field_types import FieldType, Test, held_by
+from ludus.spaces.models import written
 from ludus.spaces.space import Space, Violation
 from ludus.spaces.text import Text, is_unicode
 
@@ -139,10 +140,19 @@ class IntField(FieldType):
         return [Violation(path, repr(self) if bounded else "an int of 64 bits", shorten(x))]
 
     def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
-        """A whole float as the int it is, and NumPy's integers."""
-        if (isinstance(x, float) and x.is_integer()) or isinstance(x, np.integer):
+        """A whole float as the int it is, NumPy's integers, and members of an `IntEnum`."""
+        whole = (isinstance(x, float) and x.is_integer()) or isinstance(x, np.integer | int)
+        if whole and not isinstance(x, bool):
             x = int(x)
         return super().coerce(x, path, problems)
+
+    def fits_exactly(self, x: Any) -> bool:
+        """An int, and of no class derived from it."""
+        return type(x) is int and self.fits(x)
+
+    def quick(self, x: Any) -> Any:
+        """As an int."""
+        return int(super().quick(x))
 
     def native(self, *, strict: bool) -> Any:
         """`int` between the ends."""
@@ -225,7 +235,7 @@ class FloatField(FieldType):
 
     def fits_exactly(self, x: Any) -> bool:
         """A float; an int is one of another type."""
-        return isinstance(x, float) and self.fits(x)
+        return type(x) is float and self.fits(x)
 
     def quick(self, x: Any) -> Any:
         """As a float."""
@@ -334,7 +344,7 @@ class ChoiceField(FieldType):
 
     def __init__(self, values: Iterable[Any], enum: type[Enum] | None = None) -> None:
         self.values, self.enum = list(values), enum
-        self.written = [_written(one) for one in self.values]
+        self.written = [written(one) for one in self.values]
         self._places = {(type(one), one): place for place, one in reversed(list(enumerate(self.values)))}
         self._by_writing = {(type(one), one): place for place, one in reversed(list(enumerate(self.written)))}
         if not self.values:
@@ -359,7 +369,7 @@ class ChoiceField(FieldType):
         """The constant, by itself or as it is written; a member of another enum by its value."""
         if self.fits(x):
             return x
-        plain = _written(x)
+        plain = written(x)
         try:
             place = self._by_writing.get((type(plain), plain))
         except TypeError:
@@ -375,7 +385,7 @@ class ChoiceField(FieldType):
         kinds = {type(one) for one in self.written}
         if len(kinds) > 1 or not kinds <= {int, str} or len(self._by_writing) < len(self.values):
             return None
-        if self.enum is not None and (_has_rules(self.enum) or any(_written(one) != one.value for one in self.enum)):
+        if self.enum is not None and (_has_rules(self.enum) or any(written(one) != one.value for one in self.enum)):
             return None
         return "int" if kinds == {int} else "str"
 
@@ -411,7 +421,7 @@ class ChoiceField(FieldType):
 
     def encode(self, x: Any, *, binary: bool) -> Any:
         """The constant; an enum's value."""
-        return _written(x)
+        return written(x)
 
     def json_schema(self) -> dict[str, Any]:
         """An enumeration."""
@@ -432,13 +442,6 @@ def _as_held(space: Space[Any], x: Any) -> Any:
     least, most = dtype_limits(space.dtype)
     held = least <= x <= most or x in (inf, -inf) or x != x
     return np.asarray(x, dtype=space.dtype) if held else x
-
-
-def _written(constant: Any) -> Any:
-    """A constant as plain data: an enum by its value, or by its name where the value is no plain data."""
-    if not isinstance(constant, Enum):
-        return constant
-    return constant.value if isinstance(constant.value, bool | int | float | str) else constant.name
 
 
 def _has_rules(enum: type[Enum]) -> bool:
