@@ -333,7 +333,10 @@ class EnvHost:
 
     def _get(self, request: GetRequest) -> ValueReply:
         env: Any = self.env
-        found = env.get_attr(request.name) if self.batched else env.get_wrapper_attr(request.name)
+        if self.batched and request.name == "np_random_seed":  # lanes that are no environments of their own have one too
+            found = env.np_random_seed
+        else:
+            found = env.get_attr(request.name) if self.batched else env.get_wrapper_attr(request.name)
         return _value(list(found) if self.batched else found, request.name)
 
     def _has(self, request: HasRequest) -> ValueReply:
