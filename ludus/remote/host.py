@@ -177,10 +177,10 @@ class EnvHost:
     def _held(self, outcome: Outcome) -> Outcome:
         """The outcome, in its space, with a reward that is a finite number and flags that are flags."""
         try:
-            observation = self.space.coerce(outcome.observation, "observation")
+            observation = self.env.observation_space.coerce(outcome.observation, "observation")
         except InvalidValue as error:
             raise ContractViolation(str(error)) from error
-        if outcome.reward is not None:
+        if outcome.reward is not None and not self.batched:
             _number(outcome.reward)
             for name in ("terminated", "truncated"):
                 _flag(getattr(outcome, name), name)
@@ -344,7 +344,9 @@ class EnvHost:
 
     def _get(self, request: GetRequest) -> ValueReply:
         env: Any = self.env
-        if self.batched and request.name == "np_random_seed":  # lanes that are no environments of their own have one too
+        if (
+            self.batched and request.name == "np_random_seed"
+        ):  # lanes that are no environments of their own have one too
             found = env.np_random_seed
         else:
             found = env.get_attr(request.name) if self.batched else env.get_wrapper_attr(request.name)
