@@ -50,6 +50,8 @@ class StickyAction(Transform):
                 f"got {shorten(repeat_action_duration)}"
             )
         self.repeat_action_probability, self.repeat_action_duration_range = repeat_action_probability, pair
+        self._lasting = pair != (1, 1)
+        """Whether an action may stick for more than a step: then there is more to draw, and to count."""
         self.last_action: Any = None
         self._left: Any = np.zeros(self._lead, dtype=np.int64) if self._lead else 0
         if self._lead:
@@ -93,7 +95,8 @@ class StickyAction(Transform):
         if begun is not None:
             if self._mode is SAME_STEP:
                 self._has = self._has & ~begun
-            self._left[begun] = 0
+            if self._lasting:
+                self._left[begun] = 0
             self._lane_streams.begin(begun)
         return step
 
@@ -120,7 +123,7 @@ class StickyAction(Transform):
 
     def _sticking(self, free: Mask) -> Mask:
         """The lanes that take the previous action; `free` ones have one and take an action."""
-        if self.repeat_action_duration_range == (1, 1):
+        if not self._lasting:
             return self._lane_streams.chances(free, self.repeat_action_probability)
         for lane in np.flatnonzero(free & (self._left == 0)).tolist():
             rng = self._lane_streams[lane]
