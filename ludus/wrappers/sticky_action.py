@@ -8,7 +8,7 @@ import numpy as np
 from ludus.core import AutoresetMode, Env, Info, Step
 from ludus.errors import InvalidArgument, shorten
 from ludus.seeding import Seed
-from ludus.wrappers.lanes import blend, expanded
+from ludus.wrappers.lanes import blend
 from ludus.wrappers.streams import LaneStreams
 from ludus.wrappers.transform import SAME_STEP, Mask, Transform
 
@@ -112,13 +112,13 @@ class StickyAction(Transform):
             moving = stepped if moving is None else moving & stepped
         sticks = self._sticking(has if moving is None else has & moving)
         first = self.last_action is None
-        taken = deepcopy(action) if first else self._chosen(sticks, self.last_action, action)
+        taken = deepcopy(action) if first else blend(self.lane_action_space, sticks, self.last_action, action)
         if moving is None:
             self.last_action, self._has = taken, np.ones_like(has)
             return taken
         self._has = moving if stepped is None else np.where(stepped, moving, has)
         kept = self.last_action is None or stepped is None
-        self.last_action = taken if kept else self._chosen(moving, taken, self.last_action)
+        self.last_action = taken if kept else blend(self.lane_action_space, moving, taken, self.last_action)
         return taken
 
     def _sticking(self, free: Mask) -> Mask:
@@ -132,10 +132,3 @@ class StickyAction(Transform):
         sticks = free & (self._left > 0)
         self._left -= sticks
         return sticks
-
-    def _chosen(self, mask: Mask, a: Any, b: Any) -> Any:
-        if type(a) is np.ndarray and type(b) is np.ndarray and a.dtype == b.dtype and a.shape == b.shape:
-            found = b.copy()
-            np.copyto(found, a, where=mask if b.ndim == 1 else expanded(mask, b.ndim))
-            return found
-        return blend(self.lane_action_space, mask, a, b)
