@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from ludus.client import EnvClient, Fields, StepResult, TypedClient, aconnect, connect
-from ludus.spaces.json import Json
 from ludus.client.openenv.schema import space_of
 from ludus.errors import (
     AccessDenied,
@@ -27,6 +26,7 @@ from ludus.errors import (
 from ludus.serve import Access
 from ludus.serve.run import serve
 from ludus.spaces import Record
+from ludus.spaces.json import Json
 from ludus.testing import check_space
 from tests.client.proxies import CuttingProxy, never
 

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal, Union
 
 import msgspec
 
-from ludus.spaces.json import Json
 from ludus.errors import LudusError
 from ludus.spaces import Record, Space
+from ludus.spaces.json import Json
 
 __all__ = ["space_of"]
 
