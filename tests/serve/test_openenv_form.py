@@ -39,7 +39,7 @@ SPACES = {
 
 
 def form_of(space):
-    return Form(Description(space, space, {}, None, "Subject", "", True))
+    return Form(Description(space, space, {}, None, "Subject", ""))
 
 
 def check(schema, data):
