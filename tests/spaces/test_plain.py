@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ludus.errors import CodecError
-from ludus.wire import FrameLimits, check_frame, decode_value, encode_value
+from ludus.spaces.plain import decode_value, encode_value
+from ludus.wire import FrameLimits, check_frame
 from tests.spaces.values import garbage, same
 
 dtypes = st.one_of(
