@@ -6,6 +6,7 @@ which checks them on the way.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,18 +56,12 @@ class SpaceCodec:
             self.take = lambda data: decode_value(data, name)
             self.read = _held(space, self.take, name)
         else:
-            self.write = self.write_checked = self._write_coded
-            self.take = self.read = self._read_coded
+            self.write = self.write_checked = partial(space.write, name=name, binary=True)
+            self.take = self.read = partial(space.read, name=name)
 
     def _write_plain(self, value: Any) -> Any:
         self.space.check(value, self.name)
         return encode_value(value, self.name)
-
-    def _write_coded(self, value: Any) -> Any:
-        return self.space.write(value, self.name, binary=True)
-
-    def _read_coded(self, data: Any) -> Any:
-        return self.space.read(data, self.name)
 
 
 def _is_plain(space: Space[Any]) -> bool:
