@@ -18,7 +18,7 @@ import numpy as np
 from ludus.errors import CodecError, LudusError, shorten
 from ludus.spaces.array_space import array_from_plain, plain_from_array
 
-__all__ = ["BINARY", "JSON", "LIMITS", "Dialect", "Limits", "Reader", "Write", "decode_value", "encode_value"]
+__all__ = ["BINARY", "EXACT", "JSON", "LIMITS", "Dialect", "Limits", "Reader", "Write", "decode_value", "encode_value"]
 
 
 class Limits(NamedTuple):
@@ -257,7 +257,9 @@ def _write_mapping(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     for key, one in value.items():
         if type(key) is not str or key.startswith("$"):
             return _write_pairs(dialect, value, path, depth - 1)
-        found[key] = one if type(one) in as_is else walk(one, f"{path}[{key!r}]", depth)
+        kind = type(one)
+        small = kind in as_is or (kind is int and -EXACT <= one <= EXACT)
+        found[key] = one if small else walk(one, f"{path}[{key!r}]", depth)
     return found
 
 
