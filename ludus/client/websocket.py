@@ -31,6 +31,8 @@ class WebSocket:
         self._messages: list[Any] = []
         self.ready = self._owes = False
         """`_owes`: whether the library has seen something since it was last asked what is to be sent."""
+        self._idle = True
+        """Whether what comes next begins a frame."""
 
     def begin(self) -> bytes:
         """The request for an upgrade."""
@@ -58,7 +60,7 @@ class WebSocket:
         if self._slow or not self.ready or not data:
             self._read(data)
             return
-        if self._splitter.idle and data[0] == BINARY and len(data) > 1 and data[1] < SHORT and len(data) == data[1] + 2:
+        if self._idle and data[0] == BINARY and len(data) > 1 and data[1] < SHORT and len(data) == data[1] + 2:
             self._messages.append(data[2:])  # a whole short message, as nearly all are
             return
         for message, other in self._splitter.split(data):
@@ -66,6 +68,7 @@ class WebSocket:
                 self._read(other)
             else:
                 self._messages.append(message)
+        self._idle = self._splitter.idle
 
     def _read(self, data: bytes) -> None:
         """By the library: handshakes, control frames, messages in pieces, and whatever is wrong."""

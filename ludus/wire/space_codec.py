@@ -6,7 +6,6 @@ which checks them on the way.
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,8 +55,8 @@ class SpaceCodec:
             self.take = lambda data: decode_value(data, name)
             self.read = _held(space, self.take, name)
         else:
-            self.write = self.write_checked = partial(space.write, name=name, binary=True)
-            self.take = self.read = partial(space.read, name=name)
+            self.write = self.write_checked = space.writer(name)
+            self.take = self.read = space.reader(name)
 
     def _write_plain(self, value: Any) -> Any:
         self.space.check(value, self.name)
