@@ -1,0 +1,295 @@
+"""The places an environment can run in, how one and a batch are made there, and what cannot be done there, and why."""
+
+import atexit
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import ludus
+from ludus.core import AutoresetMode
+from ludus.errors import EnvError, LudusError, RenderError, SnapshotError
+from ludus.sandbox import Sandbox
+from ludus.vector import Process
+from tests.client.test_openenv import await_answer, python_of
+from tests.conformance.kinds import FOLDER, KINDS, Kind
+
+LANES = 4
+ROOT = Path(__file__).parents[2]
+OPENED = ExitStack()
+"""Environments and servers that tests share; closed when the tests are over."""
+atexit.register(OPENED.close)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What a place cannot do: it says so, by an error of that class whose text matches."""
+
+    reason: str
+    error: type[Exception]
+    said: str
+
+
+@dataclass(frozen=True)
+class Absence:
+    """What cannot even be asked for there."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What should hold, and does not yet."""
+
+    reason: str
+    kinds: tuple[str, ...] = tuple(KINDS)
+
+
+Exceptional = Absence | Fault | Refusal
+
+
+@dataclass
+class Place:
+    """Where environments run."""
+
+    name: str
+    title: str
+    """Of its column."""
+    make: Callable[..., Any] | None
+    make_vec: Callable[..., Any] | None
+    cost: int = 0
+    """0: all is tried each time. 1: what needs an environment of its own is sampled. 2: everything is."""
+    exceptions: dict[str, Exceptional | tuple[Exceptional, ...]] = field(default_factory=dict)
+    """By the name of the law; "kind NAME" is for a whole kind."""
+    singles_absent = Absence("It is an executor of batches: one environment has nothing to be divided.")
+    batches_absent = Absence("It has no batches.")
+    group: str = ""
+    same_classes: bool = True
+    """Whether observations are of the author's classes; else they are the same data."""
+    _shared: dict[Any, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.group = self.group or self.name
+
+    @property
+    def singles(self) -> bool:
+        return self.make is not None
+
+    @property
+    def batches(self) -> bool:
+        return self.make_vec is not None
+
+    def exception(self, law: str, kind: str) -> Exceptional | None:
+        """What it has to say against a law for a kind."""
+        found = self.exceptions.get(f"kind {kind}") or self.exceptions.get(law)
+        for one in found if isinstance(found, tuple) else (found,):
+            if not isinstance(one, Fault) or kind in one.kinds:
+                return one
+        return None
+
+    def own(self, kind: Kind, **kwargs: Any) -> Any:
+        """An environment for one test, which closes it."""
+        assert self.make is not None
+        return self.make(kind, **kwargs)
+
+    def own_batch(self, kind: Kind, mode: AutoresetMode = AutoresetMode.NEXT_STEP, **options: Any) -> Any:
+        """A batch for one test, which closes it."""
+        assert self.make_vec is not None
+        return self.make_vec(kind, mode, **options)
+
+    def one(self, kind: Kind, **kwargs: Any) -> Any:
+        """An environment that tests share; it is reset by each."""
+        return self._kept(("one", kind.name, *kwargs.items()), lambda: self.own(kind, **kwargs))
+
+    def batch(self, kind: Kind, mode: AutoresetMode = AutoresetMode.NEXT_STEP, **kwargs: Any) -> Any:
+        """A batch that tests share."""
+        return self._kept(
+            ("batch", kind.name, mode, *kwargs.items()), lambda: self.own_batch(kind, mode, kwargs=kwargs)
+        )
+
+    def _kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self._shared:
+            self._shared[key] = OPENED.enter_context(make())
+        return self._shared[key]
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+# --- beside the caller ---
+
+
+def local(kind: Kind, **kwargs: Any) -> Any:
+    return ludus.make(kind.target, **kwargs)
+
+
+def local_batch(executor: Any) -> Callable[..., Any]:
+    def make_vec(kind: Kind, mode: AutoresetMode, episodes: Any = None, kwargs: Any = None) -> Any:
+        return ludus.make_vec(kind.target, LANES, executor, mode, episodes=episodes, kwargs=kwargs)
+
+    return make_vec
+
+
+# --- in isolation ---
+
+
+@cache
+def sandbox(backend: str) -> Sandbox:
+    """A backend that does not start here fails the test; `make system` installs them."""
+    return Sandbox(backend)
+
+
+def isolated(backend: str) -> Callable[..., Any]:
+    return lambda kind, **kwargs: ludus.make(kind.target, isolation=sandbox(backend), **kwargs)
+
+
+def isolated_batch(backend: str) -> Callable[..., Any]:
+    def make_vec(kind: Kind, mode: AutoresetMode, episodes: Any = None, kwargs: Any = None) -> Any:
+        executor = Process(workers=2) if kind.name == "arrays" else None  # two processes of one batch, once
+        return ludus.make_vec(
+            kind.target, LANES, executor, mode, isolation=sandbox(backend), episodes=episodes, kwargs=kwargs
+        )
+
+    return make_vec
+
+
+# --- served ---
+
+
+@cache
+def server(workers: int) -> tuple[str, str]:
+    """A server of all kinds, a program of its own; its address and its Unix socket."""
+    unix = str(Path(OPENED.enter_context(tempfile.TemporaryDirectory(prefix="ludus-"))) / "socket")
+    targets = [kind.target for kind in KINDS.values()] + ["strangers:Arcade"]
+    options = ["--port", "0", "--unix", unix, "--workers", str(workers), "--no-pages"]
+    path = os.pathsep.join([FOLDER, *sys.path])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ludus", "serve", *targets, *options],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": path},
+        text=True,
+    )
+    OPENED.callback(stop, process)
+    assert process.stdout is not None
+    return process.stdout.readline().split()[0], f"unix://{unix}"
+
+
+def stop(process: "subprocess.Popen[str]") -> None:
+    with process:
+        process.terminate()
+
+
+def name_of(kind: Kind) -> str:
+    return kind.env.__name__
+
+
+def served(workers: int, unix: bool) -> Callable[..., Any]:
+    return lambda kind, **kwargs: ludus.connect(server(workers)[unix], env=name_of(kind), kwargs=kwargs)
+
+
+def served_batch(workers: int, unix: bool) -> Callable[..., Any]:
+    def make_vec(kind: Kind, mode: AutoresetMode, episodes: Any = None, kwargs: Any = None) -> Any:
+        return ludus.connect(
+            server(workers)[unix], LANES, env=name_of(kind), kwargs=kwargs, autoreset_mode=mode, episodes=episodes
+        )
+
+    return make_vec
+
+
+# --- OpenEnv's own server ---
+
+
+@cache
+def stock() -> str:
+    """OpenEnv's stock server of the same sea; its address."""
+    command = [python_of("0.10.0"), str(Path(__file__).with_name("stock_strangers.py"))]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    OPENED.callback(stop, process)
+    assert process.stdout is not None
+    port = int(process.stdout.readline())
+    await_answer(port)
+    return f"http://127.0.0.1:{port}"
+
+
+def stock_env(kind: Kind, **kwargs: Any) -> Any:
+    assert kind.name == "pydantic"
+    return ludus.connect(stock(), kwargs=kwargs)
+
+
+def stock_batch(kind: Kind, mode: AutoresetMode, episodes: Any = None, kwargs: Any = None) -> Any:
+    assert kind.name == "pydantic"
+    return ludus.connect(stock(), LANES, kwargs=kwargs, autoreset_mode=mode, episodes=episodes)
+
+
+# --- what cannot be done ---
+
+OWN_AFFAIR = Absence("In process, what an environment does after it was closed is its author's affair.")
+HERE = Absence("It runs in the caller's own process, which would end with it.")
+UNCHECKED = Absence("Beside the caller only the first reset and step are looked at, and only with a warning.")
+SERVER = Absence("It runs in the server's own process; `serve(isolation=…)` gives it one of its own.")
+NO_PICTURES = Refusal("OpenEnv's protocol has no pictures.", RenderError, "which has no pictures")
+NO_SNAPSHOTS = Refusal("OpenEnv's protocol has no snapshots.", SnapshotError, "which has none")
+NO_ATTRIBUTES = Refusal("OpenEnv's protocol shows no attributes and calls no methods.", EnvError, "no attributes")
+PYDANTIC = Absence("An environment of OpenEnv's is typed by Pydantic models; other kinds do not exist there.")
+NO_FUNCTIONS = Refusal(
+    "A method is code, which stays where it is; a batch's `call` calls it there.", LudusError, "only data crosses"
+)
+
+REFERENCE = Place("reference", "in process", local, local_batch("serial"))
+"""What all places are compared with; not itself one of them, so that none is compared with itself."""
+
+PLACES: dict[str, Place] = {
+    one.name: one
+    for one in (
+        Place("local", "in process", local, local_batch("serial")),
+        Place("workers", "process executor", None, local_batch(Process(workers=2))),
+        *(
+            Place(
+                backend, f"isolation: {backend}", isolated(backend), isolated_batch(backend), 1 + (backend == "podman")
+            )
+            for backend in ("process", "bubblewrap", "landlock", "podman")
+        ),
+        *(
+            Place(
+                f"{way}{workers}",
+                f"{title}, {workers} worker{'s' * (workers > 1)}",
+                served(workers, way == "unix"),
+                served_batch(workers, way == "unix"),
+                2 * (workers > 1),
+                group=f"server{workers}",
+            )
+            for workers in (1, 2)
+            for way, title in (("unix", "Unix socket"), ("websocket", "WebSocket"))
+        ),
+        Place("openenv", "OpenEnv's server", stock_env, stock_batch, same_classes=False),
+    )
+}
+
+
+def note(places: tuple[str, ...], laws: tuple[str, ...], exception: Exceptional) -> None:
+    """Write down what these places have to say against these laws."""
+    for place in places:
+        for one in laws:
+            before = PLACES[place].exceptions.get(one, ())
+            PLACES[place].exceptions[one] = (*(before if isinstance(before, tuple) else (before,)), exception)
+
+
+BESIDE, SERVED = ("local", "workers"), ("unix1", "websocket1", "unix2", "websocket2")
+ISOLATED = ("process", "bubblewrap", "landlock", "podman")
+note(("openenv",), tuple(f"kind {kind}" for kind in KINDS if kind != "pydantic"), PYDANTIC)
+TOOLED = ("dataclass", "struct", "pydantic", "tools")
+note(
+    BESIDE,
+    ("actions_are_of_another_class", "actions_are_dictionaries", "a_wrong_action_is_refused"),
+    Fault("In process nothing makes an action its author's class before the environment has it.", TOOLED),
+)
+note(("local",), ("use_after_closing_is_refused",), OWN_AFFAIR)
+note(BESIDE, ("a_process_is_killed_in_a_step",), HERE)
+note(SERVED, ("a_process_is_killed_in_a_step",), SERVER)
+note(BESIDE, ("a_lie_is_found",), UNCHECKED)
