@@ -11,7 +11,7 @@ import ludus
 from ludus.benchmarks import Arena, Contestant, Report, Skipped, compare, lineup
 from ludus.core.spec import load_entry_point
 from ludus.kernels import RuleEnv
-from ludus.registry.make_vec import EXECUTORS
+from ludus.vector.executor import EXECUTORS
 
 CARTPOLE, KERNEL = "CartPole-v1", "ludus kernel"
 SIZES = (64, 256, 1024, 4096, 16384, 65536)

@@ -13,7 +13,7 @@ from ludus.benchmarks.race import Arena, Pace, Say, silent
 from ludus.benchmarks.report import Figure, Report, Skipped
 from ludus.errors import InvalidArgument, shorten
 from ludus.registry import spec
-from ludus.registry.make_vec import EXECUTORS
+from ludus.vector.executor import EXECUTORS
 
 __all__ = ["bench", "compare"]
 

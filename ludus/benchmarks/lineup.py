@@ -9,7 +9,7 @@ from pathlib import Path
 from ludus.benchmarks.contestant import Contestant
 from ludus.benchmarks.report import Skipped
 from ludus.errors import InvalidArgument, listing, shorten
-from ludus.registry.make_vec import EXECUTORS
+from ludus.vector.executor import EXECUTORS
 
 __all__ = ["PEERS", "lineup"]
 

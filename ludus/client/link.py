@@ -80,12 +80,12 @@ class SessionLink:
         """The session, which keeps its snapshots."""
         return self.session.id if self.alive else None
 
-    def move(self, source: Link, number: int) -> None:
+    def move(self, source: Link | None, number: int) -> None:
         """Go on with a session that is forked from a snapshot of another one at the same server."""
         ours, theirs = self.session, getattr(source, "session", None)
-        if theirs is None or not source.alive:
+        if source is None or theirs is None or not source.alive:
             raise SnapshotError(
-                f"restore: expected a snapshot whose session is open, got one of a session of {source.name} "
+                f"restore: expected a snapshot whose session is open, got one of a session of {self.name} "
                 "that was closed: the state went with it"
             )
         if (ours.terms.where, ours.welcome.env) != (theirs.terms.where, theirs.welcome.env):

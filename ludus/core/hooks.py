@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ludus.core.autoreset import AutoresetMode
 from ludus.core.env import ActT, Env, ObsT
 from ludus.core.step import Info, Step
-from ludus.core.wrapper import WrapActT, Wrapper, WrapObsT
+from ludus.core.wrapper import WrapActT, WrapObsT, Wrapper
 from ludus.seeding import Seed
 from ludus.spaces import Space
 
@@ -41,6 +41,7 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
     array([-0.5, -0.5])
     """
 
+    lane_fields = ("_idle",)
     calls: ClassVar[frozenset[str]] = frozenset()
     """The hooks that the methods of this class call themselves."""
     _whole: ClassVar[dict[str, bool]] = dict.fromkeys(BATCH_FORMS, False)

@@ -7,10 +7,11 @@ import numpy.typing as npt
 
 from ludus.core.step import Info
 
-__all__ = ["add_final", "info_of", "joined"]
+__all__ = ["FINAL", "add_final", "info_of", "joined"]
 
 Mask = npt.NDArray[np.bool_]
 FINAL = ("final_obs", "final_info")
+"""What autoreset in the same step tells of the episodes that are over."""
 
 
 def info_of(info: Any, lanes: Mask) -> Any:
@@ -101,9 +102,7 @@ def _merged(a: Any, of_a: Mask, b: Any, of_b: Mask) -> Any:
     same = a.shape == b.shape
     if same and a.dtype == b.dtype:
         found = a.copy()
-    elif same and {a.dtype.kind, b.dtype.kind} <= set("biufc"):
-        found = a.astype(np.result_type(a.dtype, b.dtype))
-    elif same and a.dtype.kind == b.dtype.kind and a.dtype != object:
+    elif same and (_numbers(a, b) or (a.dtype.kind == b.dtype.kind != "O")):
         found = a.astype(np.result_type(a.dtype, b.dtype))
     else:
         found = np.full(len(of_a), None, dtype=object)
@@ -112,3 +111,7 @@ def _merged(a: Any, of_a: Mask, b: Any, of_b: Mask) -> Any:
     for lane in np.flatnonzero(of_b).tolist():
         found[lane] = b[lane]
     return found
+
+
+def _numbers(a: Any, b: Any) -> bool:
+    return {a.dtype.kind, b.dtype.kind} <= set("biufc")

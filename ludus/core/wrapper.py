@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from inspect import BoundArguments, Parameter, signature
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.core.autoreset import AutoresetMode
 from ludus.core.env import ActT, Env, ObsT
+from ludus.core.fork import fork_state, lane_fields_of
 from ludus.core.info import info_of
 from ludus.core.spec import EnvSpec, WrapperSpec
 from ludus.core.step import Info, Step
@@ -42,6 +44,8 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     """
 
     _constructed: tuple[tuple[Any, ...], dict[str, Any]]
+    lane_fields: ClassVar[tuple[str, ...]] = ()
+    """The attributes of this very class that have an entry for each lane of a batch: `fork` needs to know."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Remember the arguments, whatever `__init__` does with them."""
@@ -113,6 +117,14 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
             return self.reset(options={"reset_mask": mask})
         finally:
             self.env = below
+
+    def fork(self, lanes: Sequence[int] | npt.NDArray[Any]) -> Any:
+        """This wrapper around a fork of the batch below: lane `j` goes on from where lane `lanes[j]` is."""
+        lane_fields_of(type(self))
+        below: Any = self.env
+        twin = type(self)(below.fork(lanes), **self.arguments)
+        fork_state(self, twin, lanes)
+        return twin
 
     # --- arguments, spec and text ---
 

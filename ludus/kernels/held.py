@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 __all__ = ["Held"]
@@ -13,6 +12,7 @@ Array = npt.NDArray[Any]
 class Held:
     """A copy of what some lanes have in every column.
 
+    >>> import numpy as np
     >>> columns = {"age": np.array([4, 7])}
     >>> held = Held(columns, np.array([False, True]))
     >>> columns["age"] += 1

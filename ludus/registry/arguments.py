@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 from ludus.errors import InvalidArgument, InvalidType, did_you_mean, listing, shorten
 
-__all__ = ["Creator", "Given", "check_arguments", "given_by"]
+__all__ = ["LIMITS", "NOTHING", "Creator", "Given", "check_arguments", "given_by"]
 
 NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 NOTHING: Mapping[str, Any] = {}
+LIMITS = ("max_episode_steps", "disable_env_checker")
+"""Keywords that `make` has for itself, and a batch has for each of its lanes."""
 
 
 class Given(NamedTuple):

@@ -10,7 +10,7 @@ from ludus.errors import EntryPointError, InvalidArgument, InvalidType, MissingE
 from ludus.registry.arguments import Creator, check_arguments
 from ludus.registry.ownership import owner
 from ludus.registry.shared import registry
-from ludus.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
+from ludus.wrappers import CoerceAction, OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 __all__ = ["Created", "assemble", "create", "creator_of", "finish"]
 
@@ -176,6 +176,8 @@ def _wrap(env: AnyEnv, spec: EnvSpec) -> AnyEnv:
     rest = spec.additional_wrappers
     if rest[: len(own)] == own:
         rest = rest[len(own) :]
+    if getattr(getattr(env, "action_space", None), "typed", False):
+        env = CoerceAction(env)
     if not spec.disable_env_checker:
         env = PassiveEnvChecker(env)
     if spec.order_enforce:

@@ -1,28 +1,24 @@
 """The lanes of a batch, as functions that make them: the whole lane, or the environment inside it alone."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import index
-from typing import Any
+from typing import Any, NamedTuple
 
 from ludus.core import Env, EnvSpec
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
-from ludus.registry.arguments import Creator, Given
+from ludus.registry.arguments import LIMITS, NOTHING, Creator, Given
 from ludus.registry.assembly import Created, create, finish
 from ludus.registry.isolation import isolated
 from ludus.registry.make import limited
 from ludus.registry.resolution import ResolvedSpec, resolve
 
-__all__ = ["LIMITS", "AnyEnv", "LaneMaker", "Lanes"]
+__all__ = ["AnyEnv", "LaneMaker", "Lanes"]
 
 AnyEnv = Env[Any, Any]
 WrapLane = Callable[[AnyEnv], AnyEnv]
-LIMITS = ("max_episode_steps", "disable_env_checker")
-"""Keywords that `make` has for itself, and a batch has for each of its lanes."""
 
 
-@dataclass(frozen=True, eq=False)
-class LaneMaker:
+class LaneMaker(NamedTuple):
     """Makes one lane; goes to worker processes."""
 
     resolved: ResolvedSpec
@@ -30,7 +26,7 @@ class LaneMaker:
     """That of the lane, with its time limit."""
     given: Given
     wrappers: tuple[WrapLane, ...] = ()
-    each: Mapping[str, Any] = field(default_factory=dict)
+    each: Mapping[str, Any] = NOTHING
     """Arguments of this lane alone: those that the constructor does not take are parameters of its rules."""
 
     def __call__(self) -> AnyEnv:

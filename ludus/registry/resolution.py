@@ -1,7 +1,6 @@
 """Resolution: from what somebody passes to `make` to the spec that they mean, and the isolation that it is made in."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,17 +23,17 @@ __all__ = ["ResolvedSpec", "Target", "resolve", "spec_meant"]
 Target = str | EnvSpec | Callable[..., Any]
 
 
-@dataclass(frozen=True, eq=False)
 class ResolvedSpec:
     """What is to be made, and in which isolation: decided once, and good for any number of environments."""
 
-    spec: EnvSpec
-    """With the `wall` that goes on record."""
-    demand: Demand
-    sandbox: "Sandbox | None"
-    """None: in this process."""
-    granted: bool = False
-    """Whether the wall opens for what the spec declares."""
+    def __init__(self, spec: EnvSpec, demand: Demand, sandbox: "Sandbox | None", granted: bool = False) -> None:
+        self.spec = spec
+        """With the `wall` that goes on record."""
+        self.demand = demand
+        self.sandbox = sandbox
+        """None: in this process."""
+        self.granted = granted
+        """Whether the wall opens for what the spec declares."""
 
     @cached_property
     def creator(self) -> Creator:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import AutoresetMode, EnvSpec, EpisodePlan, Info, Step
-from ludus.errors import ContractViolation, EnvError, LudusError, SessionLost, shorten
+from ludus.errors import ContractViolation, EnvError, InvalidAction, LudusError, SessionLost, shorten
 from ludus.remote.codec import ARRAYS, BatchCodec, travelling
 from ludus.remote.columns import Columns, lane_info
 from ludus.remote.link import LinkEnded
@@ -61,6 +61,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         concerned = [share for share in self._shares if mask[share.lanes].any()]
         for share in concerned:
             share.check_whole(mask)
+        self._check_each_begun(self._begun | mask)
         columns.seeded(mask, seeds)
         if seed is not None:
             self._streams = None
@@ -71,7 +72,7 @@ class ProxyVectorEnv(LaneVectorEnv):
                 raise
             self._reset(concerned, mask, seeds, rest)
         columns.ended[mask], self._begun[mask] = False, True
-        self._check_all_begun()
+        self._interrupted = False
         return self._joined(), self._infos(concerned)
 
     def _reset(self, shares: Sequence[Share], mask: Mask, seeds: list[int | None], options: Any) -> None:
@@ -98,18 +99,24 @@ class ProxyVectorEnv(LaneVectorEnv):
     def _written(self, action: Any, mask: Mask | None = None) -> list[Any]:
         """The actions of each share as data; InvalidAction before any lane moves."""
         if not self._arrays:
-            lanes, single = self._actions(action), self.single_action_space
+            lanes = self._actions(action)
             if mask is not None:  # what stays where it is may be given anything
                 valid = next(one for one, moves in zip(lanes, mask, strict=True) if moves)
                 lanes = [one if moves else valid for one, moves in zip(lanes, mask, strict=True)]
-            parts = [lanes[share.lanes] for share in self._shares]
-            shares = zip(self._shares, parts, strict=True)
-            return [share.write(single.concatenate(part, single.empty(share.count))) for share, part in shares]
+            return [share.write(self._stacked(lanes[share.lanes])) for share in self._shares]
         found = self._codec.as_array(action)
         if mask is not None and not mask.all():
             found = np.where(mask.reshape(-1, *([1] * (found.ndim - 1))), found, found[mask][:1])
         self._check_choices(found, self.action_space)
         return [share.write(found[share.lanes]) for share in self._shares]
+
+    def _stacked(self, lanes: list[Any]) -> Any:
+        """The actions of some lanes as a batch of them."""
+        single = self.single_action_space
+        try:
+            return single.concatenate(lanes, single.empty(len(lanes)))
+        except (TypeError, ValueError, KeyError) as error:
+            raise InvalidAction(f"action: expected {single!r} for each lane, got {shorten(lanes)}: {error}") from error
 
     def _stepped(self, data: list[Any], mask: Mask | None) -> Step[Any]:
         columns, moved = self._columns, [one for one in self._shares if mask is None or mask[one.lanes].any()]

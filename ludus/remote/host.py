@@ -101,6 +101,8 @@ class EnvHost:
     ) -> None:
         self.env, self.batched, self.plans = env, isinstance(env, VectorEnv), plans
         self._ordered = ordered
+        if hasattr(env, "copy"):  # what it gives is written down at once, so that it need not be the caller's own
+            env.copy = False  # type: ignore[attr-defined]
         single: Any = env
         self.space = single.single_observation_space if self.batched else env.observation_space
         self.action_space = single.single_action_space if self.batched else env.action_space
@@ -163,7 +165,10 @@ class EnvHost:
 
     def _held(self, outcome: Outcome) -> Outcome:
         """The outcome, in its space, with a reward that is a finite number and flags that are flags."""
-        observation = self.space.coerce(outcome.observation, "observation", ContractViolation)
+        try:
+            observation = self.space.coerce(outcome.observation, "observation")
+        except InvalidValue as error:
+            raise ContractViolation(str(error)) from error
         if outcome.reward is not None:
             _number(outcome.reward)
             for name in ("terminated", "truncated"):

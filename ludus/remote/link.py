@@ -29,8 +29,10 @@ class Link(Protocol):
     `LinkEnded`, or SessionLost, `alive` is false until `reopen`.
     """
 
-    name: str
-    """Of the environment, for messages."""
+    @property
+    def name(self) -> str:
+        """Of the environment, for messages."""
+        ...
 
     @property
     def alive(self) -> bool:
@@ -69,8 +71,8 @@ class Link(Protocol):
         """What a snapshot belongs to: equal as long as the other side is the same one."""
         ...
 
-    def move(self, source: "Link", number: int) -> None:
-        """Go on from a snapshot that is another link's; SnapshotError where that cannot be."""
+    def move(self, source: "Link | None", number: int) -> None:
+        """Go on from a snapshot that is another link's; SnapshotError where that cannot be, or is gone (None)."""
         ...
 
     def close(self) -> None:

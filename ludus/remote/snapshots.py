@@ -22,21 +22,12 @@ class SnapshotHandle:
     def restore(self, link: Link) -> None:
         """Bring the environment of a link to it: in place where it is that one's own, else by moving the state."""
         if link is not self.link or link.identity() != self.identity:
-            link.move(self.link if self.link.identity() == self.identity else _Gone(self.link.name), self.number)
+            link.move(self.link if self.link.identity() == self.identity else None, self.number)
             return
         try:
             link.ask(RestoreRequest(self.number), DoneReply)
         except LinkEnded as ended:
             raise ended.error(f"{link.name}.restore") from None
-
-
-class _Gone:
-    """Stands for the other side of a snapshot that ended with it."""
-
-    alive = False
-
-    def __init__(self, name: str) -> None:
-        self.name = name
 
 
 def _forget(link: Link, identity: object, number: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ludus.core import Env, EnvSpec, EpisodePlan
 from ludus.errors import InvalidArgument, RenderError, shorten
 from ludus.registry import make, make_vec
-from ludus.registry.lanes import LIMITS
+from ludus.registry.arguments import LIMITS
 from ludus.registry.resolution import resolve
 from ludus.sandbox import Deadlines
 from ludus.sandbox.environment.sandboxed_env import SandboxedEnv

@@ -4,6 +4,7 @@ Not here: how environments use them. A custom space is one class derived from `S
 """
 
 from ludus.spaces.array_space import ArraySpace
+from ludus.spaces.binding import bind_models, find_models
 from ludus.spaces.box import Box
 from ludus.spaces.codec import dumps, loads
 from ludus.spaces.description import describe, from_description, from_json, to_json
@@ -56,11 +57,13 @@ __all__ = [
     "Violation",
     "batch_differing_spaces",
     "batch_space",
+    "bind_models",
     "concatenate",
     "create_empty_array",
     "create_shared_memory",
     "describe",
     "dumps",
+    "find_models",
     "flatdim",
     "flatten",
     "flatten_space",

@@ -10,21 +10,14 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from typing import Union as TypingUnion
 
 from ludus.errors import InvalidSpace, listing, shorten
-from ludus.spaces.field_containers import DictField, ListField, TupleField, UnionField
-from ludus.spaces.field_types import (
-    BoolField,
-    ChoiceField,
-    FieldType,
-    FloatField,
-    IntField,
-    NoneField,
-    SpaceField,
-    StrField,
-)
+from ludus.spaces.container_fields import DictField, ListField, TupleField
+from ludus.spaces.field_types import FieldType, SpaceField
 from ludus.spaces.json import Json
 from ludus.spaces.models import is_model
 from ludus.spaces.scalar import SCALARS, Scalar
+from ludus.spaces.scalar_fields import BoolField, ChoiceField, FloatField, IntField, NoneField, StrField
 from ludus.spaces.space import Space, known_space
+from ludus.spaces.union_field import UnionField
 
 __all__ = ["field_type"]
 
@@ -104,8 +97,8 @@ def _unbounded(annotation: Any, path: str, seen: tuple[Any, ...]) -> FieldType:
     if origin is tuple and args:
         return TupleField([field_type(one, (), f"{path}[{i}]", seen) for i, one in enumerate(args)])
     raise InvalidSpace(
-        f"{path}: expected bool, int, float, str, bytes, None, Literal, an enum, a date or time, UUID, Decimal, Any, list, "
-        f"tuple, set, dict, a union, a model or Annotated[type, space], got {shorten(annotation)}; "
+        f"{path}: expected bool, int, float, str, bytes, None, Literal, an enum, a date or time, UUID, Decimal, Any, "
+        f"list, tuple, set, dict, a union, a model or Annotated[type, space], got {shorten(annotation)}; "
         "name its space, as in Annotated[np.ndarray, Box(…)]"
     )
 

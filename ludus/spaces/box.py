@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,10 @@ from ludus.spaces.mask import refuse_mask
 from ludus.spaces.space import Space, Violation
 
 __all__ = ["Box"]
+
+LARGE = 2**16
+"""Numbers of a value beyond which a bound that is one number is held once, and read as if repeated."""
+_BOUNDS = ("low", "high", "bounded_below", "bounded_above")
 
 Bound = float | int | np.number[Any] | Array
 
@@ -47,13 +52,33 @@ class Box(ArraySpace[Array]):
         self._shape = _box_shape(low, high, shape)
         self.low, self.bounded_below = _bound("low", low, -np.inf, self._shape, self.dtype)
         self.high, self.bounded_above = _bound("high", high, np.inf, self._shape, self.dtype)
-        if (self.low > self.high).any():
+        if (_one(self.low) > _one(self.high)).any():
             raise InvalidSpace(
                 f"Box: expected low <= high everywhere, got low={shorten(self.low)}, high={shorten(self.high)}"
             )
         super().__init__(self._shape, self.dtype, seed)
         self._reprs: tuple[str, str] | None = None
         self._plan: tuple[Any, ...] | None = None
+
+    @property
+    def _is_uniform(self) -> bool:
+        """Whether each bound is one number, held once: so are those of large boxes that were given so."""
+        return self.low.size > 1 and not any(self.low.strides) and not any(self.high.strides)
+
+    def __getstate__(self) -> dict[str, Any]:
+        shared = {name: one for name in _BOUNDS if _is_repeated(one := getattr(self, name))}
+        return {
+            **vars(self),
+            **{name: _one(one).copy() for name, one in shared.items()},
+            "_shared": list(shared),
+            "_plan": None,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        shared = state.pop("_shared")
+        vars(self).update(state)
+        for name in shared:
+            setattr(self, name, np.broadcast_to(state[name], self._shape))
 
     def arguments(self) -> dict[str, Any]:
         """The bounds (infinity where there is none), the shape and the dtype."""
@@ -85,6 +110,10 @@ class Box(ArraySpace[Array]):
     def _make_plan(self) -> tuple[Any, ...]:
         """What does not change between samples: which elements have which interval, and their ends as doubles."""
         below, above = self.bounded_below, self.bounded_above
+        if self._is_uniform and below.all() and above.all():
+            high = _one(self.high) if self.dtype.kind == "f" else _one(self.high).astype("int64") + 1
+            self._plan = ("uniform", float(_one(self.low).flat[0]), float(high.flat[0]))
+            return self._plan
         high = self.high if self.dtype.kind == "f" else self.high.astype("int64") + 1
         low64, high64 = self.low.astype(np.float64), high.astype(np.float64)
         if below.all() and above.all():
@@ -157,10 +186,18 @@ class Box(ArraySpace[Array]):
 
     def flat_space(self) -> Box:
         """A box of one row with the same bounds."""
+        if self._is_uniform:
+            return self._of_shape((self.low.size,))
         return Box(self.low.flatten(), self.high.flatten(), dtype=self.dtype)
+
+    def _of_shape(self, shape: tuple[int, ...], seed: np.random.Generator | None = None) -> Box:
+        found = self.arguments()
+        return Box(found["low"], found["high"], shape, self.dtype, seed)
 
     def batch(self, n: int) -> Box:
         """A box with a leading axis of `n`."""
+        if self._is_uniform:
+            return self._of_shape((n, *self._shape), copy_generator(self.np_random))
         repeats = (n,) + (1,) * self.low.ndim
         return Box(
             np.tile(self.low, repeats),
@@ -179,7 +216,7 @@ class Box(ArraySpace[Array]):
         """Nested arrays of numbers; one range for all elements where they share it."""
         leaf: dict[str, Any] = {"type": {"f": "number", "b": "boolean"}.get(self.dtype.kind, "integer")}
         if self.dtype.kind != "b" and self.low.size:
-            low, high = self.low.min(), self.high.max()
+            low, high = _one(self.low).min(), _one(self.high).max()
             number = float if self.dtype.kind == "f" else int  # not .item(): that leaves a longdouble as it is
             leaf |= {} if np.isinf(low) else {"minimum": number(low)}
             leaf |= {} if np.isinf(high) else {"maximum": number(high)}
@@ -192,8 +229,8 @@ class Box(ArraySpace[Array]):
             isinstance(other, Box)
             and self._shape == other._shape
             and self.dtype == other.dtype
-            and np.allclose(self.low, other.low)
-            and np.allclose(self.high, other.high)
+            and _are_close(self.low, other.low)
+            and _are_close(self.high, other.high)
         )
 
     def __repr__(self) -> str:
@@ -202,8 +239,24 @@ class Box(ArraySpace[Array]):
         return f"Box({self._reprs[0]}, {self._reprs[1]}, {self._shape}, {self.dtype})"
 
 
+def _one(bound: Array) -> Array:
+    """A bound with every length 1 where it is one number for all, else as it is."""
+    return bound[(slice(1),) * bound.ndim] if _is_repeated(bound) else bound
+
+
+def _is_repeated(bound: Array) -> bool:
+    return bound.size > 1 and not any(bound.strides)
+
+
+def _are_close(bound: Array, other: Array) -> bool:
+    if _is_repeated(bound) and _is_repeated(other):
+        bound, other = _one(bound), _one(other)
+    return np.allclose(bound, other)
+
+
 def _outer(bound: Array, finite: Array, infinity: float) -> Any:
     """A bound as the constructor takes it: one number where all are equal."""
+    bound, finite = (_one(bound), _one(finite)) if _is_repeated(bound) else (bound, finite)
     if not finite.all() and bound.dtype.kind != "f":
         bound = np.where(finite, bound.astype(object), infinity)
     if bound.dtype.kind == "b":  # the constructor takes 0 and 1, not False and True
@@ -214,6 +267,7 @@ def _outer(bound: Array, finite: Array, infinity: float) -> Any:
 
 
 def _short(bound: Array) -> str:
+    bound = _one(bound)
     uniform = bound.size != 0 and bound.min() == bound.max()
     return str(bound.min()) if uniform else str(bound)
 
@@ -254,6 +308,10 @@ def is_real(x: object) -> bool:
 
 def _bound(name: str, value: Any, infinity: float, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Array, Array]:
     """A bound as an array of the space's dtype, and where it is finite."""
+    if is_real(value) and prod(shape) > LARGE:
+        lengths = (1,) * len(shape)
+        array, finite = _bound(name, np.full(lengths, value), infinity, lengths, dtype)
+        return np.broadcast_to(array, shape), np.broadcast_to(finite, shape)
     if is_real(value):
         array: Array = np.full(shape, value)
     elif isinstance(value, np.ndarray) and (value.dtype.kind in "fiub" or all(map(is_real, value.flat))):

@@ -1,4 +1,4 @@
-"""Field types: what a model's annotation says of a value, one class for each kind; containers are in `field_containers`.
+"""Field types: what a model's annotation says of a value, one class for each kind.
 
 A field type answers three questions of a value: is it one (`validate`), can it be made one (`coerce`, which takes what
 JSON or another class has in its place), and how is it written (`encode`). `native` says the same to msgspec, which does
@@ -8,49 +8,24 @@ the work wherever it can; the methods here decide, and explain, whenever msgspec
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from enum import Enum
 from functools import cached_property
-from math import inf, isfinite
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Any
 
-import numpy as np
-
-from ludus.errors import CodecError, InvalidSpace, InvalidValue, shorten
-from ludus.spaces.array_space import dtype_limits, plain_from_array
-from ludus.spaces.box import Box
-from ludus.spaces.discrete import Discrete
+from ludus.errors import CodecError, InvalidValue, shorten
 from ludus.spaces.scalar import SCALARS, Scalar
 from ludus.spaces.space import ODD_ERRORS, Space, Violation
-from ludus.spaces.text import Text, is_unicode
 
-if TYPE_CHECKING:
-    from ludus.spaces.compiled import Hooks
-
-__all__ = [
-    "BoolField",
-    "ChoiceField",
-    "FieldType",
-    "FloatField",
-    "IntField",
-    "NoneField",
-    "SpaceField",
-    "StrField",
-    "Test",
-]
+__all__ = ["FieldType", "SpaceField", "Test", "held_by"]
 
 Test = Callable[[Any], bool]
-MOST_CHOICES = 2**16
-"""Bounded integers with at most this many values are sampled from `Discrete`; wider ones from an integer `Box`."""
-LEAST_INT, MOST_INT = -(2**63), 2**63 - 1
-LARGEST_FLOAT = float(np.finfo(np.float64).max)
-NAMED_FLOATS = {"NaN": float("nan"), "Infinity": inf, "-Infinity": -inf}
 
 
 class FieldType:
     """What a field may hold.
 
-    >>> IntField(0, 9).validate(12, "count")
-    [Violation(path='count', expected='an int from 0 to 9', got='12')]
+    >>> from ludus.spaces import Discrete
+    >>> SpaceField(Discrete(9)).validate(12, "count")
+    [Violation(path='count', expected='Discrete(9)', got='12')]
     """
 
     kind: str
@@ -95,16 +70,23 @@ class FieldType:
 
     @property
     def category(self) -> str | None:
-        """What msgspec tells options of a union apart by; None where it does not know the type, and asks us."""
+        """What msgspec tells options of a union apart by; None where it does not know the type, and leaves it to us."""
         return self.kind
 
-    def native(self, hooks: Hooks) -> Any:
-        """The type by which msgspec takes no more than `quick` does, but for what `retest` refuses."""
-        return hooks.type_of(self)
+    def native(self, *, strict: bool) -> Any:
+        """The type by which msgspec takes a value as it is when `strict`, else its plain form too.
 
-    def retest(self, strict: bool) -> Test | None:
+        It may take more, which `retest` or `finisher` refuse; `Any` leaves all to them.
+        """
+        return Any
+
+    def retest(self, *, strict: bool) -> Test | None:
         """What must hold beside `native`: of a value as it came when `strict`, and else of what msgspec made of it."""
-        del strict
+        return self.fits if strict and self.category is None else None
+
+    def finisher(self) -> Callable[[Any], Any] | None:
+        """What makes the value of what msgspec made of it, or raises; None where that is the value already."""
+        return self.quick if self.category is None else None
 
     def read(self, x: Any) -> Any:
         """The sampling space's value of a valid value."""
@@ -138,404 +120,8 @@ class FieldType:
         return self.kind
 
 
-class NoneField(FieldType):
-    """None, written as null."""
-
-    kind = "none"
-
-    @cached_property
-    def space(self) -> Space[Any]:
-        """One value."""
-        return Discrete(1)
-
-    def validate(self, x: Any, path: str) -> list[Violation]:
-        """None alone."""
-        return [] if x is None else [Violation(path, "None", shorten(x))]
-
-    def native(self, hooks: Hooks) -> Any:
-        """None."""
-        return None
-
-    def read(self, x: Any) -> Any:
-        """The only one."""
-        return 0
-
-    def build(self, value: Any) -> Any:
-        """None."""
-        return None
-
-    def encode(self, x: Any, *, binary: bool) -> Any:
-        """Null."""
-        return None
-
-    def json_schema(self) -> dict[str, Any]:
-        """Null."""
-        return {"type": "null"}
-
-    def __repr__(self) -> str:
-        return "None"
-
-
-class BoolField(FieldType):
-    """`bool`; no number stands for it."""
-
-    kind = "bool"
-
-    @cached_property
-    def space(self) -> Space[Any]:
-        """Two values."""
-        return Discrete(2)
-
-    def validate(self, x: Any, path: str) -> list[Violation]:
-        """True or False."""
-        return [] if isinstance(x, bool) else [Violation(path, "bool", shorten(x))]
-
-    def native(self, hooks: Hooks) -> Any:
-        """`bool`."""
-        return bool
-
-    def build(self, value: Any) -> Any:
-        """A Python bool."""
-        return bool(value)
-
-    def encode(self, x: Any, *, binary: bool) -> Any:
-        """Itself."""
-        return x
-
-    def json_schema(self) -> dict[str, Any]:
-        """Boolean."""
-        return {"type": "boolean"}
-
-
-class IntField(FieldType):
-    """`int` between two ends, of 64 bits where they are not named; a float that is whole stands for it, a bool does not.
-
-    Where the annotation names a space, the number is held to that.
-    """
-
-    kind = "int"
-
-    def __init__(self, low: int | None = None, high: int | None = None, named: Space[Any] | None = None) -> None:
-        self.low, self.high, self.named = low, high, named
-        if not LEAST_INT <= self._low <= self._high <= MOST_INT:
-            raise InvalidSpace(f"expected an int of 64 bits with low <= high, got {low} to {high}")
-
-    @property
-    def _low(self) -> int:
-        return LEAST_INT if self.low is None else self.low
-
-    @property
-    def _high(self) -> int:
-        return MOST_INT if self.high is None else self.high
-
-    @cached_property
-    def space(self) -> Space[Any]:
-        """The named one; `Discrete` where there are few values, else an integer `Box`."""
-        if self.named is not None:
-            return self.named
-        if self.low is not None and self.high is not None and self.high - self.low < MOST_CHOICES:
-            return Discrete(self.high - self.low + 1, start=self.low)
-        ends = -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
-        return Box(*ends, shape=(), dtype=np.int64)
-
-    def validate(self, x: Any, path: str) -> list[Violation]:
-        """The type, then the range."""
-        if not isinstance(x, int) or isinstance(x, bool):
-            return [Violation(path, repr(self) if self.named is None else f"int, {self.named!r}", shorten(x))]
-        if self.named is not None:
-            return _held_by(self.named, self.read(x), path)
-        if self._low <= x <= self._high:
-            return []
-        bounded = self.low is not None or self.high is not None
-        return [Violation(path, repr(self) if bounded else "an int of 64 bits", shorten(x))]
-
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
-        """A whole float as the int it is, and NumPy's integers."""
-        if (isinstance(x, float) and x.is_integer()) or isinstance(x, np.integer):
-            x = int(x)
-        return super().coerce(x, path, problems)
-
-    def native(self, hooks: Hooks) -> Any:
-        """`int` between the ends."""
-        import msgspec
-
-        ends = self._ends
-        return hooks.type_of(self) if ends is None else Annotated[int, msgspec.Meta(ge=ends[0], le=ends[1])]
-
-    @property
-    def category(self) -> str | None:
-        """An int, unless it is held to a space that is more than two ends."""
-        return None if self._ends is None else self.kind
-
-    @property
-    def _ends(self) -> tuple[int, int] | None:
-        return (self._low, self._high) if self.named is None else _whole_ends(self.named)
-
-    def read(self, x: Any) -> Any:
-        """A number of the space's type."""
-        return _as_held(self.space, x)
-
-    def build(self, value: Any) -> Any:
-        """A Python int."""
-        return int(value)
-
-    def encode(self, x: Any, *, binary: bool) -> Any:
-        """Itself."""
-        return x if type(x) is int else int(x)
-
-    def arguments(self) -> list[Any]:
-        """The ends, or the space."""
-        return [self.kind, self.low, self.high] if self.named is None else [self.kind, self.named]
-
-    def __repr__(self) -> str:
-        if self.named is not None:
-            return repr(self.named)
-        if self.low is None and self.high is None:
-            return "int"
-        if self.low is None or self.high is None:
-            return f"an int of at {'most' if self.low is None else 'least'} {self._high if self.low is None else self.low}"
-        return f"an int from {self.low} to {self.high}"
-
-
-class FloatField(FieldType):
-    """`float` between two ends, both included; NaN is in none. An int stands for it, a bool does not."""
-
-    kind = "float"
-
-    def __init__(self, low: float = -inf, high: float = inf, named: Space[Any] | None = None) -> None:
-        self.low, self.high, self.named = float(low), float(high), named
-        if not self.low <= self.high:
-            raise InvalidSpace(f"expected a float with low <= high, got {low} to {high}")
-
-    @cached_property
-    def space(self) -> Space[Any]:
-        """The named one, or a `Box` of one double."""
-        return Box(self.low, self.high, shape=(), dtype=np.float64) if self.named is None else self.named
-
-    def validate(self, x: Any, path: str) -> list[Violation]:
-        """The type, then the range."""
-        if not isinstance(x, int | float) or isinstance(x, bool):
-            return [Violation(path, repr(self) if self.named is None else f"float, {self.named!r}", shorten(x))]
-        if abs(x) > LARGEST_FLOAT and abs(x) != inf:
-            return [Violation(path, repr(self), shorten(x))]
-        if self.named is not None:
-            return _held_by(self.named, self.read(x), path)
-        return [] if self.low <= x <= self.high else [Violation(path, repr(self), shorten(x))]
-
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
-        """An int as a float, NumPy's numbers, and infinities by the name that JSON has for them."""
-        if isinstance(x, str):
-            x = NAMED_FLOATS.get(x, x)
-        elif isinstance(x, np.integer | np.floating):
-            x = float(x)
-        before = len(problems)
-        x = super().coerce(x, path, problems)
-        return x if len(problems) > before else float(x)
-
-    def fits_exactly(self, x: Any) -> bool:
-        """A float; an int is one of another type."""
-        return isinstance(x, float) and self.fits(x)
-
-    def quick(self, x: Any) -> Any:
-        """As a float."""
-        return float(super().quick(x))
-
-    @property
-    def category(self) -> str | None:
-        """A float, unless it is held to a space that is no box."""
-        return None if self._ends is None else self.kind
-
-    @property
-    def _ends(self) -> tuple[float, float] | None:
-        return (self.low, self.high) if self.named is None else _float_ends(self.named)
-
-    def native(self, hooks: Hooks) -> Any:
-        """`float` between the ends; msgspec's bounds must be finite, and the lower one keeps NaN out."""
-        import msgspec
-
-        ends = self._ends
-        if ends is None:
-            return hooks.type_of(self)
-        least = max(ends[0], -LARGEST_FLOAT)
-        most = {} if ends[1] == inf else {"le": max(ends[1], -LARGEST_FLOAT)}
-        return Annotated[float, msgspec.Meta(ge=min(least, LARGEST_FLOAT), **most)]
-
-    def read(self, x: Any) -> Any:
-        """A number of the space's type."""
-        return _as_held(self.space, x)
-
-    def build(self, value: Any) -> Any:
-        """A Python float."""
-        return float(value)
-
-    def encode(self, x: Any, *, binary: bool) -> Any:
-        """Itself; infinities by name in JSON, which has no other way."""
-        x = float(x)
-        return x if binary or isfinite(x) else plain_from_array(np.asarray(x))
-
-    def arguments(self) -> list[Any]:
-        """The ends, or the space."""
-        return [self.kind, self.low, self.high] if self.named is None else [self.kind, self.named]
-
-    def __repr__(self) -> str:
-        if self.named is not None:
-            return repr(self.named)
-        return "float" if (self.low, self.high) == (-inf, inf) else f"a float from {self.low} to {self.high}"
-
-
-class StrField(FieldType):
-    """`str` of some lengths, with no limit where none is named; half a surrogate pair, which no message carries, is none."""
-
-    kind = "str"
-
-    def __init__(self, least: int = 0, most: int | None = None, named: Space[Any] | None = None) -> None:
-        self.least, self.most, self.named = least, most, named
-        if not 0 <= least <= (least if most is None else most):
-            raise InvalidSpace(f"expected text with 0 <= min_length <= max_length, got {least} and {most}")
-
-    @cached_property
-    def space(self) -> Space[Any]:
-        """The named one, or text of any characters."""
-        return Text(self.most, min_length=self.least, charset=None) if self.named is None else self.named
-
-    def validate(self, x: Any, path: str) -> list[Violation]:
-        """The type, then the length and characters."""
-        if not isinstance(x, str):
-            return [Violation(path, repr(self) if self.named is None else f"str, {self.named!r}", shorten(x))]
-        return self.space.validate(x, path)
-
-    def native(self, hooks: Hooks) -> Any:
-        """`str` of the lengths."""
-        import msgspec
-
-        if self.named is not None or not (self.least or self.most is not None):
-            return str
-        return Annotated[str, msgspec.Meta(min_length=self.least, max_length=self.most)]
-
-    def retest(self, strict: bool) -> Test | None:
-        """That it can be written, or is in the named space."""
-        del strict
-        return is_unicode if self.named is None else self.named.contains
-
-    def encode(self, x: Any, *, binary: bool) -> Any:
-        """Itself."""
-        return x if type(x) is str else str.__str__(x)
-
-    def json_schema(self) -> dict[str, Any]:
-        """A string with the lengths that were named."""
-        if self.named is not None:
-            return self.named.json_schema()
-        least = {"minLength": self.least} if self.least else {}
-        return {"type": "string"} | least | ({} if self.most is None else {"maxLength": self.most})
-
-    def arguments(self) -> list[Any]:
-        """The lengths, or the space."""
-        return [self.kind, self.least, self.most] if self.named is None else [self.kind, self.named]
-
-    def __repr__(self) -> str:
-        return "str" if self.named is None else repr(self.named)
-
-
-class ChoiceField(FieldType):
-    """One of several constants, as `Literal` and enums have them; written by their value."""
-
-    kind = "choice"
-
-    def __init__(self, values: Iterable[Any], enum: type[Enum] | None = None) -> None:
-        self.values, self.enum = list(values), enum
-        self.written = [_written(one) for one in self.values]
-        self._places = {(type(one), one): place for place, one in reversed(list(enumerate(self.values)))}
-        self._by_writing = {(type(one), one): place for place, one in reversed(list(enumerate(self.written)))}
-        if not self.values:
-            raise InvalidSpace("expected at least one constant to choose from, got none")
-
-    @cached_property
-    def space(self) -> Space[Any]:
-        """The places of the constants."""
-        return Discrete(len(self.values))
-
-    def _place(self, x: Any) -> int | None:
-        try:
-            return self._places.get((type(x), x))
-        except TypeError:  # it has no hash, as constants have
-            return None
-
-    def validate(self, x: Any, path: str) -> list[Violation]:
-        """Equal to one of the constants, and of its type."""
-        return [] if self.fits(x) else [Violation(path, f"one of {shorten(self.values)}", shorten(x))]
-
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
-        """The constant, by itself or as it is written; a member of another enum by its value."""
-        if self.fits(x):
-            return x
-        plain = _written(x)
-        try:
-            place = self._by_writing.get((type(plain), plain))
-        except TypeError:
-            place = None
-        if place is None:
-            problems.append(Violation(path, f"one of {shorten(self.written)}", shorten(x)))
-            return x
-        return self.values[place]
-
-    @cached_property
-    def category(self) -> str | None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Ints or text, where all are, and an enum has no rules of its own."""
-        kinds = {type(one) for one in self.written}
-        if len(kinds) > 1 or not kinds <= {int, str} or len(self._by_writing) < len(self.values):
-            return None
-        if self.enum is not None and (_has_rules(self.enum) or any(_written(one) != one.value for one in self.enum)):
-            return None
-        return "int" if kinds == {int} else "str"
-
-    def native(self, hooks: Hooks) -> Any:
-        """The enum, or `Literal`, where msgspec has one that is as strict."""
-        if self.category is None:
-            return hooks.type_of(self)
-        return Literal[tuple(self.values)] if self.enum is None else self.enum  # type: ignore[return-value]
-
-    def fits(self, x: Any) -> bool:
-        """Equal to one of the constants, and of its type."""
-        return self._place(x) is not None
-
-    def quick(self, x: Any) -> Any:
-        """By itself or as it is written."""
-        problems: list[Violation] = []
-        value = self.coerce(x, "", problems)
-        if problems:
-            raise ValueError
-        return value
-
-    def retest(self, strict: bool) -> Test | None:
-        """That it is the constant itself, which msgspec takes by its value too."""
-        return self.fits if strict else None
-
-    def read(self, x: Any) -> Any:
-        """The place of the constant."""
-        return self._place(x)
-
-    def build(self, value: Any) -> Any:
-        """The constant at that place."""
-        return self.values[int(value)]
-
-    def encode(self, x: Any, *, binary: bool) -> Any:
-        """The constant; an enum's value."""
-        return _written(x)
-
-    def json_schema(self) -> dict[str, Any]:
-        """An enumeration."""
-        return {"enum": self.written}
-
-    def arguments(self) -> list[Any]:
-        """The constants as written."""
-        return [self.kind, self.written]
-
-    def __repr__(self) -> str:
-        return f"one of {shorten(self.written)}"
-
-
 class SpaceField(FieldType):
-    """A value of a space: a model inside another, data of no fixed form, a date, or what `Annotated[T, space]` names."""
+    """A value of a space: a model inside another, data of no fixed form, a date, what `Annotated[T, space]` names."""
 
     kind = "value"
 
@@ -544,13 +130,12 @@ class SpaceField(FieldType):
 
     def validate(self, x: Any, path: str) -> list[Violation]:
         """As the space says."""
-        return _held_by(self.space, x, path)
+        return held_by(self.space, x, path)
 
     def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
         """The value, or the one that is written so."""
-        inner = getattr(self.space, "coerce_fields", None)
-        if inner is not None:
-            return inner(x, path, problems)
+        if self.record is not None:
+            return self.record.coerce_fields(x, path, problems)
         try:
             return self.take(x, path)
         except (CodecError, InvalidValue):
@@ -574,22 +159,41 @@ class SpaceField(FieldType):
 
     def quick(self, x: Any) -> Any:
         """The value, or the one that is written so."""
-        quick = getattr(self.space, "quick", None)
-        return self.take(x) if quick is None else quick(x)
+        return self.take(x) if self.record is None else self.record.quick(x)
+
+    @property
+    def record(self) -> Any:
+        """The space, where it is a record."""
+        return self.space if hasattr(self.space, "coerce_fields") else None
 
     @property
     def category(self) -> str | None:
-        """Text, which is how msgspec writes dates and their like."""
+        """An object, of a record; text, which is how msgspec writes dates and their like."""
+        if self.record is not None:
+            return "dict"
         space = self.space
-        known = isinstance(space, Scalar) and space.kind != "decimal"
-        return "str" if known and (space.min_length, space.max_length) == (0, None) else None
+        if not isinstance(space, Scalar) or space.kind == "decimal":
+            return None
+        return "str" if (space.min_length, space.max_length) == (0, None) else None
 
-    def native(self, hooks: Hooks) -> Any:
-        """The type itself, where msgspec knows it."""
-        if self.category is None or not isinstance(self.space, Scalar):
-            return hooks.type_of(self)
-        hooks.has_scalars = True
-        return SCALARS[self.space.kind]
+    def native(self, *, strict: bool) -> Any:
+        """The record's own type, or the type itself where msgspec knows it, of plain data."""
+        if self.category is None or strict:
+            return Any
+        return self.record.compiled.type if self.record is not None else SCALARS[self.space.kind]  # type: ignore[attr-defined]
+
+    def retest(self, *, strict: bool) -> Test | None:
+        """That it is in the space."""
+        if not strict:
+            return None
+        return self.space.contains if self.record is not None else self.fits
+
+    def finisher(self) -> Callable[[Any], Any] | None:
+        """Makes a record of what msgspec made of its fields, and takes what msgspec does not know."""
+        if self.record is None:
+            return super().finisher()
+        made, read = self.record.compiled.type, self.record.compiled.read
+        return lambda x: read(x) if type(x) is made else x
 
     def encode(self, x: Any, *, binary: bool) -> Any:
         """As the space writes it."""
@@ -603,46 +207,9 @@ class SpaceField(FieldType):
         return repr(self.space)
 
 
-def _held_by(space: Space[Any], x: Any, path: str) -> list[Violation]:
+def held_by(space: Space[Any], x: Any, path: str) -> list[Violation]:
     """The violations of a space, whose own code may stumble over what it did not expect."""
     try:
         return space.validate(x, path)
     except ODD_ERRORS as error:
         return [Violation(path, repr(space), f"{shorten(x)} ({type(error).__name__}: {error})")]
-
-
-def _as_held(space: Space[Any], x: Any) -> Any:
-    """A number as a box holds it; one that its dtype cannot hold stays as it is, for the box to refuse."""
-    if not isinstance(space, Box):
-        return x
-    least, most = dtype_limits(space.dtype)
-    held = least <= x <= most or x in (inf, -inf) or x != x
-    return np.asarray(x, dtype=space.dtype) if held else x
-
-
-def _written(constant: Any) -> Any:
-    """A constant as plain data: an enum by its value, or by its name where the value is no plain data."""
-    if not isinstance(constant, Enum):
-        return constant
-    return constant.value if isinstance(constant.value, bool | int | float | str) else constant.name
-
-
-def _has_rules(enum: type[Enum]) -> bool:
-    """Whether an enum looks values up by code of its own, which would take what is not one of its members."""
-    return "_missing_" in {name for kind in enum.__mro__ if kind.__module__ != "enum" for name in vars(kind)}
-
-
-def _whole_ends(space: Space[Any]) -> tuple[int, int] | None:
-    """The ends of a space of whole numbers, where that is all it asks for."""
-    if type(space) is Discrete:
-        return int(space.start), int(space.start + space.n - 1)
-    if type(space) is Box and space.dtype.kind in "iu" and space.dtype != np.uint64:
-        return int(space.low[()]), int(space.high[()])
-    return None
-
-
-def _float_ends(space: Space[Any]) -> tuple[float, float] | None:
-    """The ends of a box of one float."""
-    if type(space) is Box and space.dtype.kind == "f" and space.dtype.itemsize <= 8:
-        return float(space.low[()]), float(space.high[()])
-    return None

@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import MISSING, field, is_dataclass, make_dataclass
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import fields as dataclass_fields
+from enum import Enum
 from inspect import Parameter, signature
 from types import MemberDescriptorType
 from typing import Any, NamedTuple, get_args, get_type_hints
@@ -17,7 +18,6 @@ __all__ = [
     "NO_DEFAULT",
     "ModelField",
     "StandIn",
-    "constructor",
     "field_names",
     "fields_of",
     "is_model",
@@ -25,6 +25,8 @@ __all__ = [
     "model_fields",
     "runs_code",
     "standin_model",
+    "takes_positions",
+    "written",
 ]
 
 NO_DEFAULT: Any = type("NoDefault", (), {"__repr__": lambda _: "no default"})()
@@ -120,16 +122,15 @@ def _pydantic_field(name: str, info: Any) -> ModelField:
     return ModelField(info.annotation, tuple(info.metadata), keyword, default, factory)
 
 
-def constructor(model: Any, keywords: Mapping[str, str]) -> Callable[[tuple[Any, ...]], Any]:
-    """Makes an instance out of the fields' values in order: by position where the constructor takes them so."""
-    names = tuple(keywords.values())
+def takes_positions(model: Any, names: tuple[str, ...]) -> bool:
+    """Whether a model's constructor takes the fields by position, in order."""
     try:
         taken = list(signature(model).parameters.values())[: len(names)]
     except (TypeError, ValueError):
-        taken = []
-    if tuple(one.name for one in taken) == names and all(one.kind is Parameter.POSITIONAL_OR_KEYWORD for one in taken):
-        return lambda values: model(*values)
-    return lambda values: model(**dict(zip(names, values, strict=True)))
+        return False
+    return tuple(one.name for one in taken) == names and all(
+        one.kind is Parameter.POSITIONAL_OR_KEYWORD for one in taken
+    )
 
 
 def is_shareable(default: Any) -> bool:
@@ -149,13 +150,29 @@ class StandIn:
         kind, names = type(other), field_names(type(self))
         if kind.__name__ != type(self).__name__ or field_names(kind) != names:
             return NotImplemented
-        return all(same_data(getattr(self, name), getattr(other, name)) for name in names or ())
+        return all(same_data(_plain(getattr(self, name)), _plain(getattr(other, name))) for name in names or ())
 
     __hash__ = None  # type: ignore[assignment]  # its fields may change
 
 
+def _plain(value: Any) -> Any:
+    """A value with the members of enums as they are written: whoever has no such class has them so."""
+    if isinstance(value, Enum):
+        return written(value)
+    if isinstance(value, list | tuple):
+        return type(value)(map(_plain, value)) if not hasattr(value, "_fields") else value
+    return {_plain(key): _plain(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def written(constant: Any) -> Any:
+    """A constant as plain data: an enum by its value, or by its name where the value is no plain data."""
+    if not isinstance(constant, Enum):
+        return constant
+    return constant.value if isinstance(constant.value, bool | int | float | str) else constant.name
+
+
 def standin_model(name: str, fields: Mapping[str, Callable[[], Any] | None]) -> type:
-    """A dataclass that stands for a model that is elsewhere, with the fields of that name and what makes their defaults.
+    """A dataclass that stands for a model elsewhere: its fields by name, and what makes their defaults.
 
     Its instances equal those of any class of the same name with the same fields, the author's own too.
 

@@ -1,47 +1,35 @@
 """`Record`: typed values. A dataclass, msgspec Struct or Pydantic model is a space like any other."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from copy import copy, deepcopy
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, partial
 from keyword import iskeyword
-from typing import Any, NamedTuple
+from typing import Any
 
 from ludus.errors import CodecError, InvalidSpace, InvalidValue, shorten
 from ludus.spaces.annotations import field_type
-from ludus.spaces.compiled import Compiled, getter
+from ludus.spaces.compiled import Compiled, Construct, getter
 from ludus.spaces.composite import Composite
+from ludus.spaces.defaults import Default, described_default, model_default
 from ludus.spaces.dict import Dict
-from ludus.spaces.field_containers import UnionField, field_from_arguments
-from ludus.spaces.field_types import FieldType, NoneField
+from ludus.spaces.field_description import field_from_arguments
+from ludus.spaces.field_types import FieldType
 from ludus.spaces.mask import exclusive
 from ludus.spaces.models import (
     NO_DEFAULT,
-    ModelField,
     StandIn,
-    constructor,
-    is_shareable,
     model_fields,
     runs_code,
     standin_model,
+    takes_positions,
 )
 from ludus.spaces.space import Space, Violation, same_data
 
-__all__ = ["Default", "Record"]
+__all__ = ["Record"]
 
 LONGEST_ORIGIN = 1024
 """Characters of the place of a model in a description."""
-
-
-class Default(NamedTuple):
-    """How a field that need not be given is filled in."""
-
-    make: Callable[[], Any]
-    data: Any
-    """The default as plain data; `NO_DEFAULT` where it is another each time, so that only the model can make it."""
 
 
 class Record(Composite[Any]):
@@ -59,10 +47,9 @@ class Record(Composite[Any]):
     Move(direction='left', steps=1)
     >>> space.coerce({"direction": "right"})
     Move(direction='right', steps=1)
-    >>> space.coerce(Move("up", 9), "action")
+    >>> space.coerce(Move("up"), "action")
     Traceback (most recent call last):
-    ludus.errors.InvalidValue: action.direction: expected one of ['left', 'right'], got 'up'; \
-action.steps: expected Discrete(4, start=1), got 9
+    ludus.errors.InvalidValue: action.direction: expected one of ['left', 'right'], got 'up'
     """
 
     def __init__(self, model: type, seed: Any = None, *, seen: tuple[Any, ...] = ()) -> None:
@@ -72,14 +59,19 @@ action.steps: expected Discrete(4, start=1), got 9
             one: field_type(field.annotation, field.metadata, f"{name}.{one}", (*seen, model))
             for one, field in found.items()
         }
-        defaults = {one: _default(fields, one, field) for one, field in found.items()}
+        defaults = {one: model_default(fields, one, field) for one, field in found.items()}
         keywords = {one: field.keyword for one, field in found.items()}
         self._set(model, name, fields, {one: default for one, default in defaults.items() if default}, keywords)
         self.origin = f"{model.__module__}:{model.__qualname__}"
         super().__init__(None, None, seed)
 
     def _set(
-        self, model: type, name: str, fields: dict[str, FieldType], defaults: dict[str, Default], keywords: dict[str, str]
+        self,
+        model: type,
+        name: str,
+        fields: dict[str, FieldType],
+        defaults: dict[str, Default],
+        keywords: dict[str, str],
     ) -> None:
         if not fields:
             raise InvalidSpace(f"Record({name}): expected a model with fields, got none")
@@ -87,27 +79,20 @@ action.steps: expected Discrete(4, start=1), got 9
         self.origin: str | None = None
         """Where the model is, as `module:Class`; nobody is led there by a description."""
         self._keywords = keywords
-        self._values = getter(tuple(fields))
         self._compiled: Compiled | None = None
-        self._make: Callable[[tuple[Any, ...]], Any] | None = None
-        self._retests = False
 
     # --- description ---
 
     def arguments(self) -> dict[str, Any]:
-        """The model's name and place, and the type and default of each field: all a stranger needs, none of the code."""
-        fields = [[name, field.arguments(), self._described(name)] for name, field in self.fields.items()]
+        """The model's name and place, and each field's type and default: all a stranger needs, none of the code."""
+        fields = [
+            [name, field.arguments(), self.defaults[name].described if name in self.defaults else []]
+            for name, field in self.fields.items()
+        ]
         return {"name": self.name, "model": self.origin, "fields": fields}
 
-    def _described(self, name: str) -> list[Any] | None:
-        """No default, one as data, or None for one that is made anew each time."""
-        default = self.defaults.get(name)
-        if default is None:
-            return []
-        return None if default.data is NO_DEFAULT else [default.data]
-
     @classmethod
-    def from_arguments(cls, arguments: dict[str, Any]) -> Record:
+    def from_arguments(cls, arguments: dict[str, Any]) -> "Record":
         """A record of a class made for the occasion, with the same fields and defaults; `bind` puts the real one in."""
         name, fields = arguments.get("name"), arguments.get("fields")
         if not isinstance(name, str) or not _is_name(name) or not isinstance(fields, list):
@@ -121,24 +106,37 @@ action.steps: expected Discrete(4, start=1), got 9
             if not isinstance(key, str) or not _is_name(key) or key in types:
                 raise CodecError(f"{name}: expected fields of different names, got {shorten(key)}")
             types[key] = field_from_arguments(described)
-            if default is None:
-                defaults[key] = Default(_nothing, NO_DEFAULT)
-            elif default:
-                defaults[key] = _described_default(f"{name}.{key}", types[key], default)
-        makers = {key: _maker(defaults.get(key)) for key in types}
+            if default != []:
+                defaults[key] = described_default(f"{name}.{key}", types[key], default)
+        makers = {key: defaults[key].maker if key in defaults else None for key in types}
         self = cls.__new__(cls)
         self._set(standin_model(name, makers), name, types, defaults, {key: key for key in types})
         self.origin = _place(arguments.get("model"))
         Space.__init__(self)
         return self
 
-    def bind(self, model: type) -> Record:
+    def bind(self, model: type) -> "Record":
         """The same space over your own class, checked to have the same fields."""
         bound = Record(model)
         if bound != self:
             raise InvalidSpace(f"bind: expected a model with the fields of {self!r}, got {bound!r}")
         bound.adopt_random(self)
         return bound
+
+    def become(self, other: "Record") -> None:
+        """Be an equal record from here on, in place, for the spaces that hold this one."""
+        if other is not self:
+            vars(self).clear()
+            vars(self).update(vars(other))
+
+    def recompile(self) -> None:
+        """Forget what was compiled, since a model inside has changed."""
+        self._compiled = None
+        vars(self).pop("read", None)
+
+    def field_types(self) -> tuple[FieldType, ...]:
+        """Those of the fields."""
+        return tuple(self.fields.values())
 
     @cached_property
     def _dict(self) -> Dict:
@@ -179,22 +177,42 @@ action.steps: expected Discrete(4, start=1), got 9
         """Always: objects of other classes are made the model's."""
         return True
 
+    @property
+    def compiled(self) -> Compiled:
+        """The fields as msgspec sees them, made on first use: it is loaded then."""
+        return self._compiled or self._compile()
+
     def _compile(self) -> Compiled:
-        makers = {name: default.make for name, default in self.defaults.items() if default.make is not _nothing}
-        self._compiled = Compiled(self.name, self.fields, makers)
-        self._make, self._retests = constructor(self.model, self._keywords), runs_code(self.model)
+        makers = {name: make for name, default in self.defaults.items() if (make := default.maker) is not None}
+        self._compiled = Compiled(self.name, self.fields, makers, self._construct())
+        # The compiled function in place of the method, which is found first: a call less for each value that comes in.
+        vars(self)["read"] = self._compiled.reader(self._read_slowly)
         return self._compiled
+
+    def _construct(self) -> Construct:
+        """How instances are made; where the model runs code of its own, what that makes of values is checked."""
+        model, keywords = self.model, tuple(self._keywords.values())
+        validate: Any = getattr(model, "model_validate", None)
+        if takes_positions(model, keywords):
+            found = Construct(model)
+        elif callable(validate) and not runs_code(model):  # Pydantic's own way in, which is the quicker one
+            return Construct(validate, keywords, whole=True)
+        else:
+            found = Construct(model, keywords)
+        return found._replace(call=partial(self._checked, model)) if runs_code(model) else found
+
+    def _checked(self, model: type, *values: Any, **named: Any) -> Any:
+        made = model(*values, **named)
+        if not self._fits(made):
+            raise ValueError(f"{shorten(made)} is what the model's own code makes of them")
+        return made
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is an instance of the model with every field valid."""
-        return isinstance(x, self.model) and self._fits(x)
+        return isinstance(x, self.model) and ((self._compiled or self._compile()).fits(x) or not self.validate(x))
 
     def _fits(self, x: Any) -> bool:
-        """Whether the fields of an instance are valid: as msgspec finds, or as the field types do where it refuses."""
-        try:
-            return (self._compiled or self._compile()).fits(self._values(x)) or not self.validate(x)
-        except AttributeError:  # a field was deleted, or never set
-            return False
+        return (self._compiled or self._compile()).fits(x) or not self.validate(x)
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
         """The violations of every field, by attribute."""
@@ -209,57 +227,33 @@ action.steps: expected Discrete(4, start=1), got 9
 
     def check(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> None:
         """Raise `error` with every violation unless `x` is in the space."""
-        if isinstance(x, self.model) and self._quickly_fits(x):
+        if isinstance(x, self.model) and (self._compiled or self._compile()).fits(x):
             return
         problems = self.validate(x, name)
         if problems:
             raise error("; ".join(map(str, problems)))
 
-    def _quickly_fits(self, x: Any) -> bool:
-        try:
-            return (self._compiled or self._compile()).fits(self._values(x))
-        except AttributeError:
-            return False
-
     # --- values of other classes, and plain data ---
 
     def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
-        """`x` as an instance of the model: itself, or made of a mapping or of an object of any class with the fields."""
-        if isinstance(x, self.model) and self._quickly_fits(x):
-            return x
-        with suppress(ValueError):
+        """`x` as an instance of the model: itself, or made of a mapping or an object of any class with the fields."""
+        self.compiled  # noqa: B018  (made outside the net: a fault in it is ours)
+        try:
             return self.quick(x)
+        except Exception:  # noqa: S110  (msgspec's, or that of the author's own code: the slow way says what it is)
+            pass
         return self._explained(x, name, error)
 
     def quick(self, x: Any) -> Any:
-        """What `coerce` gives where msgspec can tell; ValueError elsewhere, and no word of why."""
+        """What `coerce` gives where msgspec can tell; it raises whatever it meets elsewhere, and does not say why."""
         compiled = self._compiled or self._compile()
         if type(x) is dict:
-            values = compiled.take(x)
-        elif isinstance(x, self.model) and self._quickly_fits(x):
+            return compiled.read(x)
+        if isinstance(x, self.model) and compiled.fits(x):
             return x
-        elif isinstance(x, Mapping):
-            values = compiled.take(dict(x))
-        else:
-            try:
-                values = compiled.take_row(self._values(x))
-            except AttributeError:
-                raise ValueError from None
-        return self._made(values)
-
-    def _made(self, values: tuple[Any, ...]) -> Any:
-        """The instance with those values; ValueError where the model has rules of its own that refuse them."""
-        if self._make is None:
-            self._compile()
-        try:
-            made = self._make(values)  # type: ignore[misc]
-        except ValueError:
-            raise
-        except Exception as error:  # whatever the author's own code raises
-            raise ValueError(f"{type(error).__name__}: {error}") from error
-        if self._retests and not self._fits(made):
-            raise ValueError(f"{shorten(made)} is what the model's own code made of them")
-        return made
+        if isinstance(x, Mapping):
+            return compiled.read(dict(x))
+        return compiled.read_row(getter(tuple(self.fields))(x))
 
     def _explained(self, x: Any, name: str, error: type[Exception]) -> Any:
         """The instance, made field by field, or `error` with all that is wrong."""
@@ -283,8 +277,8 @@ action.steps: expected Discrete(4, start=1), got 9
         if len(problems) > before:
             return x
         try:
-            return self._made(tuple(values))
-        except ValueError as error:
+            return self._construct().make(values)
+        except Exception as error:  # whatever the author's own code raises
             reason = " ".join(str(error).split())
             problems.append(Violation(path, f"fields that {self.name} accepts", f"{shorten(x)}: {reason}"))
             return x
@@ -302,7 +296,7 @@ action.steps: expected Discrete(4, start=1), got 9
         if name in given:
             return self.fields[name].coerce(given[name], f"{path}.{name}", problems)
         default = self.defaults.get(name)
-        if default is None or default.make is _nothing:
+        if default is None or default.maker is None:
             problems.append(Violation(f"{path}.{name}", repr(self.fields[name]), "no such field"))
             return None
         return default.make()
@@ -314,17 +308,22 @@ action.steps: expected Discrete(4, start=1), got 9
 
     def read(self, data: Any, name: str = "value") -> Any:
         """The instance in an object with these fields and no others; defaults fill in what it leaves out."""
+        self._compile()
+        return vars(self)["read"](data, name)
+
+    def _read_slowly(self, data: Any, name: str) -> Any:
         try:
-            with suppress(ValueError):
-                return self.quick(data)
             return self._explained(data, name, InvalidValue)
         except RecursionError as error:
             raise CodecError(f"{name}: expected a few levels of nesting, got more than can be read") from error
 
     def decode(self, data: Any) -> Any:
         """What `read` gives; CodecError where the fields do not fit."""
-        with suppress(ValueError):
-            return self.quick(data)
+        compiled = self._compiled or self._compile()
+        try:
+            return compiled.read(data)
+        except Exception:  # noqa: S110  (as in `read`)
+            pass
         return self._explained(data, self.name, CodecError)
 
     def write(self, x: Any, name: str = "value", *, binary: bool = False) -> dict[str, Any]:
@@ -381,19 +380,23 @@ action.steps: expected Discrete(4, start=1), got 9
     def __repr__(self) -> str:
         return f"Record({self.name}: {', '.join(f'{name}={field!r}' for name, field in self.fields.items())})"
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Record:
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Record":
         twin = copy(self)
         memo[id(self)] = twin
         vars(twin).pop("_dict", None)
         twin.fields = deepcopy(self.fields, memo)  # and with them the generators of the spaces they are sampled from
         twin._np_random = deepcopy(self._np_random, memo)
+        if self._compiled is not None:  # which draws no samples, so that both may have it
+            twin._compiled = self._compiled
+            vars(twin)["read"] = self._compiled.reader(twin._read_slowly)
         if "_dict" in vars(self):
             twin._dict.adopt_random(self._dict)
         return twin
 
-    def __copy__(self) -> Record:
+    def __copy__(self) -> "Record":
         twin = Record.__new__(type(self))
         vars(twin).update(vars(self))
+        twin.recompile()
         return twin
 
     def __reduce__(self) -> Any:
@@ -403,7 +406,7 @@ action.steps: expected Discrete(4, start=1), got 9
         return _restored, (self.model, None, drawn, self._np_random)
 
 
-def _restored(model: type | None, arguments: Any, drawn: Dict | None, generator: Any) -> Record:
+def _restored(model: type | None, arguments: Any, drawn: Dict | None, generator: Any) -> "Record":
     """A record that was pickled: its model by name, or its description, and where its generators were."""
     record = Record.from_arguments(arguments) if model is None else Record(model)
     if drawn is not None:
@@ -418,62 +421,3 @@ def _is_name(name: str) -> bool:
 
 def _place(origin: Any) -> str | None:
     return origin if isinstance(origin, str) and len(origin) <= LONGEST_ORIGIN else None
-
-
-def _nothing() -> Any:
-    """What stands for a default that only the model itself, which is elsewhere, can make."""
-    raise InvalidSpace("expected a value for the field, got none; its default is made by the model itself")
-
-
-def _maker(default: Default | None) -> Callable[[], Any] | None:
-    return None if default is None or default.make is _nothing else default.make
-
-
-def _default(fields: dict[str, FieldType], name: str, field: ModelField) -> Default | None:
-    """The default of a field of a model; None where it has none, or one that is no value of the field."""
-    try:
-        value = field.make_default()
-    except Exception:  # a factory that only works where its author meant it to
-        return None
-    if value is NO_DEFAULT:
-        return None
-    if value is None and not fields[name].fits(None):  # `x: int = None` has always meant `int | None`
-        fields[name] = UnionField([*(_options(fields[name])), NoneField()])
-    return _checked(fields[name], value, field.make_default if field.factory else None)
-
-
-def _options(field: FieldType) -> list[FieldType]:
-    return field.options if isinstance(field, UnionField) else [field]
-
-
-def _checked(field: FieldType, value: Any, factory: Callable[[], Any] | None) -> Default | None:
-    """The default that is that value, or is made by the factory; None where it does not fit."""
-    problems: list[Violation] = []
-    value = value if field.fits(value) else field.coerce(value, "default", problems)
-    if problems:
-        return None
-    data = field.encode(value, binary=False)
-    if factory is not None:
-        varies = not same_data(data, _again(field, factory))
-        return Default(factory, NO_DEFAULT if varies else data)
-    return Default(lambda: value if is_shareable(value) else deepcopy(value), data)
-
-
-def _again(field: FieldType, factory: Callable[[], Any]) -> Any:
-    try:
-        return field.encode(factory(), binary=False)
-    except Exception:  # it gives now this and now that
-        return NO_DEFAULT
-
-
-def _described_default(what: str, field: FieldType, described: Any) -> Default:
-    """The default in a description, held to its field."""
-    if not isinstance(described, list) or len(described) != 1:
-        raise CodecError(f"{what}: expected a list of one default, or of none, got {shorten(described)}")
-    try:
-        found = _checked(field, field.decode(described[0]), None)
-    except CodecError as error:
-        raise CodecError(f"{what}: expected a default that fits, got {shorten(described[0])}: {error}") from error
-    if found is None:
-        raise CodecError(f"{what}: expected a default that fits, got {shorten(described[0])}")
-    return found

@@ -100,6 +100,10 @@ class Space(Generic[T_co]):
         """The spaces this one is made of."""
         return ()
 
+    def field_types(self) -> tuple[Any, ...]:
+        """The types of its fields, where its values have fields."""
+        return ()
+
     @property
     def is_np_flattenable(self) -> bool:
         """Whether `flatten` gives a one-dimensional array in a `Box`."""

@@ -11,7 +11,8 @@ import numpy as np
 
 from ludus.errors import CodecError, InvalidSpace, InvalidValue, listing, shorten
 from ludus.spaces import Space
-from ludus.spaces.field_containers import field_from_arguments
+from ludus.spaces.field_description import field_from_arguments
+from ludus.spaces.field_types import FieldType
 from ludus.spaces.models import fields_of
 from ludus.spaces.space import Violation
 from ludus.tools.tool import Parameter, Tool
@@ -81,6 +82,10 @@ class Calls(Space[Call]):
     def subspaces(self) -> tuple[Space[Any], ...]:
         """The spaces of all arguments, tool by tool."""
         return tuple(one.type.space for tool in self.tools.values() for one in tool.parameters.values())
+
+    def field_types(self) -> tuple[FieldType, ...]:
+        """Those of all arguments, tool by tool."""
+        return tuple(one.type for tool in self.tools.values() for one in tool.parameters.values())
 
     # --- sampling and membership ---
 

@@ -6,14 +6,18 @@ Not here: the contract they keep, which is `ludus.core.VectorEnv`.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ludus.vector.executor import Executor, Kernel, Process, Serial, Thread
 from ludus.vector.serial import SerialVectorEnv
 
 if TYPE_CHECKING:
+    from ludus.vector.executor import Executor, Kernel, Process, Serial, Thread
     from ludus.vector.process import ProcessVectorEnv
     from ludus.vector.thread import ThreadVectorEnv
 
-_HOME = {"ProcessVectorEnv": "process", "ThreadVectorEnv": "thread"}
+_HOME = {
+    **dict.fromkeys(("Executor", "Kernel", "Process", "Serial", "Thread"), "executor"),
+    "ProcessVectorEnv": "process",
+    "ThreadVectorEnv": "thread",
+}
 
 __all__ = [
     "Executor",

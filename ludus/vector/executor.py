@@ -4,12 +4,12 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ludus.core import AutoresetMode, EpisodePlan
 from ludus.errors import InvalidArgument, did_you_mean, listing, shorten
-from ludus.vector.terms import MAX_RESTARTS, TIMEOUT_SECONDS, OnFailure, check_failures, count
+from ludus.vector.checks import MAX_RESTARTS, TIMEOUT_SECONDS, OnFailure, check_failures, count
 
 if TYPE_CHECKING:
     from ludus.vector.lane import Maker
@@ -18,15 +18,26 @@ if TYPE_CHECKING:
 __all__ = ["EXECUTORS", "Executor", "Kernel", "Process", "Serial", "Thread", "executor_of"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Serial:
+class Options:
+    """What executors have in common: they show the options that were chosen."""
+
+    name: ClassVar[str]
+
+    def __repr__(self) -> str:
+        chosen = [(one.name, getattr(self, one.name), one.default) for one in fields(self)]  # pyright: ignore[reportArgumentType]
+        shown = [f"{name}={value!r}" for name, value, default in chosen if value != default]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Serial(Options):
     """Lanes one after another, in this process.
 
-    >>> Serial(copy=False)
-    Serial(copy=False)
+    >>> Serial(copy=False), Serial()
+    (Serial(copy=False), Serial())
     """
 
-    name: ClassVar = "serial"
+    name: ClassVar[str] = "serial"
     copy: bool = True
     """Whether each step gives arrays of its own, rather than buffers that the next step writes to."""
 
@@ -42,15 +53,15 @@ class Serial:
         return SerialVectorEnv(makers, autoreset_mode=autoreset_mode, copy=self.copy, episodes=episodes)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Thread:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Thread(Options):
     """Lanes in threads of this process, for engines that release the interpreter's lock.
 
     >>> Thread(threads=2).threads
     2
     """
 
-    name: ClassVar = "thread"
+    name: ClassVar[str] = "thread"
     threads: int | None = None
     """None: as many as there are cores."""
     copy: bool = True
@@ -70,15 +81,15 @@ class Thread:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Process:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Process(Options):
     """Lanes in worker processes, several in each; behind isolation, `workers` is how many confined processes.
 
     >>> Process(workers=4, timeout=9).workers
     4
     """
 
-    name: ClassVar = "process"
+    name: ClassVar[str] = "process"
     workers: int | None = None
     """None: as many as there are cores."""
     timeout: float | None = TIMEOUT_SECONDS
@@ -118,15 +129,15 @@ class Process:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kernel:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Kernel(Options):
     """Lanes in one loop of machine code, for environments made of rules.
 
     >>> Kernel(statistics=True).threads is None
     True
     """
 
-    name: ClassVar = "kernel"
+    name: ClassVar[str] = "kernel"
     threads: int | None = None
     """The most to use: a step is split only where that is measured to be quicker. None: as many as there are cores."""
     statistics: bool = False
@@ -149,7 +160,7 @@ def executor_of(given: Any) -> Executor | None:
     """The executor that a name or a value means; None is left to whoever asks.
 
     >>> executor_of("thread")
-    Thread(threads=None, copy=True)
+    Thread()
     """
     if given is None or isinstance(given, Executor):
         return given

@@ -73,12 +73,15 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
             )
 
     def _check_all_begun(self) -> None:
-        if not self._begun.all():
+        self._check_each_begun(self._begun)
+        self._interrupted = False
+
+    def _check_each_begun(self, begun: Mask) -> None:
+        if not begun.all():
             raise ResetNeeded(
                 "reset: expected every lane to have been reset once, "
-                f"got none for lanes {[int(one) for one in np.flatnonzero(~self._begun)]}"
+                f"got none for lanes {[int(one) for one in np.flatnonzero(~begun)]}"
             )
-        self._interrupted = False
 
     def _actions(self, action: Any, space: Space[Any] | None = None, count: int | None = None) -> list[Any]:
         """The action of each of `count` lanes, all of them if nothing else is said."""
@@ -97,7 +100,9 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
         try:
             actions = list(self.action_space.iterate(action))
         except (TypeError, KeyError, ValueError, IndexError) as error:
-            raise InvalidArgument(f"action: expected a batch of {self.action_space!r}, got {shorten(action)}") from error
+            raise InvalidArgument(
+                f"action: expected a batch of {self.action_space!r}, got {shorten(action)}"
+            ) from error
         if len(actions) != self.num_envs:
             raise InvalidArgument(f"action: expected one for each of {self.num_envs} lanes, got {len(actions)}")
         lanes: list[int] = np.flatnonzero(mask).tolist()

@@ -12,12 +12,13 @@ from ludus.core import AutoresetMode, EpisodePlan, Info, Step, VectorEnv
 from ludus.errors import ClosedEnvironment, InvalidArgument, InvalidSpace, OutOfTurn, ResetNeeded, shorten
 from ludus.seeding import Seed, lane_seeds
 from ludus.spaces import Space
+from ludus.vector.checks import MAX_RESTARTS, TIMEOUT_SECONDS, OnFailure, count
 from ludus.vector.crew import FAREWELL, Crew
 from ludus.vector.failure import error_of
 from ludus.vector.lane import Maker
 from ludus.vector.lanes import LaneVectorEnv
 from ludus.vector.split import available_cores, spans
-from ludus.vector.terms import MAX_RESTARTS, TIMEOUT_SECONDS, OnFailure, Terms, count
+from ludus.vector.terms import Terms
 from ludus.vector.work import Work
 
 __all__ = ["ProcessVectorEnv"]

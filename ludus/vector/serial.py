@@ -126,14 +126,15 @@ class SerialVectorEnv(LaneVectorEnv):
 
     def autoreset(self, mask: npt.NDArray[np.bool_]) -> tuple[Any, Info]:
         """Begin the next episode in the lanes of the mask, as planned."""
-        self.lane_mask(mask)
         self._check_open("autoreset")
-        self._check_begun("autoreset")
+        if not self.lane_mask(mask).all():  # all of them may begin so
+            self._check_begun("autoreset")
         infos: Info = {}
         for lane, (observation, info) in self._beginning([int(one) for one in np.flatnonzero(mask)]):
             self._last[lane] = observation
             self._add_info(infos, info, lane)
         self._terminated[mask] = self._truncated[mask] = False
+        self._begun |= mask
         return self._stacked(), infos
 
     def _beginning(self, places: list[int]) -> Iterator[tuple[int, tuple[Any, Info]]]:

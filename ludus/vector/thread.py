@@ -75,7 +75,7 @@ class ThreadVectorEnv(SerialVectorEnv):
         return self._in_threads(Lane.step, {place: (action,) for place, action in actions.items()})
 
     def _beginning(self, places: list[int]) -> Iterator[tuple[int, tuple[Any, Info]]]:
-        return self._in_threads(Lane.begin, {place: () for place in places})
+        return self._in_threads(Lane.begin, dict.fromkeys(places, ()))
 
     def _in_threads(self, function: Callable[..., Any], arguments: dict[int, tuple[Any, ...]]) -> Iterator[Any]:
         """Call the function with each lane in its own thread, and give the results in order; then raise."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ludus.errors import CodecError, listing, shorten
 from ludus.spaces import Space, describe, from_description
+from ludus.spaces.space import is_own_space
 
 __all__ = ["read_space", "write_space"]
 
@@ -15,8 +16,6 @@ HEAVIEST = 64 << 20
 DEEPEST = 12
 """Spaces inside one another."""
 MOST_FIELDS = 1024
-OWN = "ludus.tools.calls:Calls"
-"""The one space of Ludus's own that is found by its place, since most programs need no tools."""
 COPYING = ("Graph", "Sequence")
 """Spaces that keep a batch of their part beside it: each such level doubles what is below."""
 EACH = {"Graph": 6 << 10, "Sequence": 4 << 10, "Text": 8 << 10}
@@ -64,9 +63,9 @@ def read_space(data: Any, name: str = "space", *, known: Iterable[type[Space[Any
 
     >>> read_space({"type": "Box", "low": 0, "high": 1, "shape": [10**6, 10**6], "dtype": "int8"})
     Traceback (most recent call last):
-    ludus.errors.CodecError: space: expected one of at most 64 MiB, got one of 12397766 MiB
+    ludus.errors.CodecError: space: expected one of at most 64 MiB, got one of 953674 MiB
     """
-    weight = sum(_weight(data, DEEPEST, {kind.type_name() for kind in known}, name))
+    weight = sum(_space_weight(data, DEEPEST, {kind.type_name() for kind in known}, name))
     if weight > HEAVIEST:
         raise CodecError(f"{name}: expected one of at most {HEAVIEST >> 20} MiB, got one of {weight >> 20} MiB")
     try:
@@ -78,20 +77,26 @@ def read_space(data: Any, name: str = "space", *, known: Iterable[type[Space[Any
 
 
 def _weight(data: Any, depth: int, known: set[str], name: str) -> Weight:
-    """What the space in `data`, or the spaces somewhere in it, ask for; checks types and nesting on the way."""
+    """What the spaces and arrays somewhere in `data` ask for; checks types and nesting on the way."""
     if isinstance(data, list):
         return _together(data, depth, known, name)
     if not isinstance(data, dict):
         return Weight()
-    kind, own = data.get("type"), Weight()
-    if isinstance(kind, str):
-        depth -= 1
-        _check_type(kind, data, depth, known, name)
-        own = _own(kind, data, name)
-    elif "$array" in data:
-        own = Weight(_count(data.get("shape"), name) * _size(data))
-    inner = _together(data.values(), depth, known, name)
-    return own.beside(Weight(inner.kept * 2, inner.passing) if kind in COPYING else inner)
+    if "$space" in data:
+        return _space_weight(data["$space"], depth, known, name)
+    own = Weight(_count(data.get("shape"), name) * _size(data)) if "$array" in data else Weight()
+    return own.beside(_together(data.values(), depth, known, name))
+
+
+def _space_weight(data: Any, depth: int, known: set[str], name: str) -> Weight:
+    """What the space in `data` asks for, and all inside it."""
+    if not isinstance(data, dict) or not isinstance(data.get("type"), str):
+        raise CodecError(f"{name}: expected the description of a space, got {shorten(data)}")
+    kind = data["type"]
+    _check_type(kind, data, depth - 1, known, name)
+    inner = _together(data.values(), depth - 1, known, name)
+    copied = Weight(inner.kept * 2, inner.passing) if kind in COPYING else inner
+    return _own(kind, data, name).beside(copied)
 
 
 def _together(parts: Iterable[Any], depth: int, known: set[str], name: str) -> Weight:
@@ -102,7 +107,7 @@ def _together(parts: Iterable[Any], depth: int, known: set[str], name: str) -> W
 def _check_type(kind: str, data: Any, depth: int, known: set[str], name: str) -> None:
     if depth < 0:
         raise CodecError(f"{name}: expected at most {DEEPEST} spaces inside one another, got more")
-    if ":" in kind and kind != OWN and kind not in known:
+    if not is_own_space(kind) and kind not in known:
         allowed = f"one of Ludus's own or {listing(sorted(known))}" if known else "one of Ludus's own"
         raise CodecError(
             f"{name}: expected {allowed}, got the custom space {shorten(kind)}; "
@@ -116,7 +121,9 @@ def _check_type(kind: str, data: Any, depth: int, known: set[str], name: str) ->
 def _own(kind: str, data: dict[Any, Any], name: str) -> Weight:
     """What one space asks for by itself: by a length alone, too. What is written out was paid for in bytes."""
     kept, passing = EACH.get(kind, LEAST), 0
-    if data.get("shape") is not None:
+    if kind == "Box" and data.get("shape") is not None and all(map(_is_number, (data.get("low"), data.get("high")))):
+        kept += _count(data["shape"], name) * _size(data)  # bounds held once, and the room for one value
+    elif data.get("shape") is not None:
         numbers = _count(data["shape"], name)
         kept += numbers * 2 * (_size(data) + 1)  # two bounds, and where they are finite
         passing = numbers * max(PASSING, 2 * _size(data) + 1)
@@ -125,6 +132,11 @@ def _own(kind: str, data: dict[Any, Any], name: str) -> Weight:
     if kind == "Text":
         kept += _count(data.get("min_length", 1), name) + LETTER * len(str(data.get("charset", "")))
     return Weight(kept, passing)
+
+
+def _is_number(bound: Any) -> bool:
+    """Whether a bound of a box is one number for all."""
+    return type(bound) in (int, float) or (isinstance(bound, dict) and list(bound) == ["$float"])
 
 
 def _size(data: dict[Any, Any]) -> int:

@@ -91,7 +91,8 @@ def read_failure(reply: FailedReply, what: str, where: str, *, confined: bool = 
         error = known(message)
     if reply.trace:
         error.add_note(f"Raised {where}, in {what}:\n{clean(reply.trace[-LONGEST_TRACE:], LONGEST_TRACE)}")
-    error.infrastructure = reply.infrastructure or isinstance(error, SessionLost)
+    lost: Any = isinstance(error, SessionLost)
+    setattr(error, "infrastructure", reply.infrastructure or lost)  # noqa: B010  (errors of any class carry it)
     return error
 
 

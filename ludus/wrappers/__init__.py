@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ludus.wrappers.actions import ClipAction, RescaleAction, TransformAction
     from ludus.wrappers.atari import AtariPreprocessing
     from ludus.wrappers.autoreset import Autoreset
+    from ludus.wrappers.coerce_action import CoerceAction
     from ludus.wrappers.conversion import ArrayConversion, JaxToNumpy, JaxToTorch, NumpyToTorch
     from ludus.wrappers.delay import DelayObservation
     from ludus.wrappers.discretize import DiscretizeAction, DiscretizeObservation
@@ -53,6 +54,7 @@ _HOME = {
     "TransformAction": "actions",
     "AtariPreprocessing": "atari",
     "Autoreset": "autoreset",
+    "CoerceAction": "coerce_action",
     "ArrayConversion": "conversion",
     "JaxToNumpy": "conversion",
     "JaxToTorch": "conversion",
@@ -109,6 +111,7 @@ __all__ = [
     "Autoreset",
     "ClipAction",
     "ClipReward",
+    "CoerceAction",
     "ContractWarning",
     "DelayObservation",
     "DictInfoToList",

@@ -26,6 +26,8 @@ class TransformAction(ActionTransform):
     [0, 1]
     """
 
+    lane_fields = ()
+
     def __init__(
         self,
         env: Env[Any, Any],
@@ -58,6 +60,8 @@ class ClipAction(ActionTransform):
     Box(-inf, inf, (1,), float32)
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any]) -> None:
         super().__init__(env)
         space = self.lane_action_space
@@ -82,6 +86,8 @@ class RescaleAction(ActionTransform):
     >>> RescaleAction(ludus.make("MountainCarContinuous-v0"), 0.0, 2.0).action_space
     Box(0.0, 2.0, (1,), float32)
     """
+
+    lane_fields = ()
 
     def __init__(self, env: Env[Any, Any], min_action: Any, max_action: Any) -> None:
         super().__init__(env)

@@ -34,6 +34,8 @@ class AtariPreprocessing(Cutting):
     'AtariPreprocessing'
     """
 
+    lane_fields = ("lives", "game_over")
+
     def __init__(
         self,
         env: Env[Any, Any],
@@ -80,6 +82,14 @@ class AtariPreprocessing(Cutting):
             raise InvalidArgument(
                 f"AtariPreprocessing: expected 'NOOP' as the meaning of action 0, got {meanings[0]!r}; set noop_max=0"
             )
+
+    def fork(self, lanes: Any) -> Any:
+        """Around a fork of the lanes, which go on with streams of their own."""
+        twin = super().fork(lanes)
+        if self._lanes is not None:
+            twin._lanes = AtariLanes(twin)
+            twin._lanes.streams = self._lanes.streams.forked(lanes)
+        return twin
 
     def _asked(self, name: str) -> Any:
         """What the environment, or the first lane, has under a name, called if it can be; None for nothing."""

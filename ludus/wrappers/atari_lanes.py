@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import AutoresetMode, Info, Step
-from ludus.core.info import add_final, info_of, joined
+from ludus.core import Info, Step
+from ludus.core.info import FINAL, add_final, info_of, joined
 from ludus.errors import InvalidArgument
 from ludus.wrappers.lanes import expanded
 from ludus.wrappers.streams import LaneStreams
@@ -42,7 +42,7 @@ class AtariLanes:
         if self.owner.autoreset_mode is SAME_STEP:
             raise InvalidArgument(
                 "AtariPreprocessing: expected observations that are the screens asked for, since autoreset in the same "
-                f"step draws over the last one; make the environment with obs_type={form!r}, or autoreset_mode='NextStep'"
+                f"step draws over the last one; make the lanes with obs_type={form!r}, or autoreset_mode='NextStep'"
             )
         try:
             self._screens(None)
@@ -64,10 +64,22 @@ class AtariLanes:
 
     def _lives(self, info: Info) -> Array:
         """The lives of all lanes; of those that told nothing, what is known of them."""
-        owner = self.owner
+        lives = self.owner.lives
         if "lives" in info:
-            return np.where(info.get("_lives", True), info["lives"], owner.lives)
-        return np.array([ale.lives() for ale in owner.ale])
+            lives = np.where(info.get("_lives", True), info["lives"], lives)
+        elif self.owner.autoreset_mode is not SAME_STEP:
+            return np.array([ale.lives() for ale in self.owner.ale])
+        elif "lives" not in info.get("final_info", {}):
+            raise InvalidArgument(
+                "AtariPreprocessing: expected info['lives'], since autoreset in the same step forgets how many were "
+                "left, got none; make the batch with autoreset_mode='NextStep', or leave terminal_on_life_loss out"
+            )
+        return lives
+
+    def _last_lives(self, info: Info) -> Array:
+        """The lives after a frame, also of lanes whose episode is over and that have begun another."""
+        lives, final = self._lives(info), info.get("final_info", {})
+        return np.where(final["_lives"], final["lives"], lives) if "lives" in final else lives
 
     # --- episodes that begin ---
 
@@ -76,7 +88,7 @@ class AtariLanes:
         owner = self.owner
         observation, info = owner.env.reset(seed=seed, options=options)
         begun = owner.note_reset(options)
-        owner._note_reset(self.streams, seed, options)
+        owner.note_streams(self.streams, seed, options)
         lanes = np.ones(owner.num_envs, np.bool_) if begun is None else begun
         observation, info = self._begin(lanes, observation, info)
         return owner.on_reset(self._shown(self._screens(observation)), info, begun)
@@ -103,7 +115,7 @@ class AtariLanes:
     def _begun_again(self, over: Mask, observation: Any, more: Info, info: Info) -> tuple[Any, Info, Info]:
         """Begin lanes that ended while they did nothing, where the batch does not."""
         if self.owner.autoreset_mode is SAME_STEP:
-            told = {key: one for key, one in more.items() if key.removeprefix("_") not in ("final_obs", "final_info")}
+            told = {key: one for key, one in more.items() if key.removeprefix("_") not in FINAL}
             return observation, told, info
         observation, told = self._below.autoreset(over)
         return observation, joined(info_of(more, ~over), told), info
@@ -119,64 +131,65 @@ class AtariLanes:
         owner = self.owner
         begun = owner.beginning()
         step = owner.step_below(action)
-        going = owner.moving(step)
-        lost = self._lost(going, step.info)
-        shown = self._screens(step.observation)
+        moved = ~begun if owner.stepped is None else owner.stepped & ~begun
+        lost = self._lost(moved, step.info)
+        shown, going = self._screens(step.observation), moved
         for frame in range(1, owner.frame_skip):
             going = going & ~(lost | step.terminated | step.truncated)
             if not going.any():
                 break
             again = Step(*self._below.step_masked(action, going))
+            lost = lost | self._lost(going, again.info)
             screens = self._screens(again.observation)
-            if frame == owner.frame_skip - 1 and owner.frame_skip > 1:
+            if frame == owner.frame_skip - 1:
                 again, screens = self._pooled(again, shown, screens)
             shown = np.where(expanded(going, shown.ndim), screens, shown)
             info = joined(info_of(step.info, ~going), again.info)
             flags = step.terminated | again.terminated, step.truncated | again.truncated
             step = Step(again.observation, step.reward + again.reward, *flags, info)
-            lost = lost | self._lost(going, again.info)
-        return self._ended(step, lost & ~(step.terminated | step.truncated), shown, begun)
+        cut = lost & ~(step.terminated | step.truncated)
+        step = step._replace(terminated=step.terminated | lost)
+        owner.game_over = np.where(moved, step.terminated, owner.game_over)
+        return self._ended(step, cut, shown, begun)
 
-    def _lost(self, going: Mask, info: Info) -> Mask:
+    def _lost(self, moved: Mask, info: Info) -> Mask:
         """The lanes that lost a life with this frame."""
         owner = self.owner
-        if not owner.terminal_on_life_loss:
-            return np.zeros_like(going)
-        lives = self._lives(info)
-        lost = going & (lives < owner.lives)
-        owner.lives = np.where(going, lives, owner.lives)
+        if not owner.terminal_on_life_loss or not moved.any():
+            return np.zeros_like(moved)
+        lives = self._last_lives(info)
+        lost = moved & (lives < owner.lives)
+        owner.lives = np.where(moved, lives, owner.lives)
         return lost
 
     def _pooled(self, step: Step[Any], before: Array, screens: Array) -> tuple[Step[Any], Array]:
         """The brightest of the last two frames, also where the last one is of an episode that is over."""
         owner = self.owner
-        final = owner._final(step.info)
+        final = owner.final_observations(step.info)
         if final:
             pooled = [(lane, np.maximum(before[lane], last)) for lane, last in final]
-            step = step._replace(info=owner._with_final(step.info, pooled))
+            step = step._replace(info=owner.with_final(step.info, pooled))
         return step, np.maximum(before, screens)
 
-    def _ended(self, step: Step[Any], lost: Mask, shown: Array, begun: Mask) -> Step[Any]:
-        """The step with its screens; lanes that lost a life end here, and lanes that began do nothing for a while."""
+    def _ended(self, step: Step[Any], cut: Mask, shown: Array, begun: Mask) -> Step[Any]:
+        """The step with its screens; lanes that are cut end here, and lanes that began do nothing for a while."""
         owner = self.owner
         observation, reward, terminated, truncated, info = step
-        over = terminated | truncated | lost
-        moved = ~begun if owner.stepped is None else owner.stepped & ~begun
-        owner.game_over = np.where(moved, terminated | lost, owner.game_over)
         if owner.autoreset_mode is SAME_STEP:
-            final = [(lane, owner.shown(last)) for lane, last in owner._final(info)]
-            info = owner._with_final(info, final) if final else info
-            if lost.any():
-                last = [owner.shown(shown[lane]) for lane in np.flatnonzero(lost).tolist()]
-                observation, told = self._below.autoreset(lost)
-                info = add_final(info, lost, last, told)
-            begun = over
-            self.streams.begin(over)
-        elif lost.any():
-            owner.wait_for_reset(lost)
-        if begun.any() and owner.autoreset_mode is not AutoresetMode.DISABLED:
-            if owner.autoreset_mode is AutoresetMode.NEXT_STEP:
-                self.streams.begin(begun)
-            observation, info = self._begin(begun, observation, info)
+            final = [(lane, owner.shown(last)) for lane, last in owner.final_observations(info)]
+            info = owner.with_final(info, final) if final else info
+            if cut.any():
+                last = [owner.shown(shown[lane]) for lane in np.flatnonzero(cut).tolist()]
+                observation, told = self._below.autoreset(cut)
+                info = add_final(info, cut, last, told)
+            begun = terminated | truncated
+        elif cut.any():
+            owner.wait_for_reset(cut)
+        if begun.any():
+            self.streams.begin(begun)
+            final_info = {key: one for key, one in info.items() if key.removeprefix("_") in FINAL}
+            own = {key: one for key, one in info.items() if key not in final_info}
+            observation, told = self._begin(begun, observation, info_of(own, begun))
+            info = joined(joined(info_of(own, ~begun), told), final_info)
             shown = np.where(expanded(begun, shown.ndim), self._screens(observation), shown)
-        return Step(self._shown(shown), reward, terminated | lost, truncated, info)
+        return Step(self._shown(shown), reward, terminated, truncated, info)

@@ -25,20 +25,20 @@ class Autoreset(Hooked[Any, Any, Any, Any]):
             raise InvalidType(
                 f"Autoreset: expected one environment, got a batch of {env.batch_shape}, which has a mode of its own"
             )
-        self.autoreset = False
+        self._over = False
 
     def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
         """Reset by hand."""
         result = self.env.reset(seed=seed, options=options)
-        self.autoreset = False
+        self._over = False
         return result
 
     def step(self, action: Any) -> Step[Any]:
         """Step, or reset when the last step ended an episode."""
-        if self.autoreset:
+        if self._over:
             observation, info = self.env.reset()
-            self.autoreset = False
+            self._over = False
             return Step(observation, 0.0, False, False, info)
         step = self.env.step(action)
-        self.autoreset = bool(step[2] or step[3])
+        self._over = bool(step[2] or step[3])
         return step

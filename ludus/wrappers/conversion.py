@@ -109,6 +109,8 @@ class ArrayConversion(Hooked[Any, Any, Any, Any]):
     array([0, 0])
     """
 
+    lane_fields = ()
+
     def __init__(
         self,
         env: Env[Any, Any],

@@ -23,6 +23,8 @@ class DelayObservation(Transform):
     ([0, 0], [0, 0], [1, 0])
     """
 
+    lane_fields = ("_past", "_age", "_zero")
+
     state_fields = ("_past", "_age")
 
     def __init__(self, env: Env[Any, Any], delay: int) -> None:
@@ -53,9 +55,9 @@ class DelayObservation(Transform):
     def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
         """Remember the observation and show an old one."""
         observation, reward, terminated, truncated, info = step
-        final = self._final(info) if self._lead else []
+        final = self.final_observations(info) if self._lead else []
         if final:
-            info = self._with_final(info, [(lane, self._delayed_last(lane, last)) for lane, last in final])
+            info = self.with_final(info, [(lane, self._delayed_last(lane, last)) for lane, last in final])
         self._push(observation)
         age = self._age + (1 if self.stepped is None else self.stepped)
         self._age = age if begun is None else np.where(begun, 0, age)

@@ -61,6 +61,8 @@ class DiscretizeObservation(ObservationTransform):
     Discrete(100)
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any], bins: int | tuple[int, ...], multidiscrete: bool = False) -> None:
         super().__init__(env)
         self._bins = Bins(self.lane_observation_space, bins, "DiscretizeObservation")
@@ -91,6 +93,8 @@ class DiscretizeAction(ActionTransform):
     >>> env.action_space
     Discrete(5)
     """
+
+    lane_fields = ()
 
     def __init__(self, env: Env[Any, Any], bins: int | tuple[int, ...], multidiscrete: bool = False) -> None:
         super().__init__(env)

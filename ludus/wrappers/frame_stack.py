@@ -1,5 +1,6 @@
 """Frame stacks: the last few observations at once."""
 
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +26,8 @@ class FrameStackObservation(Transform):
     >>> env.step(1).observation.tolist()
     [[0, 0], [0, 0], [1, 0]]
     """
+
+    lane_fields = ("_frames",)
 
     state_fields = ("_frames",)
     _quick: ClassVar[bool] = True
@@ -74,9 +77,9 @@ class FrameStackObservation(Transform):
     def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
         """Push the observation; refill the stacks of lanes that begin."""
         observation, reward, terminated, truncated, info = step
-        final = self._final(info) if self._lead else []
+        final = self.final_observations(info) if self._lead else []
         if final:
-            info = self._with_final(info, [(lane, self._last_stack(lane, last)) for lane, last in final])
+            info = self.with_final(info, [(lane, self._last_stack(lane, last)) for lane, last in final])
         shown = self._pushed(observation)
         if begun is not None:
             self._begin(observation, begun)
@@ -121,6 +124,12 @@ class Film:
     def __init__(self, lead: tuple[int, ...], size: int, space: ArraySpace[Any]) -> None:
         self._batch, self._size, self._end = bool(lead), size, size
         self._strip = np.zeros((*lead, 2 * size, *space.shape), dtype=space.dtype)
+
+    def forked(self, lanes: Any) -> "Film":
+        """The stacks of these lanes."""
+        twin = copy(self)
+        twin._strip = self._strip[np.asarray(lanes)]
+        return twin
 
     def push(self, frame: Any, stepped: Mask | None = None) -> None:
         """Add a frame; the oldest one is forgotten. The stacks of lanes that were not stepped stay as they are."""

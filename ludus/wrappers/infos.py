@@ -20,6 +20,8 @@ class DictInfoToList(Transform):
     [['goal'], ['goal']]
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any]) -> None:
         super().__init__(env)
         if not self._lead:

@@ -27,6 +27,8 @@ class MaxAndSkipObservation(Steered):
     [2, 0]
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any], skip: int = 4) -> None:
         super().__init__(env)
         self._skip = positive("skip", skip, 2)
@@ -76,4 +78,6 @@ class MaxAndSkipObservation(Steered):
     def _brightest_last(self, info: Info, before: Any, ended: Mask) -> Info:
         if self._mode is not SAME_STEP or not ended.any():
             return info
-        return self._with_final(info, [(lane, np.maximum(before[lane], last)) for lane, last in self._final(info)])
+        return self.with_final(
+            info, [(lane, np.maximum(before[lane], last)) for lane, last in self.final_observations(info)]
+        )

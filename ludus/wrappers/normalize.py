@@ -57,6 +57,8 @@ class RunningMeanStd:
 class _Running(Transform):
     """What both normalisers share: statistics that go on running unless frozen."""
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any], epsilon: float) -> None:
         super().__init__(env)
         if not epsilon > 0:
@@ -89,6 +91,8 @@ class NormalizeObservation(_Running):
     array([0., 0.], dtype=float32)
     """
 
+    lane_fields = ()
+
     calls = frozenset({"observation"})
     state_fields = ("obs_rms",)
 
@@ -110,7 +114,7 @@ class NormalizeObservation(_Running):
         observation, reward, terminated, truncated, info = step
         stepped = self.stepped
         self._learn(observation if stepped is None else observation[stepped])
-        final = self._final(info) if self._lead else []
+        final = self.final_observations(info) if self._lead else []
         if final:
             self._learn(np.stack([last for _, last in final]))
             info = self._hooked_finals(info, observation, self.env.observation_space)
@@ -146,6 +150,8 @@ class NormalizeReward(_Running):
     >>> float(env.step(1).reward)
     0.0
     """
+
+    lane_fields = ("discounted_reward",)
 
     calls = frozenset({"reward"})
     state_fields = ("return_rms", "discounted_reward")

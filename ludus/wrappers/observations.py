@@ -36,6 +36,8 @@ class TransformObservation(ObservationTransform):
     array([10, 10])
     """
 
+    lane_fields = ()
+
     def __init__(
         self,
         env: Env[Any, Any],
@@ -72,6 +74,8 @@ class FilterObservation(ObservationTransform):
     {'b': 2}
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any], filter_keys: Sequence[str | int]) -> None:
         super().__init__(env)
         space = self.lane_observation_space
@@ -106,6 +110,8 @@ class FlattenObservation(ObservationTransform):
     array([1])
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any]) -> None:
         super().__init__(env)
         self._space = self.lane_observation_space
@@ -137,6 +143,8 @@ class GrayscaleObservation(ObservationTransform):
     np.float64(1.0)
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any], keep_dim: bool = False) -> None:
         super().__init__(env)
         space = image_space("GrayscaleObservation", self.lane_observation_space, (3,))
@@ -158,6 +166,8 @@ class ReshapeObservation(ObservationTransform):
     >>> ReshapeObservation(ludus.make("GridWorld-v0"), (2, 1)).reset(seed=0)[0].shape
     (2, 1)
     """
+
+    lane_fields = ()
 
     def __init__(self, env: Env[Any, Any], shape: tuple[int, ...]) -> None:
         super().__init__(env)
@@ -188,6 +198,8 @@ class RescaleObservation(ObservationTransform):
     Box(0, 8, (2,), int64)
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any], min_obs: Any, max_obs: Any) -> None:
         super().__init__(env)
         space, self._gradient, self._intercept = rescaling(
@@ -207,6 +219,8 @@ class DtypeObservation(ObservationTransform):
     >>> DtypeObservation(ludus.make("GridWorld-v0"), np.float32).reset(seed=0)[0].dtype
     dtype('float32')
     """
+
+    lane_fields = ()
 
     def __init__(self, env: Env[Any, Any], dtype: npt.DTypeLike) -> None:
         super().__init__(env)

@@ -21,6 +21,8 @@ class OrderEnforcing(Hooked[ObsT, ActT, ObsT, ActT]):
     ludus.errors.ResetNeeded: step: expected reset() first, got no reset yet
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[ObsT, ActT], disable_render_order_enforcing: bool = False) -> None:
         super().__init__(env)
         self._needs: str = "no reset yet"

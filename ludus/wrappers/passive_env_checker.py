@@ -33,6 +33,8 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
     ludus.errors.ContractViolation: Old.reset: expected (observation, info), got array([0, 0]); return both
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[ObsT, ActT]) -> None:
         super().__init__(env)
         self._name = type(env.unwrapped).__name__

@@ -23,6 +23,8 @@ class AddRenderObservation(Transform):
     True
     """
 
+    lane_fields = ()
+
     def __init__(
         self, env: Env[Any, Any], render_only: bool = True, render_key: str = "pixels", obs_key: str = "state"
     ) -> None:

@@ -20,6 +20,8 @@ class RepeatAction(Steered):
     [3, 0]
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any], num_repeats: int) -> None:
         super().__init__(env)
         self.num_repeats = positive("num_repeats", num_repeats)

@@ -21,6 +21,8 @@ class ResizeObservation(ObservationTransform):
     [[7, 7], [7, 7]]
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any], shape: tuple[int, int]) -> None:
         super().__init__(env)
         space = image_space("ResizeObservation", self.lane_observation_space, (2, 3))

@@ -22,6 +22,8 @@ class TransformReward(RewardTransform):
     -1.0
     """
 
+    lane_fields = ()
+
     def __init__(self, env: Env[Any, Any], func: Callable[[Any], Any], *, vectorized: bool = False) -> None:
         super().__init__(env)
         if not callable(func):
@@ -46,6 +48,8 @@ class ClipReward(RewardTransform):
     >>> env.step(0).reward
     0.5
     """
+
+    lane_fields = ()
 
     def __init__(self, env: Env[Any, Any], min_reward: Any = None, max_reward: Any = None) -> None:
         super().__init__(env)

@@ -26,6 +26,8 @@ class RecordEpisodeStatistics(Transform):
     (0.0, 2)
     """
 
+    lane_fields = ("episode_returns", "episode_lengths", "episode_start_time")
+
     state_fields = ("episode_count", "return_queue", "length_queue", "time_queue")
 
     def __init__(self, env: Env[Any, Any], buffer_length: int = 100, stats_key: str = "episode") -> None:

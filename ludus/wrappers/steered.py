@@ -1,4 +1,4 @@
-"""Wrappers that steer lanes step by step: several steps below for one above, or episodes that end here and not below."""
+"""Wrappers that steer lanes step by step: several steps below for one above, or episodes that end only here."""
 
 from typing import Any, ClassVar
 
@@ -59,6 +59,8 @@ class Cutting(Steered):
     >>> issubclass(TimeLimit, Cutting)
     True
     """
+
+    lane_fields = ("_cut",)
 
     def __init__(self, env: Env[Any, Any]) -> None:
         super().__init__(env)

@@ -29,6 +29,8 @@ class StickyAction(Transform):
     [[1, 0], [2, 0], [3, 0]]
     """
 
+    lane_fields = ("last_action", "_has", "_left", "_lane_streams")
+
     def __init__(
         self,
         env: Env[Any, Any],
@@ -54,13 +56,13 @@ class StickyAction(Transform):
             self._has: Mask = np.zeros(self._lead, dtype=np.bool_)
             """The lanes that have a previous action."""
             plan = getattr(self.unwrapped, "episodes", None)
-            self._streams = LaneStreams(STREAM, self._lead[0], plan)
+            self._lane_streams = LaneStreams(STREAM, self._lead[0], plan)
 
     def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
         """Forget the previous action."""
         result = super().reset(seed=seed, options=options)
         if self._lead:
-            self._note_reset(self._streams, seed, options)
+            self.note_streams(self._lane_streams, seed, options)
         return result
 
     def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
@@ -92,7 +94,7 @@ class StickyAction(Transform):
             if self._mode is SAME_STEP:
                 self._has = self._has & ~begun
             self._left[begun] = 0
-            self._streams.begin(begun)
+            self._lane_streams.begin(begun)
         return step
 
     def _duration(self, rng: np.random.Generator) -> int:
@@ -119,9 +121,9 @@ class StickyAction(Transform):
     def _sticking(self, free: Mask) -> Mask:
         """The lanes that take the previous action; `free` ones have one and take an action."""
         if self.repeat_action_duration_range == (1, 1):
-            return self._streams.chances(free, self.repeat_action_probability)
+            return self._lane_streams.chances(free, self.repeat_action_probability)
         for lane in np.flatnonzero(free & (self._left == 0)).tolist():
-            rng = self._streams[lane]
+            rng = self._lane_streams[lane]
             if rng.random() < self.repeat_action_probability:
                 self._left[lane] = self._duration(rng)
         sticks = free & (self._left > 0)

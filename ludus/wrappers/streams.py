@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ludus.core import EpisodePlan
 from ludus.core.episode import planned
-from ludus.seeding import Seed, derived_stream, lane_seeds, np_random
+from ludus.seeding import Seed, copy_generator, derived_stream, lane_seeds, np_random
 
 __all__ = ["LaneStreams"]
 
@@ -48,6 +48,19 @@ class LaneStreams:
         if stream is None:
             stream = self._streams[lane] = derived_stream(np_random(self._seeds[lane])[0], self._name)
         return stream
+
+    def forked(self, lanes: Any) -> "LaneStreams":
+        """Streams that go on from where these lanes are."""
+        chosen: list[int] = np.asarray(lanes).tolist()
+        twin = LaneStreams(self._name, len(chosen), self.plan)
+        twin._seeds = [self._seeds[lane] for lane in chosen]
+        twin._streams = [None if self._streams[lane] is None else copy_generator(self[lane]) for lane in chosen]
+        twin._numbers = self._numbers[chosen]
+        if self._drawn is not None:
+            rows = self._drawn.reshape(-1, AHEAD)[chosen]
+            twin._drawn, twin._at = rows.ravel(), (self._at - self._ends)[chosen] + twin._ends
+            twin._left = self._left
+        return twin
 
     # --- lanes that begin ---
 

@@ -25,6 +25,8 @@ class TimeAwareObservation(Transform):
     [1, 0, 1]
     """
 
+    lane_fields = ("timesteps",)
+
     state_fields = ("timesteps",)
 
     def __init__(
@@ -73,9 +75,9 @@ class TimeAwareObservation(Transform):
         observation, reward, terminated, truncated, info = step
         stepped = self.stepped
         self.timesteps = self.timesteps + (1 if stepped is None else stepped)
-        final = self._final(info) if self._lead else []
+        final = self.final_observations(info) if self._lead else []
         if final:
-            info = self._with_final(info, [(lane, self._timed(last, self.timesteps[lane], ())) for lane, last in final])
+            info = self.with_final(info, [(lane, self._timed(last, self.timesteps[lane], ())) for lane, last in final])
         if begun is not None:
             self.timesteps = np.where(begun, 0, self.timesteps)
         return Step(self._timed(observation, self.timesteps, self._lead), reward, terminated, truncated, info)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import AutoresetMode, Env, EnvSpec, Info, Step
+from ludus.core import Env, EnvSpec, Info, Step
 from ludus.errors import ResetNeeded
 from ludus.wrappers.argument import positive
 from ludus.wrappers.steered import Cutting
@@ -23,7 +23,7 @@ class TimeLimit(Cutting):
     (False, True)
     """
 
-    lane_fields = ("_ended", "_cut", "_idle", "_begun_at")
+    lane_fields = ("_begun_at",)
 
     def __init__(self, env: Env[Any, Any], max_episode_steps: int) -> None:
         super().__init__(env)

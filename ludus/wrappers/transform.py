@@ -36,6 +36,7 @@ class Transform(Hooked[Any, Any, Any, Any]):
     (2,)
     """
 
+    lane_fields = ("_ended",)
     state_fields: ClassVar[tuple[str, ...]] = ()
     """The attributes that `state_dict` saves."""
 
@@ -98,20 +99,20 @@ class Transform(Hooked[Any, Any, Any, Any]):
             return reset
         return ~stepped if reset is None else reset | ~stepped
 
-    def _final(self, info: Info) -> list[tuple[int, Any]]:
+    def final_observations(self, info: Info) -> list[tuple[int, Any]]:
         """The lanes that ended in this very step, each with its last observation."""
         if self._mode is not SAME_STEP or "final_obs" not in info:
             return []
         return [(int(lane), info["final_obs"][lane]) for lane in np.flatnonzero(info["_final_obs"])]
 
-    def _with_final(self, info: Info, changed: list[tuple[int, Any]]) -> Info:
+    def with_final(self, info: Info, changed: list[tuple[int, Any]]) -> Info:
         """A copy of `info` with other last observations."""
         column = info["final_obs"].copy()
         for lane, observation in changed:
             column[lane] = observation
         return {**info, "final_obs": column}
 
-    def _note_reset(self, streams: LaneStreams, seed: Any, options: dict[str, Any] | None) -> None:
+    def note_streams(self, streams: LaneStreams, seed: Any, options: dict[str, Any] | None) -> None:
         """Tell the streams of lanes of a reset, or of lanes that an autoreset began."""
         mask: Any = None if options is None else options.get("reset_mask")
         lanes = np.ones(self._lead, dtype=np.bool_) if mask is None else mask

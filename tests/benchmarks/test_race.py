@@ -8,7 +8,7 @@ import pytest
 from ludus.benchmarks import Arena, Figure, Pace, Skipped, bench, compare
 from ludus.benchmarks.lineup import PEERS, installed_peers, lineup
 from ludus.errors import InvalidArgument, UnknownEnvironment
-from ludus.registry.make_vec import EXECUTORS
+from ludus.vector.executor import EXECUTORS
 
 QUICK = Pace(0.002, rounds=3, warm=0.0)
 

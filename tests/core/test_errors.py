@@ -23,7 +23,7 @@ def drawn_parents():
 
 def test_every_error_is_drawn_in_the_tree_and_listed():
     assert set(drawn_parents()) == set(CLASSES)
-    assert set(errors.__all__) == {*CLASSES, "listing", "shorten"}
+    assert set(errors.__all__) == {*CLASSES, "closest", "did_you_mean", "listing", "shorten"}
 
 
 @pytest.mark.parametrize(("name", "parent"), drawn_parents().items())

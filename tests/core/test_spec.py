@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludus.core import EnvSpec, Security, Wall, WrapperSpec
+from ludus.core import EnvId, EnvSpec, Security, Wall, WrapperSpec
 from ludus.core.entry_point import entry_point_name, load_entry_point
 from ludus.errors import EntryPointError, InvalidSpec, InvalidType, MalformedId
 from ludus.spaces import Box, Dict, Discrete
@@ -404,3 +404,32 @@ def test_a_wrapper_spec_in_a_spec_applies_itself():
     spec = EnvSpec.from_json(EnvSpec("A-v0", additional_wrappers=[Counted.using(0.5)]).to_json())
     env = spec.additional_wrappers[0](Walk())
     assert (type(env), env.scale) == (Counted, 0.5)
+
+
+# --- each thing once ---
+
+
+def test_a_change_to_what_is_there_already_is_the_same_spec():
+    assert FULL.replace() is FULL
+    assert FULL.replace(wall=FULL.wall, kwargs=FULL.kwargs, id=FULL.id) is FULL
+    assert FULL.replace(kwargs=dict(FULL.kwargs)) == FULL
+
+
+def test_only_what_changes_is_read_again(monkeypatch):
+    parsed = []
+    before = EnvId.parse
+    monkeypatch.setattr(EnvId, "parse", lambda text: (parsed.append(text), before(text))[1])
+    spec = EnvSpec("lab/Maze-v2", "maze:Maze")
+    assert (spec.name, spec.version, spec.namespace, spec.replace(order_enforce=False).version) == ("Maze", 2, "lab", 2)
+    assert parsed == ["lab/Maze-v2"]
+    other = spec.replace(id="yard/Maze-v3")
+    assert (other.version, other.family, spec.version) == (3, "yard", 2)
+    assert parsed == ["lab/Maze-v2", "yard/Maze-v3"]
+
+
+def test_a_family_that_was_chosen_stays_and_one_that_was_not_follows_id_and_code():
+    built_in = EnvSpec("Cart-v1", "ludus.envs.classic.cartpole:CartPole")
+    assert built_in.family == "classic"
+    assert built_in.replace(entry_point="ludus.envs.toy_text.taxi:Taxi").family == "toy_text"
+    assert built_in.replace(family="mine").replace(id="yard/Cart-v1").family == "mine"
+    assert built_in.replace(family="mine").replace(family="").family == "classic"

@@ -20,7 +20,7 @@ from ludus.errors import (
     ResetNeeded,
     SnapshotError,
 )
-from ludus.sandbox import Deadlines, Sandbox
+from ludus.sandbox import Deadlines, Limits, Sandbox
 from ludus.sandbox.environment import SandboxedEnv, confine, sandbox_for
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.spaces import Box, Dict, Discrete, Record
@@ -204,8 +204,9 @@ def test_a_target_is_a_name_or_a_spec(wrong):
 
 
 def test_a_wall_is_a_word_or_a_sandbox():
-    box = Sandbox("process")
+    box = Sandbox("process", limits=Limits())
     assert sandbox_for(box) is box
+    assert sandbox_for(Sandbox("process")).policy.limits.wall is None  # no limits were given: it lives while it is used
     assert sandbox_for("process").policy.limits.wall is None
     with pytest.raises(InvalidArgument, match="isolation: expected one of process, sandbox, container"):
         sandbox_for("paper")

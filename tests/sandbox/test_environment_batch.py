@@ -122,6 +122,10 @@ class Pictured(ludus.Env):
     def render(self):
         return f"count {self.count}"
 
+    def grow(self, amount, *, by):
+        self.size += amount + by
+        return self.size
+
 
 @pytest.mark.parametrize("mode", MODES)
 def test_composite_spaces_and_uneven_infos_are_joined_alike(mode):
@@ -168,8 +172,11 @@ def test_attributes_seeds_and_streams_are_those_of_each_lane(envs):
         assert one.np_random_seed == (4, 5, 6)
     assert [one.random() for one in envs.stream("a")] == [one.random() for one in serial.stream("a")]
     assert envs.stream("a") is envs.stream("a")
-    with pytest.raises(EnvError, match="calls do not cross the wall"):
-        envs.call("observe", 1)
+    assert envs.call("grow", 2, by=3) == serial.call("grow", 2, by=3) == (6, 7, 8)
+    with pytest.raises(EnvError, match="TypeError"):
+        envs.call("grow")
+    with pytest.raises(InvalidArgument, match="grow argument 0: expected numbers"):
+        envs.call("grow", print)
     with pytest.raises(EnvError, match="in another process"):
         _ = envs.np_random
     with pytest.raises(EnvError, match="cannot travel"):
@@ -213,7 +220,7 @@ def test_an_error_in_one_process_leaves_no_reply_waiting_in_another():
         envs.step((np.array([0, 2, 0]), move))
     step = envs.step((np.array([0, 0, 0]), move))
     assert step.observation["a"].tolist() == [2, 1, 2]
-    with pytest.raises(InvalidAction, match="expected numbers"):
+    with pytest.raises(InvalidAction, match="for each lane"):
         envs.step((np.array([print] * 3), move))
     envs.close()
 
@@ -231,9 +238,13 @@ def test_a_snapshot_holds_every_lane():
         futures.append([envs.step(envs.action_space.sample()) for _ in range(30)])
     assert all(same(tuple(one), tuple(other)) for one, other in zip(*futures, strict=True))
     other = batch(lambda: ludus.make("CartPole-v1"), [1, 2], AutoresetMode.NEXT_STEP)
-    with pytest.raises(SnapshotError):
-        other.restore(snapshot)
+    envs.restore(snapshot)
+    other.restore(snapshot)
+    actions = np.array([0, 1, 1])
+    assert all(same(tuple(envs.step(actions)), tuple(other.step(actions))) for _ in range(30))
     envs.close()
+    with pytest.raises(SnapshotError, match="stays with its process"):
+        other.restore(snapshot)
     other.close()
 
 

@@ -26,6 +26,7 @@ from ludus.sandbox.environment.spawning import EndRequest, ServerReply, SpawnRep
 from ludus.spaces import Box, Discrete
 from ludus.wire.failures import write_failure
 from ludus.wire.messages import (
+    PROTOCOL,
     BatchResetRequest,
     BatchStepRequest,
     CloseRequest,
@@ -107,12 +108,13 @@ def test_a_reset_that_is_none_is_told_as_such(begun):
 def test_requests_out_of_order_are_refused():
     fresh = ConfinedHost(lambda _: Obedient())
     assert fresh.answer(StepRequest(0)).message == "channel: expected another request, got a StepRequest"
-    assert "expected protocol 1, got 2" in fresh.answer(MakeRequest(2, "x", False, {}, [])).message
+    wrong = fresh.answer(MakeRequest(PROTOCOL + 1, "x", False, {}, []))
+    assert f"expected protocol {PROTOCOL}, got {PROTOCOL + 1}" in wrong.message
     made = host(Obedient())
     for wrong in (
-        BatchStepRequest([], True, []),
-        BatchResetRequest([], [], None, []),
-        MakeRequest(1, "x", False, {}, []),
+        BatchStepRequest([]),
+        BatchResetRequest(None, None),
+        MakeRequest(PROTOCOL, "x", False, {}, []),
     ):
         assert "expected another request" in made.answer(wrong).message
 
@@ -127,7 +129,8 @@ def test_an_action_that_cannot_be_read_is_no_action():
 def test_lanes_of_different_spaces_are_refused():
     made = iter([Obedient(), ludus.make("CartPole-v1")])
     reply = ConfinedHost(lambda _: next(made)).answer(Blueprint.of("x", {}).request(2))
-    assert (reply.kind, reply.message) == ("InvalidSpace", "lane 1: expected the spaces of lane 0, got others")
+    assert (reply.kind, reply.message) == ("InvalidSpace", reply.message)
+    assert reply.message.startswith("lane 1: expected the observation_space of lane 0")
     assert issubclass(InvalidSpace, ValueError)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ludus.wire.pictures import PictureCodec, read_render
 
 import ludus
 from ludus.errors import AccessDenied
@@ -601,37 +600,7 @@ def test_tokens_are_asked_for() -> None:
         assert Caller(lambda: local("the-runners-own-token")).welcome.role == "orchestrator"
 
 
-# --- how pictures and large messages travel ---
-
-
-def test_pictures_travel_as_png_where_that_was_asked_for(local: LocalServer) -> None:
-    for lanes in (0, 3):
-        plain, packed = Caller(local, env="film", lanes=lanes), Caller(local, env="film", lanes=lanes, pictures="png")
-        assert (plain.welcome.pictures, packed.welcome.pictures) == ("raw", "png")
-        single = read_space(packed.welcome.observation_space)
-        space = single.batch(lanes) if lanes else single
-        codec = PictureCodec(space, "observation", single)
-        reset: Any = BatchResetRequest(0, None) if lanes else ResetRequest(0, None)
-        step: Any = BatchStepRequest(np.full(lanes, 77, np.int64).tobytes()) if lanes else StepRequest(77)
-        for request in (reset, step):
-            a, b = plain.ask(request), packed.ask(request)
-            seen = [one.observations if lanes else one.observation for one in (a, b)]
-            assert list(seen[1]) == ["$png", "shape"]
-            assert codec.read(seen[1]).tobytes() == seen[0]
-        again = packed.again(local, pictures="raw")
-        assert again.welcome.pictures == "png"  # it is the session's
-
-
-def test_renders_travel_as_png_too(local: LocalServer) -> None:
-    plain, packed = Caller(local, env="film"), Caller(local, env="film", pictures="png")
-    for caller in (plain, packed):
-        caller.reset()
-        caller.step(9)
-    picture = decode_value(plain.ask(RenderRequest()).value)
-    assert (read_render(packed.ask(RenderRequest()).value) == picture).all()
-    assert picture.shape == (32, 24, 3)
-    assert (picture == 9).all()
-    assert plain.ask(PictureRequest()).value[:4] == b"\x89PNG"
+# --- how large messages travel ---
 
 
 def test_large_messages_are_compressed_both_ways(local: LocalServer) -> None:

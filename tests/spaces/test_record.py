@@ -141,7 +141,11 @@ VIOLATIONS = [
     (Query, query(text=""), ["x.text: expected 1 to 20 characters, got 0"]),
     (Query, query(k=11), ["x.k: expected an int from 1 to 10, got 11"]),
     (Query, query(temperature=2.0), ["x.temperature: expected a float from 0.0 to 1.9999999999999998, got 2.0"]),
-    (Query, query(temperature=float("nan")), ["x.temperature: expected a float from 0.0 to 1.9999999999999998, got nan"]),
+    (
+        Query,
+        query(temperature=float("nan")),
+        ["x.temperature: expected a float from 0.0 to 1.9999999999999998, got nan"],
+    ),
     (Query, query(tags=["a"] * 4), ["x.tags: expected 0 to 3 elements, got 4"]),
     (Query, query(inner=Inner.model_construct(value=5)), ["x.inner.value: expected an int from 0 to 4, got 5"]),
     (Query, query(limit=4), ["x.limit: expected an int from 0 to 3 or None, got 4"]),
@@ -310,8 +314,8 @@ def test_binding_keeps_the_generator():
 
 def test_only_a_model_with_the_same_fields_can_be_bound():
     message = (
-        "bind: expected a model with the fields of Record(Flat: a=Discrete(3), b=bool, c=Box(0.0, 1.0, (2,), float64)), "
-        "got Record(Point: x=float, y=float)"
+        "bind: expected a model with the fields of Record(Flat: a=Discrete(3), b=bool, "
+        "c=Box(0.0, 1.0, (2,), float64)), got Record(Point: x=float, y=float)"
     )
     with says(InvalidSpace, message):
         from_json(to_json(Record(Flat))).bind(Point)

@@ -102,7 +102,7 @@ def test_the_schema_of_a_record_names_its_fields_and_requires_those_without_defa
     assert schema["required"] == ["direction", "steps", "position"]
     assert schema["additionalProperties"] is False
     assert schema["properties"]["direction"] == {"enum": ["left", "right", 3, None, True]}
-    assert schema["properties"]["color"] == {"enum": ["red", "blue"]}
+    assert schema["properties"]["color"] == {"enum": ["red", "blue"], "default": "red"}
     assert schema["properties"]["note"]["anyOf"][1] == {"type": "null"}
 
 
@@ -124,7 +124,7 @@ def test_the_schema_of_a_record_names_its_fields_and_requires_those_without_defa
         (Order, {"flags": [1]}),
         (Order, {"scores": {"a": "b"}}),
         (Order, {"choice": [0, "a"]}),
-        (Order, {"choice": 3}),
+        (Order, {"choice": {"z": 3}}),
         (Order, {"level": 2}),
         (Order, {"nothing": 0}),
         (Order, {"count": 5}),

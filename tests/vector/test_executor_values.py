@@ -1,7 +1,5 @@
 """Executors as values: frozen, equal by what they say, and wrong ones refused before anything is started."""
 
-from dataclasses import FrozenInstanceError
-
 import numpy as np
 import pytest
 
@@ -46,7 +44,8 @@ def test_values_are_frozen_and_equal_by_what_they_say():
     assert Process(workers=4) == Process(workers=np.int64(4)) != Process()
     assert type(Process(workers=np.int64(4)).workers) is int
     assert hash(Serial()) == hash(Serial())
-    with pytest.raises(FrozenInstanceError):
+    assert repr(Process(workers=4)) == "Process(workers=4)"
+    with pytest.raises(AttributeError):
         Process().workers = 3
     with pytest.raises(TypeError):
         Process(4)

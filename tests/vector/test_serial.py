@@ -376,19 +376,3 @@ def test_actions_are_given_to_lanes_as_iterate_gives_them():
     rows = list(iterate(envs.action_space, action))
     envs.reset(seed=0)
     assert envs.step(action).reward.tolist() == [float(row["push"]) for row in rows]
-
-
-def test_a_batch_in_one_piece_has_no_lanes_to_wrap():
-    class Whole(VectorEnv):
-        num_envs = 2
-
-    with pytest.raises(InvalidType, match=r"^Whole: expected lanes "):
-        Whole().wrap_lanes(Wrapper)
-    assert Whole().autoreset_mode is AutoresetMode.NEXT_STEP
-
-
-def test_lanes_can_be_wrapped_from_outside():
-    envs = SerialVectorEnv([Walk] * 2)
-    envs.wrap_lanes(Wrapper)
-    assert [type(env) for env in envs.envs] == [Wrapper, Wrapper]
-    envs.reset(seed=0)

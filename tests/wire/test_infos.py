@@ -18,7 +18,7 @@ FINALS = SpaceCodec(Discrete(5), "final_obs")
 
 
 def carried(infos: dict[str, Any], codec: SpaceCodec, count: int) -> dict[str, Any]:
-    data = msgspec.msgpack.decode(msgspec.msgpack.encode(write_infos(infos, codec)))
+    data = msgspec.msgpack.decode(msgspec.msgpack.encode(write_infos(infos, codec.write)))
     return read_infos(data, codec, count)
 
 
@@ -90,14 +90,14 @@ def test_final_observations_are_held_to_their_space() -> None:
 )
 def test_what_cannot_travel_is_named(infos: Any, why: str) -> None:
     with pytest.raises(CodecError, match=why):
-        write_infos(infos, FINALS)
+        write_infos(infos, FINALS.write)
 
 
 def test_infos_that_hold_themselves_are_refused() -> None:
     infos: dict[str, Any] = {}
     infos["again"] = infos
     with pytest.raises(CodecError, match="at most 24 levels"):
-        write_infos(infos, FINALS)
+        write_infos(infos, FINALS.write)
 
 
 @pytest.mark.parametrize(

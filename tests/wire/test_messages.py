@@ -9,7 +9,7 @@ import pytest
 
 from ludus.errors import CodecError
 from ludus.wire import FrameLimits
-from ludus.wire import network as wire
+from ludus.wire import messages as wire
 from ludus.wire.messages import (
     CloseRequest,
     DoneReply,
@@ -32,13 +32,17 @@ REQUESTS: list[Any] = [
     ResetRequest(7, {"options": True}),
     wire.BatchResetRequest([1, 2], None),
     RenderRequest(),
-    wire.PictureRequest(),
+    wire.AutoresetRequest(b"\1", [(0, 7, None)]),
+    wire.GetRequest("gravity"),
+    wire.HasRequest("gravity"),
+    wire.SetRequest("gravity", 9.8, True),
+    wire.CallRequest("hint", [1], {"depth": 2}),
     StateRequest(True),
     SnapshotRequest([1, 2, 3]),
     RestoreRequest(4),
-    wire.ForkRequest(0),
+    wire.ForkRequest(0, [1, 0]),
     CloseRequest(),
-    wire.HelloRequest(env="CartPole-v1", lanes=4, pictures="png", compression="zstd", arguments={"size": 3}),
+    wire.HelloRequest(env="CartPole-v1", lanes=4, compression="zstd", arguments={"size": 3}, client="me", takeover=True),
     wire.CancelRequest(9),
 ]
 REPLIES: list[Any] = [
@@ -49,7 +53,7 @@ REPLIES: list[Any] = [
     ValueReply([1]),
     SnapshotReply(3),
     DoneReply(),
-    wire.WelcomeReply(1, "0.x", "e", 0, "", {}, {}, {}, None, "E", "", 0, "agent", {"size": 1}, "none", "raw"),
+    wire.WelcomeReply(1, "0.x", "e", 0, "", {}, {}, {}, None, "E", "", 0, "agent", {"size": 1}, "none"),
     wire.ForkReply("0.y"),
     wire.FailedReply("InvalidAction", "no", infrastructure=True, retry_after=1.5),
 ]
@@ -96,7 +100,7 @@ def test_fields_with_defaults_may_be_left_out() -> None:
         [1 << 64 - 1, [21, "x"]],
         [0, [20, 1, 7]],
         [0, [20, 1, "e", "", 0, "NextStep", {}, "jpeg"]],
-        [0, [20, 1, "e", "", 0, "NextStep", [], "raw"]],
+        [0, [20, 1, "e", "", 0, "NextStep", [], "none"]],
         [1, [7, ["x"]]],
     ],
 )

@@ -1,4 +1,4 @@
-"""Rules of somebody's own, drawn from at every reset and every step, so that one step too many shows in all that follows."""
+"""Rules of somebody's own that draw at every reset and every step: one step too many shows in all that follows."""
 
 from typing import NamedTuple
 

@@ -224,10 +224,11 @@ WRONG = {
         InvalidType,
         "DelayObservation: expected observations made of arrays, got Text(",
     ),
-    "lane-wise over another wrapper": (
-        lambda: w.TimeLimit(w.ClipReward(batch(), 0, 1), 5),
-        InvalidType,
-        "TimeLimit: expected a batch without wrappers around it, got <ClipReward(min_reward=0, max_reward=1)",
+    "pictures that nobody sees": (
+        lambda: w.AddRenderObservation(batch(mode="SameStep", render_mode="rgb_array")),
+        InvalidArgument,
+        "AddRenderObservation: expected a batch that shows the last picture of an episode, got autoreset in the same "
+        "step, which draws over it; make it with autoreset_mode='NextStep' or 'Disabled', or wrap each lane",
     ),
 }
 
@@ -309,14 +310,6 @@ def test_a_wrapped_batch_is_a_vector_environment():
     assert (env.num_envs, env.autoreset_mode) == (3, AutoresetMode.NEXT_STEP)
     with pytest.raises(AttributeError):
         w.ClipReward(Walk(), 0, 1).num_envs  # noqa: B018
-
-
-def test_wrappers_of_lanes_change_the_spaces_of_the_batch():
-    env = w.MaxAndSkipObservation(batch(), 2)
-    assert env.inside
-    assert all(isinstance(lane, w.MaxAndSkipObservation) for lane in env.unwrapped.envs)
-    env.reset(seed=0)
-    assert env.step(np.zeros(3, int)).observation.shape == (3, 3)
 
 
 def play(env, seed=0, steps=30):

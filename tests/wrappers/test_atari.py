@@ -1,17 +1,20 @@
 """Atari preprocessing, on a small machine that speaks as the emulator does."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import ludus
-from ludus.core import Env
+from ludus.core import AutoresetMode, Env
 from ludus.errors import InvalidArgument, InvalidSpace, InvalidType
 from ludus.rendering import resize
 from ludus.spaces import Box, Discrete
 from ludus.testing import data_equal
-from ludus.vector import SerialVectorEnv
-from ludus.wrappers import AddRenderObservation
+from ludus.vector import ProcessVectorEnv, SerialVectorEnv
+from ludus.wrappers import AddRenderObservation, FrameStackObservation, TimeLimit
 from ludus.wrappers.atari import AtariPreprocessing
+from tests.wrappers.equivalence import Trial, check_equivalence
 
 HEIGHT, WIDTH = 12, 10
 
@@ -174,14 +177,86 @@ def test_screens_are_shrunk_by_area_and_scaled_to_one():
     assert data_equal(observation, resize(screen(3, 4), (5, 5)).astype(np.float32) / np.float32(255))
 
 
-def test_a_batch_has_it_around_each_lane():
-    envs = AtariPreprocessing(SerialVectorEnv([Game, Game]), **FULL)
-    single = AtariPreprocessing(Game(), **FULL)
-    observations, _ = envs.reset(seed=0)
-    assert observations.shape == (2, HEIGHT, WIDTH)
-    single.reset(seed=0)
-    assert data_equal(envs.step([1, 2]).observation[0], single.step(1).observation)
-    assert envs.single_observation_space == single.observation_space
+class Arcade(Game):
+    """Ends and loses lives by chance, drawn at every reset and step; its observation is the screen, in grey or not."""
+
+    def __init__(self, gray=True, tells=False):
+        super().__init__()
+        self.gray, self.tells = gray, tells
+        self.observation_space = Box(0, 255, (HEIGHT, WIDTH) if gray else (HEIGHT, WIDTH, 3), np.uint8)
+
+    def reset(self, *, seed=None, options=None):
+        _, info = super().reset(seed=seed)
+        self.ale.frame = int(self.np_random.integers(50))
+        return self._seen(), info | self._told()
+
+    def step(self, action):
+        self.ale.frame += 1 + int(action) + int(self.np_random.integers(3))
+        self.ale.left -= int(self.np_random.random() < 0.1)
+        over, cut = self.np_random.random(2) < 0.07
+        return self._seen(), float(self.ale.frame), bool(over), bool(cut), {"frame": self.ale.frame} | self._told()
+
+    def _told(self):
+        return {"lives": self.ale.left} if self.tells else {}
+
+    def _seen(self):
+        if not self.gray:
+            return super()._seen()
+        screen = np.empty((HEIGHT, WIDTH), np.uint8)
+        self.ale.getScreenGrayscale(screen)
+        return screen
+
+
+BATCHES = {"serial": SerialVectorEnv, "process": partial(ProcessVectorEnv, num_workers=2)}
+SHOWN = {
+    "direct": ({"gray": True}, {}),
+    "direct, lives told": ({"gray": True, "tells": True}, {"terminal_on_life_loss": True}),
+    "direct, lives asked for": ({"gray": False}, {"terminal_on_life_loss": True, "grayscale_obs": False}),
+    "by emulators": ({"gray": False}, {"terminal_on_life_loss": True}),
+    "one frame": ({"gray": True}, {"frame_skip": 1}),
+    "two frames": ({"gray": True}, {"frame_skip": 2, "noop_max": 0}),
+}
+
+
+@pytest.mark.parametrize("executor", BATCHES)
+@pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_batch_is_its_lanes(name, mode, executor):
+    given, arguments = SHOWN[name]
+    asks = name in ("direct, lives asked for", "by emulators")
+    if mode is AutoresetMode.SAME_STEP and asks:
+        return  # the emulators are in the next episode already: refused, or without lives
+    make = partial(Arcade, **given)
+    wrapper = AtariPreprocessing.using(**{**FULL, "noop_max": 2, **arguments})
+    batch = partial(BATCHES[executor], [make] * 4, autoreset_mode=mode)
+    check_equivalence(wrapper, make, batch, Trial(mode, steps=25, resets={7: [2]}))
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
+def test_a_batch_of_screens_under_other_wrappers_is_its_lanes(mode):
+    def wrap(env):
+        env = AtariPreprocessing(env, terminal_on_life_loss=True, **FULL | {"noop_max": 3})
+        return TimeLimit(FrameStackObservation(env, 2), 4)
+
+    make = partial(Arcade, tells=True)
+    batch = partial(SerialVectorEnv, [make] * 4, autoreset_mode=mode)
+    check_equivalence(wrap, make, batch, Trial(mode, steps=25, rewinds=5))
+
+
+def test_emulators_out_of_reach_are_told_of():
+    class Sealed(Arcade):
+        @property
+        def ale(self):
+            raise RuntimeError("sealed")
+
+        @ale.setter
+        def ale(self, value):
+            pass
+
+    with pytest.raises(InvalidArgument, match="expected emulators in reach, or observations that are the screens"):
+        AtariPreprocessing(SerialVectorEnv([lambda: Sealed(gray=False)] * 2), **FULL)
+    with pytest.raises(InvalidArgument, match="since autoreset in the same step draws over the last one"):
+        AtariPreprocessing(SerialVectorEnv([lambda: Arcade(gray=False)] * 2, autoreset_mode="SameStep"), **FULL)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Every wrapper, in every autoreset mode: a batch does, lane by lane, what the single environment does."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from ludus import wrappers as w
 from ludus.core import AutoresetMode
 from ludus.spaces import Box, Discrete
 from ludus.vector import SerialVectorEnv
+from tests.wrappers.equivalence import Lane, Trial, check_equivalence
 from tests.wrappers.walk import Walk
 
 MODES = list(AutoresetMode)
@@ -65,75 +68,33 @@ CASES |= {f"{name}-in-dict": (wrapper, {"limit": 5, "kind": "dict"}) for name, w
 CASES |= {f"{name}-in-tuple": (wrapper, {"limit": 5, "kind": "tuple"}) for name, wrapper in TIMED.items()}
 
 
+PICTURES = {
+    "pictures": w.AddRenderObservation.using(),
+    "pictures-beside": w.AddRenderObservation.using(render_only=False),
+}
+
+
 def lane(limit=None, **kwargs):
     env = Walk(**kwargs)
     return env if limit is None else w.TimeLimit(env, limit)
-
-
-class Lane:
-    """One wrapped environment, driven as a lane of a batch would be."""
-
-    def __init__(self, wrapper, kwargs, seed, mode):
-        self.env, self.mode, self.ended = wrapper(lane(**kwargs)), mode, False
-        self.first = self.env.reset(seed=seed)
-
-    def step(self, action):
-        if self.ended:
-            (observation, _), self.ended = self.env.reset(), False
-            if self.mode is AutoresetMode.NEXT_STEP:
-                return observation, 0.0, False, False, None
-        observation, reward, terminated, truncated, _ = self.env.step(action)
-        final = None
-        self.ended = bool(terminated or truncated)
-        if self.mode is AutoresetMode.SAME_STEP and self.ended:
-            final, (observation, _), self.ended = observation, self.env.reset(), False
-        return observation, reward, terminated, truncated, final
-
-
-def close(a, b):
-    """Equal to the last bit; only a Python int may stand for NumPy's."""
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(close(a[key], b[key]) for key in a)
-    if isinstance(a, tuple):
-        return len(a) == len(b) and all(close(x, y) for x, y in zip(a, b, strict=True))
-    return np.array_equal(a, b) and (isinstance(b, int) or np.asarray(a).dtype == np.asarray(b).dtype)
-
-
-def row(space, batch, lane):
-    return list(space.iterate(batch))[lane]
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", CASES)
 def test_a_batch_is_its_lanes(name, mode):
     wrapper, kwargs = CASES[name]
-    lanes = [Lane(wrapper, kwargs, seed, mode) for seed in range(10, 14)]
-    batch = wrapper(SerialVectorEnv([lambda: lane(**kwargs)] * 4, autoreset_mode=mode))
-    assert batch.single_observation_space == lanes[0].env.observation_space
-    assert batch.single_action_space == lanes[0].env.action_space
-    observations, _ = batch.reset(seed=10)
-    assert observations in batch.observation_space
-    for i, one in enumerate(lanes):
-        assert close(row(batch.observation_space, observations, i), one.first[0])
-    batch.action_space.seed(3)
-    ended = np.zeros(4, bool)
-    for _ in range(60):
-        if mode is AutoresetMode.DISABLED and ended.any():
-            observations, _ = batch.reset(options={"reset_mask": ended})
-            for i in np.flatnonzero(ended):
-                expected, _ = lanes[i].env.reset()
-                lanes[i].ended = False
-                assert close(row(batch.observation_space, observations, i), expected)
-        actions = batch.action_space.sample()
-        observations, rewards, terminated, truncated, infos = batch.step(actions)
-        ended = terminated | truncated
-        each = list(batch.action_space.iterate(actions))
-        for i, one in enumerate(lanes):
-            observation, reward, over, cut, final = one.step(each[i])
-            assert close(row(batch.observation_space, observations, i), observation)
-            assert (rewards[i], terminated[i], truncated[i]) == (reward, over, cut)
-            if final is not None:
-                assert close(infos["final_obs"][i], final)
+    make = partial(lane, **kwargs)
+    trial = Trial(mode, steps=60, resets={4: [0], 20: [1, 2]})
+    check_equivalence(wrapper, make, lambda: SerialVectorEnv([make] * 4, autoreset_mode=mode), trial)
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED])
+@pytest.mark.parametrize("kind", ["box", "dict"])
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_batch_shows_the_pictures_of_its_lanes(name, kind, mode):
+    make = partial(Walk, kind=kind, render_mode="rgb_array")
+    batch = partial(SerialVectorEnv, [make] * 4, autoreset_mode=mode)
+    check_equivalence(PICTURES[name], make, batch, Trial(mode))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -141,23 +102,20 @@ def test_a_batch_is_its_lanes(name, mode):
     "wrapper", [w.NormalizeObservation.using(), w.NormalizeReward.using()], ids=lambda one: one.name
 )
 def test_a_batch_of_one_normalises_as_the_single_environment(wrapper, mode):
-    one = Lane(wrapper, {}, 5, mode)
+    one = Lane(wrapper(Walk()), 0, Trial(mode))
+    first = one.reset(5)
     batch = wrapper(SerialVectorEnv([Walk], autoreset_mode=mode))
     observations, _ = batch.reset(seed=5)
-    assert np.allclose(observations[0], one.first[0])
+    assert np.allclose(observations[0], first[0])
     ended = np.zeros(1, bool)
     for step in range(40):
         if mode is AutoresetMode.DISABLED and ended.any():
             observations, _ = batch.reset(options={"reset_mask": ended})
-            assert np.allclose(observations[0], one.env.reset()[0])
-            one.ended = False
+            assert np.allclose(observations[0], one.reset()[0])
         action = step % 3
         observations, rewards, terminated, truncated, _ = batch.step(np.array([action]))
         ended = terminated | truncated
-        if mode is AutoresetMode.NEXT_STEP and one.ended:
-            expected = one.step(action)  # the single environment is asked for nothing but a reset here
-        else:
-            expected = one.step(action)
+        expected = one.step(action)
         if (
             mode is not AutoresetMode.SAME_STEP
         ):  # a batch learns first and last observation at once, one after the other here

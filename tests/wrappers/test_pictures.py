@@ -194,7 +194,7 @@ def test_wrong_noise_is_refused(build, text):
     assert str(raised.value) == text
 
 
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+@pytest.mark.parametrize("mode", ["NextStep", "Disabled"])
 @pytest.mark.parametrize("kind", ["box", "dict"])
 @pytest.mark.parametrize("only", [True, False])
 def test_pictures_are_observations_in_one_and_in_a_batch(kind, only, mode):

@@ -14,7 +14,7 @@ from ludus.registry import make_vec as batch_of
 from ludus.registry import pprint_registry as print_ids
 from ludus.registry import register as enter
 from ludus.registry import registry as known
-from ludus.registry.lanes import LIMITS
+from ludus.registry.arguments import LIMITS
 from ludus.registry.resolution import resolve, spec_meant
 
 __all__ = [

@@ -189,7 +189,8 @@ class ProcessLink:
             seconds = self._step_seconds
         else:
             seconds = self._seconds.get(wanted, self.deadlines.other)
-            tenant.drain()
+            if wanted is ResetRequest:  # now and then, so that the end of what it wrote is there to be told
+                tenant.drain()
         try:
             reply = tenant.channel.exchange(request, seconds)
         except (ChannelClosed, DeadlinePassed) as gone:
@@ -209,6 +210,8 @@ class ProcessLink:
         if tenant is None:
             raise self._absent()
         self._gone = None
+        if type(request) is BatchResetRequest:
+            tenant.drain()
         try:
             tenant.channel.post(request, self._seconds.get(type(request), self.deadlines.other))
         except (ChannelClosed, DeadlinePassed) as gone:
@@ -286,11 +289,11 @@ class ProcessLink:
         except ProcessEnded as ended:
             raise ended.error(f"{self.name}.restore") from None
 
-    def move(self, source: Link, number: int) -> None:
+    def move(self, source: Link | None, number: int) -> None:
         """Go on from a snapshot of another process."""
         if not isinstance(source, ProcessLink) or not source.alive:
             raise SnapshotError(
-                f"restore: expected a snapshot whose process is there, got one of {source.name} whose process is gone: "
+                f"restore: expected a snapshot of {self.name} whose process is there, got one whose process is gone: "
                 "the state of a confined environment stays with its process"
             )
         state = source.export(number)

@@ -1,45 +1,27 @@
-"""Field types that hold others: lists, tuples, sets, dictionaries and unions; and all of them read from data."""
+"""Field types that hold others: lists, tuples, sets and dictionaries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, Union
+from typing import Annotated, Any
 
-from ludus.errors import CodecError, InvalidSpace, shorten
-from ludus.spaces.field_types import (
-    BoolField,
-    ChoiceField,
-    FieldType,
-    FloatField,
-    IntField,
-    NoneField,
-    SpaceField,
-    StrField,
-    Test,
-)
-from ludus.spaces.one_of import OneOf
+from ludus.errors import InvalidSpace, shorten
+from ludus.spaces.field_types import FieldType, Test
+from ludus.spaces.scalar_fields import BoolField, ChoiceField, FloatField, IntField, StrField
 from ludus.spaces.sequence import Sequence
 from ludus.spaces.space import Space, Violation
 from ludus.spaces.text import is_unicode
 from ludus.spaces.tuple import Tuple
 
-if TYPE_CHECKING:
-    from ludus.spaces.compiled import Hooks
-
-__all__ = ["DictField", "ListField", "TupleField", "UnionField", "field_from_arguments"]
+__all__ = ["LISTS", "DictField", "ListField", "TupleField"]
 
 LISTS: dict[str, Any] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 ARRAYS = (list, tuple, set, frozenset)
 """What may stand for a list, as msgspec has it."""
 MOST_PROBLEMS = 100
 """How many wrong elements of one list are named."""
-MOST_PARTS = 1024
-"""Options of a union, or places of a tuple, in a description."""
-LONGEST_LEAST = 1 << 20
-"""Elements that a description may demand: a sample has them all."""
 
 
 class ListField(FieldType):
@@ -104,22 +86,27 @@ class ListField(FieldType):
         """A list of any kind."""
         return "array"
 
-    def native(self, hooks: Hooks) -> Any:
+    def native(self, *, strict: bool) -> Any:
         """The list of the element's type."""
         import msgspec
 
-        item = self.item.native(hooks)
+        item = self.item.native(strict=strict)
         kind = tuple[item, ...] if self.kind == "tuple" else self.type[item]
         if not self.least and self.most is None:
             return kind
         return Annotated[kind, msgspec.Meta(min_length=self.least, max_length=self.most)]
 
-    def retest(self, strict: bool) -> Test | None:
+    def retest(self, *, strict: bool) -> Test | None:
         """That the list is of its own type, and whatever its elements ask for."""
-        kind, item = self.type, self.item.retest(strict)
+        kind, item = self.type, self.item.retest(strict=strict)
         if item is None:
             return (lambda x: isinstance(x, kind)) if strict else None
         return lambda x: isinstance(x, kind) and all(map(item, x))
+
+    def finisher(self) -> Callable[[Any], Any] | None:
+        """The elements finished."""
+        kind, item = self.type, self.item.finisher()
+        return None if item is None else lambda x: kind([item(part) for part in x])
 
     def read(self, x: Any) -> Any:
         """A tuple of the elements' values."""
@@ -227,25 +214,32 @@ class DictField(FieldType):
         """A dictionary, where its keys are text."""
         return "dict" if isinstance(self.key, StrField) else None
 
-    def native(self, hooks: Hooks) -> Any:
+    def native(self, *, strict: bool) -> Any:
         """The dictionary, where its keys are text."""
         import msgspec
 
         if self.category is None:
-            return hooks.type_of(self)
-        kind = dict[self.key.native(hooks), self.item.native(hooks)]
+            return Any
+        kind = dict[self.key.native(strict=strict), self.item.native(strict=strict)]
         return kind if self.most is None else Annotated[kind, msgspec.Meta(max_length=self.most)]
 
-    def retest(self, strict: bool) -> Test | None:
+    def retest(self, *, strict: bool) -> Test | None:
         """That it is a dictionary, and whatever keys and values ask for."""
-        if not isinstance(self.key, StrField):
-            return None
-        key, item = self.key.retest(strict) or is_unicode, self.item.retest(strict)
+        if self.category is None:
+            return super().retest(strict=strict)
+        key, item = self.key.retest(strict=strict) or is_unicode, self.item.retest(strict=strict)
 
         def test(x: Any) -> bool:
             return isinstance(x, dict) and all(map(key, x)) and (item is None or all(map(item, x.values())))
 
         return test
+
+    def finisher(self) -> Callable[[Any], Any] | None:
+        """The values finished."""
+        item = self.item.finisher()
+        if self.category is None or item is None:
+            return super().finisher()
+        return lambda x: {key: item(part) for key, part in x.items()}
 
     def read(self, x: Any) -> Any:
         """A tuple of pairs."""
@@ -319,16 +313,25 @@ class TupleField(FieldType):
         """A list of any kind."""
         return "array" if self.items else None
 
-    def native(self, hooks: Hooks) -> Any:
+    def native(self, *, strict: bool) -> Any:
         """The tuple of their types."""
-        return tuple[tuple(one.native(hooks) for one in self.items)] if self.items else hooks.type_of(self)
+        return tuple[tuple(one.native(strict=strict) for one in self.items)] if self.items else Any
 
-    def retest(self, strict: bool) -> Test | None:
+    def retest(self, *, strict: bool) -> Test | None:
         """That it is a tuple, and whatever its elements ask for."""
-        tests = [(i, test) for i, one in enumerate(self.items) if (test := one.retest(strict)) is not None]
+        if self.category is None:
+            return super().retest(strict=strict)
+        tests = [(i, test) for i, one in enumerate(self.items) if (test := one.retest(strict=strict)) is not None]
         if not tests and not strict:
             return None
         return lambda x: isinstance(x, tuple) and all(test(x[i]) for i, test in tests)
+
+    def finisher(self) -> Callable[[Any], Any] | None:
+        """The elements finished."""
+        finishers = [one.finisher() for one in self.items]
+        if self.category is None or not any(finishers):
+            return super().finisher()
+        return lambda x: tuple([part if one is None else one(part) for one, part in zip(finishers, x, strict=True)])
 
     def read(self, x: Any) -> Any:
         """A tuple of the elements' values."""
@@ -355,139 +358,6 @@ class TupleField(FieldType):
         return f"a tuple of {len(self.items)}"
 
 
-class UnionField(FieldType):
-    """`A | B`; written as what it is, and read as the first option that takes it, the one of its own type before all."""
-
-    kind = "union"
-
-    def __init__(self, options: Iterable[FieldType]) -> None:
-        self.options = list(options)
-        if not self.options:
-            raise InvalidSpace("expected at least one option of a union, got none")
-
-    @cached_property
-    def space(self) -> Space[Any]:
-        """`OneOf` the options."""
-        return OneOf([option.space for option in self.options])
-
-    def parts(self) -> Iterable[FieldType]:
-        """Those of the options."""
-        return self.options
-
-    def _option(self, x: Any) -> int | None:
-        """The option that a value is one of: of its own type first."""
-        for place, option in enumerate(self.options):
-            if option.fits_exactly(x):
-                return place
-        return next((place for place, option in enumerate(self.options) if not option.validate(x, "")), None)
-
-    def validate(self, x: Any, path: str) -> list[Violation]:
-        """The violations of the option that comes nearest, where none fits."""
-        return [] if self.fits(x) else self._nearest([one.validate(x, path) for one in self.options], x, path)
-
-    def _nearest(self, found: list[list[Violation]], x: Any, path: str) -> list[Violation]:
-        inner = [one for one in found if any(violation.path != path for violation in one)]
-        if inner:
-            return min(inner, key=len)
-        return [Violation(path, " or ".join(one[0].expected for one in found), shorten(x))]
-
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
-        """The value of its own type, or else of the first option that can make one of it."""
-        try:
-            return self.quick(x)
-        except ValueError:
-            pass
-        refused: list[list[Violation]] = []
-        for option in self.options:
-            refused.append([])
-            value = option.coerce(x, path, refused[-1])
-            if not refused[-1]:
-                return value
-        problems += self._nearest(refused, x, path)
-        return x
-
-    def quick(self, x: Any) -> Any:
-        """The value of its own type, of the model of its class's name, or of the first option that takes it so."""
-        for option in self.options:
-            if option.fits_exactly(x):
-                return x
-        name = type(x).__name__
-        for option in sorted(self.options, key=lambda one: _model_name(one) != name):
-            with suppress(ValueError):
-                return option.quick(x)
-        raise ValueError
-
-    def fits(self, x: Any) -> bool:
-        """Whether one of the options does."""
-        return self._option(x) is not None
-
-    def fits_exactly(self, x: Any) -> bool:
-        """Whether one of the options does."""
-        return any(option.fits_exactly(x) for option in self.options)
-
-    @property
-    def category(self) -> str | None:
-        """None: a union inside another is told apart by us."""
-        return None
-
-    @cached_property
-    def is_native(self) -> bool:
-        """Whether msgspec can tell the options apart as we do."""
-        kinds = [option.category for option in self.options]
-        return len(set(kinds)) == len(kinds) and (None not in kinds or {*kinds} <= {None, "none"})
-
-    def native(self, hooks: Hooks) -> Any:
-        """The union, where msgspec can tell its options apart as we do."""
-        if not self.is_native:
-            return hooks.type_of(self)
-        return Union[tuple(option.native(hooks) for option in self.options)]
-
-    def retest(self, strict: bool) -> Test | None:
-        """That one of the options fits, where one of them asks for more than msgspec does."""
-        if not self.is_native:
-            return None
-        tests = [option.retest(strict) for option in self.options]
-        others = [test for test, option in zip(tests, self.options, strict=True) if option.kind != "none"]
-        if not any(tests):
-            return None
-        if len(others) == 1 and (only := others[0]) is not None:
-            return lambda x: x is None or only(x)
-        return self.fits
-
-    def read(self, x: Any) -> Any:
-        """The number of the option that fits, and its value."""
-        place = self._option(x)
-        if place is None:
-            raise InvalidSpace(f"expected a value of the union, got {shorten(x)}")
-        return place, self.options[place].read(x)
-
-    def build(self, value: Any) -> Any:
-        """The value of that option."""
-        return self.options[int(value[0])].build(value[1])
-
-    def encode(self, x: Any, *, binary: bool) -> Any:
-        """The value, as its option writes it."""
-        if x is None:
-            return None
-        return self.options[self._option(x) or 0].encode(x, binary=binary)
-
-    def json_schema(self) -> dict[str, Any]:
-        """Any of the options."""
-        return {"anyOf": [option.json_schema() for option in self.options]}
-
-    def arguments(self) -> list[Any]:
-        """Those of the options."""
-        return [self.kind, [option.arguments() for option in self.options]]
-
-    def __repr__(self) -> str:
-        return " or ".join(map(repr, self.options))
-
-
-def _model_name(field: FieldType) -> str | None:
-    """The name of the model that a field holds, where it holds one."""
-    return getattr(field.space, "name", None) if isinstance(field, SpaceField) else None
-
-
 def _first(found: Iterable[Violation]) -> list[Violation]:
     return list(islice(found, MOST_PROBLEMS))
 
@@ -497,62 +367,3 @@ def _whole(text: str) -> int | None:
         return int(text)
     except ValueError:
         return None
-
-
-def field_from_arguments(data: Any) -> FieldType:
-    """The field type that `arguments` came from; raises CodecError, or what `from_description` makes one of."""
-    if not isinstance(data, list) or not data:
-        raise CodecError(f"field type: expected a list starting with its kind, got {shorten(data)}")
-    kind, *rest = data
-    if kind in ("none", "bool"):
-        return NoneField() if kind == "none" else BoolField()
-    if kind in ("int", "float", "str"):
-        make: Any = {"int": IntField, "float": FloatField, "str": StrField}[kind]
-        return make(named=_space(rest[0])) if len(rest) == 1 else make(*_ends(kind, rest))
-    if kind == "choice":
-        return ChoiceField(_constants(rest[0]))
-    if kind == "value":
-        return SpaceField(_space(rest[0]))
-    if kind in ("several", "union"):
-        parts = [field_from_arguments(one) for one in _parts(rest[0])]
-        return TupleField(parts) if kind == "several" else UnionField(parts)
-    if kind in LISTS:
-        return ListField(kind, field_from_arguments(rest[0]), *_lengths(rest[1:]))
-    if kind == "dict":
-        return DictField(field_from_arguments(rest[0]), field_from_arguments(rest[1]), *_lengths(rest[2:]))
-    raise CodecError(f"field type: expected a known kind, got {shorten(kind)}")
-
-
-def _space(data: Any) -> Space[Any]:
-    if not isinstance(data, Space):
-        raise CodecError(f"field type: expected a space, got {shorten(data)}")
-    return data
-
-
-def _parts(data: Any) -> list[Any]:
-    if not isinstance(data, list) or len(data) > MOST_PARTS:
-        raise CodecError(f"field type: expected a list of at most {MOST_PARTS} types, got {shorten(data)}")
-    return data
-
-
-def _constants(data: Any) -> list[Any]:
-    if not isinstance(data, list) or not all(one is None or type(one) in (bool, int, float, str) for one in data):
-        raise CodecError(f"field type: expected a list of constants, got {shorten(data)}")
-    return data
-
-
-def _ends(kind: str, data: list[Any]) -> list[Any]:
-    if kind == "str":
-        return _lengths(data)
-    allowed = (int, float) if kind == "float" else (int, type(None))
-    if len(data) != 2 or not all(type(one) in allowed for one in data):
-        raise CodecError(f"field type: expected two ends of {kind}, got {shorten(data)}")
-    return data
-
-
-def _lengths(data: list[Any]) -> list[Any]:
-    if len(data) not in (0, 2) or not all(one is None or (type(one) is int and one >= 0) for one in data[1:]):
-        raise CodecError(f"field type: expected a least and a greatest length, got {shorten(data)}")
-    if data and not (type(data[0]) is int and 0 <= data[0] <= LONGEST_LEAST):
-        raise CodecError(f"field type: expected a least length of at most {LONGEST_LEAST}, got {shorten(data[0])}")
-    return data

@@ -1,0 +1,63 @@
+"""Forks of wrapped batches: a wrapper of the same kind around a fork of what it is around, its state lane by lane."""
+
+from collections import deque
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from ludus.errors import InvalidType
+
+__all__ = ["fork_state", "lane_fields_of", "taken"]
+
+MADE_ANEW = frozenset(
+    {"env", "_constructed", "_lead", "_mode", "_metadata", "_action_space", "_observation_space"}
+    | {"_single_action_space", "_single_observation_space"}
+)
+"""What the constructor of the new wrapper sets for itself."""
+
+
+def lane_fields_of(kind: type) -> set[str]:
+    """The attributes with a lane axis, of a class and its bases; each class that has a constructor has to say."""
+    found: set[str] = set()
+    for one in kind.__mro__:
+        declared = one.__dict__.get("lane_fields")
+        if (
+            declared is None
+            and "__init__" in one.__dict__
+            and one.__module__ != __name__
+            and hasattr(one, "lane_fields")
+        ):
+            raise InvalidType(
+                f"fork: expected {one.__name__} to say which of its attributes have an entry for each lane, got "
+                "nothing; set `lane_fields`, a tuple of their names, () for none"
+            )
+        found.update(declared or ())
+    return found
+
+
+def fork_state(old: Any, new: Any, lanes: Any) -> None:
+    """Give a wrapper around forked lanes the state of the old one."""
+    per_lane, shared = lane_fields_of(type(old)), MADE_ANEW | set(old.snapshot_shared)
+    for name, value in vars(old).items():
+        if name in per_lane:
+            setattr(new, name, taken(value, lanes))
+        elif name not in shared:
+            setattr(new, name, deepcopy(value, {id(old): new, id(old.env): new.env}))
+
+
+def taken(value: Any, lanes: Any) -> Any:
+    """Lanes of what has an entry for each: arrays, structures of them, and objects that can be forked.
+
+    >>> taken({"age": np.array([4, 5, 6])}, [2, 2])
+    {'age': array([6, 6])}
+    """
+    if isinstance(value, np.ndarray):
+        return value[np.asarray(lanes)]
+    if isinstance(value, dict):
+        return {key: taken(one, lanes) for key, one in value.items()}
+    if isinstance(value, deque):
+        return deque((taken(one, lanes) for one in value), maxlen=value.maxlen)
+    if isinstance(value, list | tuple):
+        return type(value)(taken(one, lanes) for one in value)
+    return value.forked(lanes) if hasattr(value, "forked") else deepcopy(value)

@@ -1,0 +1,76 @@
+"""Field types read from data that strangers wrote."""
+
+from typing import Any
+
+from ludus.errors import CodecError, shorten
+from ludus.spaces.container_fields import LISTS, DictField, ListField, TupleField
+from ludus.spaces.field_types import FieldType, SpaceField
+from ludus.spaces.scalar_fields import BoolField, ChoiceField, FloatField, IntField, NoneField, StrField
+from ludus.spaces.space import Space
+from ludus.spaces.union_field import UnionField
+
+__all__ = ["field_from_arguments"]
+
+MOST_PARTS = 1024
+"""Options of a union, or places of a tuple, in a description."""
+LONGEST_LEAST = 1 << 20
+"""Elements that a description may demand: a sample has them all."""
+
+
+def field_from_arguments(data: Any) -> FieldType:
+    """The field type that `arguments` came from; raises CodecError, or what `from_description` makes one of."""
+    if not isinstance(data, list) or not data:
+        raise CodecError(f"field type: expected a list starting with its kind, got {shorten(data)}")
+    kind, *rest = data
+    if kind in ("none", "bool"):
+        return NoneField() if kind == "none" else BoolField()
+    if kind in ("int", "float", "str"):
+        make: Any = {"int": IntField, "float": FloatField, "str": StrField}[kind]
+        return make(named=_space(rest[0])) if len(rest) == 1 else make(*_ends(kind, rest))
+    if kind == "choice":
+        return ChoiceField(_constants(rest[0]))
+    if kind == "value":
+        return SpaceField(_space(rest[0]))
+    if kind in ("several", "union"):
+        parts = [field_from_arguments(one) for one in _parts(rest[0])]
+        return TupleField(parts) if kind == "several" else UnionField(parts)
+    if kind in LISTS:
+        return ListField(kind, field_from_arguments(rest[0]), *_lengths(rest[1:]))
+    if kind == "dict":
+        return DictField(field_from_arguments(rest[0]), field_from_arguments(rest[1]), *_lengths(rest[2:]))
+    raise CodecError(f"field type: expected a known kind, got {shorten(kind)}")
+
+
+def _space(data: Any) -> Space[Any]:
+    if not isinstance(data, Space):
+        raise CodecError(f"field type: expected a space, got {shorten(data)}")
+    return data
+
+
+def _parts(data: Any) -> list[Any]:
+    if not isinstance(data, list) or len(data) > MOST_PARTS:
+        raise CodecError(f"field type: expected a list of at most {MOST_PARTS} types, got {shorten(data)}")
+    return data
+
+
+def _constants(data: Any) -> list[Any]:
+    if not isinstance(data, list) or not all(one is None or type(one) in (bool, int, float, str) for one in data):
+        raise CodecError(f"field type: expected a list of constants, got {shorten(data)}")
+    return data
+
+
+def _ends(kind: str, data: list[Any]) -> list[Any]:
+    if kind == "str":
+        return _lengths(data)
+    allowed = (int, float) if kind == "float" else (int, type(None))
+    if len(data) != 2 or not all(type(one) in allowed for one in data):
+        raise CodecError(f"field type: expected two ends of {kind}, got {shorten(data)}")
+    return data
+
+
+def _lengths(data: list[Any]) -> list[Any]:
+    if len(data) not in (0, 2) or not all(one is None or (type(one) is int and one >= 0) for one in data[1:]):
+        raise CodecError(f"field type: expected a least and a greatest length, got {shorten(data)}")
+    if data and not (type(data[0]) is int and 0 <= data[0] <= LONGEST_LEAST):
+        raise CodecError(f"field type: expected a least length of at most {LONGEST_LEAST}, got {shorten(data[0])}")
+    return data
