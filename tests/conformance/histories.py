@@ -1,16 +1,17 @@
 """Histories: what environments and batches give, and whether it is the same to the last bit."""
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ludus.core import AutoresetMode
 from ludus.testing.equality import difference
-from tests.conformance.kinds import Kind
+from tests.conformance.kinds import KINDS, Kind
 from tests.conformance.places import LANES, REFERENCE, Place
 
-SEED = 11
+SEED = 15
 STEPS = 20
 BESIDE_OBSERVATIONS = ("metadata",)
 """Fields that OpenEnv's observations have of themselves."""
@@ -30,6 +31,18 @@ def expected(kind: Kind, actions: Sequence[Any] | None = None, **options: Any) -
     """The same in process, from actions of the author's own classes."""
     with REFERENCE.own(kind) as env:
         return history(env, kind.actions if actions is None else actions, **options)
+
+
+@cache
+def lasting_seed(kind: str) -> int:
+    """A seed whose first episode lasts a while."""
+    for seed in range(100):
+        with REFERENCE.own(KINDS[kind]) as env:
+            env.reset(seed=seed)
+            first = env.step(KINDS[kind].actions[0])
+            if not first.terminated and len(onward(env, KINDS[kind])) == len(KINDS[kind].actions):
+                return seed
+    raise AssertionError(f"{kind}: expected a seed whose episode lasts, got none")
 
 
 def onward(env: Any, kind: Kind) -> list[Any]:

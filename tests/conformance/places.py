@@ -14,7 +14,7 @@ from typing import Any
 
 import ludus
 from ludus.core import AutoresetMode
-from ludus.errors import EnvError, LudusError, RenderError, SnapshotError
+from ludus.errors import EnvError, LudusError, RenderError, SnapshotError, WorkerFailure
 from ludus.sandbox import Sandbox
 from ludus.vector import Process
 from tests.client.test_openenv import await_answer, python_of
@@ -232,6 +232,7 @@ def stock_batch(kind: Kind, mode: AutoresetMode, episodes: Any = None, kwargs: A
 OWN_AFFAIR = Absence("In process, what an environment does after it was closed is its author's affair.")
 HERE = Absence("It runs in the caller's own process, which would end with it.")
 UNCHECKED = Absence("Beside the caller only the first reset and step are looked at, and only with a warning.")
+DRAWS = Absence("A server has what it serves draw where it can, so that whoever runs it may look; nobody has to ask.")
 SERVER = Absence("It runs in the server's own process; `serve(isolation=…)` gives it one of its own.")
 NO_PICTURES = Refusal("OpenEnv's protocol has no pictures.", RenderError, "which has no pictures")
 NO_SNAPSHOTS = Refusal("OpenEnv's protocol has no snapshots.", SnapshotError, "which has none")
@@ -283,13 +284,20 @@ def note(places: tuple[str, ...], laws: tuple[str, ...], exception: Exceptional)
 BESIDE, SERVED = ("local", "workers"), ("unix1", "websocket1", "unix2", "websocket2")
 ISOLATED = ("process", "bubblewrap", "landlock", "podman")
 note(("openenv",), tuple(f"kind {kind}" for kind in KINDS if kind != "pydantic"), PYDANTIC)
-TOOLED = ("dataclass", "struct", "pydantic", "tools")
-note(
-    BESIDE,
-    ("actions_are_of_another_class", "actions_are_dictionaries", "a_wrong_action_is_refused"),
-    Fault("In process nothing makes an action its author's class before the environment has it.", TOOLED),
-)
 note(("local",), ("use_after_closing_is_refused",), OWN_AFFAIR)
 note(BESIDE, ("a_process_is_killed_in_a_step",), HERE)
 note(SERVED, ("a_process_is_killed_in_a_step",), SERVER)
 note(BESIDE, ("a_lie_is_found",), UNCHECKED)
+note(SERVED, ("render_needs_a_mode",), DRAWS)
+note((*ISOLATED, *SERVED), ("a_method_is_called",), NO_FUNCTIONS)
+note(("local",), ("a_process_of_a_batch_is_killed",), HERE)
+note(SERVED, ("a_process_of_a_batch_is_killed",), SERVER)
+note(
+    ("workers",),
+    ("a_process_of_a_batch_is_killed",),
+    Refusal(
+        'A worker that dies is a WorkerFailure, unless `Process(on_failure="restart")` is asked for.',
+        WorkerFailure,
+        "was killed by SIGKILL",
+    ),
+)
