@@ -167,3 +167,6 @@ KINDS = {
         ),
     )
 }
+
+SCREENS = Kind("screens", st.Arcade, {FORMS[0]: [0, 1, 2]}, [], typed=False)
+"""For wrappers of screens alone."""

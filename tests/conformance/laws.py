@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.kinds import KINDS
+from ludus.core import AutoresetMode
+from tests.conformance.kinds import KINDS, SCREENS
 from tests.conformance.places import PLACES, Absence, Fault, Place, Refusal
 
 LAWS: dict[str, "Law"] = {}
@@ -29,32 +30,43 @@ class Law:
     kinds: tuple[str, ...]
     own: bool
     """Whether each test needs an environment of its own, since it spoils it."""
+    modes: tuple[AutoresetMode, ...] = ()
+    """The autoreset modes that it is tried in, where these matter."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters of its test."""
+        return ("place", "kind", "mode") if self.modes else ("place", "kind")
 
     def cells(self) -> list[Any]:
-        """The places and kinds it is tried with; those that a quick run leaves to a full one are marked."""
-        return [
-            self._cell(place, kind)
-            for place in PLACES.values()
-            for kind in self.kinds
-            if self.exception(place, kind) is None or not isinstance(self.exception(place, kind), Absence)
-        ]
+        """What it is tried with; what a quick run leaves to a full one is marked."""
+        tried = [(place, kind) for place in PLACES.values() for kind in self.kinds if not self.is_absent(place, kind)]
+        return [self._cell(place, kind, mode) for place, kind in tried for mode in self.modes or (None,)]
 
-    def _cell(self, place: Place, kind: str) -> Any:
+    def is_absent(self, place: Place, kind: str) -> bool:
+        """Whether it cannot even be asked for there."""
+        return isinstance(self.exception(place, kind), Absence)
+
+    def _cell(self, place: Place, kind: str, mode: AutoresetMode | None) -> Any:
         marks = [pytest.mark.xdist_group(place.group)]
         found = self.exception(place, kind)
         if isinstance(found, Fault):
             marks.append(pytest.mark.xfail(reason=found.reason, strict=True))
-        if not self._sampled(place, kind):
+        if not self._sampled(place, kind, mode):
             marks.append(pytest.mark.full)
-        return pytest.param(place, KINDS[kind], marks=marks, id=f"{place.name}-{kind}")
+        values = (place, {**KINDS, SCREENS.name: SCREENS}[kind], *(() if mode is None else (mode,)))
+        return pytest.param(*values, marks=marks, id="-".join([place.name, kind, *([mode.value] if mode else [])]))
 
-    def _sampled(self, place: Place, kind: str) -> bool:
-        """Whether a quick run tries it: of a dear place, every law with one kind, another one each time."""
-        if place.cost == 0 or (place.cost == 1 and not self.own):
+    def _sampled(self, place: Place, kind: str, mode: AutoresetMode | None) -> bool:
+        """Whether a quick run tries it: in a dear place with some kinds, and one that is spoilt with one of these."""
+        if place.sample is None:
             return True
-        there = [one for one in self.kinds if not isinstance(self.exception(place, one), Absence)]
-        number = list(LAWS).index(self.name) + list(PLACES).index(place.name)
-        return kind == there[number % len(there)]
+        there = [one for one in self.kinds if not self.is_absent(place, one)]
+        some = [one for one in there if one in place.sample] or there[:1]
+        number = list(LAWS).index(self.name)
+        if mode is not None and mode is not self.modes[number % len(self.modes)]:
+            return False
+        return kind == some[number % len(some)] if self.own or len(place.sample) < len(KINDS) else kind in some
 
     def exception(self, place: Place, kind: str) -> Absence | Fault | Refusal | None:
         """What a place has to say against it."""
@@ -66,12 +78,17 @@ class Law:
 
 
 def law(
-    title: str, *, batch: bool = False, own: bool = False, kinds: tuple[str, ...] = tuple(KINDS)
+    title: str,
+    *,
+    batch: bool = False,
+    own: bool = False,
+    kinds: tuple[str, ...] = tuple(KINDS),
+    modes: tuple[AutoresetMode, ...] = (),
 ) -> Callable[[Callable[..., None]], Any]:
     """A test of `place` and `kind` as a law."""
 
     def decorate(test: Callable[..., None]) -> Any:
-        found = Law(test.__name__.removeprefix("test_"), title, batch, kinds, own)
+        found = Law(test.__name__.removeprefix("test_"), title, batch, kinds, own, modes)
         LAWS[found.name] = found
 
         @functools.wraps(test)
@@ -84,6 +101,6 @@ def law(
             with pytest.raises(refusal.error, match=refusal.said):
                 test(*args, **kwargs)
 
-        return pytest.mark.parametrize(("place", "kind"), found.cells())(checked)
+        return pytest.mark.parametrize(found.names, found.cells())(checked)
 
     return decorate

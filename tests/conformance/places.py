@@ -14,7 +14,7 @@ from typing import Any
 
 import ludus
 from ludus.core import AutoresetMode
-from ludus.errors import EnvError, LudusError, RenderError, SnapshotError, WorkerFailure
+from ludus.errors import EnvError, InvalidArgument, LudusError, RenderError, SnapshotError, WorkerFailure
 from ludus.sandbox import Sandbox
 from ludus.vector import Process
 from tests.client.test_openenv import await_answer, python_of
@@ -63,8 +63,8 @@ class Place:
     """Of its column."""
     make: Callable[..., Any] | None
     make_vec: Callable[..., Any] | None
-    cost: int = 0
-    """0: all is tried each time. 1: what needs an environment of its own is sampled. 2: everything is."""
+    sample: tuple[str, ...] | None = None
+    """The kinds that a quick run tries there; None: all, always."""
     exceptions: dict[str, Exceptional | tuple[Exceptional, ...]] = field(default_factory=dict)
     """By the name of the law; "kind NAME" is for a whole kind."""
     singles_absent = Absence("It is an executor of batches: one environment has nothing to be divided.")
@@ -151,7 +151,9 @@ def isolated(backend: str) -> Callable[..., Any]:
 
 def isolated_batch(backend: str) -> Callable[..., Any]:
     def make_vec(kind: Kind, mode: AutoresetMode, episodes: Any = None, kwargs: Any = None) -> Any:
-        executor = Process(workers=2) if kind.name == "arrays" else None  # two processes of one batch, once
+        executor = (
+            Process(workers=2) if kind.name in ("arrays", "screens") else None
+        )  # two processes of one batch, once
         return ludus.make_vec(
             kind.target, LANES, executor, mode, isolation=sandbox(backend), episodes=episodes, kwargs=kwargs
         )
@@ -238,9 +240,28 @@ NO_PICTURES = Refusal("OpenEnv's protocol has no pictures.", RenderError, "which
 NO_SNAPSHOTS = Refusal("OpenEnv's protocol has no snapshots.", SnapshotError, "which has none")
 NO_ATTRIBUTES = Refusal("OpenEnv's protocol shows no attributes and calls no methods.", EnvError, "no attributes")
 PYDANTIC = Absence("An environment of OpenEnv's is typed by Pydantic models; other kinds do not exist there.")
+NO_ARGUMENTS = Refusal(
+    "OpenEnv's server makes its environment by itself.", InvalidArgument, "which makes its environment by itself"
+)
+SCHEMA = Absence(
+    "OpenEnv's `/schema` describes JSON: it has a field `metadata` of its own, and dates, enums and bytes are text."
+)
+ANY_OPTION = Absence("`reset` of an environment of OpenEnv's takes any option.")
+ANY_ORDER = Absence("OpenEnv's server lets an environment step before its reset, and after its end.")
+NOTHING_PRIVATE = Absence("In OpenEnv's state nothing is private.")
+NO_TRACEBACK = Absence("OpenEnv's server sends no traceback.")
+NO_CLASSES = Absence("An environment of OpenEnv's knows no errors of ours.")
 NO_FUNCTIONS = Refusal(
     "A method is code, which stays where it is; a batch's `call` calls it there.", LudusError, "only data crosses"
 )
+
+SAMPLES = {
+    "process": ("struct", "text"),
+    "bubblewrap": tuple(KINDS),
+    "landlock": ("arrays", "pydantic"),
+    "podman": ("dataclass", "tools"),
+}
+"""Starting a process that imports all of this takes half a second."""
 
 REFERENCE = Place("reference", "in process", local, local_batch("serial"))
 """What all places are compared with; not itself one of them, so that none is compared with itself."""
@@ -251,10 +272,8 @@ PLACES: dict[str, Place] = {
         Place("local", "in process", local, local_batch("serial")),
         Place("workers", "process executor", None, local_batch(Process(workers=2))),
         *(
-            Place(
-                backend, f"isolation: {backend}", isolated(backend), isolated_batch(backend), 1 + (backend == "podman")
-            )
-            for backend in ("process", "bubblewrap", "landlock", "podman")
+            Place(backend, f"isolation: {backend}", isolated(backend), isolated_batch(backend), sample)
+            for backend, sample in SAMPLES.items()
         ),
         *(
             Place(
@@ -262,7 +281,7 @@ PLACES: dict[str, Place] = {
                 f"{title}, {workers} worker{'s' * (workers > 1)}",
                 served(workers, way == "unix"),
                 served_batch(workers, way == "unix"),
-                2 * (workers > 1),
+                None if workers == 1 else tuple(KINDS)[1:],
                 group=f"server{workers}",
             )
             for workers in (1, 2)
@@ -283,7 +302,7 @@ def note(places: tuple[str, ...], laws: tuple[str, ...], exception: Exceptional)
 
 BESIDE, SERVED = ("local", "workers"), ("unix1", "websocket1", "unix2", "websocket2")
 ISOLATED = ("process", "bubblewrap", "landlock", "podman")
-note(("openenv",), tuple(f"kind {kind}" for kind in KINDS if kind != "pydantic"), PYDANTIC)
+note(("openenv",), tuple(f"kind {kind}" for kind in (*KINDS, "screens") if kind != "pydantic"), PYDANTIC)
 note(("local",), ("use_after_closing_is_refused",), OWN_AFFAIR)
 note(BESIDE, ("a_process_is_killed_in_a_step",), HERE)
 note(SERVED, ("a_process_is_killed_in_a_step",), SERVER)
@@ -301,3 +320,24 @@ note(
         "was killed by SIGKILL",
     ),
 )
+note(("openenv",), ("arguments_reach_it", "it_renders", "lanes_render"), NO_ARGUMENTS)
+note(
+    ("openenv",),
+    (
+        *("spaces_are_the_authors", "observations_are_of_the_authors_class", "the_spaces_of_a_batch"),
+        "a_wrong_action_is_refused_in_the_same_words",
+    ),
+    SCHEMA,
+)
+note(("openenv",), ("unknown_options_are_refused",), ANY_OPTION)
+note(("openenv",), ("a_step_needs_a_reset",), ANY_ORDER)
+note(("openenv",), ("its_private_state_is_shown_where_asked_for", "the_private_state_of_lanes"), NOTHING_PRIVATE)
+note(("openenv",), ("an_exception_has_its_traceback", "an_exception_in_a_lane_has_its_traceback"), NO_TRACEBACK)
+note(("openenv",), ("an_error_of_ludus_keeps_its_class", "an_error_of_ludus_in_a_lane"), NO_CLASSES)
+note(
+    ("openenv",),
+    ("a_snapshot_is_gone_back_to", "a_snapshot_moves", "a_snapshot_of_a_batch", "lanes_are_forked"),
+    NO_SNAPSHOTS,
+)
+note(("openenv",), ("attributes_are_read_and_set", "a_method_is_called", "attributes_of_lanes"), NO_ATTRIBUTES)
+note(("openenv",), ("a_process_is_killed_in_a_step", "a_process_of_a_batch_is_killed"), SERVER)

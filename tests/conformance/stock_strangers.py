@@ -83,7 +83,7 @@ class Sea(Environment):
 
     def _seen(self, speed, heard, reward, done):
         drawn = self._dice.randrange(100)
-        return View(
+        seen = View(
             day=date(2024, 2, 28) + timedelta(days=drawn),
             wind=Wind.STORM if drawn % 2 else Wind.CALM,
             depths=[self._dice.random() for _ in range(drawn % 3)],
@@ -94,6 +94,7 @@ class Sea(Environment):
             reward=reward,
             done=done,
         )
+        return seen if self._plot != "lie" else seen.model_copy(update={"depths": "unknown"})
 
     @property
     def state(self):

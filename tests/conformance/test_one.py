@@ -49,7 +49,10 @@ def test_actions_are_sampled(place, kind):
     env.action_space.seed(5)
     own.action_space.seed(5)
     mine, theirs = [env.action_space.sample() for _ in range(8)], [own.action_space.sample() for _ in range(8)]
-    assert [plain(one) for one in mine] == [plain(one) for one in theirs]
+    if place.same_classes:
+        assert [plain(one) for one in mine] == [plain(one) for one in theirs]
+    else:  # another space draws other actions; what they are as data, the author's class takes too
+        theirs = [{name: one for name, one in plain(action).items() if one is not None} for action in mine]
     assert_same(place, history(env, mine), history(own, theirs))
 
 
@@ -102,11 +105,16 @@ def test_a_seed_gives_the_history_of_one_process(place, kind):
         assert_same(place, history(place.one(kind), kind.actions, seed=seed), expected(kind, seed=seed))
 
 
-@law("options of reset reach it; unknown ones are refused")
+@law("options of reset reach it")
 def test_options_reach_it(place, kind):
     env = place.one(kind)
     env.reset(seed=1, options={"miles": 40})
     assert env.state_data()["miles"] == 40
+
+
+@law("unknown options of reset are refused")
+def test_unknown_options_are_refused(place, kind):
+    env = place.one(kind)
     with pytest.raises(InvalidArgument, match="options: expected plot or miles, got 'wind'"):
         env.reset(options={"wind": 3})
 
@@ -175,55 +183,70 @@ def test_a_method_is_called(place, kind):
 
 @law("arguments of its constructor reach it; unknown ones are refused", own=True)
 def test_arguments_reach_it(place, kind):
-    with place.own(kind, gravity=2.5) as env:
-        env.reset(seed=SEED)
-        assert env.get_wrapper_attr("gravity") == 2.5
+    env = place.one(kind, render_mode="rgb_array", gravity=2.5)
+    env.reset(seed=SEED)
+    assert env.get_wrapper_attr("gravity") == 2.5
     with pytest.raises((InvalidArgument, EnvError, TypeError), match="keel"):
         place.own(kind, keel=3)
 
 
 @law("render", own=True)
 def test_it_renders(place, kind):
-    own = REFERENCE.one(kind, render_mode="rgb_array")
-    with place.own(kind, render_mode="rgb_array") as env:
-        assert env.render_mode == "rgb_array"
-        for one in (env, own):
-            one.reset(seed=SEED)
-            one.step(kind.actions[0])
-        picture = env.render()
-        assert picture.dtype == np.uint8
-        assert np.array_equal(picture, own.render())
+    options = {"render_mode": "rgb_array", "gravity": 2.5}
+    env, own = place.one(kind, **options), REFERENCE.one(kind, **options)
+    assert env.render_mode == "rgb_array"
+    for one in (env, own):
+        one.reset(seed=SEED)
+        one.step(kind.actions[0])
+    picture = env.render()
+    assert picture.dtype == np.uint8
+    assert np.array_equal(picture, own.render())
 
 
 @law("render without a render_mode is refused")
 def test_render_needs_a_mode(place, kind):
     env = place.one(kind)
     env.reset(seed=SEED)
-    with pytest.raises((RenderError, ContractViolation), match="render_mode"):
+    with pytest.raises((RenderError, ContractViolation), match=r"render_mode|no pictures"):
         env.render()
 
 
-@law("state_data, with and without what is private")
+@law("state_data")
 def test_its_state_is_shown(place, kind):
     env, own = place.one(kind), REFERENCE.one(kind)
     for one in (env, own):
         one.reset(seed=SEED)
         one.step(kind.actions[0])
     shown, wanted = env.state_data(), own.state_data()
-    assert "treasure" not in shown
     assert {name: shown[name] for name in wanted} == wanted
+
+
+@law("what is private in its state is left out, unless asked for")
+def test_its_private_state_is_shown_where_asked_for(place, kind):
+    env, own = place.one(kind), REFERENCE.one(kind)
+    for one in (env, own):
+        one.reset(seed=SEED)
+    assert "treasure" not in env.state_data()
     assert env.state_data(private=True)["treasure"] == own.state_data(private=True)["treasure"]
 
 
-@law("an exception in step has its message and traceback, and the next episode begins")
+@law("an exception in step is told in its words, and the next episode begins")
 def test_an_exception_in_step_is_told(place, kind):
     env = place.one(kind)
     env.reset(seed=SEED, options={"plot": "raise"})
-    with pytest.raises((EnvError, st.BridgeOut), match="the bridge is out at mile 7") as caught:
+    with pytest.raises((EnvError, st.BridgeOut), match="the bridge is out at mile 7"):
+        env.step(kind.actions[0])
+    assert_same(place, history(env, kind.actions), expected(kind))
+
+
+@law("an exception in step has the traceback of the author's code")
+def test_an_exception_has_its_traceback(place, kind):
+    env = place.one(kind)
+    env.reset(seed=SEED, options={"plot": "raise"})
+    with pytest.raises((EnvError, st.BridgeOut)) as caught:
         env.step(kind.actions[0])
     where = [*getattr(caught.value, "__notes__", []), *(str(one.path) for one in caught.traceback)]
     assert any("strangers.py" in line for line in where), where
-    assert_same(place, history(env, kind.actions), expected(kind))
 
 
 @law("an error of Ludus that it raises keeps its class and its text")
