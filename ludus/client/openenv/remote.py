@@ -127,7 +127,7 @@ class OpenEnvRequests:
 
     def __init__(self, session: OpenEnvSession) -> None:
         self._session = session
-        self.lost = ""
+        self.lost, self._seed = "", -1
         self.dropped: list[int] = []
         self._seed = -1
         """The last one that was sent: streams of wrappers follow from it."""
@@ -183,7 +183,7 @@ class OpenEnvRequests:
         if seed is not None:
             if seed > LARGEST_SEED:
                 raise InvalidArgument(f"seed: expected at most 2**63 - 1 for a server of OpenEnv, got {seed}")
-            data["seed"] = seed
+            data["seed"] = self._seed = seed
         reply = yield from self._session.ask("reset", data, "observation")
         self._seed = self._seed if seed is None else seed
         return ResetReply(reply.get("observation"), _info(reply))
