@@ -347,3 +347,11 @@ note(
 )
 note(("openenv",), ("attributes_are_read_and_set", "a_method_is_called", "attributes_of_lanes"), NO_ATTRIBUTES)
 note(("openenv",), ("a_process_is_killed_in_a_step", "a_process_of_a_batch_is_killed"), SERVER)
+note(
+    (*BESIDE, "openenv"),
+    ("a_wrong_action_moves_no_lane",),
+    Fault(
+        "Lanes that are environments of their own check typed actions and text one after another, as they step.",
+        ("dataclass", "struct", "pydantic", "tools", "text"),
+    ),
+)

