@@ -14,7 +14,7 @@ from typing import Any
 
 import ludus
 from ludus.core import AutoresetMode
-from ludus.errors import EnvError, InvalidArgument, LudusError, RenderError, SnapshotError, WorkerFailure
+from ludus.errors import EnvError, InvalidArgument, LudusError, SnapshotError, WorkerFailure
 from ludus.sandbox import Sandbox
 from ludus.vector import Process
 from tests.client.test_openenv import await_answer, python_of
@@ -29,11 +29,12 @@ atexit.register(OPENED.close)
 
 @dataclass(frozen=True)
 class Refusal:
-    """What a place cannot do: it says so, by an error of that class whose text matches."""
+    """What a place cannot do, of some kinds or of all: it says so, by an error of that class whose text matches."""
 
     reason: str
     error: type[Exception]
     said: str
+    kinds: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Absence:
     """What cannot even be asked for there."""
 
     reason: str
+    kinds: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Fault:
     """What should hold, and does not yet."""
 
     reason: str
-    kinds: tuple[str, ...] = tuple(KINDS)
+    kinds: tuple[str, ...] | None = None
 
 
 Exceptional = Absence | Fault | Refusal
@@ -66,10 +68,12 @@ class Place:
     sample: tuple[str, ...] | None = None
     """The kinds that a quick run tries there; None: all, always."""
     exceptions: dict[str, Exceptional | tuple[Exceptional, ...]] = field(default_factory=dict)
-    """By the name of the law; "kind NAME" is for a whole kind."""
+    """By the name of the law."""
     singles_absent = Absence("It is an executor of batches: one environment has nothing to be divided.")
     batches_absent = Absence("It has no batches.")
     group: str = ""
+    only: tuple[str, ...] | None = None
+    """The kinds that there are; None: all."""
     same_classes: bool = True
     """Whether observations are of the author's classes; else they are the same data."""
     _shared: dict[Any, Any] = field(default_factory=dict)
@@ -87,9 +91,9 @@ class Place:
 
     def exception(self, law: str, kind: str) -> Exceptional | None:
         """What it has to say against a law for a kind."""
-        found = self.exceptions.get(f"kind {kind}") or self.exceptions.get(law)
+        found = self.exceptions.get(law)
         for one in found if isinstance(found, tuple) else (found,):
-            if not isinstance(one, Fault) or kind in one.kinds:
+            if one is not None and (one.kinds is None or kind in one.kinds):
                 return one
         return None
 
@@ -234,12 +238,20 @@ def stock_batch(kind: Kind, mode: AutoresetMode, episodes: Any = None, kwargs: A
 OWN_AFFAIR = Absence("In process, what an environment does after it was closed is its author's affair.")
 HERE = Absence("It runs in the caller's own process, which would end with it.")
 UNCHECKED = Absence("Beside the caller only the first reset and step are looked at, and only with a warning.")
+AS_GIVEN = Absence(
+    "Numbers and text reach an environment as they are given, since some clip; typed actions are always looked at.",
+    ("arrays", "text"),
+)
 DRAWS = Absence("A server has what it serves draw where it can, so that whoever runs it may look; nobody has to ask.")
 SERVER = Absence("It runs in the server's own process; `serve(isolation=…)` gives it one of its own.")
-NO_PICTURES = Refusal("OpenEnv's protocol has no pictures.", RenderError, "which has no pictures")
+NO_PICTURES = Absence("OpenEnv's protocol has no pictures; `render` says so.")
+NO_MODE = Refusal(
+    "OpenEnv's protocol has no pictures, and its server takes no `render_mode`.",
+    InvalidArgument,
+    "which makes its environment by itself",
+)
 NO_SNAPSHOTS = Refusal("OpenEnv's protocol has no snapshots.", SnapshotError, "which has none")
 NO_ATTRIBUTES = Refusal("OpenEnv's protocol shows no attributes and calls no methods.", EnvError, "no attributes")
-PYDANTIC = Absence("An environment of OpenEnv's is typed by Pydantic models; other kinds do not exist there.")
 NO_ARGUMENTS = Refusal(
     "OpenEnv's server makes its environment by itself.", InvalidArgument, "which makes its environment by itself"
 )
@@ -263,7 +275,11 @@ SAMPLES = {
 }
 """Starting a process that imports all of this takes half a second."""
 
-WAYS = (("unix", "Unix socket", 1), ("websocket", "WebSocket", 1), ("websocket", "WebSocket", 2))
+WAYS = (
+    ("unix", "Unix socket", 1, ("arrays", "dataclass", "tools")),
+    ("websocket", "WebSocket", 1, None),
+    ("websocket", "WebSocket", 2, ("struct", "pydantic", "text")),
+)
 """A server with several workers has no Unix socket; `test_places.py` holds it to that."""
 
 REFERENCE = Place("reference", "in process", local, local_batch("serial"))
@@ -284,7 +300,7 @@ PLACES: dict[str, Place] = {
                 f"{title}, {workers} worker{'s' * (workers > 1)}",
                 served(workers, way == "unix"),
                 served_batch(workers, way == "unix"),
-                None if workers == 1 else tuple(KINDS),
+                sample,
                 group=f"server{workers}",
             )
             for way, title, workers in (
@@ -293,7 +309,7 @@ PLACES: dict[str, Place] = {
                 ("websocket", "WebSocket", 2),
             )
         ),
-        Place("openenv", "OpenEnv's server", stock_env, stock_batch, same_classes=False),
+        Place("openenv", "OpenEnv's server", stock_env, stock_batch, only=("pydantic",), same_classes=False),
     )
 }
 
@@ -308,7 +324,6 @@ def note(places: tuple[str, ...], laws: tuple[str, ...], exception: Exceptional)
 
 BESIDE, SERVED = ("local", "workers"), ("unix1", "websocket1", "websocket2")
 ISOLATED = ("process", "bubblewrap", "landlock", "podman")
-note(("openenv",), tuple(f"kind {kind}" for kind in (*KINDS, "screens") if kind != "pydantic"), PYDANTIC)
 note(("local",), ("use_after_closing_is_refused",), OWN_AFFAIR)
 note(BESIDE, ("a_process_is_killed_in_a_step",), HERE)
 note(SERVED, ("a_process_is_killed_in_a_step",), SERVER)
@@ -326,7 +341,9 @@ note(
         "was killed by SIGKILL",
     ),
 )
-note(("openenv",), ("arguments_reach_it", "it_renders", "lanes_render"), NO_ARGUMENTS)
+note(("openenv",), ("arguments_reach_it",), NO_ARGUMENTS)
+note(("openenv",), ("it_renders", "lanes_render"), NO_MODE)
+note(("openenv",), ("render_needs_a_mode",), NO_PICTURES)
 note(
     ("openenv",),
     (
@@ -347,11 +364,19 @@ note(
 )
 note(("openenv",), ("attributes_are_read_and_set", "a_method_is_called", "attributes_of_lanes"), NO_ATTRIBUTES)
 note(("openenv",), ("a_process_is_killed_in_a_step", "a_process_of_a_batch_is_killed"), SERVER)
+ONE_BY_ONE = "Lanes that are environments of their own look at {} one after another, as they step."
 note(
     (*BESIDE, "openenv"),
     ("a_wrong_action_moves_no_lane",),
-    Fault(
-        "Lanes that are environments of their own check typed actions and text one after another, as they step.",
-        ("dataclass", "struct", "pydantic", "tools", "text"),
+    Fault(ONE_BY_ONE.format("typed actions and text"), ("dataclass", "struct", "pydantic", "tools", "text")),
+)
+note(ISOLATED, ("a_wrong_action_moves_no_lane",), Fault(ONE_BY_ONE.format("text"), ("text",)))
+note(
+    (*BESIDE, *ISOLATED),
+    ("a_wrong_action_is_refused_for_its_author",),
+    Absence(
+        "Numbers and text reach an environment as they are given: some clip. Typed actions never do.",
+        ("arrays", "text"),
     ),
 )
+note(("openenv",), ("a_wrong_action_is_refused_for_its_author",), NO_ARGUMENTS)

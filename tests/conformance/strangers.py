@@ -49,9 +49,9 @@ class Sea:
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 5}
 
-    def __init__(self, gravity: float = 9.75, render_mode: str | None = None) -> None:
+    def __init__(self, gravity: float = 9.75, render_mode: str | None = None, looks: bool = True) -> None:
         super().__init__()
-        self.gravity, self.render_mode = gravity, render_mode
+        self.gravity, self.render_mode, self.looks = gravity, render_mode, looks
         self.state, self.plot, self.age = Log(), "", 0
 
     # --- what may be drawn ---
@@ -95,6 +95,11 @@ class Sea:
         reward = self.chance() * 3 - 1 + speed / 8
         return reward, ends, cut, {"tide": self.chance(), "depth": np.arange(3, dtype=np.int16) * self.age}
 
+    def look(self, action: Any) -> None:
+        """Look whether an action is one, as a careful author does."""
+        if self.looks:
+            self.action_space.check(action, "action", InvalidAction)
+
     def seen(self, speed: int) -> Any:
         """The observation."""
         raise NotImplementedError
@@ -115,8 +120,8 @@ class Sea:
 class ArraySea(Sea, Env):
     """Arrays: a choice out of ten, and three numbers."""
 
-    def __init__(self, gravity: float = 9.75, render_mode: str | None = None) -> None:
-        super().__init__(gravity, render_mode)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.observation_space, self.action_space = Box(-100.0, 100.0, (3,), np.float32), Discrete(SPEEDS)
 
     def seen(self, speed: int) -> Any:
@@ -124,7 +129,7 @@ class ArraySea(Sea, Env):
         return np.array([1e9, 0, 0] if self.plot == "lie" else drawn, np.float32)
 
     def step(self, action: Any) -> Step[Any]:
-        self.action_space.check(action, "action", InvalidAction)
+        self.look(action)
         return step(self, int(action))
 
 
@@ -182,8 +187,8 @@ class DataclassSea(Sea, Env):
     order, report, buoy, wind = Order, Report, Buoy, Wind
     rim = 255
 
-    def __init__(self, gravity: float = 9.75, render_mode: str | None = None) -> None:
-        super().__init__(gravity, render_mode)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.observation_space, self.action_space = Record(self.report), Record(self.order)
         self.heard: Any = None
 
@@ -204,7 +209,7 @@ class DataclassSea(Sea, Env):
         )
 
     def step(self, action: Any) -> Step[Any]:
-        self.action_space.check(action, "action", InvalidAction)
+        self.look(action)
         self.heard = action
         length = len(action.note or "") + len(str(action.tag)) + (action.wind is self.wind.STORM)
         reward, ends, cut, info = self.sail(action.speed)
@@ -295,9 +300,9 @@ class PydanticSea(DataclassSea):
     rim = 127  # bytes are text in the JSON of Pydantic
     dice = Random(0)
 
-    def __init__(self, gravity: float = 9.75, render_mode: str | None = None) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.report: Any = View
-        super().__init__(gravity, render_mode)
+        super().__init__(*args, **kwargs)
         self.report = View.of
 
     def seeded(self, seed: int) -> None:
@@ -369,8 +374,8 @@ class ToolSea(Sea, ToolEnv):
 class TextSea(Sea, Env):
     """The same in words."""
 
-    def __init__(self, gravity: float = 9.75, render_mode: str | None = None) -> None:
-        super().__init__(gravity, render_mode)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.observation_space = Text(100_000, min_length=0, charset=None)
         self.action_space = Text(20, min_length=1, charset=LETTERS)
 
@@ -382,7 +387,7 @@ class TextSea(Sea, Env):
         return f"{drawn} “{speed}” knots\n{long}"
 
     def step(self, action: Any) -> Step[Any]:
-        self.action_space.check(action, "action", InvalidAction)
+        self.look(action)
         return step(self, len(action) % SPEEDS)
 
 

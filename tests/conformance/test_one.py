@@ -91,6 +91,16 @@ def test_a_wrong_action_is_refused_in_the_same_words(place, kind):
         assert str(caught.value) == str(wanted.value)
 
 
+@law("a wrong action is refused although its author does not look", own=True)
+def test_a_wrong_action_is_refused_for_its_author(place, kind):
+    with place.own(kind, looks=False) as env:
+        env.reset(seed=SEED)
+        for wrong, path in kind.wrong:
+            with pytest.raises(InvalidAction) as caught:
+                env.step(wrong)
+            assert path in str(caught.value)
+
+
 @law("the same seed gives the same history twice")
 def test_the_same_seed_gives_the_same_history(place, kind):
     env = place.one(kind)
@@ -207,7 +217,7 @@ def test_it_renders(place, kind):
 def test_render_needs_a_mode(place, kind):
     env = place.one(kind)
     env.reset(seed=SEED)
-    with pytest.raises((RenderError, ContractViolation), match=r"render_mode|no pictures"):
+    with pytest.raises((RenderError, ContractViolation), match="render_mode"):
         env.render()
 
 
