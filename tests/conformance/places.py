@@ -303,11 +303,7 @@ PLACES: dict[str, Place] = {
                 sample,
                 group=f"server{workers}",
             )
-            for way, title, workers in (
-                ("unix", "Unix socket", 1),
-                ("websocket", "WebSocket", 1),
-                ("websocket", "WebSocket", 2),
-            )
+            for way, title, workers, sample in WAYS
         ),
         Place("openenv", "OpenEnv's server", stock_env, stock_batch, only=("pydantic",), same_classes=False),
     )
