@@ -2,8 +2,8 @@
 
     python benchmarks/service [--quick] [--rounds N] [--sessions N] [--only PART …] [--json FILE] [--page FILE]
 
-Needs OpenEnv in an environment of its own: `make peers`. Without `--only`, all parts: steps, sessions, starts, held,
-records, walls, calls, lines.
+Needs OpenEnv in an environment of its own: `make build/peers/openenv/.installed`, or `make peers`. Without `--only`, all
+parts: steps, sessions, starts, held, records, walls, calls, lines.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def main() -> None:
     """Measure, print, and write what is asked for."""
     given = arguments()
     if not PEER.exists():
-        print("service: OpenEnv is not installed; run `make peers`")
+        print("service: OpenEnv is not installed; run `make build/peers/openenv/.installed`")
         return
     with TemporaryDirectory() as folder:
         found = measure(given, Path(folder))

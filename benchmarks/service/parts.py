@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from servers import ROOT, quiet
+from servers import ROOT, surroundings
 
 ROOMS = ("sandbox/environment", "client", "serve", "wire", "remote")
 REVIEWED = 17_423
@@ -19,7 +19,8 @@ def figures(folder: Path, script: str, *arguments: str) -> list[dict[str, Any]]:
     found = folder / f"{script}.json"
     argv = [sys.executable, str(ROOT / "benchmarks" / script), *arguments, "--json", str(found)]
     # No check: a script whose bar is not met says so by how it ends, and has measured all the same.
-    done = subprocess.run(argv, env=quiet(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    environment = surroundings(sys.executable)
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
     if not found.exists():
         raise SystemExit(f"{script}: it wrote nothing\n{done.stderr}")
     return json.loads(found.read_text())

@@ -14,7 +14,10 @@ from typing import Any, NamedTuple, Self
 
 ROOT = Path(__file__).parents[2]
 STRANGERS = ROOT / "benchmarks" / "strangers"
-PEER = ROOT / "build" / "peers" / "openenv-0.10.0" / "bin" / "python"
+INSTALLS = [ROOT / "build" / "peers" / name / "bin" / "python" for name in ("openenv", "openenv-0.10.0")]
+"""As `pip install openenv` has it; as `make peers` has it, without the web pages (gradio) that it asks for."""
+PEER = next((one for one in INSTALLS if one.exists()), INSTALLS[0])
+IS_WHOLE = INSTALLS[0] == PEER
 PATIENCE = 60.0
 """Seconds for a server to start."""
 
@@ -46,17 +49,17 @@ def free_port() -> int:
         return one.getsockname()[1]
 
 
-def quiet() -> dict[str, str]:
-    """Our environment, with Ludus found from another folder too."""
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "LUDUS_QUIET": "1", "PYTHONPATH": os.pathsep.join(paths)}
+def surroundings(python: str) -> dict[str, str]:
+    """The environment of a program: Ludus, where it is ours, found from every folder, and compiled files kept."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return {**kept, "LUDUS_QUIET": "1", "PYTHONPATH": str(ROOT) if python == sys.executable else ""}
 
 
 @contextmanager
 def running(argv: list[str], port: int) -> Generator[float]:
     """A server that answers at its port until the end of the block; gives the seconds that it took to start."""
     begin = time.perf_counter()
-    environment = quiet() if argv[0] == sys.executable else {**os.environ, "PYTHONPATH": ""}
+    environment = surroundings(argv[0])
     with TemporaryFile() as log:
         process = subprocess.Popen(argv, cwd=STRANGERS, env=environment, stdout=log, stderr=log)
         try:
@@ -109,12 +112,11 @@ class Client:
     """A program of clients, in an interpreter of its own: each line that it is given, it answers with a number."""
 
     def __init__(self, python: str, program: str, *arguments: str) -> None:
-        environment = quiet() if python == sys.executable else {**os.environ, "PYTHONPATH": ""}
         self.name = program
         self._process = subprocess.Popen(
             [python, str(STRANGERS / program), *arguments],
             text=True,
-            env=environment,
+            env=surroundings(python),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
