@@ -2,8 +2,8 @@
 
     python benchmarks/service [--quick] [--rounds N] [--sessions N] [--only PART …] [--json FILE] [--page FILE]
 
-Needs OpenEnv in an environment of its own: `make build/peers/openenv/.installed`, or `make peers`. Without `--only`, all
-parts: steps, sessions, starts, held, records, walls, calls, lines.
+Needs OpenEnv in an environment of its own: `make build/peers/openenv/.installed`, or `make peers`. Without `--only`,
+all parts: steps, sessions, starts, held, records, walls, calls, lines.
 """
 
 import argparse
