@@ -103,8 +103,8 @@ def held_text(held: Held | None) -> str:
     met = "not asked of so few" if held.sessions < SESSIONS_BAR else "met" if held.met else "**not met**"
     return (
         f"{held.sessions:,} sessions of the typed environment in one server process, each of which steps once a "
-        f"second, over {held.steps:,} steps: {held.lost} lost, median {held.p50:.1f} ms, 95 % within {held.p95:.1f} ms, "
-        f"99 % within {held.p99:.1f} ms (bar: {SESSIONS_BAR:,}, none lost, {P99:g} ms: {met}). They were opened in "
+        f"second, over {held.steps:,} steps: {held.lost} lost, median {held.p50:.1f} ms, 95 % within {held.p95:.1f} "
+        f"ms, 99 % within {held.p99:.1f} ms (bar: {SESSIONS_BAR:,}, none lost, {P99:g} ms: {met}). They were opened in "
         f"{held.opened_seconds:.1f} s; whoever asks shares the machine's cores with the server."
     )
 
