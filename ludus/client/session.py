@@ -93,7 +93,8 @@ class WireSession:
         """Who we are: the same client may always come back to its session."""
         self._dialogue = ClientDialogue()
         self._size = LIMITS.size
-        self._compression = Compression()
+        self._compression: Compression | None = None
+        """None: messages travel as they are."""
 
     @property
     def id(self) -> str:
@@ -165,7 +166,7 @@ class WireSession:
     def _begin(self, welcome: WelcomeReply) -> WelcomeReply:
         self.welcome, self._dialogue = welcome, ClientDialogue()
         self._dialogue.last = welcome.last
-        self._compression = Compression(welcome.compression)
+        self._compression = Compression(welcome.compression) if welcome.compression != "none" else None
         self._size = min(LIMITS.size, max(1, welcome.limits.get("size", LIMITS.size)))
         self.name = "".join(char for char in welcome.name if char.isprintable())[:80] or "the environment"
         return welcome
@@ -225,11 +226,13 @@ class WireSession:
         if len(data) > self._size:
             self._dialogue.withdraw(asked)
             raise InvalidArgument(f"{self.name}: expected a request of at most {self._size} bytes, got {len(data)}")
-        return asked.number, self._compression.pack(data)
+        return asked.number, data if self._compression is None else self._compression.pack(data)
 
     def _read(self, payload: Any, *, hello: bool = False) -> Answered:
         try:
-            return read_answered(payload if hello else self._compression.unpack(payload, LIMITS), LIMITS)
+            if self._compression is not None and not hello:
+                payload = self._compression.unpack(payload, LIMITS)
+            return read_answered(payload, LIMITS)
         except CodecError as error:
             raise ChannelError(f"{self.terms.where}: {error}") from error
 
@@ -258,7 +261,8 @@ class WireSession:
                 yield from self._greet(HelloRequest(session=self.id, **self._kept()), ends)
                 self.resumed += 1
                 for asked in self._dialogue.unanswered:
-                    yield Effect("send", (self._compression.pack(write_message(asked)),))
+                    data = write_message(asked)
+                    yield Effect("send", (data if self._compression is None else self._compression.pack(data),))
                 return (yield Effect("receive", (_left(ends),)))
             except OSError as newer:
                 error = newer

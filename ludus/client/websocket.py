@@ -1,6 +1,7 @@
 """`WebSocket`: the framing of a WebSocket connection, by the protocol without I/O of the `websockets` library."""
 
 from collections.abc import Mapping
+from os import urandom
 from typing import Any
 
 from websockets.client import ClientProtocol
@@ -11,7 +12,8 @@ from websockets.protocol import State
 from websockets.uri import parse_uri
 
 from ludus.client.framing import Refusal
-from ludus.wire.websocket import Splitter
+from ludus.wire.masking import apply_mask
+from ludus.wire.websocket import BINARY, MASKED, SHORT, Splitter, binary_frame
 
 __all__ = ["WebSocket"]
 
@@ -27,7 +29,10 @@ class WebSocket:
         """Text, and a connection whose first bytes came with the handshake's, are read by the library alone."""
         self._parts: list[Any] = []
         self._messages: list[Any] = []
-        self.ready = False
+        self.ready = self._owes = False
+        """`_owes`: whether the library has seen something since it was last asked what is to be sent."""
+        self._idle = True
+        """Whether what comes next begins a frame."""
 
     def begin(self) -> bytes:
         """The request for an upgrade."""
@@ -38,7 +43,12 @@ class WebSocket:
         return b"".join(self._protocol.data_to_send())
 
     def wrap(self, message: Any) -> bytes:
-        """A message as one masked frame."""
+        """A message as one masked frame: a binary one without the library, which costs more than all the rest."""
+        if not self._text and self._protocol.state is State.OPEN:
+            size, key = len(message), urandom(4)
+            if size < SHORT:
+                return bytes((BINARY, MASKED | size)) + key + apply_mask(message, key)
+            return binary_frame(message, key, apply_mask)
         try:
             self._send(message.encode() if self._text else message)
         except WebSocketException as error:
@@ -50,15 +60,19 @@ class WebSocket:
         if self._slow or not self.ready or not data:
             self._read(data)
             return
+        if self._idle and data[0] == BINARY and len(data) > 1 and data[1] < SHORT and len(data) == data[1] + 2:
+            self._messages.append(data[2:])  # a whole short message, as nearly all are
+            return
         for message, other in self._splitter.split(data):
             if message is None:
                 self._read(other)
             else:
                 self._messages.append(message)
+        self._idle = self._splitter.idle
 
     def _read(self, data: bytes) -> None:
         """By the library: handshakes, control frames, messages in pieces, and whatever is wrong."""
-        protocol = self._protocol
+        protocol, self._owes = self._protocol, True
         if not self.ready:
             self._slow = self._slow or (b"\r\n\r\n" in data and not data.endswith(b"\r\n\r\n"))
         if data:
@@ -98,6 +112,9 @@ class WebSocket:
 
     def due(self) -> bytes:
         """Pongs, and the answer to a close frame."""
+        if not self._owes:
+            return b""
+        self._owes = False
         return b"".join(self._protocol.data_to_send())
 
     def farewell(self) -> bytes:

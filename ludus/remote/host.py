@@ -13,6 +13,7 @@ from uuid import uuid4
 import numpy as np
 
 from ludus.core import Env, Snapshot, VectorEnv
+from ludus.core.options import TrackedOptions
 from ludus.errors import (
     CodecError,
     ContractViolation,
@@ -22,6 +23,7 @@ from ludus.errors import (
     RenderError,
     ResetNeeded,
     SnapshotError,
+    listing,
     shorten,
 )
 from ludus.remote.plans import EpisodePlans
@@ -138,9 +140,18 @@ class EnvHost:
             raise InvalidArgument(
                 f"episode_id: expected text of 1 to {LONGEST_ID} characters, got {shorten(episode_id)}"
             )
-        result: Any = self.env.reset(seed=seed, options=options)
+        given = TrackedOptions(options) if options else options
+        if isinstance(given, TrackedOptions):
+            given.lend()
+        result: Any = self.env.reset(seed=seed, options=given)
         if not isinstance(result, tuple) or len(result) != 2:
             raise ContractViolation(f"reset: expected an observation and an info, got {shorten(result)}")
+        dropped = given.dropped() if isinstance(given, TrackedOptions) else []
+        if dropped:
+            raise InvalidArgument(
+                f"options: expected those that the environment reads, got {listing(map(repr, dropped))}, which it did "
+                "not look at; leave it out, or have its reset refuse what it does not know"
+            )
         self.episode_id, self.step_count, self.done = episode_id or str(uuid4()), 0, False
         self._interrupted = ""
         outcome = Outcome(result[0], None, False, False, result[1])
@@ -166,10 +177,10 @@ class EnvHost:
     def _held(self, outcome: Outcome) -> Outcome:
         """The outcome, in its space, with a reward that is a finite number and flags that are flags."""
         try:
-            observation = self.space.coerce(outcome.observation, "observation")
+            observation = self.env.observation_space.coerce(outcome.observation, "observation")
         except InvalidValue as error:
             raise ContractViolation(str(error)) from error
-        if outcome.reward is not None:
+        if outcome.reward is not None and not self.batched:
             _number(outcome.reward)
             for name in ("terminated", "truncated"):
                 _flag(getattr(outcome, name), name)
@@ -333,7 +344,12 @@ class EnvHost:
 
     def _get(self, request: GetRequest) -> ValueReply:
         env: Any = self.env
-        found = env.get_attr(request.name) if self.batched else env.get_wrapper_attr(request.name)
+        if (
+            self.batched and request.name == "np_random_seed"
+        ):  # lanes that are no environments of their own have one too
+            found = env.np_random_seed
+        else:
+            found = env.get_attr(request.name) if self.batched else env.get_wrapper_attr(request.name)
         return _value(list(found) if self.batched else found, request.name)
 
     def _has(self, request: HasRequest) -> ValueReply:

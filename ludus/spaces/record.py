@@ -1,7 +1,9 @@
 """`Record`: typed values. A dataclass, msgspec Struct or Pydantic model is a space like any other."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
+from dataclasses import fields as dataclass_fields
+from dataclasses import is_dataclass
 from difflib import get_close_matches
 from functools import cached_property, partial
 from keyword import iskeyword
@@ -24,10 +26,13 @@ from ludus.spaces.models import (
     standin_model,
     takes_positions,
 )
+from ludus.spaces.scalar_fields import BoolField, FloatField, IntField, StrField
 from ludus.spaces.space import Space, Violation, same_data
 
 __all__ = ["Record"]
 
+PLAIN_FIELDS = (BoolField, IntField, FloatField, StrField)
+"""Of which msgspec writes values as they do."""
 LONGEST_ORIGIN = 1024
 """Characters of the place of a model in a description."""
 
@@ -329,6 +334,28 @@ class Record(Composite[Any]):
     def write(self, x: Any, name: str = "value", *, binary: bool = False) -> dict[str, Any]:
         """An object of the fields of what `x` stands for."""
         return self.encode(self.coerce(x, name), binary=binary)
+
+    def reader(self, name: str) -> Callable[[Any], Any]:
+        """`read` for values of that name, as it was compiled."""
+        self.compiled  # noqa: B018  (it puts the compiled function in the method's place)
+        return partial(self.read, name=name)
+
+    def writer(self, name: str) -> Callable[[Any], Any]:
+        """`write` of that name for msgpack: an instance of a plain dataclass is left to the encoder, which knows it."""
+        model, fits, write = self.model, self.compiled.fits, partial(self.write, name=name, binary=True)
+        if not self._is_plain():
+            return write
+
+        def write_plain(x: Any) -> Any:
+            return x if type(x) is model and fits(x) else write(x)
+
+        return write_plain
+
+    def _is_plain(self) -> bool:
+        """Whether msgspec would write an instance as `encode` does: a dataclass of numbers, text and truth alone."""
+        model: Any = self.model
+        known = {one.name for one in dataclass_fields(model)} if is_dataclass(model) else None
+        return known == set(self.fields) and all(type(one) in PLAIN_FIELDS for one in self.fields.values())
 
     def encode(self, x: Any, *, binary: bool = False) -> dict[str, Any]:
         """An object of the fields, each written as its own type would be."""

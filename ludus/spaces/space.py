@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
+from functools import partial
 from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
@@ -231,6 +232,14 @@ class Space(Generic[T_co]):
     def write(self, x: Any, name: str = "value", *, binary: bool = False) -> Json:
         """`x`, or what it stands for, as plain data; InvalidValue where it is not in the space."""
         return self.encode(self.coerce(x, name), binary=binary)
+
+    def reader(self, name: str) -> Callable[[Any], Any]:
+        """`read` for values of that name, as a function made once: for where thousands come in."""
+        return partial(self.read, name=name)
+
+    def writer(self, name: str) -> Callable[[Any], Any]:
+        """`write` of that name for msgpack, as a function made once; msgpack's encoder takes what it gives."""
+        return partial(self.write, name=name, binary=True)
 
     def _violation(self, x: Any, path: str, expected: str | None = None) -> Violation:
         return Violation(path, repr(self) if expected is None else expected, describe_value(x))

@@ -172,6 +172,28 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         each = enumerate(zip(self.spaces, data, strict=True))
         return tuple([space.read(part, f"{name}[{i}]") for i, (space, part) in each])
 
+    def reader(self, name: str) -> Callable[[Any], Any]:
+        """Each element by the function of its own space."""
+        readers = [space.reader(f"{name}[{i}]") for i, space in enumerate(self.spaces)]
+
+        def read_each(data: Any) -> Any:
+            if type(data) is not list or len(data) != len(readers):
+                return self.read(data, name)
+            return tuple([read(part) for read, part in zip(readers, data, strict=True)])
+
+        return read_each if self.typed else super().reader(name)
+
+    def writer(self, name: str) -> Callable[[Any], Any]:
+        """Each element by the function of its own space."""
+        writers = [space.writer(f"{name}[{i}]") for i, space in enumerate(self.spaces)]
+
+        def write_each(x: Any) -> Any:
+            if not isinstance(x, tuple | list) or len(x) != len(writers):
+                return self.write(x, name, binary=True)
+            return [write(part) for write, part in zip(writers, x, strict=True)]
+
+        return write_each if self.typed else super().writer(name)
+
     def to_jsonable(self, sample_n: Iterable[Any]) -> list[Any]:
         """For each space the list of its values."""
         rows = list(sample_n)

@@ -144,18 +144,19 @@ class Calls(Space[Call]):
         return call
 
     def _coerced(self, x: Any, path: str, problems: list[Violation]) -> Any:
+        """The call that `x` stands for; with no path, arguments are told by the name of their tool."""
         given = fields_of(x)
         if given is None or not {"tool"} <= given.keys() <= {"tool", "arguments"}:
-            problems.append(self._violation(x, path, "a Call(tool, arguments), or its fields"))
+            problems.append(self._violation(x, path or "call", "a Call(tool, arguments), or its fields"))
             return x
         tool, arguments = given["tool"], given.get("arguments", {})
         if not isinstance(tool, str) or tool not in self.tools:
-            problems.append(self._violation(tool, f"{path}.tool", f"one of {listing(self.tools)}"))
+            problems.append(self._violation(tool, f"{path or 'call'}.tool", f"one of {listing(self.tools)}"))
             return x
         if not isinstance(arguments, Mapping):
-            problems.append(self._violation(arguments, f"{path}.arguments", "arguments by name"))
+            problems.append(self._violation(arguments, f"{path or 'call'}.arguments", "arguments by name"))
             return x
-        found = self.tools[tool].coerce(arguments, f"{path}.arguments", problems)
+        found = self.tools[tool].coerce(arguments, f"{path}.arguments" if path else tool, problems)
         unchanged = type(x) is Call and all(found[one] is arguments[one] for one in found)
         return x if unchanged else Call(tool, found)
 
@@ -170,7 +171,7 @@ class Calls(Space[Call]):
     def decode(self, data: Any) -> Call:
         """The call in an object of a tool and its arguments."""
         problems: list[Violation] = []
-        call = self._coerced(data, "call", problems)
+        call = self._coerced(data, "", problems)
         if problems:
             raise CodecError("; ".join(map(str, problems)))
         return call

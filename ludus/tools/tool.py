@@ -114,7 +114,8 @@ class Tool:
         missing = [name for name, one in self.parameters.items() if one.required and name not in given]
         if not unknown and not missing:
             return []
-        wrong = f"no {listing(missing)}" if missing else listing(map(repr, unknown))
+        strange, lacking = listing(map(repr, unknown)), f"no {listing(missing)}" if missing else ""
+        wrong = " and ".join(filter(None, (strange, lacking)))
         return [Violation(path, f"the arguments {listing(self.parameters) or 'of nothing'}", wrong)]
 
 

@@ -86,23 +86,19 @@ def read_frame(payload: Bytes, decoder: "msgspec.msgpack.Decoder[Any]", limits: 
     Traceback (most recent call last):
     ludus.errors.CodecError: frame: expected at most 3 levels, got more
     """
-    if not _is_small(payload, limits):
+    if len(payload) <= SMALL <= limits.items:
+        # Whether nothing in it can ask for more than it holds: no bytes that announce many, few that hold others at
+        # all. Some that are none are taken for such; then all of it is walked through. What is cut short the decoder
+        # sees.
+        holding = bytes(payload).translate(None, HARMLESS)
+        if len(holding) > limits.depth or (holding and max(holding) >= WIDE):
+            check_frame(payload, limits)
+    else:
         check_frame(payload, limits)
     try:
         return decoder.decode(payload)
     except (msgspec.DecodeError, ValueError, TypeError, OverflowError, RecursionError) as error:
         raise CodecError(f"frame: expected a message, got {shorten(bytes(payload[:60]))}: {error}") from error
-
-
-def _is_small(payload: Bytes, limits: FrameLimits) -> bool:
-    """Whether nothing in it can ask for more than it holds: no bytes that announce many, few that hold others at all.
-
-    Some that are none are taken for such; then all of it is walked through. What is cut short the decoder sees.
-    """
-    if not len(payload) <= SMALL <= limits.items:
-        return False
-    holding = bytes(payload).translate(None, HARMLESS)
-    return len(holding) <= limits.depth and max(holding, default=0) < WIDE
 
 
 def check_frame(payload: Bytes, limits: FrameLimits) -> None:

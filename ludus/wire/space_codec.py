@@ -55,18 +55,12 @@ class SpaceCodec:
             self.take = lambda data: decode_value(data, name)
             self.read = _held(space, self.take, name)
         else:
-            self.write = self.write_checked = self._write_coded
-            self.take = self.read = self._read_coded
+            self.write = self.write_checked = space.writer(name)
+            self.take = self.read = space.reader(name)
 
     def _write_plain(self, value: Any) -> Any:
         self.space.check(value, self.name)
         return encode_value(value, self.name)
-
-    def _write_coded(self, value: Any) -> Any:
-        return self.space.write(value, self.name, binary=True)
-
-    def _read_coded(self, data: Any) -> Any:
-        return self.space.read(data, self.name)
 
 
 def _is_plain(space: Space[Any]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from struct import Struct
 from typing import Any
 
-__all__ = ["Splitter", "binary_frame", "frame_head"]
+__all__ = ["BINARY", "MASKED", "SHORT", "Splitter", "binary_frame", "frame_head"]
 
 BINARY = 0x82
 """A binary message in one frame."""
@@ -59,6 +59,11 @@ class Splitter:
         """Bytes that are still to come of a frame which the library reads."""
         self._open = False
         """Whether a message in several frames is under way."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left of what came before: what comes next begins a frame."""
+        return not (self._rest or self._due or self._open)
 
     def split(self, data: bytes) -> list[tuple[bytes | None, bytes]]:
         """Pairs: a message and nothing, or None and bytes for the library."""

@@ -64,7 +64,8 @@ class DelayObservation(Transform):
         return Step(self._delayed(), reward, terminated, truncated, info)
 
     def _push(self, observation: Any) -> None:
-        before, stepped = list(self._past), self.stepped
+        stepped = self.stepped
+        before = () if stepped is None else tuple(self._past)
         self._past.append(observation)
         if stepped is not None:  # what the others have seen stays where it is, counted from the end
             for place in range(-1, -1 - min(len(before), len(self._past)), -1):

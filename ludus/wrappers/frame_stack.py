@@ -68,11 +68,11 @@ class FrameStackObservation(Transform):
 
     def step(self, action: Any) -> Step[Any]:
         """Push the observation; refill the stacks of lanes that begin."""
-        if self._lead or not self._quick:
+        if self._lead or not self._quick or not self._plain:
             return super().step(action)
         # The common case, without looking any further.
         observation, reward, terminated, truncated, info = self.env.step(action)
-        return Step(self._pushed(observation), reward, terminated, truncated, info)
+        return Step(self._frames[0].pushed(observation), reward, terminated, truncated, info)
 
     def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
         """Push the observation; refill the stacks of lanes that begin."""
@@ -80,21 +80,19 @@ class FrameStackObservation(Transform):
         final = self.final_observations(info) if self._lead else []
         if final:
             info = self.with_final(info, [(lane, self._last_stack(lane, last)) for lane, last in final])
-        shown = self._pushed(observation)
+        self._push(observation)
         if begun is not None:
             self._begin(observation, begun)
-            shown = self._shown()
-        return Step(shown, reward, terminated, truncated, info)
+        return Step(self._shown(), reward, terminated, truncated, info)
 
-    def _pushed(self, observation: Any) -> Any:
-        if self._plain and not self._lead:
-            return self._frames[0].pushed(observation)
-        if self._arrays:
+    def _push(self, observation: Any) -> None:
+        if self._plain:
+            self._frames[0].push(observation, self.stepped)
+        elif self._arrays:
             for film, leaf in zip(self._frames, leaves(self._space, observation), strict=True):
                 film.push(leaf, self.stepped)
         else:
             self._frames = [*self._frames[1:], observation]
-        return self._shown()
 
     def _begin(self, observation: Any, begun: Mask | None) -> None:
         padding = observation if self._padding is None else self._padding

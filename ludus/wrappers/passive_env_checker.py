@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ludus.core import Env, EnvSpec, Hooked, Info, Step
+from ludus.core.options import TrackedOptions
 from ludus.errors import ContractViolation, InvalidType, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Space
@@ -48,7 +49,13 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
 
     def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
         """Reset, and look at the first result."""
-        result: Any = self.env.reset(seed=seed, options=options)
+        given = TrackedOptions(options) if type(options) is dict and options else options
+        if given is not options and isinstance(given, TrackedOptions):
+            given.lend()
+        result: Any = self.env.reset(seed=seed, options=given)
+        dropped = given.dropped() if given is not options and isinstance(given, TrackedOptions) else []
+        if dropped:
+            self._warn(f"reset options: expected to be read or refused, got {dropped}, which nobody looked at")
         if not self._reset_checked:
             if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
                 raise ContractViolation(

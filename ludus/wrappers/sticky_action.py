@@ -8,7 +8,7 @@ import numpy as np
 from ludus.core import AutoresetMode, Env, Info, Step
 from ludus.errors import InvalidArgument, shorten
 from ludus.seeding import Seed
-from ludus.wrappers.lanes import blend, expanded
+from ludus.wrappers.lanes import blend
 from ludus.wrappers.streams import LaneStreams
 from ludus.wrappers.transform import SAME_STEP, Mask, Transform
 
@@ -50,6 +50,8 @@ class StickyAction(Transform):
                 f"got {shorten(repeat_action_duration)}"
             )
         self.repeat_action_probability, self.repeat_action_duration_range = repeat_action_probability, pair
+        self._lasting = pair != (1, 1)
+        """Whether an action may stick for more than a step: then there is more to draw, and to count."""
         self.last_action: Any = None
         self._left: Any = np.zeros(self._lead, dtype=np.int64) if self._lead else 0
         if self._lead:
@@ -93,7 +95,8 @@ class StickyAction(Transform):
         if begun is not None:
             if self._mode is SAME_STEP:
                 self._has = self._has & ~begun
-            self._left[begun] = 0
+            if self._lasting:
+                self._left[begun] = 0
             self._lane_streams.begin(begun)
         return step
 
@@ -109,18 +112,18 @@ class StickyAction(Transform):
             moving = stepped if moving is None else moving & stepped
         sticks = self._sticking(has if moving is None else has & moving)
         first = self.last_action is None
-        taken = deepcopy(action) if first else self._chosen(sticks, self.last_action, action)
+        taken = deepcopy(action) if first else blend(self.lane_action_space, sticks, self.last_action, action)
         if moving is None:
             self.last_action, self._has = taken, np.ones_like(has)
             return taken
         self._has = moving if stepped is None else np.where(stepped, moving, has)
         kept = self.last_action is None or stepped is None
-        self.last_action = taken if kept else self._chosen(moving, taken, self.last_action)
+        self.last_action = taken if kept else blend(self.lane_action_space, moving, taken, self.last_action)
         return taken
 
     def _sticking(self, free: Mask) -> Mask:
         """The lanes that take the previous action; `free` ones have one and take an action."""
-        if self.repeat_action_duration_range == (1, 1):
+        if not self._lasting:
             return self._lane_streams.chances(free, self.repeat_action_probability)
         for lane in np.flatnonzero(free & (self._left == 0)).tolist():
             rng = self._lane_streams[lane]
@@ -129,10 +132,3 @@ class StickyAction(Transform):
         sticks = free & (self._left > 0)
         self._left -= sticks
         return sticks
-
-    def _chosen(self, mask: Mask, a: Any, b: Any) -> Any:
-        if type(a) is np.ndarray and type(b) is np.ndarray and a.dtype == b.dtype and a.shape == b.shape:
-            found = b.copy()
-            np.copyto(found, a, where=mask if b.ndim == 1 else expanded(mask, b.ndim))
-            return found
-        return blend(self.lane_action_space, mask, a, b)

@@ -18,8 +18,8 @@ from ludus.seeding import Seed, copy_generator, derived_stream, lane_seeds, np_r
 __all__ = ["LaneStreams"]
 
 Mask = npt.NDArray[np.bool_]
-AHEAD = 512
-"""Draws of a lane that are made at once: one by one they take forty times as long."""
+AHEAD = 2048
+"""Draws of a lane that are made at once: one by one they take fifty times as long."""
 
 
 class LaneStreams:

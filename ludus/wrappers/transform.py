@@ -177,11 +177,14 @@ class ObservationTransform(Transform):
     calls = frozenset({"observation"})
     _quick: ClassVar[bool] = True
     """Whether nothing but `convert` and hooks of observations has been defined: then a step need not ask."""
+    _plain: ClassVar[bool] = True
+    """Whether nothing but `convert` has been defined."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        own, theirs = ObservationTransform, (cls.before_step, cls.after_step)
-        cls._quick = theirs == (own.before_step, own.after_step)
+        own = ObservationTransform
+        cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)
+        cls._plain = cls._quick and cls.observation == own.observation
 
     def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
         """The observation to show; `lead` is the batch shape it has in front."""
@@ -215,7 +218,10 @@ class ObservationTransform(Transform):
         """Step, and convert."""
         if not self._quick:
             return super().step(action)
-        return self.after_step(self.env.step(action), None)
+        if self._lead or not self._plain:
+            return self.after_step(self.env.step(action), None)
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return Step(self.convert(observation, ()), reward, terminated, truncated, info)
 
 
 class ActionTransform(Transform):

@@ -131,7 +131,7 @@ def test_what_cannot_be_had_is_refused_with_the_reason(port):
             with pytest.raises(kind, match="got one of OpenEnv"):
                 refused()
     with pytest.raises(InvalidArgument, match="pass options to reset"):
-        connect(url(port), size=3)
+        connect(url(port), kwargs={"size": 3})
 
 
 def test_a_batch_is_many_sessions(port):

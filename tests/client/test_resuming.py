@@ -154,7 +154,8 @@ def test_an_answer_that_does_not_come_in_time_is_given_up_and_the_session_goes_o
             with pytest.raises(ConnectionLost, match="it was cancelled") as caught:
                 env.step(0)
             assert caught.value.infrastructure
-            bare.step(0)
+            if env.state_data()["step_count"]:  # else it was cancelled before it began
+                bare.step(0)
             assert np.array_equal(env.step(1).observation, bare.step(1).observation)
 
 

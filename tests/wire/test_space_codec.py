@@ -185,7 +185,7 @@ def nested(kind, depth):
         {"type": "MultiBinary", "n": {"$tuple": [2**20, 2**20]}},
         {"type": "MultiBinary", "n": {"$scalar": {"$array": 5, "dtype": "int64", "shape": []}}},
         {"type": "Text", "max_length": 10**12, "min_length": 10**12, "charset": "a"},
-        {"type": "Tuple", "spaces": [{"$space": huge | {"shape": [2**20]}}] * 20},
+        {"type": "Tuple", "spaces": [{"$space": huge | {"shape": [2**20]}}] * 80},
         nested("Graph", 13),
         nested("Sequence", 40),
         {"type": "Record", "name": "R", "fields": MANY},

@@ -218,14 +218,20 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("executor", BATCHES)
-@pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
-@pytest.mark.parametrize("name", SHOWN)
+ASKS = ("direct, lives asked for", "by emulators")
+"""What needs the emulators: they are in the next episode already where autoreset is in the same step."""
+CASES = [
+    (name, mode, executor)
+    for name in SHOWN
+    for mode in AutoresetMode
+    for executor in (BATCHES if name in ASKS else ["serial"])
+    if name not in ASKS or mode is not AutoresetMode.SAME_STEP
+]
+
+
+@pytest.mark.parametrize(("name", "mode", "executor"), CASES)
 def test_a_batch_is_its_lanes(name, mode, executor):
     given, arguments = SHOWN[name]
-    asks = name in ("direct, lives asked for", "by emulators")
-    if mode is AutoresetMode.SAME_STEP and asks:
-        return  # the emulators are in the next episode already: refused, or without lives
     make = partial(Arcade, **given)
     wrapper = AtariPreprocessing.using(**{**FULL, "noop_max": 2, **arguments})
     batch = partial(BATCHES[executor], [make] * 4, autoreset_mode=mode)
@@ -241,6 +247,14 @@ def test_a_batch_of_screens_under_other_wrappers_is_its_lanes(mode):
     make = partial(Arcade, tells=True)
     batch = partial(SerialVectorEnv, [make] * 4, autoreset_mode=mode)
     check_equivalence(wrap, make, batch, Trial(mode, steps=25, rewinds=5))
+
+
+def test_lives_that_nobody_tells_of_are_asked_for():
+    envs = AtariPreprocessing(
+        SerialVectorEnv([Arcade] * 2, autoreset_mode="SameStep"), terminal_on_life_loss=True, **FULL
+    )
+    with pytest.raises(InvalidArgument, match=r"expected info\['lives'\], since autoreset in the same step forgets"):
+        envs.reset(seed=0)
 
 
 def test_emulators_out_of_reach_are_told_of():

@@ -12,7 +12,6 @@ from tests.wrappers.drift import Drift
 from tests.wrappers.equivalence import Trial, check_equivalence
 from tests.wrappers.walk import Walk
 
-LANES = 4
 WRAPPERS = {
     "time-limit": [w.TimeLimit.using(3)],
     "time-limit-of-one": [w.TimeLimit.using(1)],
@@ -85,14 +84,23 @@ def test_lanes_elsewhere_do_what_single_environments_do(name, mode, executor):
         check_equivalence(partial(stacked, name), Walk, partial(make_batch, executor, trial), trial)
 
 
-@pytest.mark.parametrize("limit", [None, 5], ids=["no limit", "limit of its own"])
+def check_compiled(name, trial, limit=None):
+    def make():
+        return Drift() if limit is None else w.TimeLimit(Drift(), limit)
+
+    options = {"autoreset_mode": trial.mode, "max_episode_steps": limit, "episodes": trial.plan}
+    check_equivalence(partial(stacked, name), make, partial(KernelVectorEnv, Drift, trial.lanes, **options), trial)
+
+
 @pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
 @pytest.mark.parametrize("name", WRAPPERS)
-def test_compiled_lanes_do_what_single_environments_do(name, mode, limit):
-    for trial in trials(mode):
-        batch = partial(
-            KernelVectorEnv, Drift, LANES, autoreset_mode=mode, max_episode_steps=limit, episodes=trial.plan
-        )
-        check_equivalence(
-            partial(stacked, name), Drift if limit is None else lambda: w.TimeLimit(Drift(), limit), batch, trial
-        )
+def test_compiled_lanes_do_what_single_environments_do(name, mode):
+    for trial in trials(mode)[1:]:
+        check_compiled(name, trial)
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
+@pytest.mark.parametrize("name", ["time-limit", "repeats-of-limit", "skips-of-repeats"])
+def test_the_earlier_of_two_limits_counts_where_a_compiled_batch_has_its_own(name, mode):
+    check_compiled(name, Trial(mode, plan=plan), limit=2)
+    check_compiled(name, Trial(mode), limit=5)

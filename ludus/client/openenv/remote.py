@@ -127,7 +127,7 @@ class OpenEnvRequests:
 
     def __init__(self, session: OpenEnvSession) -> None:
         self._session = session
-        self.lost = ""
+        self.lost, self._seed = "", -1
         self.dropped: list[int] = []
 
     @property
@@ -169,7 +169,7 @@ class OpenEnvRequests:
         if isinstance(request, HasRequest):
             return ValueReply(False)
         if isinstance(request, GetRequest) and request.name == "np_random_seed":
-            return ValueReply(-1)
+            return ValueReply(self._seed)
         if isinstance(request, GetRequest | SetRequest):
             raise EnvError(f"{self.name}.{request.name}: {NO_ATTRIBUTES}")
         error, message = LACKING.get(type(request), (EnvError, "expected a server of Ludus, got one of OpenEnv"))
@@ -181,7 +181,7 @@ class OpenEnvRequests:
         if seed is not None:
             if seed > LARGEST_SEED:
                 raise InvalidArgument(f"seed: expected at most 2**63 - 1 for a server of OpenEnv, got {seed}")
-            data["seed"] = seed
+            data["seed"] = self._seed = seed
         reply = yield from self._session.ask("reset", data, "observation")
         return ResetReply(reply.get("observation"), _info(reply))
 

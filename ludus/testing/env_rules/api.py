@@ -6,6 +6,7 @@ import numpy as np
 
 from ludus.core import Env, EnvSpec
 from ludus.core.legacy import accepts
+from ludus.core.options import TrackedOptions
 from ludus.errors import ContractViolation, LudusError, shorten
 from ludus.testing.history import Interrupted, Player, as_pair, as_step
 from ludus.testing.report import error, warning
@@ -164,16 +165,21 @@ def step_before_reset_fails(subject: Subject) -> Found:
 
 
 def options_are_handled(subject: Subject) -> Found:
-    """`reset` takes empty options as none, and takes or clearly refuses unknown ones."""
+    """`reset` takes empty options as none, and reads or clearly refuses others: none is dropped in silence."""
     env = subject.env()
-    empty: dict[str, Any] = {}
-    for options, expected in ((empty, "an episode"), ({"unknown": 1}, "an episode or a ValueError")):
-        try:
-            env.reset(seed=subject.seed, options=options)
-        except Exception as failure:
-            if not options or not isinstance(failure, LudusError | ValueError):
-                message = f"reset(options={options}): expected {expected}, got {raised(failure)}"
-                yield warning(
-                    message, "read them by `(options or {}).get(name)`, and refuse unknown ones by InvalidArgument"
-                )
-                return
+    fix = "read them by `(options or {}).get(name)`, and refuse unknown ones by InvalidArgument"
+    try:
+        env.reset(seed=subject.seed, options={})
+    except Exception as failure:
+        yield warning(f"reset(options={{}}): expected an episode, got {raised(failure)}", fix)
+        return
+    options = TrackedOptions({"unknown": 1})
+    options.lend()
+    try:
+        env.reset(seed=subject.seed, options=options)
+    except Exception as failure:
+        if not isinstance(failure, LudusError | ValueError):
+            yield warning(f"reset(options={{'unknown': 1}}): expected a ValueError, got {raised(failure)}", fix)
+        return
+    if options.dropped():
+        yield warning("reset(options={'unknown': 1}): expected it to be read or refused, got it dropped", fix)

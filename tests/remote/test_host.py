@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ludus.wire.pictures import read_png
 
 import ludus
 from ludus.core import Env, Step
 from ludus.errors import ContractViolation, InvalidArgument, ResetNeeded, SandboxError, SnapshotError
-from ludus.remote.host import EnvHost, Outcome, as_png
-from ludus.serve.failing import error_reply, is_infrastructure, status_of
+from ludus.remote.host import EnvHost, Outcome
+from ludus.serve.failing import error_reply, status_of
 from ludus.serve.served import Served
 from ludus.serve.settings import Settings
 from ludus.spaces import Discrete
+from ludus.wire.failures import is_infrastructure
 from ludus.wire.messages import (
     ResetRequest,
     StepRequest,
@@ -30,7 +30,7 @@ def hosted() -> Iterator[EnvHost]:
 
 
 def test_an_episode_has_a_name_and_counts_its_steps(hosted: EnvHost) -> None:
-    with pytest.raises(ResetNeeded, match="expected reset first"):
+    with pytest.raises(ResetNeeded, match=r"expected reset\(\) first"):
         hosted.step(0)
     first = hosted.reset(seed=0)
     assert (first.reward, first.done, hosted.done, hosted.step_count) == (None, False, False, 0)
@@ -135,17 +135,44 @@ def test_a_batch_tells_the_state_of_its_lanes_where_they_have_one() -> None:
         assert set(hosted.state()) == {"episode_id", "step_count"}
 
 
-def test_pictures_are_pngs() -> None:
-    hosted = EnvHost(Film(render_mode="rgb_array"))
+def test_options_that_the_environment_does_not_look_at_are_refused() -> None:
+    hosted = EnvHost(ludus.make(Gate))
+    with pytest.raises(InvalidArgument, match="which it did not look at"):
+        hosted.reset(options={"nothing": 1})
+
+
+class Lying(Env[int, int]):
+    """Gives what its spaces do not promise."""
+
+    observation_space, action_space = Discrete(5), Discrete(2)
+    gives: Any = Step.transition(1, 0.0)
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action: int) -> Step[int]:
+        return self.gives
+
+
+@pytest.mark.parametrize(
+    ("gives", "words"),
+    [
+        (Step.transition(99, 0.0), r"observation: expected Discrete\(5\), got 99"),
+        (Step.transition(1, float("nan")), "step reward: expected a finite number, got nan"),
+        (Step.transition(1, "much"), "step reward: expected a number, got 'much'"),
+        (Step(1, 0.0, "no", False, {}), "step terminated: expected a bool, got 'no'"),
+    ],
+)
+def test_what_the_environment_gives_is_held_to_its_spaces_by_value_and_on_the_wire(gives: Any, words: str) -> None:
+    env = Lying()
+    env.gives = gives
+    hosted = EnvHost(env)
     hosted.reset()
-    hosted.step(200)
-    assert (read_png(hosted.picture()) == 200).all()
-    for picture in (None, "text", np.zeros((2, 2)), np.zeros(3, np.uint8), np.zeros((2, 2, 2), np.uint8)):
-        with pytest.raises(ContractViolation, match="picture: expected rows of bytes"):
-            as_png(picture)
-
-
-# --- what is on offer ---
+    with pytest.raises(ContractViolation, match=words):
+        hosted.step(0)
+    with pytest.raises(ContractViolation, match=words):
+        hosted.answer(StepRequest(0))
 
 
 def test_what_is_behind_a_wall_is_described_by_its_own_name() -> None:
