@@ -13,12 +13,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from held import hold
-from page import Results, show, write_page
 from parts import figures, lines
 from race import Row, lanes_beside_sessions, race_sessions, race_starts, race_steps
+from report import Results, show, write_page
 from servers import PEER, Services, services
 
-PARTS = ("steps", "sessions", "starts", "held", "records", "walls", "calls", "lines")
+BESIDE = ("steps", "sessions", "starts", "held")
+"""What needs OpenEnv."""
+PARTS = (*BESIDE, "records", "walls", "calls", "lines")
 HELD_SECONDS = 20.0
 
 
@@ -52,7 +54,7 @@ def measure_services(found: Results, given: argparse.Namespace, where: Services)
 
 def measure(given: argparse.Namespace, folder: Path) -> Results:
     """All that is asked for."""
-    found = Results(given.rounds, [])
+    found = Results(given.rounds, [], quick=given.quick)
     if {"steps", "sessions", "held"} & set(given.only):
         with services(folder) as where:
             measure_services(found, given, where)
@@ -72,7 +74,7 @@ def measure(given: argparse.Namespace, folder: Path) -> Results:
 def main() -> None:
     """Measure, print, and write what is asked for."""
     given = arguments()
-    if not PEER.exists():
+    if set(BESIDE) & set(given.only) and not PEER.exists():
         print("service: OpenEnv is not installed; run `make build/peers/openenv/.installed`")
         return
     with TemporaryDirectory() as folder:

@@ -34,6 +34,7 @@ class Results:
 
     rounds: int
     rows: list[Row]
+    quick: bool = False
     held: Held | None = None
     records: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     walls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -123,7 +124,8 @@ def machine_text(found: Results) -> str:
     """What it was measured on."""
     about = ", ".join(f"{name} {found.machine[name]}" for name in ("cores", "python", "numpy", "ludus"))
     busy = f"load average at the start {found.machine['load']}, at the end {describe_machine()['load']}"
-    return f"Measured on {found.day}, {found.machine['processor']}, {found.machine['system']}: {about}; {busy}."
+    quick = " Rounds were short: figures to try the code by, not to quote." if found.quick else ""
+    return f"Measured on {found.day}, {found.machine['processor']}, {found.machine['system']}: {about}; {busy}.{quick}"
 
 
 def write_page(found: Results) -> str:
