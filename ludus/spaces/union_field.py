@@ -158,7 +158,7 @@ BASES = {"int": int, "float": float, "str": str, "bool": bool}
 
 
 def _is_base(option: FieldType, x: Any) -> bool:
-    """Whether a value is of a class derived from the option's own: an enum of integers is an int before it is a float."""
+    """Whether a value is of a class derived from the option's own: an enum of integers is an int first."""
     base = BASES.get(option.kind)
     return base is not None and isinstance(x, base) and not (isinstance(x, bool) and base is int)
 
