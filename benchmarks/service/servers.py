@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple, Self
@@ -34,7 +35,8 @@ class Place(NamedTuple):
         return f"http://127.0.0.1:{self.port}"
 
 
-class Services(NamedTuple):
+@dataclass(frozen=True)
+class Services:
     """The servers under comparison."""
 
     ours: Place
