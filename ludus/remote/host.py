@@ -31,6 +31,7 @@ from ludus.remote.values import action_reader, flag, read_options, value_reply, 
 from ludus.wire import SpaceCodec, decode_value
 from ludus.wire.infos import write_infos
 from ludus.wire.messages import (
+    METHOD,
     AutoresetRequest,
     BatchReply,
     BatchResetRequest,
@@ -354,6 +355,8 @@ class EnvHost:
             found = env.np_random_seed
         else:
             found = env.get_attr(request.name) if self.batched else env.get_wrapper_attr(request.name)
+        if callable(found):  # it stays here; whoever asked may call it by its name
+            return ValueReply(dict(METHOD))
         return value_reply(list(found) if self.batched else found, request.name)
 
     def _has(self, request: HasRequest) -> ValueReply:
