@@ -150,8 +150,8 @@ def test_attributes_are_read_and_set_where_they_are_data(dweller):
     assert dweller.get_wrapper_attr("size") == 9
     assert not dweller.set_wrapper_attr("weight", 1, force=False)
     assert not hasattr(dweller, "size")
-    with pytest.raises(EnvError, match="observe"):
-        dweller.get_wrapper_attr("observe")
+    observation, _ = dweller.reset(seed=0)
+    assert np.array_equal(dweller.get_wrapper_attr("observe")(), observation)
     with pytest.raises(AttributeError, match="weight"):
         dweller.get_wrapper_attr("weight")
 

@@ -101,9 +101,7 @@ def test_models_are_refused_where_only_data_may_be() -> None:
 
 
 def test_what_is_no_data_is_named_with_its_path() -> None:
-    with pytest.raises(
-        ContractViolation, match=r"^info\.cards\[0\]\.suit: expected numbers, .* models, got <object"
-    ):
+    with pytest.raises(ContractViolation, match=r"^info\.cards\[0\]\.suit: expected numbers, .* models, got <object"):
         shown(Packed(WHEN, [Card(object())]), "info")  # type: ignore[arg-type]
 
 
