@@ -148,6 +148,7 @@ class SerialVectorEnv(LaneVectorEnv):
 
     def render(self) -> tuple[Any, ...]:
         """The picture of each lane."""
+        self._check_open("render")
         return tuple(env.render() for env in self.envs)
 
     def close_extras(self, **kwargs: Any) -> None:
@@ -160,11 +161,13 @@ class SerialVectorEnv(LaneVectorEnv):
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The attribute `name` of each lane, called with these arguments if it can be."""
+        self._check_open(name)
         found = [env.get_wrapper_attr(name) for env in self.envs]
         return tuple(one(*args, **kwargs) if callable(one) else one for one in found)
 
     def set_attr(self, name: str, values: Any) -> None:
         """Set the attribute on each lane: one value for all, or a list or tuple with one for each."""
+        self._check_open(name)
         for env, value in zip(self.envs, self._one_for_each(name, values), strict=True):
             env.set_wrapper_attr(name, value)
 

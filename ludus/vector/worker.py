@@ -7,7 +7,7 @@ from time import monotonic_ns
 from typing import Any
 
 from ludus.core import AutoresetMode, EpisodePlan, Info
-from ludus.errors import SnapshotError
+from ludus.errors import CodecError, InvalidAction, SnapshotError
 from ludus.vector.block import ALL, ASKED, DONE, ISSUED, MASKED, PLACE, PROGRESS, QUIT, REQUEST, Block
 from ludus.vector.channel import Channel
 from ludus.vector.failure import Failure, failure_of
@@ -155,7 +155,7 @@ class Worker:
             counters[PROGRESS] += 1
             rest: list[Any] = []
             try:
-                action = read(place) if sent is None else block.action_codec.decode(sent[index])
+                action = read(place) if sent is None else self._action(sent[index])
                 observation, rewards[place], terminated[place], truncated[place], info = lane.step(action)
                 write(place, observation, rest)
             except ProgramGone:
@@ -170,6 +170,13 @@ class Worker:
                 infos.append((place, info))
         if rests or infos or failures:
             self._tell(box, rests, infos, failures)
+
+    def _action(self, data: Any) -> Any:
+        """The action that a box held; one that is not of its space comes to light here."""
+        try:
+            return self._block.action_codec.decode(data)
+        except CodecError as error:
+            raise InvalidAction(f"action: {error}") from error
 
     def _tell(self, box: int, rests: list[Any], infos: list[Any], failures: list[Failure]) -> None:
         """Put results into a box; what cannot be sent is a failure of its lane."""

@@ -80,6 +80,21 @@ def url(port):
     return f"http://127.0.0.1:{port}"
 
 
+def test_lanes_of_a_stock_server_are_of_the_space_of_their_batch(new_port):
+    with connect(url(new_port), 3) as envs, connect(url(new_port)) as env:
+        observations, _ = envs.reset(seed=4)
+        assert observations in envs.observation_space
+        assert observations[0] == env.reset(seed=4)[0]
+
+
+def test_streams_of_wrappers_follow_from_the_seed_that_a_stock_server_was_sent(new_port):
+    with connect(url(new_port)) as env:
+        env.reset(seed=4)
+        drawn = env.stream("a wrapper").integers(1 << 60)
+        env.reset(seed=4)
+        assert (env.np_random_seed, env.stream("a wrapper").integers(1 << 60)) == (4, drawn)
+
+
 def test_it_is_an_environment_with_typed_spaces(port):
     with connect(url(port)) as env:
         assert isinstance(env.action_space, Record)

@@ -129,6 +129,8 @@ class OpenEnvRequests:
         self._session = session
         self.lost, self._seed = "", -1
         self.dropped: list[int] = []
+        self._seed = -1
+        """The last one that was sent: streams of wrappers follow from it."""
 
     @property
     def name(self) -> str:
@@ -183,6 +185,7 @@ class OpenEnvRequests:
                 raise InvalidArgument(f"seed: expected at most 2**63 - 1 for a server of OpenEnv, got {seed}")
             data["seed"] = self._seed = seed
         reply = yield from self._session.ask("reset", data, "observation")
+        self._seed = self._seed if seed is None else seed
         return ResetReply(reply.get("observation"), _info(reply))
 
     def _step(self, request: StepRequest) -> Talk[StepReply]:

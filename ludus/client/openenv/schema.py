@@ -1,6 +1,7 @@
 """JSON schemas as spaces: an object with known fields is a `Record`; what a schema leaves open is `Json`."""
 
 from dataclasses import field, make_dataclass
+from functools import lru_cache
 from keyword import iskeyword
 from typing import Annotated, Any, Literal, Union
 
@@ -15,6 +16,8 @@ __all__ = ["space_of"]
 DEEPEST = 8
 MOST_FIELDS = 256
 MOST_CHOICES = 1024
+KEPT = 128
+"""Schemas whose classes are known."""
 BOUNDS = {"minimum": "ge", "maximum": "le", "exclusiveMinimum": "gt", "exclusiveMaximum": "lt"}
 LENGTHS = {"minLength": "min_length", "maxLength": "max_length", "minItems": "min_length", "maxItems": "max_length"}
 
@@ -32,10 +35,17 @@ def space_of(schema: Any, *, without: tuple[str, ...] = ()) -> Space[Any]:
     if not isinstance(schema, dict):
         return Json("object")
     try:
-        model = _Reader(schema).model(schema, without, DEEPEST)
+        model = _model(msgspec.json.encode(schema), without)
         return Json("object", schema) if model is None else Record(model)
     except (LudusError, TypeError, ValueError, RecursionError):
         return Json("object", schema)
+
+
+@lru_cache(maxsize=KEPT)
+def _model(schema: bytes, without: tuple[str, ...]) -> type | None:
+    """One class for one schema, whoever connects: values from two sessions are equal, and lanes are of one space."""
+    read = msgspec.json.decode(schema)
+    return _Reader(read).model(read, without, DEEPEST)
 
 
 class _Reader:
