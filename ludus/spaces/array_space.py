@@ -215,7 +215,7 @@ def array_from_plain(data: Any, dtype: np.dtype[Any], shape: tuple[int, ...], wh
             raise CodecError(f"{what}: expected bytes of 0 and 1, got others")
         if LITTLE and dtype.byteorder != ">":
             if not many:
-                return np.ndarray(shape, dtype, bytearray(data))  # one call, where reading, shaping and copying are three
+                return np.ndarray(shape, dtype, bytearray(data))  # one call instead of three
             return np.frombuffer(data, dtype).reshape(shape).copy()
         return np.frombuffer(data, dtype=dtype.newbyteorder("<")).astype(dtype).reshape(shape)
     array = _array_from_lists(data, dtype, what)
