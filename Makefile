@@ -84,7 +84,7 @@ lowest: $(VENV)/.dev
 
 bench: $(VENV)/.dev $(PEERS:%=build/peers/%/.installed) build/peers/openenv/.installed
 	$(BIN)/python benchmarks/suite $(PEER_PYTHONS:%=--peers %) --json build/benchmarks.json --page docs/benchmarks.md
-	$(BIN)/python benchmarks/service.py --page docs/serve_benchmarks.md
+	$(BIN)/python benchmarks/service --json build/service.json --page docs/serve_benchmarks.md
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
 
 format: $(VENV)/.dev

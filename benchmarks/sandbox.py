@@ -1,8 +1,9 @@
 """What a wall costs: a step, a start, a spawn, interleaved with what each is compared to. Medians.
 
-    python benchmarks/sandbox.py [--backends process bubblewrap …] [--rounds N] [--json FILE]
+    python benchmarks/sandbox.py [--backends process bubblewrap …] [--rounds N] [--typed] [--json FILE]
 
-A step is CartPole's, over the same step in this process. A start is from `confine` to an environment that is ready,
+A step is CartPole's, over the same step in this process; a typed step is of `strangers/mine.py`, a user's own
+environment with an action and an observation of two fields. A start is from `confine` to an environment that is ready,
 over a bare `python -I -c pass` behind the same wall. A spawn is from `ForkServer.spawn` to one that is ready.
 """
 
@@ -24,10 +25,14 @@ from ludus.sandbox import Limits, Sandbox
 from ludus.sandbox.environment import ForkServer, confine, confine_vec
 from ludus.sandbox.environment.interpreter import Interpreter
 
+sys.path.insert(0, str(Path(__file__).parent / "strangers"))
+from mine import Count, Move
+
 SPEC = ludus.spec("CartPole-v1")
+MOVE = Move(1, "on")
 STEPS = 300
 LANES = 64
-BARS = {"step": (40.0, "µs"), "start": (60.0, "ms"), "spawn": (15.0, "ms")}
+BARS = {"step": (40.0, "µs"), "typed": (60.0, "µs"), "start": (60.0, "ms"), "spawn": (15.0, "ms")}
 
 
 def seconds(do: Callable[[], Any]) -> float:
@@ -57,6 +62,22 @@ def measure_steps(box: Sandbox, rounds: int) -> dict[str, float]:
             times["bare"] += time_steps(bare)
     found = {f"step {name}": statistics.median(one) for name, one in times.items()}
     return {**found, "step": found["step confined"] - found["step bare"]}
+
+
+def measure_typed(box: Sandbox, rounds: int) -> dict[str, float]:
+    """Microseconds of a typed step, confined and in this process, as users make both."""
+    with ludus.make(Count, isolation=box) as confined, ludus.make(Count) as bare:
+        times: dict[str, list[float]] = {"confined": [], "bare": []}
+        for env in (confined, bare):
+            env.reset(seed=0)
+        for _ in range(rounds):
+            for name, env in (("confined", confined), ("bare", bare)):
+                for _ in range(STEPS):
+                    start = time.perf_counter()
+                    env.step(MOVE)
+                    times[name].append((time.perf_counter() - start) * 1e6)
+    found = {f"typed {name}": statistics.median(one) for name, one in times.items()}
+    return {**found, "typed": found["typed confined"] - found["typed bare"]}
 
 
 def measure_batch(box: Sandbox, rounds: int) -> dict[str, float]:
@@ -106,10 +127,10 @@ def measure_spawns(box: Sandbox, rounds: int) -> dict[str, float]:
     return {"spawn": statistics.median(times)}
 
 
-def measure(name: str, rounds: int) -> dict[str, Any]:
+def measure(name: str, rounds: int, *, only_typed: bool) -> dict[str, Any]:
     box = Sandbox(name, limits=Limits(wall=None))
-    found: dict[str, Any] = {"backend": name}
-    for one in (measure_steps, measure_batch, measure_starts, measure_spawns):
+    found: dict[str, Any] = {"backend": name, **measure_typed(box, rounds)}
+    for one in () if only_typed else (measure_steps, measure_batch, measure_starts, measure_spawns):
         found |= one(box, rounds)
     return found
 
@@ -117,10 +138,12 @@ def measure(name: str, rounds: int) -> dict[str, Any]:
 def show(rows: list[dict[str, Any]]) -> None:
     """The table, and which bars are missed."""
     titles = {
+        "typed bare": "typed step here, µs", "typed confined": "confined", "typed": "over",
         "step bare": "step here, µs", "step confined": "confined", "step": "over", "lane": f"over, of {LANES} lanes",
         "interpreter": "interpreter, ms", "numpy": "with NumPy", "confine": "confine", "start": "over",
         "spawn": "spawn, ms",
     }  # fmt: skip
+    titles = {key: title for key, title in titles.items() if key in rows[0]}
     table = Table(title="what a wall costs: medians")
     for column in ("backend", *titles.values()):
         table.add_column(column, justify="left" if column == "backend" else "right")
@@ -128,6 +151,8 @@ def show(rows: list[dict[str, Any]]) -> None:
         table.add_row(row["backend"], *(f"{row[key]:.1f}" for key in titles))
     Console().print(table)
     for key, (bar, unit) in BARS.items():
+        if key not in rows[0]:
+            continue
         missed = [f"{row['backend']} ({row[key]:.1f})" for row in rows if row[key] > bar]
         print(f"{key}: at most {bar:g} {unit}; missed by", ", ".join(missed) or "none")
 
@@ -138,8 +163,9 @@ def main() -> None:
     parser.add_argument("--backends", nargs="+", default=["process", "landlock", "bubblewrap"])
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--typed", action="store_true", help="typed steps alone")
     arguments = parser.parse_args()
-    rows = [measure(name, arguments.rounds) for name in arguments.backends]
+    rows = [measure(name, arguments.rounds, only_typed=arguments.typed) for name in arguments.backends]
     show(rows)
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1))

@@ -1,8 +1,8 @@
-"""What a server adds to an environment.
+"""What a server adds to an environment, on its own side.
 
-    python benchmarks/serve.py --core [--steps N] [--rounds N] [--json FILE]
+    python benchmarks/serve.py [--steps N] [--rounds N] [--json FILE]
 
-`--core`: one step of CartPole from the bytes that were received to the bytes that are sent, without a socket, over the
+One step of CartPole from the bytes that were received to the bytes that are sent, without a socket, over the
 same step by itself; the same with 64 lanes in one message; and the memory of a session. Medians.
 """
 
@@ -163,13 +163,10 @@ def show(found: dict[str, float]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--core", action="store_true", help="the server's side alone")
     parser.add_argument("--steps", type=int, default=8000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    if not given.core:
-        parser.error("expected --core")
     found = core(given.steps, given.rounds)
     show(found)
     if given.json is not None:

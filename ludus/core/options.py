@@ -7,6 +7,7 @@ from typing import Any
 
 __all__ = ["TrackedOptions"]
 
+
 class TrackedOptions(dict[str, Any]):
     """A dictionary that remembers which of its keys were read, or asked for, or whether it was gone through.
 

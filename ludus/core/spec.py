@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, get_args
 from ludus.core.entry_point import EntryPoint, entry_point_name, load_entry_point
 from ludus.core.id import EnvId
 from ludus.errors import CodecError, InvalidSpec, InvalidType, listing, shorten
-from ludus.spaces.description import from_plain, to_plain
+from ludus.spaces.description import SPEC_JSON
 from ludus.spaces.message import read_json, write_json
 from ludus.spaces.space import same_data
 
@@ -221,8 +221,8 @@ class EnvSpec:
     def from_json(text: str | bytes) -> "EnvSpec":
         """The spec that `to_json` wrote. Making it imports and runs the code it names: read only what you trust."""
         try:
-            data = from_plain(read_json(text, "spec"))
-        except (CodecError, RecursionError) as error:
+            data = SPEC_JSON.read(read_json(text, "spec"), "spec")
+        except CodecError as error:
             raise InvalidSpec(f"spec: expected JSON text of an EnvSpec, got {shorten(text)}: {error}") from error
         return read_fields(EnvSpec, data, "EnvSpec")
 
@@ -373,6 +373,8 @@ _READERS: dict[str, Reader] = {
 _NAMES = {"id", *_READERS}
 _NOTHING_DECLARED = Security()
 _DEFAULTS = {one.name: _default(one) for one in fields(EnvSpec)}
+LEVELS = 4
+"""What is around the argument of a wrapper in a spec's JSON: the spec, its wrappers, one of them, its arguments."""
 _FAMILY = {"id", "entry_point", "family"}
 """What the default of the family follows."""
 
@@ -393,6 +395,6 @@ def _plain(value: Any, what: str) -> Any:
     if callable(value):
         return entry_point_name(value, what)
     try:
-        return to_plain(value, what)
+        return SPEC_JSON.write(value, what, LEVELS)
     except CodecError as error:
         raise InvalidSpec(str(error)) from error

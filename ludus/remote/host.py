@@ -128,7 +128,11 @@ class EnvHost:
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None, episode_id: Any = None) -> Outcome:
         """Begin an episode; seed and options reach the environment, or are refused by it."""
         outcome = self._begin(seed, options, episode_id)
-        return outcome if self._trusted else self._held(outcome)
+        try:
+            return outcome if self._trusted else self._held(outcome)
+        except ContractViolation:
+            self.episode_id = None  # nothing has begun, and what it began with is told to nobody who asks later
+            raise
 
     def step(self, action: Any) -> Outcome:
         """Advance the episode by an action of the action space."""

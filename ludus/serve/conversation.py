@@ -175,8 +175,8 @@ class Conversation:
         if verdict is Verdict.RUN:
             session.dialogue.begin(number, asked.received)
             carrying = self._carry_out(asked, self._answer(asked))
-            if type(asked.request) is CloseRequest:
-                await carrying
+            if type(asked.request) is CloseRequest or session.lost is not None:
+                await carrying  # the connection ends after it
             else:
                 self._start(carrying)
         elif number <= session.since:

@@ -22,11 +22,12 @@ __all__ = ["Sessions"]
 
 REAPING = 1.0
 """Seconds between two looks for sessions that nobody wants."""
+ADVICE = "a step is past its deadline and cannot be ended in the server's own process; serve with isolation='process'"
 REMEMBERED = 1024
 """Sessions that are gone, of which it is known why."""
 
 Listener = Callable[[str, dict[str, Any]], None]
-"""Hears what happens to sessions: `opened`, `refused` or `closed`, and what belongs to it."""
+"""Hears what happens to sessions: `opened`, `refused`, `stuck` or `closed`, and what belongs to it."""
 
 
 class Sessions:
@@ -171,7 +172,7 @@ class Sessions:
             await session.close()
             raise
         self._sessions[session.id] = session
-        session.on_lost = lambda lost: self._close_later(lost, lost.lost or "")
+        session.on_lost = self._give_up
         self.metrics.count("sessions_opened", env=served.name)
         return session
 
@@ -230,6 +231,20 @@ class Sessions:
             task = asyncio.get_running_loop().create_task(session.close())
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
+
+    def _give_up(self, session: Session) -> None:
+        """A session does not come back from what it is at: tell, and free its place."""
+        if session.busy:
+            why, env = session.lost or "", session.served.name
+            self._tell("stuck", session=session.id, env=env, why=why, advice=ADVICE)
+        self._close_later(session, session.lost or "")
+
+    def health(self) -> dict[str, Any]:
+        """Whether all is well; what is stuck in this process takes time from all others."""
+        stuck = self.watch.stuck()
+        if not stuck:
+            return {"status": "healthy"}
+        return {"status": "degraded", "stuck": len(stuck), "seconds": stuck[0].seconds, "advice": ADVICE}
 
     def infos(self) -> list[SessionInfo]:
         """All sessions, oldest first."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from math import isfinite, prod
+from sys import byteorder
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,6 +18,8 @@ __all__ = ["ArraySpace", "array_from_plain", "as_array", "dtype_limits", "nested
 T_co = TypeVar("T_co", covariant=True)
 Array = npt.NDArray[Any]
 
+LITTLE = byteorder == "little"
+RAW = (bytes, bytearray, memoryview)
 MOST_ELEMENTS = 100
 """How many wrong elements of one array are named one by one; the rest are counted."""
 
@@ -181,6 +184,8 @@ def as_array(x: Any) -> Any:
 def plain_from_array(x: Array, *, binary: bool = False) -> Any:
     """An array as nested lists, or as little-endian bytes when `binary`."""
     if binary:
+        if LITTLE and x.dtype.byteorder != ">":  # as nearly always
+            return x.tobytes()
         return np.ascontiguousarray(x, dtype=x.dtype.newbyteorder("<")).tobytes()
     if x.dtype.kind != "f":
         return x.tolist()
@@ -201,13 +206,15 @@ def _with_names(data: Any) -> Any:
 def array_from_plain(data: Any, dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> Array:
     """The array that `plain_from_array` wrote; -1 as first length takes any. Raises CodecError for all else."""
     many = shape[:1] == (-1,)
-    if isinstance(data, bytes | bytearray | memoryview):
+    if isinstance(data, RAW):
         size = prod(shape[1:] if many else shape) * dtype.itemsize
         fits = size > 0 and len(data) % size == 0 if many else len(data) == size
         if not fits:
             raise CodecError(f"{what}: expected {size} bytes a value, got {len(data)}")
         if dtype.kind == "b" and bytes(data).strip(b"\0\1"):  # NumPy would trust them
             raise CodecError(f"{what}: expected bytes of 0 and 1, got others")
+        if LITTLE and dtype.byteorder != ">":
+            return np.frombuffer(data, dtype).reshape(shape).copy()
         return np.frombuffer(data, dtype=dtype.newbyteorder("<")).astype(dtype).reshape(shape)
     array = _array_from_lists(data, dtype, what)
     if many and array.ndim:

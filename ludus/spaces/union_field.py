@@ -71,7 +71,7 @@ class UnionField(FieldType):
             if option.fits_exactly(x):
                 return x
         name = type(x).__name__
-        for option in sorted(self.options, key=lambda one: _model_name(one) != name):
+        for option in sorted(self.options, key=lambda one: (_model_name(one) != name, not _is_base(one, x))):
             with suppress(Exception):
                 return option.quick(x)
         raise ValueError
@@ -152,6 +152,15 @@ class UnionField(FieldType):
 
     def __repr__(self) -> str:
         return " or ".join(map(repr, self.options))
+
+
+BASES = {"int": int, "float": float, "str": str, "bool": bool}
+
+
+def _is_base(option: FieldType, x: Any) -> bool:
+    """Whether a value is of a class derived from the option's own: an enum of integers is an int first."""
+    base = BASES.get(option.kind)
+    return base is not None and isinstance(x, base) and not (isinstance(x, bool) and base is int)
 
 
 def _model_name(field: FieldType) -> str | None:

@@ -15,7 +15,7 @@ from ludus.spaces import Space
 from ludus.vector.bell import BELL_BYTES, Bell, fence
 from ludus.vector.channel import Channel
 from ludus.vector.columns import ValueColumn, column_of, measure
-from ludus.vector.parcel import pack, unpack
+from ludus.vector.payload import pack, unpack
 from ludus.vector.split import Span
 
 __all__ = ["ALL", "ASKED", "DONE", "ISSUED", "MASKED", "PLACE", "PROGRESS", "QUIT", "REQUEST", "Block", "Desk"]

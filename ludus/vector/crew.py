@@ -12,8 +12,8 @@ from ludus.vector.block import DONE, ISSUED, QUIT, Block
 from ludus.vector.failure import Failure, error_of, how_it_ended
 from ludus.vector.lane import Maker
 from ludus.vector.link import Link
-from ludus.vector.parcel import dumps, pack, unpack
 from ludus.vector.patience import Patience
+from ludus.vector.payload import dumps, pack, unpack
 from ludus.vector.split import Span
 from ludus.vector.terms import Terms
 

@@ -1,38 +1,39 @@
 """Failures: what went wrong in a worker, as data on its way to the batch, and as the error that is raised there."""
 
 import signal
-import traceback
 from typing import Any
 
 from ludus.errors import LudusError, WorkerFailure, shorten
-from ludus.vector.parcel import dumps, loads
+from ludus.vector.payload import dumps, loads
+from ludus.wire.failures import write_failure
 
-__all__ = ["Failure", "error_of", "failure_of", "how_it_ended"]
+__all__ = ["Failure", "error_of", "failure_of", "how_it_ended", "line_of"]
 
 Failure = list[Any]
-"""The lane, the traceback as text, the error in one line, and the error itself, pickled if it can be."""
+"""The lane; the error's class, its text and its traceback, as every boundary tells them; and the error itself, pickled
+if it can be."""
 
 
 def failure_of(error: BaseException, lane: int) -> Failure:
     """An error in a worker, as data."""
-    text = "".join(traceback.format_exception(error))
-    line = traceback.format_exception_only(error)[0].strip()
+    told = write_failure(error)
     try:
-        return [lane, text, line, dumps(error, "error")]
+        original = dumps(error, "error")
     except LudusError:
-        return [lane, text, line, None]
+        original = None
+    return [lane, told.kind, told.message, told.trace, original]
 
 
 def error_of(failure: Failure, expected: str, action: Any = None, *, as_it_was: bool = False) -> BaseException:
     """The error to raise: what Ludus refuses is raised as it was, with a note; `as_it_was`, every error that can be."""
-    lane, text, line, data = failure
+    lane, _, _, text, data = failure
     original = _loaded(data)
     after = "" if action is None else f" after action {shorten(action)}"
     if isinstance(original, LudusError) or (as_it_was and original is not None):
         original.add_note(f"lane {lane}{after}, in its worker process:\n{text.rstrip()}")
         return original
     error = WorkerFailure(
-        f"lane {lane}: expected {expected}, got {shorten_line(line)}{after}; in the worker:\n{text.rstrip()}",
+        f"lane {lane}: expected {expected}, got {_cut(line_of(failure))}{after}; in the worker:\n{text.rstrip()}",
         lanes=(lane,),
         action=action,
         worker_traceback=text,
@@ -41,8 +42,12 @@ def error_of(failure: Failure, expected: str, action: Any = None, *, as_it_was: 
     return error
 
 
-def shorten_line(line: str, limit: int = 200) -> str:
-    """One line of text, cut."""
+def line_of(failure: Failure) -> str:
+    """What went wrong in one line."""
+    return f"{failure[1]}: {failure[2].strip()}".partition("\n")[0].rstrip(": ")
+
+
+def _cut(line: str, limit: int = 200) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

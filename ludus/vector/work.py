@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ludus.core import Info
 from ludus.vector.block import ALL, DONE, MASKED, REQUEST, Block
 from ludus.vector.crew import Crew
-from ludus.vector.failure import Failure, error_of
+from ludus.vector.failure import Failure, error_of, line_of
 from ludus.vector.link import Link
 from ludus.vector.terms import Terms
 
@@ -223,9 +223,9 @@ class Work:
         for number in lost:
             gone = self._crew.links[number].lost
             self._break_off(self._renew(number).lanes, "the worker process " + ("" if gone is None else gone.how))
-        for lane, _, line, _ in failures:
-            self._break_off([lane], line, anew=True)
-            again.setdefault(self._owner[lane], []).append(lane)
+        for failure in failures:
+            self._break_off([failure[0]], line_of(failure), anew=True)
+            again.setdefault(self._owner[failure[0]], []).append(failure[0])
         return again
 
     def _count(self, failures: list[Failure], lost: Asked, expected: str) -> None:

@@ -13,8 +13,8 @@ from ludus.vector.channel import Channel
 from ludus.vector.failure import Failure, failure_of
 from ludus.vector.lane import Lane, Maker
 from ludus.vector.lifeline import ProgramGone, check_lifeline, hold_lifeline
-from ludus.vector.parcel import dumps, loads, pack, unpack
 from ludus.vector.patience import Patience
+from ludus.vector.payload import dumps, loads, pack, unpack
 
 __all__ = ["serve"]
 

@@ -5,10 +5,10 @@ Sessions over a network have modules of their own, which a confined process need
 `ludus.sandbox.environment`, `ludus.serve` and `ludus.client`.
 """
 
+from ludus.spaces.plain import decode_value, encode_value
 from ludus.wire.description import read_space, write_space
 from ludus.wire.frame import FrameLimits, check_frame, payload_length, read_frame, write_frame
 from ludus.wire.space_codec import SpaceCodec
-from ludus.wire.value import decode_value, encode_value
 
 __all__ = [
     "FrameLimits",

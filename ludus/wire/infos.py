@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import CodecError, shorten
+from ludus.spaces.plain import LIMITS, decode_value, encode_value
 from ludus.wire.space_codec import SpaceCodec
-from ludus.wire.value import DEPTH, decode_value, encode_value
 
 __all__ = ["read_infos", "write_infos"]
 
@@ -19,7 +19,7 @@ FINAL = "final_obs"
 
 
 def write_infos(
-    infos: Any, write_final: Callable[[Any], Any], path: str = "info", depth: int = DEPTH
+    infos: Any, write_final: Callable[[Any], Any], path: str = "info", depth: int = LIMITS.depth
 ) -> dict[str, Any]:
     """The infos of a batch as data; CodecError names what cannot travel.
 
@@ -30,7 +30,7 @@ def write_infos(
     {'$objects': [None, [3]]}
     """
     if not isinstance(infos, dict) or depth <= 0:
-        raise CodecError(f"{path}: expected a dictionary of at most {DEPTH} levels, got {shorten(infos)}")
+        raise CodecError(f"{path}: expected a dictionary of at most {LIMITS.depth} levels, got {shorten(infos)}")
     found: dict[str, Any] = {}
     for key, value in infos.items():
         if type(key) is not str or key.startswith("$"):
@@ -47,7 +47,9 @@ def write_infos(
     return found
 
 
-def read_infos(data: Any, finals: SpaceCodec, count: int, path: str = "info", depth: int = DEPTH) -> dict[str, Any]:
+def read_infos(
+    data: Any, finals: SpaceCodec, count: int, path: str = "info", depth: int = LIMITS.depth
+) -> dict[str, Any]:
     """The infos of a batch of `count` lanes; CodecError or InvalidValue, and nothing else, on any data.
 
     >>> from ludus.spaces import Discrete

@@ -13,7 +13,7 @@ import numpy as np
 from ludus.errors import CodecError, InvalidValue, shorten
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, OneOf, Sequence, Space, Text, Tuple
 from ludus.spaces.array_space import dtype_limits
-from ludus.wire.value import decode_value, encode_value
+from ludus.spaces.plain import decode_value, encode_value
 
 __all__ = ["SpaceCodec"]
 

@@ -104,6 +104,15 @@ def test_rewards_that_are_numbers_travel(reward: Any) -> None:
     assert hosted.done is True
 
 
+def test_a_reset_that_gives_what_is_not_in_the_space_begins_no_episode() -> None:
+    hosted = EnvHost(Torn((7, {}), (0, 0.0, False, False, {})))
+    with pytest.raises(ContractViolation, match="observation: expected Discrete"):
+        hosted.reset()
+    assert hosted.episode_id is None
+    with pytest.raises(ResetNeeded):
+        hosted.step(0)
+
+
 def test_snapshots_hold_the_episode_too(hosted: EnvHost) -> None:
     hosted.reset(seed=3, episode_id="one")
     number = hosted.keep()

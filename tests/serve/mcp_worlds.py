@@ -2,6 +2,10 @@
 
 import threading
 
+import numpy as np
+
+from ludus.core import Step
+from ludus.spaces import Box
 from ludus.tools import ToolEnv, ToolError, ToolOutcome, tool
 
 HOLD = threading.Event()
@@ -53,3 +57,25 @@ class Dial(ToolEnv):
     def judge(self, call, result):
         right = result == {"open": True}
         return float(right), right or self.left == 0
+
+
+class Faulty(ToolEnv):
+    """Observations are arrays, which a call may ask to be wrong; so may the seed 13 of the first one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.observation_space = Box(-1, 1, (2,), np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed, options=options)
+        return np.array([np.nan if seed == 13 else 0, 0], np.float32), {}
+
+    @tool
+    def go(self, fault: str) -> None:
+        """Do something wrong, or nothing."""
+
+    def step(self, action):
+        fault = action.arguments["fault"]
+        number = {"outside": 5.0, "nan": np.nan}.get(fault, 0.5)
+        reward = {"nan reward": np.nan, "infinite reward": -np.inf}.get(fault, 1.0)
+        return Step(np.array([number, 0], np.float32), reward, False, False, {})

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from threading import Event
 from urllib.parse import quote
@@ -16,7 +17,7 @@ from ludus.registry import make
 from ludus.serve.access import Access
 from ludus.serve.doors.browse.frame import as_frame, best_mode
 from ludus.serve.doors.browse.keys import key_table
-from ludus.serve.doors.browse.plain import plain
+from ludus.serve.doors.browse.shown import plain
 from ludus.serve.run import serve
 from ludus.serve.served import Served
 from ludus.serve.settings import Settings
@@ -369,6 +370,28 @@ def test_plain_never_raises():
     deep = []
     for _ in range(100):
         deep = [deep]
+
+    class Torn(Mapping):
+        def __getitem__(self, key):
+            raise ZeroDivisionError
+
+        def __iter__(self):
+            raise ZeroDivisionError
+
+        def __len__(self):
+            return 1
+
+        def __repr__(self):
+            return "torn"
+
     assert plain({"rude": Rude(), (1, 2): np.float32(0.5)}) == {"rude": "a Rude", "(1, 2)": 0.5}
+    assert plain([Torn(), 1]) == ["torn", 1]
+    assert plain({Rude(): 1}) == "a dict"
+    assert plain([2**53, 2**53 + 1, np.uint64(2**60), np.array([2**60])]) == [
+        2**53,
+        "9007199254740993",
+        "1152921504606846976",
+        ["1152921504606846976"],
+    ]
     assert "\\u2026" in json.dumps(plain(deep))
     assert plain("x" * (2 << 20)).endswith("…")

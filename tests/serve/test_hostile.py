@@ -57,6 +57,8 @@ MESSAGES, PER_CONNECTION = 100_000, 150
 class Wire:
     """A link in memory, both of whose ends are in one event loop."""
 
+    direct = None
+
     def __init__(self) -> None:
         self.incoming: asyncio.Queue[bytes | None] = asyncio.Queue()
         self.outgoing: asyncio.Queue[bytes | None] = asyncio.Queue()

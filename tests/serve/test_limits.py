@@ -78,13 +78,17 @@ def test_peers_are_forgotten_when_there_are_too_many() -> None:
 
 
 class Script:
-    """A link that says what it is given, and keeps what it hears."""
+    """A link that says what it is given, keeps what it hears, and ends when all is answered."""
+
+    direct = None
 
     def __init__(self, *messages: Any) -> None:
-        self.messages, self.heard = list(messages), list[bytes]()
+        self.messages, self.heard, self.count = list(messages), list[bytes](), len(messages)
 
     async def receive(self) -> bytes | None:
         await asyncio.sleep(0)
+        while not self.messages and len(self.heard) < self.count:
+            await asyncio.sleep(0)
         return write_message(self.messages.pop(0)) if self.messages else None
 
     async def send(self, data: bytes) -> None:

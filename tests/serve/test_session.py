@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ludus.errors import LimitExceeded, SessionLost
+from ludus.errors import EnvError, LimitExceeded, SessionLost
 from ludus.remote.host import EnvHost
 from ludus.serve.access import Principal
 from ludus.serve.served import Served
@@ -292,6 +292,22 @@ def test_a_session_is_lost_once() -> None:
         session.lose("again")
         assert session.lost == "it broke"
         await server.sessions.close(session)
+        await server.sessions.stop()
+
+    run(work())
+
+
+@pytest.mark.parametrize("error", [StopIteration, SystemExit, KeyboardInterrupt, asyncio.CancelledError])
+def test_what_would_end_a_task_or_the_program_ends_the_call_alone(error: type[BaseException]) -> None:
+    def fail(_: EnvHost) -> None:
+        raise error("from an environment")
+
+    async def work() -> None:
+        server = gate_server()
+        session = await server.sessions.open("gate", OWNER)
+        with pytest.raises(EnvError, match=f"got {error.__name__}: from an environment"):
+            await session.call(fail)
+        assert (await session.call(reset)).observation == 0
         await server.sessions.stop()
 
     run(work())

@@ -5,6 +5,7 @@ from collections.abc import Coroutine
 from time import monotonic
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ludus.errors import AccessDenied, InvalidArgument, ServerBusy, SessionLost, SnapshotError, UnknownEnvironment
@@ -12,7 +13,7 @@ from ludus.serve.access import Principal
 from ludus.serve.served import Served
 from ludus.serve.server import Server
 from ludus.serve.settings import Settings
-from tests.serve.wired_worlds import Gate, Sleeper
+from tests.serve.wired_worlds import Gate
 
 ME, YOU = Principal("orchestrator", "me"), Principal("orchestrator", "you")
 ANYBODY = Principal("orchestrator", "anybody")
@@ -206,13 +207,12 @@ def test_what_is_remembered_of_those_that_are_gone_is_bounded() -> None:
 def test_a_fork_is_made_as_its_original_was() -> None:
     async def work() -> None:
         server = server_of(Served(Gate, "gate"))
-        session = await server.sessions.open("gate", ME, arguments={"start": 40}, pictures="png")
+        session = await server.sessions.open("gate", ME, arguments={"start": 40})
         await session.call(lambda hosted: hosted.reset(seed=0))
         twin = await server.sessions.fork(session, 0, YOU)
         assert (twin.arguments, twin.owner) == ({"start": 40}, YOU)
         assert (await twin.call(lambda hosted: hosted.step(0))).observation == 41
         assert (await twin.call(lambda hosted: hosted.reset())).observation == 40
-        assert (await twin.call(lambda hosted: hosted.pictures)) == "png"
         assert (await session.call(lambda hosted: hosted.step_count)) == 0
         with pytest.raises(SnapshotError):
             await server.sessions.fork(session, 9, ME)
@@ -222,14 +222,22 @@ def test_a_fork_is_made_as_its_original_was() -> None:
     run(work())
 
 
-def test_what_is_behind_a_wall_is_not_forked() -> None:
+@pytest.mark.parametrize("lanes", [0, 3])
+def test_what_runs_in_isolation_is_forked_too(lanes: int) -> None:
     async def work() -> None:
         settings = Settings(isolation="process")
-        server = Server([Served(f"{Sleeper.__module__}:Sleeper", "sleeper", settings=settings)], settings)
-        session = await server.sessions.open("sleeper", ME)
-        with pytest.raises(SnapshotError, match="one behind a wall, whose state stays there"):
-            await server.sessions.fork(session, 0, ME)
-        assert len(server.sessions.infos()) == 1
+        server = Server([Served("CartPole-v1", settings=settings)], settings)
+        session = await server.sessions.open("", ME, lanes=lanes)
+        action = np.ones(lanes, np.int64) if lanes else 1
+        await session.call(lambda hosted: hosted.reset(seed=0))
+        kept = await session.call(lambda hosted: hosted.keep())
+        await session.call(lambda hosted: hosted.step(action))
+        now, then = [await server.sessions.fork(session, number, ME) for number in (0, kept)]
+        found = [(await one.call(lambda hosted: hosted.step(action))).observation for one in (session, now, then)]
+        assert np.array_equal(found[0], found[1])
+        assert not np.array_equal(found[0], found[2])
+        again = (await then.call(lambda hosted: hosted.step(action))).observation
+        assert np.array_equal(found[0], again)
         await server.sessions.stop()
 
     run(work())

@@ -1,5 +1,6 @@
 """Two workers, each at an address of its own, so that every request goes through the one that has not the session."""
 
+import asyncio
 import socket
 import threading
 from contextlib import contextmanager
@@ -49,13 +50,27 @@ class Wire:
 
 
 @contextmanager
-def engine_of(engine, listener):
-    thread = threading.Thread(target=engine.run, args=([listener],))
+def worker_of_both(outer, listener, inner, private):
+    """Both engines of a worker on one event loop, as in a worker's process: its sessions belong to that."""
+
+    async def serve():
+        within = asyncio.ensure_future(inner.serve([private]))
+        try:
+            await outer.serve([listener])
+        finally:
+            inner.stop()
+            await within
+
+    def live():
+        with asyncio.Runner(loop_factory=outer.config.get_loop_factory()) as runner:
+            runner.run(serve())
+
+    thread = threading.Thread(target=live)
     thread.start()
     try:
         yield
     finally:
-        engine.stop()
+        outer.stop()
         thread.join()
 
 
@@ -73,8 +88,8 @@ def two_workers(tmp_path, max_sessions=4096):
         outer, inner = plan.engines(Peers(number, paths, tally), up[-1].set)
         listener = socket.create_server(("127.0.0.1", 0))
         urls.append(f"http://127.0.0.1:{listener.getsockname()[1]}")
-        engines += [(outer, listener), (inner, private_socket(paths[number]))]
-    with engine_of(*engines[0]), engine_of(*engines[1]), engine_of(*engines[2]), engine_of(*engines[3]):
+        engines.append((outer, listener, inner, private_socket(paths[number])))
+    with worker_of_both(*engines[0]), worker_of_both(*engines[1]):
         assert all(one.wait(20) for one in up)
         yield urls
 

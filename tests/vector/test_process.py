@@ -10,7 +10,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-import ludus.vector.parcel
+import ludus.vector.payload
 from ludus.core import AutoresetMode
 from ludus.errors import InvalidAction, InvalidArgument, InvalidType, OutOfTurn, ResetNeeded, SnapshotError
 from ludus.testing import data_equal
@@ -51,7 +51,7 @@ def test_makers_that_cannot_be_pickled(installed, monkeypatch):
         with ProcessVectorEnv([lambda: GridWorld(size)], context="spawn") as envs:
             assert envs.get_attr("size") == (3,)
         return
-    monkeypatch.setattr(ludus.vector.parcel, "find_spec", lambda name: None)
+    monkeypatch.setattr(ludus.vector.payload, "find_spec", lambda name: None)
     with pytest.raises(InvalidType) as caught:
         ProcessVectorEnv([lambda: GridWorld(size)], context="spawn")
     text = str(caught.value)
@@ -292,7 +292,7 @@ class Unpicklable(GridWorld):
 
 
 def test_snapshots_that_cannot_be_sent_are_told(monkeypatch):
-    monkeypatch.setattr(ludus.vector.parcel, "find_spec", lambda name: None)
+    monkeypatch.setattr(ludus.vector.payload, "find_spec", lambda name: None)
     with ProcessVectorEnv([Unpicklable]) as envs:
         envs.reset(seed=0)
         with pytest.raises(SnapshotError, match="snapshot: expected what can be pickled"):

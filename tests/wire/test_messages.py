@@ -42,7 +42,9 @@ REQUESTS: list[Any] = [
     RestoreRequest(4),
     wire.ForkRequest(0, [1, 0]),
     CloseRequest(),
-    wire.HelloRequest(env="CartPole-v1", lanes=4, compression="zstd", arguments={"size": 3}, client="me", takeover=True),
+    wire.HelloRequest(
+        env="CartPole-v1", lanes=4, compression="zstd", arguments={"size": 3}, client="me", takeover=True
+    ),
     wire.CancelRequest(9),
 ]
 REPLIES: list[Any] = [

@@ -50,15 +50,18 @@ class Admin:
         rows: list[dict[str, Any]] = [
             one._asdict() | {"worker": worker_of(one.id)} for one in self.server.sessions.infos()
         ]
+        stuck: list[Any] = [one._asdict() for one in self.server.sessions.watch.stuck()]
         silent: list[int] = []
         for number, body in await self._others(request):
             if body is None:
                 silent.append(number)
             else:
-                rows += msgspec.json.decode(body)["sessions"]
+                told = msgspec.json.decode(body)
+                rows += told["sessions"]
+                stuck += told["stuck"]
         rows.sort(key=lambda one: one["opened"])
         workers = 1 if self.peers is None else len(self.peers.paths)
-        return _json({"sessions": rows, "workers": workers, "silent": silent})
+        return _json({"sessions": rows, "workers": workers, "silent": silent, "stuck": stuck})
 
     async def kill(self, request: Request) -> Response:
         """Close a session, whoever uses it."""
@@ -81,6 +84,7 @@ class Admin:
         metrics.gauge("sessions", len(infos))
         metrics.gauge("sessions_connected", sum(one.connected for one in infos))
         metrics.gauge("sessions_waiting", sessions.waiting)
+        metrics.gauge("sessions_stuck", len(sessions.watch.stuck()))
         metrics.gauge("workers", 1)
         metrics.gauge("uptime_seconds", round(monotonic() - self._begun, 3))
         return metrics.text()

@@ -5,7 +5,7 @@ from inspect import cleandoc
 from typing import Any
 from urllib.parse import quote
 
-from ludus.serve.doors.browse.plain import plain
+from ludus.serve.doors.browse.shown import plain
 from ludus.serve.served import Description, Served
 from ludus.spaces import Box
 from ludus.wire import decode_value

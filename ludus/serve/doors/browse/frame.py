@@ -9,7 +9,7 @@ import numpy as np
 from ludus.errors import RenderError, shorten
 from ludus.remote.host import EnvHost
 from ludus.rendering.png import to_png
-from ludus.serve.doors.browse.plain import plain
+from ludus.serve.doors.browse.shown import plain
 
 __all__ = ["as_frame", "best_mode", "frame_of"]
 

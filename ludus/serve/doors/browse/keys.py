@@ -7,7 +7,7 @@ from typing import Any
 
 from ludus.core import Env
 from ludus.rendering.key_map import QUIT, RESTART, KeyMap
-from ludus.serve.doors.browse.plain import plain
+from ludus.serve.doors.browse.shown import plain
 from ludus.spaces import Discrete
 
 __all__ = ["key_table"]

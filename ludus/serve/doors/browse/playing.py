@@ -15,8 +15,8 @@ from ludus.errors import CodecError, InvalidAction, InvalidArgument, InvalidValu
 from ludus.remote.host import EnvHost, Outcome
 from ludus.serve.access import Principal
 from ludus.serve.doors.browse.frame import frame_of
-from ludus.serve.doors.browse.plain import observed, plain
 from ludus.serve.doors.browse.portrait import open_session
+from ludus.serve.doors.browse.shown import observed, plain
 from ludus.serve.failing import error_reply
 from ludus.serve.server import Server
 from ludus.serve.session import Session

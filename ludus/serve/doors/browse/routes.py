@@ -11,9 +11,9 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from ludus.serve.doors.browse.catalogue import entry, page, snippets
-from ludus.serve.doors.browse.plain import plain
 from ludus.serve.doors.browse.playing import Playing
 from ludus.serve.doors.browse.portrait import Portraits
+from ludus.serve.doors.browse.shown import plain
 from ludus.serve.failing import error_reply, status_of
 from ludus.serve.rate import Bucket
 from ludus.serve.server import Server

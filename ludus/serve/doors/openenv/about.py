@@ -31,7 +31,7 @@ class About:
     async def health(self, asked: Asked) -> Reply:
         """Whether the server answers; asked without a token too."""
         del asked
-        return json_reply({"status": "healthy"})
+        return json_reply(self.offer.server.sessions.health())
 
     async def metadata(self, asked: Asked) -> Reply:
         """What the environment is called, and what its author says of it."""

@@ -8,8 +8,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from ludus.errors import CodecError, InvalidArgument, InvalidType, LimitExceeded, ResetNeeded, ServerBusy, shorten
 from ludus.serve.access import Principal
+from ludus.serve.doors.openenv.envelope import to_json
 from ludus.serve.doors.openenv.offer import Offer
-from ludus.serve.doors.openenv.plain import to_json
 from ludus.serve.failing import error_reply, status_of
 
 __all__ = ["Asked", "Endpoint", "Reply", "Sessionless", "failure", "json_reply"]

@@ -8,10 +8,10 @@ from weakref import WeakKeyDictionary
 from starlette.routing import BaseRoute, Route
 
 from ludus.errors import InvalidArgument, listing, shorten
+from ludus.serve.doors.openenv.envelope import to_json
 from ludus.serve.doors.openenv.exchange import JSON, Asked, Endpoint, Reply, Sessionless, json_reply
 from ludus.serve.doors.openenv.naming import forgetting, named, remembering
 from ludus.serve.doors.openenv.offer import NO_EPISODE, Offer
-from ludus.serve.doors.openenv.plain import to_json
 from ludus.serve.session import Session
 
 __all__ = ["Episodes", "routes"]

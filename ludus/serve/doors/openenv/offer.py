@@ -4,14 +4,15 @@ import asyncio
 from time import monotonic
 from typing import Any, NamedTuple
 
-from ludus.errors import ContractViolation, InvalidArgument, shorten
+from ludus.errors import InvalidArgument, shorten
 from ludus.remote.host import EnvHost, Outcome
 from ludus.serve.access import Principal
+from ludus.serve.doors.openenv.envelope import envelope, to_json
 from ludus.serve.doors.openenv.form import Form
-from ludus.serve.doors.openenv.plain import number, plain, to_json
 from ludus.serve.served import Served
 from ludus.serve.server import Server
 from ludus.serve.session import Session
+from ludus.spaces.shown import shown
 
 __all__ = ["Offer", "ResetAsked"]
 
@@ -76,7 +77,7 @@ class Offer:
 
         def work(hosted: EnvHost) -> bytes:
             outcome = hosted.reset(seed=asked.seed, options=asked.options, episode_id=asked.episode_id)
-            return to_json(_envelope(form.observation(outcome.observation), outcome, session.id, full))
+            return to_json(envelope(form.observation(outcome.observation), outcome, session.id, full))
 
         return await session.call(work, long=True)
 
@@ -87,13 +88,13 @@ class Offer:
         begin, form = monotonic(), self._form or await self.form()
         reading = form.read(data)
         if reading.answer is not None:
-            return to_json(_envelope(reading.answer, Outcome(None, None, False, False, {}), session.id, full))
+            return to_json(envelope(reading.answer, Outcome(None, None, False, False, {}), session.id, full))
 
         def work(hosted: EnvHost) -> bytes:
             if begins and reading.tool and hosted.episode_id is None:
                 hosted.reset()
             outcome = hosted.step(reading.action)
-            return to_json(_envelope(form.observed(reading, outcome), outcome, session.id, full))
+            return to_json(envelope(form.observed(reading, outcome), outcome, session.id, full))
 
         reply = await session.call(work, seconds)
         self.server.metrics.step(self.served.name, monotonic() - begin)
@@ -101,25 +102,4 @@ class Offer:
 
     async def state(self, session: Session, *, private: bool) -> bytes:
         """The episode's name, its steps, and what the author shows."""
-        return to_json(await session.call(lambda hosted: plain(hosted.state(private=private), "state")))
-
-
-def _envelope(observation: dict[str, Any], outcome: Outcome, id: str, full: bool) -> dict[str, Any]:
-    given = outcome.info
-    if not isinstance(given, dict):  # pyright: ignore[reportUnnecessaryIsInstance]  # of an author's making
-        raise ContractViolation(f"info: expected a dictionary, got {shorten(given)}")
-    info = plain(given) if given else {}
-    envelope = {
-        "observation": observation,
-        "reward": number(outcome.reward),
-        "done": outcome.done,
-        "terminated": bool(outcome.terminated),
-        "truncated": bool(outcome.truncated),
-        "info": info,
-        "reward_components": info.get("reward_components"),
-        "session_id": id,
-        "infrastructure_failure": outcome.infrastructure,
-    }
-    if full or info:
-        envelope["metadata"] = info or None
-    return envelope
+        return to_json(await session.call(lambda hosted: shown(hosted.state(private=private), "state")))

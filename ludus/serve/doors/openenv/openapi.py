@@ -102,9 +102,13 @@ def _episode() -> Schema:
 def _reading() -> Schema:
     named = {"name": TEXT, "description": TEXT}
     more: dict[str, Schema] = dict.fromkeys(("readme_content", "version", "author", "documentation_url"), ANY_TEXT)
+    number: Schema = {"type": "number"}
+    health = _object(
+        {"status": {"enum": ["healthy", "degraded"]}}, {"stuck": number, "seconds": number, "advice": TEXT}
+    )
     three = {"action": FREE, "observation": FREE, "state": FREE}
     return {
-        "/health": {"get": _operation("Whether the server answers.", _object({"status": {"const": "healthy"}}))},
+        "/health": {"get": _operation("Whether the server answers.", health)},
         "/metadata": {"get": _operation("What the environment is.", _object(named, more))},
         "/schema": {
             "get": _operation("JSON schemas of its values.", _object(three, {"reset_observation": FREE}, closed=False))

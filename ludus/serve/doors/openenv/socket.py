@@ -21,8 +21,8 @@ from ludus.errors import (
 )
 from ludus.serve.access import Principal
 from ludus.serve.doors import mcp
+from ludus.serve.doors.openenv.envelope import to_json
 from ludus.serve.doors.openenv.offer import Offer
-from ludus.serve.doors.openenv.plain import to_json
 from ludus.serve.failing import error_reply
 from ludus.serve.rate import Bucket
 from ludus.serve.session import Session

@@ -9,7 +9,7 @@ from ludus.errors import InvalidArgument, listing, shorten
 from ludus.remote.host import EnvHost
 from ludus.serve.doors.openenv.exchange import Asked, Endpoint, Reply, json_reply
 from ludus.serve.doors.openenv.offer import Offer
-from ludus.serve.doors.openenv.plain import plain
+from ludus.spaces.shown import shown
 
 __all__ = ["Tasks", "routes"]
 
@@ -61,7 +61,7 @@ class Tasks:
         arguments = _arguments(asked.data(), question.keys)
         session = await self.server.sessions.open(name, asked.principal)
         try:
-            found = await session.call(lambda hosted: plain(_called(hosted, question.method, arguments), "tasks"))
+            found = await session.call(lambda hosted: shown(_called(hosted, question.method, arguments), "tasks"))
         except Missing:
             return json_reply({"detail": f"{question.method} is not supported for this environment"}, 501)
         except (IndexError, KeyError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Values: what travels comes out as it went in, type for type; what is no data is named."""
+"""Plain data: what travels comes out as it went in, type for type; what is no data is named."""
 
 import enum
 from collections import OrderedDict, namedtuple
@@ -7,12 +7,14 @@ from contextlib import suppress
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ludus.errors import CodecError
-from ludus.wire import FrameLimits, check_frame, decode_value, encode_value
+from ludus.spaces.description import SPEC_JSON
+from ludus.spaces.plain import BINARY, JSON, decode_value, encode_value
+from ludus.wire import FrameLimits, check_frame
 from tests.spaces.values import garbage, same
 
 dtypes = st.one_of(
@@ -194,3 +196,70 @@ crafted = st.recursive(
 def test_whatever_is_crafted_is_decoded_or_refused(data):
     with suppress(CodecError):
         decode_value(data)
+
+
+# --- dialects ---
+
+
+def is_complex(value):
+    if isinstance(value, dict):
+        return any(map(is_complex, [*value, *value.values()]))
+    if isinstance(value, list | tuple):
+        return any(map(is_complex, value))
+    return isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "c"
+
+
+@given(values)
+def test_what_is_written_as_json_comes_out_the_same(value):
+    assume(not is_complex(value))
+    assert same(JSON.read(msgspec.json.decode(msgspec.json.encode(JSON.write(value)))), value)
+
+
+@pytest.mark.parametrize("dialect", [BINARY, JSON])
+@pytest.mark.parametrize("data", [{"$space": {"type": "Discrete", "n": 2}}, {"$dtype": "float32"}])
+def test_no_space_and_no_dtype_is_read_where_there_are_to_be_none(dialect, data):
+    with pytest.raises(CodecError, match="expected one of the tags"):
+        dialect.read(data)
+    SPEC_JSON.read(data)
+    with pytest.raises(CodecError, match="expected numbers"):
+        dialect.write({"x": [SPEC_JSON.read(data)]})
+
+
+def test_one_dialect_does_not_read_the_others_numbers():
+    array = np.arange(2.0)
+    for ours, theirs in ((BINARY, JSON), (JSON, BINARY)):
+        with pytest.raises(CodecError):
+            ours.read(theirs.write(array))
+    with pytest.raises(CodecError, match="plain data, got a bytes"):
+        JSON.read([b"raw"])
+
+
+@pytest.mark.parametrize("dialect", [BINARY, JSON])
+def test_what_could_not_be_read_is_not_written(dialect):
+    with pytest.raises(CodecError, match="at most 4096 entries"):
+        dialect.write({"a": set(range(5000))})
+    with pytest.raises(CodecError, match="at most 4096 entries"):
+        dialect.write(dict.fromkeys(range(5000)))
+    with pytest.raises(CodecError, match="hexadecimal digits"):
+        BINARY.write(1 << 300_000)
+
+
+def test_the_order_of_an_object_means_nothing():
+    data = {"shape": [2], "dtype": "int8", "$array": [1, 2]}
+    assert same(JSON.read(data), np.array([1, 2], np.int8))
+
+
+@given(crafted | garbage)
+def test_whatever_is_crafted_is_json_or_refused(data):
+    for dialect in (JSON, SPEC_JSON):
+        with suppress(CodecError):
+            dialect.read(data)
+
+
+def test_a_value_that_is_part_of_something_larger_is_written_no_deeper_than_it_can_be_read():
+    value = 1
+    for _ in range(21):
+        value = [value]
+    assert JSON.write(value) == value
+    with pytest.raises(CodecError, match="at most 24 levels"):
+        JSON.write(value, around=4)

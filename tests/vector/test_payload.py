@@ -1,4 +1,4 @@
-"""Parcels, boxes and bells: what workers and their batch tell each other arrives as it was."""
+"""Payloads, boxes and bells: what workers and their batch tell each other arrives as it was."""
 
 import enum
 import platform
@@ -15,8 +15,8 @@ from ludus.vector import bell
 from ludus.vector.bell import BELL_BYTES, Bell
 from ludus.vector.block import LANE_BOX, Block
 from ludus.vector.channel import Channel
-from ludus.vector.parcel import pack, unpack
 from ludus.vector.patience import LATE, LEAST, MOST, Patience
+from ludus.vector.payload import pack, unpack
 
 
 class Colour(enum.Enum):

@@ -1,0 +1,548 @@
+"""Connections that a session's thread reads by itself: as quick as that is, nothing else may be different."""
+
+import asyncio
+import gc
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+import ludus
+from ludus.client import aconnect, connect
+from ludus.errors import SessionBusy, SessionLost, SessionTaken
+from ludus.serve import Settings
+from ludus.serve.access import Access
+from ludus.serve.apart import Job, start_apart
+from ludus.serve.direct import Direct
+from ludus.serve.listening import Listening
+from ludus.serve.run import serve
+from ludus.testing.equality import difference
+from ludus.wire import SpaceCodec, decode_value
+from ludus.wire.messages import (
+    Asked,
+    BatchResetRequest,
+    BatchStepRequest,
+    CancelRequest,
+    CloseRequest,
+    FailedReply,
+    RenderRequest,
+    ResetRequest,
+    RestoreRequest,
+    SnapshotRequest,
+    StateRequest,
+    StepRequest,
+    ValueReply,
+    write_message,
+)
+from tests.serve.direct_worlds import Note, Page, Tape
+from tests.serve.raw_wire import PING, TEXT, RawClient
+from tests.serve.wired_worlds import GO, WAIT, Gate, Sleeper
+
+PATIENCE = 20.0
+WORLDS = "tests.serve.direct_worlds"
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often connections went to threads, and were taken back in mid-step."""
+    found: Counter[str] = Counter()
+    start, detach = Direct.start, Direct.detach
+
+    def starting(self: Direct) -> bool:
+        done = start(self)
+        found["started"] += done
+        return done
+
+    def detaching(self: Direct) -> bool:
+        done = detach(self)
+        found["detached"] += done
+        return done
+
+    monkeypatch.setattr(Direct, "start", starting)
+    monkeypatch.setattr(Direct, "detach", detaching)
+    return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm() -> None:
+    """What the first process of a sandbox opens for good is there before anything is counted."""
+    ludus.make(f"{Sleeper.__module__}:Sleeper", isolation="process").close()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """Threads of sessions and descriptors are as many afterwards as before."""
+    gc.collect()
+    before, others = descriptors(), set(session_threads())
+    Gate.opened.clear()
+    while Gate.waiting.acquire(blocking=False):
+        pass
+    yield
+    Gate.opened.set()
+    until(lambda: set(session_threads()) <= others, "a thread of a session is left")
+    gc.collect()
+    until(lambda: descriptors() <= before + 2, "descriptors are left")  # what asyncio and httpx keep for good
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def session_threads() -> list[str]:
+    return [one.name for one in threading.enumerate() if one.name.startswith("session-")]
+
+
+def until(condition: Any, what: str) -> None:
+    ends = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < ends, what
+        time.sleep(0.002)
+
+
+def both(running: Any, path: Path) -> dict[str, str]:
+    return {"ws": running.url, "unix": f"unix://{path}"}
+
+
+# --- nothing is lost, repeated or changed ---
+
+
+class Played:
+    """A session beside an environment of this process; everything is done to both, by chance and by bytes."""
+
+    def __init__(self, running: Any, address: str, lanes: int, seed: int) -> None:
+        self.running, self.rng, self.lanes = running, Random(seed), lanes
+        self.client = RawClient(address, self.rng, env="Tape", lanes=lanes)
+        self.env: Any = ludus.make_vec(Tape, lanes) if lanes else ludus.make(Tape)
+        self.seen, self.acted = SpaceCodec(self.env.observation_space), SpaceCodec(self.env.action_space)
+        self.expected: dict[int, Any] = {}
+        self.kept: dict[int, Any] = {}
+        self.reset()
+
+    # each asks the server, and notes what is to come
+
+    def note(self, data: bytes, expected: Any) -> bytes:
+        self.expected[self.client.last] = expected
+        return data
+
+    def begin_reset(self) -> bytes:
+        seed = self.rng.randrange(1000)
+        request: Any = BatchResetRequest(seed, None) if self.lanes else ResetRequest(seed, None)
+        return self.note(self.client.ask(request), ("reset", self.seen.write(self.env.reset(seed=seed)[0])))
+
+    def begin_step(self, nap: float = 0.0) -> bytes:
+        def note() -> Note:
+            return Note(self.rng.randrange(100), nap)
+
+        action: Any = [note() for _ in range(self.lanes)] if self.lanes else note()
+        written = self.acted.write(action)
+        for one in action if self.lanes else [action]:
+            one.nap = 0.0
+        step = self.env.step(action)
+        request: Any = BatchStepRequest(written) if self.lanes else StepRequest(written)
+        seconds = self.rng.choice([None, None, 20.0, 0.4])
+        reward = np.asarray(step.reward).tolist()
+        return self.note(self.client.ask(request, seconds), ("step", self.seen.write(step.observation), reward))
+
+    def begin_state(self) -> bytes:
+        return self.note(self.client.ask(StateRequest()), ("state",))
+
+    def begin_render(self) -> bytes:
+        return self.note(self.client.ask(RenderRequest()), ("render",))
+
+    def check(self) -> None:
+        number, reply = self.client.reply()
+        kind, *expected = self.expected.pop(number)
+        if kind == "state":
+            assert isinstance(reply.value["step_count"], int)
+        elif kind == "render":
+            assert type(reply) is (FailedReply if self.lanes else ValueReply)
+        else:
+            assert (reply.observations if self.lanes else reply.observation) == expected[0], (kind, number)
+        if kind == "step":
+            reward = np.frombuffer(reply.rewards, "<f8").tolist() if self.lanes else reply.reward
+            assert reward == expected[1]
+
+    def all(self) -> None:
+        while self.client.unanswered:
+            self.check()
+
+    def put(self, data: bytes) -> None:
+        self.client.line.socket.sendall(data)
+
+    def one(self, data: bytes) -> bytes:
+        return self.client.line.frame(data)
+
+    # what may happen
+
+    def reset(self) -> None:
+        self.put(self.one(self.begin_reset()))
+        self.all()
+
+    def steps(self) -> None:
+        for _ in range(self.rng.randrange(1, 20)):
+            self.put(self.one(self.begin_step()))
+            self.all()
+
+    def burst(self) -> None:
+        self.put(b"".join(self.one(self.begin_step()) for _ in range(self.rng.randrange(2, 30))))
+        self.all()
+
+    def split(self) -> None:
+        data = b"".join(self.one(self.begin_step()) for _ in range(self.rng.randrange(1, 4)))
+        place = self.rng.randrange(1, len(data))
+        self.put(data[:place])
+        time.sleep(self.rng.choice([0.0, 0.001]))
+        self.put(data[place:])
+        self.all()
+
+    def fragments(self) -> None:
+        data = self.begin_step()
+        self.put(self.client.line.parts(data, self.rng.randrange(len(data))))
+        self.all()
+
+    def ping(self) -> None:
+        if self.client.line.framed:
+            return
+        before = len(self.client.line.pongs)
+        self.put(self.client.line.frame(b"are you there", PING) + self.one(self.begin_step()))
+        self.all()
+        assert self.client.line.pongs[before:] == [b"are you there"]
+
+    def mixed(self) -> None:
+        kinds = [self.begin_step, self.begin_reset, self.begin_state, self.begin_render]
+        self.put(b"".join(self.one(self.rng.choice(kinds)()) for _ in range(8)))
+        self.all()
+
+    def nap(self) -> None:
+        self.put(self.one(self.begin_step(0.12)))
+        self.put(self.one(write_message(Asked(0, CancelRequest(self.client.last - 1)))))
+        self.put(self.one(self.begin_step()))
+        self.all()
+
+    def cut(self) -> None:
+        data = b"".join(self.one(self.begin_step()) for _ in range(self.rng.randrange(4)))
+        self.put(data[: self.rng.randrange(len(data) + 1)])
+        self.client.again()
+        self.all()
+
+    def snapshot(self) -> None:
+        data = self.client.ask(SnapshotRequest([]))
+        self.put(self.one(data))
+        taken = self.env.snapshot()
+        number = self.client.reply()[1].number
+        self.put(self.one(self.begin_step()))
+        self.all()
+        self.put(self.one(self.client.ask(RestoreRequest(number))))
+        self.client.reply()
+        self.env.restore(taken)
+
+    def repeat(self) -> None:
+        data = self.begin_step()
+        self.put(self.one(data))
+        first = self.client.line.answer()
+        self.put(self.one(data))
+        assert self.client.line.answer() == first
+        self.client.unanswered.clear()
+        self.expected.clear()
+
+    def http(self) -> None:
+        if self.lanes:
+            return
+        headers = {"x-session-id": self.client.session}
+        told = httpx.get(f"{self.running.url}/state", headers=headers).json()
+        assert isinstance(told["step_count"], int)
+        letter = self.rng.randrange(100)
+        told = httpx.post(f"{self.running.url}/step", json={"action": {"letter": letter}}, headers=headers).json()
+        page: Page = self.env.step(Note(letter)).observation
+        assert (told["observation"]["digest"], told["observation"]["count"]) == (page.digest, page.count)
+
+    def close(self) -> None:
+        self.put(self.one(self.client.ask(CloseRequest())))
+        self.client.reply()
+        self.client.line.close()
+        self.env.close()
+
+
+MOVES = (
+    *(Played.steps, Played.burst, Played.split, Played.fragments, Played.ping, Played.mixed, Played.nap, Played.cut),
+    *(Played.snapshot, Played.repeat, Played.http, Played.reset),
+)
+
+
+@pytest.mark.parametrize("lanes", [0, 3])
+@pytest.mark.parametrize("way", ["ws", "unix"])
+def test_histories_are_those_of_the_environment_whoever_reads_the_connection(
+    tmp_path: Path, way: str, lanes: int, counted: Counter[str]
+) -> None:
+    with serve(Tape, port=0, block=False, unix=str(tmp_path / "s")) as running:
+        address = both(running, tmp_path / "s")[way]
+        for seed in range(3):
+            played = Played(running, address, lanes, seed)
+            moves = list(MOVES) * 3
+            played.rng.shuffle(moves)
+            for move in moves:
+                move(played)
+            played.close()
+        assert counted["started"] > 30
+        assert counted["detached"] > 2
+        until(lambda: not running.server.sessions.infos(), "a session is left")
+        assert 'ludus_steps_total{env="Tape"}' in running.server.metrics.text()
+
+
+# --- what takes long ---
+
+
+def test_a_step_that_blocks_after_thousands_of_quick_ones_holds_up_nobody() -> None:
+    settings = Settings(isolation="none")
+    url, stop = start_apart(Job([f"{WORLDS}:Tape", f"{WORLDS}:Sleepy"], settings, Access(), Listening(port=0)))
+    slept: list[float] = []
+    times: list[float] = []
+
+    async def sleep(env: Any) -> None:
+        for _ in range(1000):
+            begin = time.perf_counter()
+            await env.step(Note(1))
+            slept.append(time.perf_counter() - begin)
+
+    async def live(env: Any, place: int, over: asyncio.Event) -> None:
+        await asyncio.sleep(place * 0.002)  # whoever measures has one core, too
+        while not over.is_set():
+            begin = time.perf_counter()
+            await env.step(Note(1))
+            times.append(time.perf_counter() - begin)
+            await asyncio.sleep(0.1)
+
+    async def all_of_them() -> None:
+        others = [await aconnect(url, env="Tape") for _ in range(50)]
+        sleeper = await aconnect(url, env="Sleepy")
+        for env in (sleeper, *others):
+            await env.reset(seed=0)
+        over = asyncio.Event()
+        living = [asyncio.ensure_future(live(env, place, over)) for place, env in enumerate(others)]
+        await sleep(sleeper)
+        over.set()
+        await asyncio.gather(*living)
+        for env in (sleeper, *others):
+            await env.close()
+
+    try:
+        asyncio.run(all_of_them())
+    finally:
+        stop()
+    assert max(slept) > 1.9
+    assert sum(one > 1.0 for one in slept) == 1
+    assert len(times) > 500
+    assert np.percentile(times, 99) < 0.05
+    assert max(times) < 0.5  # one core of a machine that others use, too
+
+
+def test_while_a_step_runs_for_ever_others_go_on_and_health_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+    settings = Settings(isolation="none", deadline=0.5)
+    url, stop = start_apart(Job([f"{WORLDS}:Endless"], settings, Access(), Listening(port=0)))
+    try:
+        with connect(url) as env, connect(url) as other:
+            env.reset(seed=0)
+            other.reset(seed=0)
+            assert httpx.get(f"{url}/health").json() == {"status": "healthy"}
+            with pytest.raises(ludus.errors.LimitExceeded, match=r"longer than 0\.5 seconds.*isolation='process'"):
+                env.step(Note(7))
+            with pytest.raises(SessionLost):
+                env.step(Note(1))
+            begin = time.perf_counter()
+            for count in range(50):
+                assert other.step(Note(1)).observation.count == count + 1
+            assert time.perf_counter() - begin < 10.0
+            told = httpx.get(f"{url}/health", timeout=30).json()
+            assert (told["status"], told["stuck"]) == ("degraded", 1)
+            assert told["seconds"] > 0.5
+            assert "isolation='process'" in told["advice"]
+            assert "ludus_sessions_stuck 1" in httpx.get(f"{url}/metrics", timeout=30).text
+            listed = httpx.get(f"{url}/v1/sessions", timeout=30).json()
+            assert [one["env"] for one in listed["stuck"]] == ["Endless"]
+    finally:
+        stop()
+
+
+@pytest.mark.parametrize("way", ["ws", "unix"])
+def test_past_its_deadline_a_step_is_given_up_though_its_thread_read_it(
+    tmp_path: Path, way: str, counted: Counter[str]
+) -> None:
+    settings = Settings(deadline=0.4)
+    with serve(Gate, port=0, block=False, settings=settings, unix=str(tmp_path / "s")) as running:
+        client = RawClient(both(running, tmp_path / "s")[way], Random(0))
+        direct(client, counted)
+        client.line.socket.sendall(client.line.frame(client.ask(StepRequest(WAIT))))
+        _, reply = client.reply()
+        assert reply.kind == "LimitExceeded"
+        assert "longer than 0.4 seconds" in reply.message
+        assert counted["detached"] == 1
+        assert running.server.sessions.infos() == []
+        assert running.server.sessions.health()["stuck"] == 1
+        client.line.socket.sendall(client.line.frame(client.ask(StepRequest(GO))))
+        assert client.reply()[1].kind == "SessionLost"
+        client.line.close()
+        Gate.opened.set()
+        until(lambda: running.server.sessions.health() == {"status": "healthy"}, "it is stuck")
+
+
+def direct(client: RawClient, counted: Counter[str]) -> None:
+    """Play until the connection is read by its thread."""
+    before = counted["started"]
+    client.line.socket.sendall(client.line.frame(client.ask(ResetRequest(0, None))))
+    client.reply()
+    for _ in range(1000):
+        client.line.socket.sendall(client.line.frame(client.ask(StepRequest(GO))))
+        client.reply()
+        if counted["started"] > before:
+            return
+    raise AssertionError("its thread never read it")
+
+
+@pytest.mark.parametrize("end", ["deadline", "cancelled"])
+@pytest.mark.parametrize("way", ["ws", "unix"])
+def test_a_step_behind_a_wall_that_its_thread_read_can_be_ended(
+    tmp_path: Path, way: str, end: str, counted: Counter[str]
+) -> None:
+    settings = Settings(isolation="process", deadline=0.5 if end == "deadline" else 60.0)
+    target = f"{Sleeper.__module__}:Sleeper"
+    with serve(target, port=0, block=False, settings=settings, unix=str(tmp_path / "s")) as running:
+        client = RawClient(both(running, tmp_path / "s")[way], Random(0))
+        direct(client, counted)
+        client.line.socket.sendall(client.line.frame(client.ask(StepRequest(WAIT))))
+        if end == "cancelled":
+            client.line.socket.sendall(client.line.frame(write_message(Asked(0, CancelRequest(client.last)))))
+        _, reply = client.reply()
+        assert reply.truncated
+        assert decode_value(reply.info)["sandbox"]["limit"] == end
+        direct(client, counted)
+        client.line.socket.sendall(client.line.frame(client.ask(CloseRequest())))
+        client.reply()
+        client.line.close()
+
+
+def test_a_client_that_leaves_in_mid_step_is_noticed_and_finds_its_reply(tmp_path: Path, counted: Counter[str]) -> None:
+    with serve(Gate, port=0, block=False) as running:
+        client = RawClient(running.url, Random(0))
+        direct(client, counted)
+        (session,) = [running.server.sessions.find(one.id) for one in running.server.sessions.infos()]
+        client.line.socket.sendall(client.line.frame(client.ask(StepRequest(WAIT))))
+        Gate.waiting.acquire()
+        client.line.close()
+        until(lambda: session.connection is None, "its end was not noticed")
+        assert running.server.sessions.infos()[0].running > 0
+        client.again()
+        Gate.opened.set()
+        number, reply = client.reply()
+        assert (number, reply.observation) == (client.last, client.last - 1)
+        client.line.close()
+
+
+def test_a_server_stops_while_steps_are_blocked(tmp_path: Path, counted: Counter[str]) -> None:
+    running = serve(Gate, port=0, block=False, unix=str(tmp_path / "s"))
+    clients = [RawClient(address, Random(0)) for address in both(running, tmp_path / "s").values()]
+    for client in clients:
+        direct(client, counted)
+        client.line.socket.sendall(client.line.frame(client.ask(StepRequest(WAIT))))
+        Gate.waiting.acquire()
+    idle = RawClient(running.url, Random(0))
+    direct(idle, counted)
+    begin = time.monotonic()
+    running.close()
+    assert time.monotonic() - begin < 15.0
+    for client in (*clients, idle):
+        with pytest.raises(ConnectionError):
+            client.line.answer()
+        client.line.close()
+
+
+# --- other ways to the same session ---
+
+
+def test_text_ends_a_connection_that_its_thread_reads(counted: Counter[str]) -> None:
+    with serve(Gate, port=0, block=False) as running:
+        client = RawClient(running.url, Random(0))
+        direct(client, counted)
+        client.line.socket.sendall(client.line.frame(b"hello", TEXT))
+        kind, data = client.line.read()
+        assert (kind, data) == (8, (1003).to_bytes(2, "big"))
+        client.line.close()
+
+
+def test_whoever_answers_pings_stays_and_whoever_does_not_goes(
+    monkeypatch: pytest.MonkeyPatch, counted: Counter[str]
+) -> None:
+    monkeypatch.setattr("ludus.serve.engine.PING", 0.3)
+    with serve(Gate, port=0, block=False) as running:
+        lively, dead = RawClient(running.url, Random(0)), RawClient(running.url, Random(0))
+        direct(dead, counted)
+        counted.clear()
+        direct(lively, counted)
+        ends = time.monotonic() + 1.5
+        while time.monotonic() < ends:
+            lively.line.socket.sendall(lively.line.frame(lively.ask(StepRequest(GO))))
+            lively.reply()
+        assert counted["started"] > 2
+        until(lambda: sum(one.connected for one in running.server.sessions.infos()) == 1, "nobody was let go")
+        dead.line.close()
+        lively.line.close()
+
+
+def test_a_session_that_is_killed_lets_go_of_its_connection(counted: Counter[str]) -> None:
+    with serve(Gate, port=0, block=False) as running:
+        client = RawClient(running.url, Random(0))
+        direct(client, counted)
+        assert httpx.delete(f"{running.url}/v1/sessions/{client.session}").status_code == 200
+        client.line.socket.sendall(client.line.frame(client.ask(StepRequest(GO))))
+        assert client.reply()[1].kind == "SessionLost"
+        client.line.close()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_environment_that_belongs_to_a_thread_works_in_every_protocol(tmp_path: Path, workers: int) -> None:
+    options: dict[str, Any] = {"settings": Settings(workers=workers, isolation="none")}
+    if workers == 1:
+        options["unix"] = str(tmp_path / "s")
+    with serve(f"{WORLDS}:Ledger", port=0, block=False, **options) as running:
+        addresses = both(running, tmp_path / "s") if workers == 1 else {"ws": running.url}
+        for address in [*addresses.values()] * 2:
+            with connect(address) as env:
+                env.reset(seed=0)
+                assert [env.step(one).observation for one in (1, 2, 3, 4, 5)] == [1, 3, 6, 10, 15]
+                headers = {"x-session-id": env.session}
+                told = httpx.post(f"{running.url}/step", json={"action": 5}, headers=headers).json()
+                assert told["observation"] in (20, {"value": 20, "metadata": {}}) or "20" in str(told)
+                assert env.step(1).observation == 21
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        assert httpx.post(f"{running.url}/mcp", json=body).status_code == 200
+
+
+# --- who drives ---
+
+
+@pytest.mark.parametrize("way", ["ws", "unix"])
+def test_a_session_has_one_driver_at_a_time(tmp_path: Path, way: str) -> None:
+    with serve("CartPole-v1", port=0, block=False, unix=str(tmp_path / "s")) as running:
+        address = both(running, tmp_path / "s")[way]
+        with connect(address) as one, ludus.make("CartPole-v1") as bare:
+            bare.reset(seed=1)
+            one.reset(seed=1)
+            assert difference(tuple(bare.step(0)), tuple(one.step(0)), "step") is None
+            with pytest.raises(SessionBusy, match="takeover=True"):
+                connect(address, session=one.session)
+            assert difference(tuple(bare.step(1)), tuple(one.step(1)), "step") is None
+            other = connect(address, session=one.session, takeover=True)
+            assert difference(tuple(bare.step(1)), tuple(other.step(1)), "step") is None
+            with pytest.raises(SessionTaken, match="another client has taken it over"):
+                one.step(0)
+            with pytest.raises(SessionTaken):
+                one.step(0)
+            assert difference(tuple(bare.step(0)), tuple(other.step(0)), "step") is None
+            other.close()
