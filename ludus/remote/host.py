@@ -354,6 +354,8 @@ class EnvHost:
             found = env.np_random_seed
         else:
             found = env.get_attr(request.name) if self.batched else env.get_wrapper_attr(request.name)
+        if callable(found):
+            return ValueReply(None, method=True)
         return _value(list(found) if self.batched else found, request.name)
 
     def _has(self, request: HasRequest) -> ValueReply:

@@ -268,6 +268,8 @@ class ValueReply(Message, tag=3):
     """A picture, an attribute, or what a method returned."""
 
     value: Any
+    method: bool = False
+    """Whether the attribute is a method, which stays where it is: it is called by a `CallRequest`."""
 
 
 class SnapshotReply(Message, tag=4):

@@ -14,7 +14,7 @@ from typing import Any
 
 import ludus
 from ludus.core import AutoresetMode
-from ludus.errors import EnvError, InvalidArgument, LudusError, SnapshotError, WorkerFailure
+from ludus.errors import EnvError, InvalidArgument, SnapshotError, WorkerFailure
 from ludus.sandbox import Sandbox
 from ludus.vector import Process
 from tests.client.test_openenv import await_answer, python_of
@@ -261,9 +261,6 @@ ANY_ORDER = Absence("OpenEnv's server lets an environment step before its reset,
 NOTHING_PRIVATE = Absence("In OpenEnv's state nothing is private.")
 NO_TRACEBACK = Absence("OpenEnv's server sends no traceback.")
 NO_CLASSES = Absence("An environment of OpenEnv's knows no errors of ours.")
-NO_FUNCTIONS = Refusal(
-    "A method is code, which stays where it is; a batch's `call` calls it there.", LudusError, "only data crosses"
-)
 
 SAMPLES = {
     "process": ("struct", "text"),
@@ -323,7 +320,6 @@ note(BESIDE, ("a_process_is_killed_in_a_step",), HERE)
 note(SERVED, ("a_process_is_killed_in_a_step",), SERVER)
 note(BESIDE, ("a_lie_is_found",), UNCHECKED)
 note(SERVED, ("render_needs_a_mode",), DRAWS)
-note((*ISOLATED, *SERVED), ("a_method_is_called",), NO_FUNCTIONS)
 note(("local",), ("a_process_of_a_batch_is_killed",), HERE)
 note(SERVED, ("a_process_of_a_batch_is_killed",), SERVER)
 note(

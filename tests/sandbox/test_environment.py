@@ -150,8 +150,9 @@ def test_attributes_are_read_and_set_where_they_are_data(dweller):
     assert dweller.get_wrapper_attr("size") == 9
     assert not dweller.set_wrapper_attr("weight", 1, force=False)
     assert not hasattr(dweller, "size")
-    with pytest.raises(EnvError, match="observe"):
-        dweller.get_wrapper_attr("observe")
+    assert callable(dweller.get_wrapper_attr("observe"))
+    with pytest.raises(InvalidArgument, match="observe argument 0"):
+        dweller.get_wrapper_attr("observe")(print)
     with pytest.raises(AttributeError, match="weight"):
         dweller.get_wrapper_attr("weight")
 
