@@ -14,6 +14,7 @@ from ludus.remote.snapshots import SnapshotHandle
 from ludus.seeding import Seed, as_seed, derived_stream, np_random
 from ludus.wire import encode_value
 from ludus.wire.messages import (
+    METHOD,
     CallRequest,
     GetRequest,
     HasRequest,
@@ -162,17 +163,14 @@ class ProxyEnv(Env[Any, Any]):
         return self._own(name) or bool(self._codec.read_value(self._value(HasRequest(name), name), name))
 
     def get_wrapper_attr(self, name: str) -> Any:
-        """The attribute, of this object or else of the environment: a copy of data, or a function that calls a method.
-
-        What a method is given, and what it returns, is data.
-        """
+        """The attribute, of this object or else of the environment: a copy where it is data; a method can be called."""
         if self._own(name):
             return getattr(self, name)
         reply = self._value(GetRequest(name), name)
-        return partial(self._call, name) if reply.method else self._codec.read_value(reply, name)
+        return partial(self._call, name) if reply.value == METHOD else self._codec.read_value(reply, name)
 
-    def _call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """What a method of the environment returns, over there."""
+    def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """What a method of the environment on the other side returns; arguments and result are data."""
         given = [travelling(one, f"{name} argument {place}") for place, one in enumerate(args)]
         named = {key: travelling(one, f"{name} argument {key}") for key, one in kwargs.items()}
         return self._codec.read_value(self._value(CallRequest(name, given, named), name), name)

@@ -27,10 +27,11 @@ from ludus.errors import (
     shorten,
 )
 from ludus.remote.plans import EpisodePlans
-from ludus.spaces import Discrete
-from ludus.wire import SpaceCodec, decode_value, encode_value
+from ludus.remote.values import action_reader, flag, read_options, value_reply, write_info, write_number
+from ludus.wire import SpaceCodec, decode_value
 from ludus.wire.infos import write_infos
 from ludus.wire.messages import (
+    METHOD,
     AutoresetRequest,
     BatchReply,
     BatchResetRequest,
@@ -120,7 +121,7 @@ class EnvHost:
         self._write = codec.write if self._trusted else codec.write_checked
         finals = SpaceCodec(self.space, "final_obs")
         self._write_final = finals.write if self._trusted else finals.write_checked
-        self._read_action = _action_reader(env, checked=not self._trusted)
+        self._read_action = action_reader(env, checked=not self._trusted)
         self.answers: dict[type[Any], Callable[[Any], Any]] = self._answers()
 
     # --- the episode, by values ---
@@ -185,9 +186,9 @@ class EnvHost:
         except InvalidValue as error:
             raise ContractViolation(str(error)) from error
         if outcome.reward is not None and not self.batched:
-            _number(outcome.reward)
+            write_number(outcome.reward)
             for name in ("terminated", "truncated"):
-                _flag(getattr(outcome, name), name)
+                flag(getattr(outcome, name), name)
         if observation is outcome.observation:
             return outcome
         self.last = outcome._replace(observation=observation)
@@ -269,15 +270,15 @@ class EnvHost:
         observation, reward, terminated, truncated, info = self._advance(self._action(request.action))
         return StepReply(
             self._written(self._write, observation),
-            reward if (type(reward) is float or type(reward) is int) and isfinite(reward) else _number(reward),
-            terminated if type(terminated) is bool else _flag(terminated, "terminated"),
-            truncated if type(truncated) is bool else _flag(truncated, "truncated"),
-            _info(info) if info else {},
+            reward if (type(reward) is float or type(reward) is int) and isfinite(reward) else write_number(reward),
+            terminated if type(terminated) is bool else flag(terminated, "terminated"),
+            truncated if type(truncated) is bool else flag(truncated, "truncated"),
+            write_info(info) if info else {},
         )
 
     def _reset(self, request: ResetRequest) -> ResetReply:
-        outcome = self._begin(decode_value(request.seed, "seed"), _options(request.options))
-        return ResetReply(self._written(self._write, outcome.observation), _info(outcome.info))
+        outcome = self._begin(decode_value(request.seed, "seed"), read_options(request.options))
+        return ResetReply(self._written(self._write, outcome.observation), write_info(outcome.info))
 
     def _written(self, write: Callable[[Any], Any], value: Any) -> Any:
         """A value as its space's data; ContractViolation where it is not one of it."""
@@ -309,7 +310,7 @@ class EnvHost:
 
     def _reset_batch(self, request: BatchResetRequest) -> BatchReply:
         self._plan(request.plans)
-        outcome = self._begin(decode_value(request.seed, "seed"), _options(request.options))
+        outcome = self._begin(decode_value(request.seed, "seed"), read_options(request.options))
         return BatchReply(self._written(self._write, outcome.observation), self._infos(outcome.info))
 
     def _autoreset(self, request: AutoresetRequest) -> BatchReply:
@@ -341,10 +342,10 @@ class EnvHost:
 
     def _render(self, request: RenderRequest) -> ValueReply:
         del request
-        return _value(self.render(), "render")
+        return value_reply(self.render(), "render")
 
     def _state(self, request: StateRequest) -> ValueReply:
-        return _value(self.state(private=request.private), "state")
+        return value_reply(self.state(private=request.private), "state")
 
     def _get(self, request: GetRequest) -> ValueReply:
         env: Any = self.env
@@ -354,9 +355,9 @@ class EnvHost:
             found = env.np_random_seed
         else:
             found = env.get_attr(request.name) if self.batched else env.get_wrapper_attr(request.name)
-        if callable(found):
-            return ValueReply(None, method=True)
-        return _value(list(found) if self.batched else found, request.name)
+        if callable(found):  # it stays here; whoever asked may call it by its name
+            return ValueReply(dict(METHOD))
+        return value_reply(list(found) if self.batched else found, request.name)
 
     def _has(self, request: HasRequest) -> ValueReply:
         return ValueReply(self.env.has_wrapper_attr(request.name))
@@ -373,9 +374,9 @@ class EnvHost:
         kwargs = {name: decode_value(one, name) for name, one in request.kwargs.items()}
         env: Any = self.env
         if self.batched:
-            return _value(list(env.call(request.name, *args, **kwargs)), request.name)
+            return value_reply(list(env.call(request.name, *args, **kwargs)), request.name)
         found = env.get_wrapper_attr(request.name)
-        return _value(found(*args, **kwargs) if callable(found) else found, request.name)
+        return value_reply(found(*args, **kwargs) if callable(found) else found, request.name)
 
     # --- snapshots ---
 
@@ -454,61 +455,3 @@ class Exported(NamedTuple):
     """A state that is in the hands of confined processes."""
 
     state: Any
-
-
-def _options(data: Any) -> dict[str, Any] | None:
-    options = decode_value(data, "options")
-    if options is not None and type(options) is not dict:
-        raise InvalidArgument(f"options: expected a dictionary or None, got {shorten(options)}")
-    return options
-
-
-def _value(value: Any, what: str) -> ValueReply:
-    try:
-        return ValueReply(encode_value(value, what))
-    except CodecError as error:
-        raise ContractViolation(str(error)) from error
-
-
-def _info(info: Any) -> Any:
-    """An info as data; ContractViolation names what is none."""
-    if not isinstance(info, dict):
-        raise ContractViolation(f"info: expected a dictionary, got {shorten(info)}")
-    try:
-        return encode_value(info, "info")
-    except CodecError as error:
-        raise ContractViolation(str(error)) from error
-
-
-def _number(reward: Any) -> Any:
-    """A reward that is a NumPy scalar, or any other that is as good as one, as data; it is finite."""
-    found: Any = reward[()] if isinstance(reward, np.ndarray) and reward.shape == () else reward
-    if type(found) is float or type(found) is int or isinstance(found, np.integer | np.floating):
-        if np.isfinite(found):
-            return encode_value(found, "reward")
-        raise ContractViolation(f"step reward: expected a finite number, got {shorten(reward)}")
-    raise ContractViolation(f"step reward: expected a number, got {shorten(reward)}")
-
-
-def _flag(value: Any, name: str) -> bool:
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    raise ContractViolation(f"step {name}: expected a bool, got {shorten(value)}")
-
-
-def _action_reader(env: Any, *, checked: bool) -> Callable[[Any], Any]:
-    """What reads actions: of a choice out of a few, which is most of them, in one comparison.
-
-    Bounds are left to environments that clip by themselves, and where another process will say no.
-    """
-    space, codec = env.action_space, SpaceCodec(env.action_space, "action")
-    if not checked or getattr(env.unwrapped, "clips_actions", False):
-        return codec.take
-    if type(space) is not Discrete:
-        return codec.read
-    least, most, read = int(space.start), int(space.start + space.n) - 1, codec.read
-
-    def read_choice(data: Any) -> Any:
-        return data if type(data) is int and least <= data <= most else read(data)
-
-    return read_choice

@@ -98,6 +98,7 @@ class Conversation:
     def __init__(self, server: Server, link: Link, principal: Principal, greeting: Greeting) -> None:
         self.server, self.link, self.principal, self.session = server, link, principal, greeting.session
         self.limits, self.compression = server.settings.limits, greeting.compression
+        self._compressed = self.compression.method != "none"
         self._greeting = greeting
         self._ready = False
         """Whether its welcome is sent: replies come after it."""
@@ -312,7 +313,9 @@ class Conversation:
         if len(data) >= LARGE or self._bucket.take():
             return None
         try:
-            asked = read_asked(self.compression.unpack(data, self.limits), self.limits)
+            if self._compressed:
+                data = self.compression.unpack(data, self.limits)
+            asked = read_asked(data, self.limits)
         except CodecError:
             return None
         kind, seconds, dialogue = asked.request.__class__, asked.seconds, self.session.dialogue
@@ -327,8 +330,8 @@ class Conversation:
     def finish(self, asked: Asked, reply: Any, begun: float) -> bytes:
         """In the session's thread: the message to send."""
         data = self._finished(asked, reply, begun)
-        self.session.touch()
-        return self.compression.pack(data)
+        self.session.used = monotonic()
+        return self.compression.pack(data) if self._compressed else data
 
     def take_over(self, asked: Asked, running: "asyncio.Future[Any]", begun: float) -> None:
         """On the event loop: wait for what the thread is at, as for any other request."""

@@ -75,7 +75,11 @@ class ServerDialogue:
         self._open.add(number)
         if received > self.received:
             self.received = min(received, self.last)
-            self._forget(self.received)
+            if self.received == self.last and len(self._open) == 1 and not self._restricted:  # it has all of them
+                self._replies.clear()
+                self._size = 0
+            else:
+                self._forget(self.received)
         if len(self._replies) >= WINDOW:
             self._forget(number - WINDOW)
 

@@ -16,6 +16,7 @@ from ludus.errors import CodecError
 from ludus.wire.frame import FrameLimits, read_frame
 
 __all__ = [
+    "METHOD",
     "PROTOCOL",
     "Answered",
     "Asked",
@@ -64,6 +65,10 @@ __all__ = [
 PROTOCOL = 2
 Plan = tuple[int, Any, Any]
 """A lane, and the seed and options with which autoreset is to begin its next episode."""
+
+
+METHOD = {"$method": True}
+"""The value of an attribute that is a method: no value that travels has such a key."""
 
 
 class Message(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -268,8 +273,6 @@ class ValueReply(Message, tag=3):
     """A picture, an attribute, or what a method returned."""
 
     value: Any
-    method: bool = False
-    """Whether the attribute is a method, which stays where it is: it is called by a `CallRequest`."""
 
 
 class SnapshotReply(Message, tag=4):

@@ -1,0 +1,74 @@
+"""Values on their way through a host: actions and options that come in, rewards, flags and infos that go out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ludus.errors import CodecError, ContractViolation, InvalidArgument, shorten
+from ludus.spaces import Discrete
+from ludus.wire import SpaceCodec, decode_value, encode_value
+from ludus.wire.messages import ValueReply
+
+__all__ = ["action_reader", "flag", "read_options", "value_reply", "write_info", "write_number"]
+
+
+def read_options(data: Any) -> dict[str, Any] | None:
+    """Reset options; InvalidArgument where they are none."""
+    options = decode_value(data, "options")
+    if options is not None and type(options) is not dict:
+        raise InvalidArgument(f"options: expected a dictionary or None, got {shorten(options)}")
+    return options
+
+
+def value_reply(value: Any, what: str) -> ValueReply:
+    """A value as a reply; ContractViolation where it is no data."""
+    try:
+        return ValueReply(encode_value(value, what))
+    except CodecError as error:
+        raise ContractViolation(str(error)) from error
+
+
+def write_info(info: Any) -> Any:
+    """An info as data; ContractViolation names what is none."""
+    if not isinstance(info, dict):
+        raise ContractViolation(f"info: expected a dictionary, got {shorten(info)}")
+    try:
+        return encode_value(info, "info")
+    except CodecError as error:
+        raise ContractViolation(str(error)) from error
+
+
+def write_number(reward: Any) -> Any:
+    """A reward that is a NumPy scalar, or any other that is as good as one, as data; it is finite."""
+    found: Any = reward[()] if isinstance(reward, np.ndarray) and reward.shape == () else reward
+    if type(found) is float or type(found) is int or isinstance(found, np.integer | np.floating):
+        if np.isfinite(found):
+            return encode_value(found, "reward")
+        raise ContractViolation(f"step reward: expected a finite number, got {shorten(reward)}")
+    raise ContractViolation(f"step reward: expected a number, got {shorten(reward)}")
+
+
+def flag(value: Any, name: str) -> bool:
+    """`terminated` or `truncated`, which is a bool."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise ContractViolation(f"step {name}: expected a bool, got {shorten(value)}")
+
+
+def action_reader(env: Any, *, checked: bool) -> Callable[[Any], Any]:
+    """What reads actions: of a choice out of a few, which is most of them, in one comparison.
+
+    Bounds are left to environments that clip by themselves, and where another process will say no.
+    """
+    space, codec = env.action_space, SpaceCodec(env.action_space, "action")
+    if not checked or getattr(env.unwrapped, "clips_actions", False):
+        return codec.take
+    if type(space) is not Discrete:
+        return codec.read
+    least, most, read = int(space.start), int(space.start + space.n) - 1, codec.read
+
+    def read_choice(data: Any) -> Any:
+        return data if type(data) is int and least <= data <= most else read(data)
+
+    return read_choice
