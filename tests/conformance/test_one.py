@@ -189,7 +189,7 @@ def test_a_method_is_called(place, kind):
     env = place.one(kind)
     env.reset(seed=SEED)
     greet = env.get_wrapper_attr("greet")
-    assert greet("ahoy", times=2) == "ahoy, 9.75ahoy, 9.75"
+    assert greet(name="ahoy", times=2) == "ahoy, 9.75ahoy, 9.75"
     with pytest.raises((EnvError, TypeError), match="unexpected keyword argument 'tims'"):
         greet("ahoy", tims=2)
 
