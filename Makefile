@@ -17,7 +17,7 @@ export NO_MKDOCS_2_WARNING := 1
 .DELETE_ON_ERROR:
 # One check at a time, in the order written: the first failure is the last thing printed.
 .NOTPARALLEL:
-.PHONY: help demo test lock lock-check lint types imports system peers unit docs dist lowest bench format clean distclean
+.PHONY: help demo test lock lock-check lint types imports system peers unit test-full docs dist lowest bench format clean distclean
 
 help:
 	@echo "make demo       install Ludus here and run its demo"
@@ -29,6 +29,7 @@ help:
 	@echo "  make unit     pytest: tests, doctests, coverage"
 	@echo "  make docs     the site, into build/site"
 	@echo "  make dist     wheel and sdist, into dist/, each tried outside the repository"
+	@echo "make test-full  every place, kind and law of tests/conformance: docs/places.md; not part of make test"
 	@echo "make lowest     install the lowest versions that pyproject.toml allows, and try them; not part of make test"
 	@echo "make bench      measure beside other libraries, write docs/benchmarks.md; then every script in benchmarks/"
 	@echo "make format     let ruff fix and format what it can"
@@ -64,6 +65,10 @@ peers:
 
 unit: $(VENV)/.dev system peers
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --doctest-modules tests ludus --cov
+
+# The whole product of places, kinds and laws, of which `make unit` tries a sample.
+test-full: $(VENV)/.dev system peers
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "full or not full" tests/conformance
 
 docs: $(VENV)/.dev
 	$(BIN)/mkdocs build --strict --site-dir build/site

@@ -184,7 +184,7 @@ class KernelLanes(VectorEnv[Any, Any]):
             return self._parameters.of_each(name)
         return (getattr(self._single, name),) * self.num_envs
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """An attribute of each lane; methods are of single environments, and there are none here to call."""
         if name == "get_wrapper_attr":
             return self.get_attr(*args)

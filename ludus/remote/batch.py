@@ -217,7 +217,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         for share in self._shares:
             share.value(SetRequest(name, travelling(each[share.lanes], name), True), name)
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """What the method `name` of each lane returns for these arguments, all of which is data; or the attribute."""
         given = [travelling(one, f"{name} argument {place}") for place, one in enumerate(args)]
         named = {key: travelling(one, f"{name} argument {key}") for key, one in kwargs.items()}

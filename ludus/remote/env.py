@@ -169,7 +169,7 @@ class ProxyEnv(Env[Any, Any]):
         reply = self._value(GetRequest(name), name)
         return partial(self._call, name) if reply.value == METHOD else self._codec.read_value(reply, name)
 
-    def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def _call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """What a method of the environment on the other side returns; arguments and result are data."""
         given = [travelling(one, f"{name} argument {place}") for place, one in enumerate(args)]
         named = {key: travelling(one, f"{name} argument {key}") for key, one in kwargs.items()}

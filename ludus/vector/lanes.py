@@ -128,7 +128,7 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
 
     # --- lanes from outside ---
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The attribute `name` of each lane, called with these arguments if it can be."""
         raise NotImplementedError
 

@@ -280,7 +280,7 @@ class ProcessVectorEnv(LaneVectorEnv):
         self._steady = bool(self._begun.all()) and not self._work.lost_lanes
         return found
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The attribute `name` of each lane, called with these arguments if it can be; what is given is a copy."""
         return tuple(one for share in self._asked("call", name, args, kwargs) for one in share)
 

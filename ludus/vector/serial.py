@@ -159,7 +159,7 @@ class SerialVectorEnv(LaneVectorEnv):
 
     # --- lanes from outside ---
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The attribute `name` of each lane, called with these arguments if it can be."""
         self._check_open(name)
         found = [env.get_wrapper_attr(name) for env in self.envs]

@@ -14,7 +14,7 @@ from typing import Any
 
 import ludus
 from ludus.core import AutoresetMode
-from ludus.errors import EnvError, InvalidArgument, LudusError, SnapshotError, WorkerFailure
+from ludus.errors import EnvError, InvalidArgument, SnapshotError, WorkerFailure
 from ludus.sandbox import Sandbox
 from ludus.vector import Process
 from tests.client.test_openenv import await_answer, python_of
@@ -175,20 +175,22 @@ def server(workers: int) -> tuple[str, str]:
     targets = [kind.target for kind in KINDS.values()] + ["strangers:Arcade"]
     options = ["--port", "0", "--workers", str(workers), "--no-pages", *(["--unix", unix] if workers == 1 else [])]
     path = os.pathsep.join([FOLDER, *sys.path])
+    line = program([sys.executable, "-m", "ludus", "serve", *targets, *options], PYTHONPATH=path)
+    return line.split()[0], f"unix://{unix}"
+
+
+def program(command: list[str], **environment: str) -> str:
+    """Start a program that ends with this one, however that ends; the first line that it prints."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "ludus", "serve", *targets, *options],
+        ["sh", "-c", '"$@" & exec >&-; read -r _; kill "$!"; wait', "sh", *command],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, **environment},
         text=True,
     )
-    OPENED.callback(stop, process)
+    OPENED.callback(process.communicate)
     assert process.stdout is not None
-    return process.stdout.readline().split()[0], f"unix://{unix}"
-
-
-def stop(process: "subprocess.Popen[str]") -> None:
-    with process:
-        process.terminate()
+    return process.stdout.readline()
 
 
 def name_of(kind: Kind) -> str:
@@ -214,11 +216,7 @@ def served_batch(workers: int, unix: bool) -> Callable[..., Any]:
 @cache
 def stock() -> str:
     """OpenEnv's stock server of the same sea; its address."""
-    command = [python_of("0.10.0"), str(Path(__file__).with_name("stock_strangers.py"))]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    OPENED.callback(stop, process)
-    assert process.stdout is not None
-    port = int(process.stdout.readline())
+    port = int(program([python_of("0.10.0"), str(Path(__file__).with_name("stock_strangers.py"))]))
     await_answer(port)
     return f"http://127.0.0.1:{port}"
 
@@ -263,9 +261,6 @@ ANY_ORDER = Absence("OpenEnv's server lets an environment step before its reset,
 NOTHING_PRIVATE = Absence("In OpenEnv's state nothing is private.")
 NO_TRACEBACK = Absence("OpenEnv's server sends no traceback.")
 NO_CLASSES = Absence("An environment of OpenEnv's knows no errors of ours.")
-NO_FUNCTIONS = Refusal(
-    "A method is code, which stays where it is; a batch's `call` calls it there.", LudusError, "only data crosses"
-)
 
 SAMPLES = {
     "process": ("struct", "text"),
@@ -325,7 +320,6 @@ note(BESIDE, ("a_process_is_killed_in_a_step",), HERE)
 note(SERVED, ("a_process_is_killed_in_a_step",), SERVER)
 note(BESIDE, ("a_lie_is_found",), UNCHECKED)
 note(SERVED, ("render_needs_a_mode",), DRAWS)
-note((*ISOLATED, *SERVED), ("a_method_is_called",), NO_FUNCTIONS)
 note(("local",), ("a_process_of_a_batch_is_killed",), HERE)
 note(SERVED, ("a_process_of_a_batch_is_killed",), SERVER)
 note(

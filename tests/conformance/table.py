@@ -20,9 +20,9 @@ arrays, typed by a dataclass, a msgspec Struct and a Pydantic model, of tools, a
 ✓ holds, and is tested. A number is the reason why it does not: what a place cannot do is refused by an error that says
 so, which is tested too. ✗ is a fault that is known, and expected to fail until it is mended.
 """
-FOOT = """A server with several workers has no Unix socket: one process listens there. The column of OpenEnv is its stock
-server, version 0.10.0, spoken to by `ludus.connect`; its environments are typed by Pydantic models, and only this kind
-is tried there. Stock clients of OpenEnv at our server are tried by `tests/serve`.
+FOOT = """A server with several workers has no Unix socket: one process listens there. The column of OpenEnv is its
+stock server, version 0.10.0, spoken to by `ludus.connect`; its environments are typed by Pydantic models, and only this
+kind is tried there. Stock clients of OpenEnv at our server are tried by `tests/serve`.
 """
 
 

@@ -172,7 +172,7 @@ def test_attributes_of_lanes(place, kind):
     try:
         envs.set_attr("gravity", [1.0, 2.0, 3.0, 4.0])
         assert envs.get_attr("gravity") == (1.0, 2.0, 3.0, 4.0)
-        assert envs.call("greet", "ahoy", times=2) == tuple(f"ahoy, {one}" * 2 for one in (1, 2, 3, 4))
+        assert envs.call("greet", name="ahoy", times=2) == tuple(f"ahoy, {one}" * 2 for one in (1, 2, 3, 4))
         envs.set_attr("gravity", 5.0)
         assert envs.call("gravity") == (5.0,) * LANES
     finally:

@@ -188,7 +188,10 @@ def test_attributes_are_read_and_set(place, kind):
 def test_a_method_is_called(place, kind):
     env = place.one(kind)
     env.reset(seed=SEED)
-    assert env.get_wrapper_attr("greet")("ahoy", times=2) == "ahoy, 9.75ahoy, 9.75"
+    greet = env.get_wrapper_attr("greet")
+    assert greet(name="ahoy", times=2) == "ahoy, 9.75ahoy, 9.75"
+    with pytest.raises((EnvError, TypeError), match="unexpected keyword argument 'tims'"):
+        greet("ahoy", tims=2)
 
 
 @law("arguments of its constructor reach it; unknown ones are refused", own=True)

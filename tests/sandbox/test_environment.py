@@ -152,6 +152,8 @@ def test_attributes_are_read_and_set_where_they_are_data(dweller):
     assert not hasattr(dweller, "size")
     observation, _ = dweller.reset(seed=0)
     assert np.array_equal(dweller.get_wrapper_attr("observe")(), observation)
+    with pytest.raises(InvalidArgument, match="observe argument 0"):
+        dweller.get_wrapper_attr("observe")(print)
     with pytest.raises(AttributeError, match="weight"):
         dweller.get_wrapper_attr("weight")
 
