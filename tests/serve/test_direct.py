@@ -407,7 +407,7 @@ def direct(client: RawClient, counted: Counter[str]) -> None:
     before = counted["started"]
     client.line.socket.sendall(client.line.frame(client.ask(ResetRequest(0, None))))
     client.reply()
-    for _ in range(10_000):
+    for _ in range(1000):
         client.line.socket.sendall(client.line.frame(client.ask(StepRequest(GO))))
         client.reply()
         if counted["started"] > before:
