@@ -2,11 +2,13 @@
 
 import asyncio
 import weakref
+from time import monotonic
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from ludus.client.opening import Opening, spec_of
+from ludus.client.session import WireSession
 from ludus.client.talk import Talk, drive_async
 from ludus.core import Info, Step
 from ludus.errors import SessionLost, SnapshotError
@@ -81,8 +83,20 @@ class AsyncRemoteEnv:
             return await drive_async(talk, self._line)
 
     async def _ask(self, request: Any, kind: type[T]) -> T:
+        session, line = self._session, self._line
         async with self._turn:
-            return await drive_async(self._session.ask(request, kind), self._line)
+            if type(session) is not WireSession:
+                return await drive_async(session.ask(request, kind), line)
+            number, data = session.number(request)
+            seconds = session.terms.timeout
+            try:
+                payload = await line.exchange(data, seconds)
+            except OSError as error:
+                return await drive_async(session.wait(number, kind, monotonic() + seconds, error), line)
+            answered = session.accept(payload, number)
+            if answered is None:
+                return await drive_async(session.wait(number, kind, monotonic() + seconds), line)
+            return session.result(answered, kind)
 
     @property
     def batch_shape(self) -> tuple[int, ...]:

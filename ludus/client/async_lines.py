@@ -58,6 +58,12 @@ class Stream(asyncio.Protocol):
         self._waiting = asyncio.get_running_loop().create_future()
         await self._waiting
 
+    def late(self) -> None:
+        """Nothing came in time: whoever waits is told, and the connection stays as it is."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and not waiting.done():
+            waiting.set_exception(TimeoutError("timed out"))
+
     def _wake(self) -> None:
         waiting, self._waiting = self._waiting, None
         if waiting is not None and not waiting.done():
@@ -113,8 +119,10 @@ class AsyncSocketLine:
 
     async def exchange(self, data: Any, seconds: float) -> Any:
         """Send a message, and wait for the next one."""
-        await self.send(data)
-        return await self.receive(seconds)
+        stream = self._opened()
+        stream.write(stream.framing.wrap(data))
+        message = stream.framing.next()
+        return message if message is not None else await self._received(stream, seconds)
 
     async def send(self, data: Any) -> None:
         """Send a message."""
@@ -125,12 +133,19 @@ class AsyncSocketLine:
         """The next message, within so many seconds."""
         stream = self._opened()
         message = stream.framing.next()
-        if message is None:
-            async with asyncio.timeout(seconds):
-                while message is None:
-                    await stream.more()
-                    message = stream.framing.next()
-        return message
+        return message if message is not None else await self._received(stream, seconds)
+
+    async def _received(self, stream: Stream, seconds: float) -> Any:
+        """The next message, once it comes: a timer of the loop is cheaper than a timeout of the task."""
+        timer = asyncio.get_running_loop().call_later(seconds, stream.late)
+        try:
+            message = None
+            while message is None:
+                await stream.more()
+                message = stream.framing.next()
+            return message
+        finally:
+            timer.cancel()
 
     def _opened(self) -> Stream:
         if self._stream is None:

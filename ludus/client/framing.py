@@ -66,6 +66,8 @@ class Lengths:
     def __init__(self, size: int) -> None:
         self._limits = FrameLimits(size=size)
         self._got = bytearray()
+        self._whole: bytes | None = None
+        """A message that came whole and alone, as nearly all do."""
 
     def begin(self) -> bytes:
         """Nothing: a Unix socket needs no handshake."""
@@ -77,10 +79,18 @@ class Lengths:
 
     def feed(self, data: bytes) -> None:
         """Take what was received."""
+        if not self._got and self._whole is None and len(data) > HEADER.size:
+            (size,) = HEADER.unpack_from(data)
+            if size == len(data) - HEADER.size <= self._limits.size:
+                self._whole = data[HEADER.size :]
+                return
         self._got += data
 
     def next(self) -> bytes | None:
         """The next message; None where there is none yet."""
+        if self._whole is not None:
+            whole, self._whole = self._whole, None
+            return whole
         if len(self._got) < HEADER.size:
             return None
         try:

@@ -2,9 +2,11 @@
 
 import weakref
 from threading import RLock
+from time import monotonic
 from typing import Any, TypeVar
 
 from ludus.client.opening import Opening
+from ludus.client.session import WireSession
 from ludus.client.talk import Talk, drive
 from ludus.errors import SnapshotError
 from ludus.remote.link import Link
@@ -44,8 +46,20 @@ class SessionLink:
 
     def ask(self, request: Any, kind: type[ReplyT]) -> ReplyT:
         """The reply to a request; a connection that is lost meanwhile is made anew."""
+        session, line = self.session, self._line
         with self._turn:
-            return drive(self.session.ask(request, kind), self._line)
+            if type(session) is not WireSession:
+                return drive(session.ask(request, kind), line)
+            number, data = session.number(request)
+            seconds = session.terms.timeout
+            try:
+                payload = line.exchange(data, seconds)
+            except OSError as error:
+                return drive(session.wait(number, kind, monotonic() + seconds, error), line)
+            answered = session.accept(payload, number)
+            if answered is None:
+                return drive(session.wait(number, kind, monotonic() + seconds), line)
+            return session.result(answered, kind)
 
     def post(self, request: Any) -> None:
         """Remember a request until its reply is collected: there is one server to ask."""

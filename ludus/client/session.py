@@ -188,26 +188,57 @@ class WireSession:
 
     def ask(self, request: Any, kind: type[ReplyT], timeout: float | None = None) -> Talk[ReplyT]:
         """The reply to a request; the error that the server names; ConnectionLost where it cannot be had in time."""
-        if self.closed or self.lost or self.welcome is None:
-            raise self._absent()
-        dialogue, seconds = self._dialogue, timeout or self.terms.timeout
-        number, data = self._numbered(request)
+        seconds = timeout or self.terms.timeout
+        number, data = self.number(request)
         ends = monotonic() + seconds
         try:
             payload = yield Effect("exchange", (data, seconds))
         except OSError as error:
-            payload = yield from self._again(error, ends)
+            return (yield from self.wait(number, kind, ends, error))
+        answered = self.accept(payload, number)
+        if answered is None:
+            return (yield from self.wait(number, kind, ends))
+        return self.result(answered, kind)
+
+    def wait(self, number: int, kind: type[ReplyT], ends: float, error: OSError | None = None) -> Talk[ReplyT]:
+        """The reply to a request that is sent; over a new connection where one was lost by `error`."""
         while True:
-            answered = self._read(payload)
-            if answered.number == 0:
-                raise self._complaint(answered)
-            taken = dialogue.take(answered)
-            if taken is not None and taken.number == number:
-                break
             try:
-                payload = yield Effect("receive", (_left(ends),))
-            except OSError as error:
-                payload = yield from self._again(error, ends)
+                if error is not None:
+                    payload = yield from self._again(error, ends)
+                else:
+                    payload = yield Effect("receive", (_left(ends),))
+            except OSError as newer:
+                error = newer
+                continue
+            error = None
+            answered = self.accept(payload, number)
+            if answered is not None:
+                return self.result(answered, kind)
+
+    # The three parts of a request that goes well, for who exchanges messages without a talk: every step is one.
+
+    def number(self, request: Any) -> tuple[int, bytes]:
+        """The next number, and the message under it; a request that is too large takes no number."""
+        if self.closed or self.lost or self.welcome is None:
+            raise self._absent()
+        asked = self._dialogue.ask(request, self.terms.deadline)
+        data = write_message(asked)
+        if len(data) > self._size:
+            self._dialogue.withdraw(asked)
+            raise InvalidArgument(f"{self.name}: expected a request of at most {self._size} bytes, got {len(data)}")
+        return asked.number, data if self._compression is None else self._compression.pack(data)
+
+    def accept(self, payload: Any, number: int) -> Answered | None:
+        """The answer to the request of a number in what came; None where it is another's, which is noted."""
+        answered = self._read(payload)
+        if answered.number == 0:
+            raise self._complaint(answered)
+        taken = self._dialogue.take(answered)
+        return taken if taken is not None and taken.number == number else None
+
+    def result(self, answered: Answered, kind: type[ReplyT]) -> ReplyT:
+        """The reply, which is of that kind; else the error that the server names."""
         reply = answered.reply
         if type(reply) is kind:
             return reply
@@ -219,15 +250,6 @@ class WireSession:
         if self.closed or not self.lost:
             return self._closed_error()
         return marked(self._lost_kind(f"{self.lost}; reset() opens another session"), True)
-
-    def _numbered(self, request: Any) -> tuple[int, bytes]:
-        """The next number, and the request under it; one that is too large takes no number."""
-        asked = self._dialogue.ask(request, self.terms.deadline)
-        data = write_message(asked)
-        if len(data) > self._size:
-            self._dialogue.withdraw(asked)
-            raise InvalidArgument(f"{self.name}: expected a request of at most {self._size} bytes, got {len(data)}")
-        return asked.number, data if self._compression is None else self._compression.pack(data)
 
     def _read(self, payload: Any, *, hello: bool = False) -> Answered:
         try:

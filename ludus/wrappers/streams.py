@@ -51,7 +51,7 @@ class LaneStreams:
             stream = self._streams[lane] = derived_stream(np_random(self._seeds[lane])[0], self._name)
         return stream
 
-    def forked(self, lanes: Any) -> "LaneStreams":
+    def forked(self, lanes: Any) -> LaneStreams:
         """Streams that go on from where these lanes are."""
         chosen: list[int] = np.asarray(lanes).tolist()
         twin = LaneStreams(self._name, len(chosen), self.plan)
