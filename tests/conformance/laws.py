@@ -63,6 +63,8 @@ class Law:
             return True
         some = [one for one in self.kinds if one in place.sample and not self.is_absent(place, one)]
         number = list(LAWS).index(self.name)
+        if self.own and number % place.every:
+            return False
         if mode is not None:
             return kind in some[:1] and mode is self.modes[number % len(self.modes)]
         if self.own or len(place.sample) < len(KINDS):

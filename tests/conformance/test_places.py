@@ -31,7 +31,7 @@ def test_a_quick_run_tries_most_laws_in_every_place(place):
         for law in asked
         if any(one.values[0] is place and not any(mark.name == "full" for mark in one.marks) for one in law.cells())
     ]
-    assert len(quick) > 0.6 * len(asked)
+    assert len(quick) >= len(asked) / 2
 
 
 def test_a_full_run_is_several_times_a_quick_one():
