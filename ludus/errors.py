@@ -18,6 +18,7 @@ LudusError
 │   ├── ClosedEnvironment  used after close
 │   ├── RenderError        rendering that was not asked for, or cannot be had
 │   ├── SnapshotError      state that cannot be copied, or does not fit
+│   ├── MissingAttribute   an attribute that an environment elsewhere does not have        (AttributeError)
 │   ├── OutOfTurn          lanes asked again before they answered, or waited for without being asked
 │   └── WorkerFailure      a lane raised in its worker process, or the worker died or hung
 ├── SandboxError           confined code could not be started, or did not keep its channel
@@ -72,6 +73,7 @@ __all__ = [
     "LimitExceeded",
     "LudusError",
     "MalformedId",
+    "MissingAttribute",
     "MissingExtra",
     "NameNotFound",
     "NamespaceNotFound",
@@ -164,6 +166,10 @@ class RenderError(EnvError):
 
 class SnapshotError(EnvError):
     """State that cannot be copied, or a snapshot that does not fit the environment."""
+
+
+class MissingAttribute(EnvError, AttributeError):
+    """An environment elsewhere has no such attribute, as `getattr` and `hasattr` know it."""
 
 
 class SandboxError(LudusError):

@@ -73,8 +73,7 @@ class Access:
         address = self.address
         prefix = address.own_prefix if text else address.prefix
         uri = f"ws{'s' if address.secure else ''}://{address.authority}{prefix}{path}"
-        # Here: the library costs more to load than this whole room, and is not needed for Unix sockets.
-        from ludus.client.websocket import WebSocket
+        from ludus.client.websocket import WebSocket  # its library costs more to load than this whole room
 
         web = partial(WebSocket, uri, self.headers, text=text, size=LARGEST)
         if address.kind != "unix":

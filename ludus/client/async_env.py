@@ -11,6 +11,7 @@ from ludus.client.talk import Talk, drive_async
 from ludus.core import Info, Step
 from ludus.errors import SessionLost, SnapshotError
 from ludus.remote.codec import BatchCodec, EnvCodec, travelling
+from ludus.remote.env import next_seed
 from ludus.seeding import as_seed, lane_seeds
 from ludus.wire import encode_value
 from ludus.wire.messages import (
@@ -65,6 +66,8 @@ class AsyncRemoteEnv:
     def __init__(self, opening: Opening, line: Any, session: Any, codec: EnvCodec) -> None:
         self._opening, self._line, self._session, self._codec = opening, line, session, codec
         self._turn = asyncio.Lock()
+        self._seed: Any = None
+        self._restarts = 0
         self._finalizer = weakref.finalize(self, opening.end)
         self.observation_space, self.action_space = codec.observation_space, codec.action_space
         self.single_observation_space = codec.single_observation_space
@@ -105,21 +108,28 @@ class AsyncRemoteEnv:
             asked = None if seed is None else int(seed) if isinstance(seed, int | np.integer) else seeds
             request, kind, read = BatchResetRequest(travelling(asked, "seed"), given), BatchReply, codec.read_batch
         else:
-            first = None if seed is None else as_seed(seed)
-            request, kind, read = ResetRequest(encode_value(first), given), ResetReply, codec.read_reset
-        told: Info = {} if self._session.alive else await self._reopen()
+            asked = None if seed is None else as_seed(seed)
+            request, kind, read = ResetRequest(encode_value(asked), given), ResetReply, codec.read_reset
+        told: Info = {} if self._session.alive else await self._reopen(request)
         try:
             reply: Any = await self._ask(request, kind)
         except SessionLost:
             if self._session.alive or told:
                 raise
-            told = await self._reopen()
+            told = await self._reopen(request)
             reply = await self._ask(request, kind)
+        if seed is not None:
+            self._seed, self._restarts = asked, 0
         observation, info = read(reply)
         return observation, {**info, **told}
 
-    async def _reopen(self) -> Info:
-        return {"session_reopened": await self._do(self._session.reopen())}
+    async def _reopen(self, request: Any) -> Info:
+        """Open another session; a reset without a seed follows from the last one that was given."""
+        why = await self._do(self._session.reopen())
+        if request.seed is None and type(self._seed) is int:
+            self._restarts += 1
+            request.seed = encode_value(next_seed(self._seed, self._restarts))
+        return {"session_reopened": why}
 
     async def step(self, action: Any) -> Step[Any]:
         """Advance by one action, or by one for each lane."""

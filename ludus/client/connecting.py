@@ -166,8 +166,7 @@ def _open(opening: Opening) -> Talk[tuple[Any, EnvCodec]]:
     except ConnectionLost as error:
         if not isinstance(opening.way, Access) or getattr(error.__cause__, "status", 0) not in OTHER_KIND:
             raise
-        # Here: most programs never meet a server of another kind.
-        from ludus.client.openenv.remote import open_openenv
+        from ludus.client.openenv.remote import open_openenv  # most programs never meet a server of another kind
 
         return (yield from open_openenv(opening))
     try:
@@ -231,8 +230,7 @@ def _reached(url: Any, token: str | None, tls: Any, image: Any, timeout: float) 
     if not isinstance(url, str):
         raise InvalidType(f"url: expected an address, or a function that opens a transport, got {shorten(url)}")
     if url.startswith(IMAGE):
-        # Here: engines of containers are loaded when one is started.
-        from ludus.client.image import start_image
+        from ludus.client.image import start_image  # engines of containers are loaded when one is started
 
         running = start_image(url.removeprefix(IMAGE), image, timeout)
         return running.access(token), url, "", running.close

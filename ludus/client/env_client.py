@@ -134,8 +134,7 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
             return Access(read_address(url), self._token), self._provider.stop_container
         if policy is None:
             policy = ImagePolicy(variables=given.get("env_vars") or {}, port=given.get("port") or 8000)
-        # Here: engines of containers are loaded when one is started.
-        from ludus.client.image import start_image
+        from ludus.client.image import start_image  # engines of containers are loaded when one is started
 
         running = start_image(image, policy, self._terms.timeout)
         return running.access(self._token), running.close
@@ -224,8 +223,7 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
             return self._do(talk, opens=opens, wait=True)
         if self._line is None and opens:
             access = await asyncio.to_thread(self._reached)
-            # Here: asyncio costs as much to load as this whole room.
-            from ludus.client.async_lines import AsyncSocketLine
+            from ludus.client.async_lines import AsyncSocketLine  # asyncio is loaded for it
 
             self._line, self._awaited = AsyncSocketLine(access), True
         try:

@@ -47,8 +47,7 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
 
     def async_line(self) -> Any:
         """A line of asyncio."""
-        # Here: asyncio costs as much to load as this whole room.
-        from ludus.client.async_lines import AsyncSocketLine, AsyncTransportLine
+        from ludus.client.async_lines import AsyncSocketLine, AsyncTransportLine  # asyncio is loaded for them
 
         return AsyncSocketLine(self.way) if isinstance(self.way, Access) else AsyncTransportLine(self.way)
 

@@ -89,6 +89,7 @@ class WireSession:
         """How often a new connection took the place of a lost one."""
         self.lost = ""
         """Why the session is not there any more; `reopen` begins another one."""
+        self._lost_kind: type[SessionLost] = SessionLost
         self._client = token_urlsafe(12)
         """Who we are: the same client may always come back to its session."""
         self._dialogue = ClientDialogue()
@@ -160,7 +161,7 @@ class WireSession:
         """The error that the server tells; where the session is gone, that is remembered."""
         error = read_failure(reply, self.name, THERE)
         if isinstance(error, SessionLost):
-            self.lost = str(error)
+            self.lost, self._lost_kind = str(error), type(error)
         return error
 
     def _begin(self, welcome: WelcomeReply) -> WelcomeReply:
@@ -217,7 +218,7 @@ class WireSession:
     def _absent(self) -> LudusError:
         if self.closed or not self.lost:
             return self._closed_error()
-        return marked(SessionLost(f"{self.lost}; reset() opens another session"), True)
+        return marked(self._lost_kind(f"{self.lost}; reset() opens another session"), True)
 
     def _numbered(self, request: Any) -> tuple[int, bytes]:
         """The next number, and the request under it; one that is too large takes no number."""

@@ -6,6 +6,7 @@ whichever way it is asked for.
 """
 
 from collections.abc import Callable
+from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -20,6 +21,7 @@ from ludus.errors import (
     InvalidAction,
     InvalidArgument,
     InvalidValue,
+    MissingAttribute,
     RenderError,
     ResetNeeded,
     SnapshotError,
@@ -252,10 +254,10 @@ class EnvHost:
         return own | {
             RenderRequest: self._render,
             StateRequest: self._state,
-            GetRequest: self._get,
+            GetRequest: partial(_attributes, self._get),
             HasRequest: self._has,
-            SetRequest: self._set,
-            CallRequest: self._call,
+            SetRequest: partial(_attributes, self._set),
+            CallRequest: partial(_attributes, self._call),
             SnapshotRequest: self._snapshot,
             RestoreRequest: self._restore,
         }
@@ -348,16 +350,15 @@ class EnvHost:
         return value_reply(self.state(private=request.private), "state")
 
     def _get(self, request: GetRequest) -> ValueReply:
-        env: Any = self.env
-        if (
-            self.batched and request.name == "np_random_seed"
-        ):  # lanes that are no environments of their own have one too
-            found = env.np_random_seed
-        else:
-            found = env.get_attr(request.name) if self.batched else env.get_wrapper_attr(request.name)
-        if callable(found):  # it stays here; whoever asked may call it by its name
-            return ValueReply(dict(METHOD))
-        return value_reply(list(found) if self.batched else found, request.name)
+        env, name = self.env, request.name
+        found: Any
+        if not self.batched:
+            found = env.get_wrapper_attr(name)
+            # A method stays here; whoever asked may call it by its name.
+            return ValueReply(dict(METHOD)) if callable(found) else value_reply(found, name)
+        # Lanes that are no environments of their own have seeds, too.
+        found = env.np_random_seed if name == "np_random_seed" else env.get_attr(name)  # type: ignore[attr-defined]
+        return value_reply(list(found), name)
 
     def _has(self, request: HasRequest) -> ValueReply:
         return ValueReply(self.env.has_wrapper_attr(request.name))
@@ -455,3 +456,11 @@ class Exported(NamedTuple):
     """A state that is in the hands of confined processes."""
 
     state: Any
+
+
+def _attributes(answer: Callable[[Any], Any], request: Any) -> Any:
+    """Whoever asks for what is not there is told so, by an error that is no fault of the environment's."""
+    try:
+        return answer(request)
+    except AttributeError as error:
+        raise MissingAttribute(str(error)) from error

@@ -214,6 +214,8 @@ def array_from_plain(data: Any, dtype: np.dtype[Any], shape: tuple[int, ...], wh
         if dtype.kind == "b" and bytes(data).strip(b"\0\1"):  # NumPy would trust them
             raise CodecError(f"{what}: expected bytes of 0 and 1, got others")
         if LITTLE and dtype.byteorder != ">":
+            if not many:
+                return np.ndarray(shape, dtype, bytearray(data))  # one call instead of three
             return np.frombuffer(data, dtype).reshape(shape).copy()
         return np.frombuffer(data, dtype=dtype.newbyteorder("<")).astype(dtype).reshape(shape)
     array = _array_from_lists(data, dtype, what)

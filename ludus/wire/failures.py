@@ -31,10 +31,6 @@ KNOWN: dict[str, type[LudusError]] = {
 """What may be raised here for what was raised there, by name."""
 
 
-class MissingAttribute(EnvError, AttributeError):
-    """An attribute that is not there, as `getattr` and `hasattr` know it."""
-
-
 def is_infrastructure(error: BaseException) -> bool:
     """Whether a process or the server failed, or the environment's own code, and not what the caller asked for.
 
@@ -85,8 +81,7 @@ def read_failure(reply: FailedReply, what: str, where: str, *, confined: bool = 
     if known is ServerBusy:
         error = ServerBusy(message, min(max(reply.retry_after or 1.0, 0.01), LONGEST_WAIT_S))
     elif known is None:
-        other = MissingAttribute if reply.kind == "AttributeError" else EnvError
-        error = other(f"{what}: {clean(reply.kind, 100)}: {message}")
+        error = EnvError(f"{what}: {clean(reply.kind, 100)}: {message}")
     else:
         error = known(message)
     if reply.trace:

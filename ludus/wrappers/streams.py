@@ -4,6 +4,8 @@ They are kept here and not asked for: lanes may be in other processes or on othe
 over is a copy, and where one message for each draw would cost more than the step.
 """
 
+from __future__ import annotations  # else the annotations here would load numpy.random with `import ludus`
+
 from collections.abc import Sequence
 from math import ceil
 from typing import Any

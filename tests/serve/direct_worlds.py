@@ -54,10 +54,10 @@ class Tape(Env[Page, Note]):
 
 
 class Sleepy(Tape):
-    """Sleeps for two seconds at its thousandth step, after that as ever."""
+    """Sleeps for two seconds at its ten thousandth step, after that as ever."""
 
     def step(self, action: Note) -> Step[Page]:
-        if self.count == 999:
+        if self.count == 9_999:
             time.sleep(2.0)
         return super().step(action)
 

@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 import httpx
+import msgspec
 import numpy as np
 import pytest
 
@@ -114,6 +115,11 @@ def both(running: Any, path: Path) -> dict[str, str]:
 # --- nothing is lost, repeated or changed ---
 
 
+def sent(data: Any) -> Any:
+    """What the other side gets."""
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(data))
+
+
 class Played:
     """A session beside an environment of this process; everything is done to both, by chance and by bytes."""
 
@@ -135,21 +141,21 @@ class Played:
     def begin_reset(self) -> bytes:
         seed = self.rng.randrange(1000)
         request: Any = BatchResetRequest(seed, None) if self.lanes else ResetRequest(seed, None)
-        return self.note(self.client.ask(request), ("reset", self.seen.write(self.env.reset(seed=seed)[0])))
+        return self.note(self.client.ask(request), ("reset", sent(self.seen.write(self.env.reset(seed=seed)[0]))))
 
     def begin_step(self, nap: float = 0.0) -> bytes:
         def note() -> Note:
             return Note(self.rng.randrange(100), nap)
 
         action: Any = [note() for _ in range(self.lanes)] if self.lanes else note()
-        written = self.acted.write(action)
+        written = sent(self.acted.write(action))
         for one in action if self.lanes else [action]:
             one.nap = 0.0
         step = self.env.step(action)
         request: Any = BatchStepRequest(written) if self.lanes else StepRequest(written)
         seconds = self.rng.choice([None, None, 20.0, 0.4])
         reward = np.asarray(step.reward).tolist()
-        return self.note(self.client.ask(request, seconds), ("step", self.seen.write(step.observation), reward))
+        return self.note(self.client.ask(request, seconds), ("step", sent(self.seen.write(step.observation)), reward))
 
     def begin_state(self) -> bytes:
         return self.note(self.client.ask(StateRequest()), ("state",))
@@ -305,19 +311,20 @@ def test_a_step_that_blocks_after_thousands_of_quick_ones_holds_up_nobody() -> N
     url, stop = start_apart(Job([f"{WORLDS}:Tape", f"{WORLDS}:Sleepy"], settings, Access(), Listening(port=0)))
     slept: list[float] = []
     times: list[float] = []
+    alone: list[float] = []
 
     async def sleep(env: Any) -> None:
-        for _ in range(1000):
+        for _ in range(10_000):
             begin = time.perf_counter()
             await env.step(Note(1))
             slept.append(time.perf_counter() - begin)
 
-    async def live(env: Any, place: int, over: asyncio.Event) -> None:
+    async def live(env: Any, place: int, over: asyncio.Event, measured: list[float]) -> None:
         await asyncio.sleep(place * 0.002)  # whoever measures has one core, too
         while not over.is_set():
             begin = time.perf_counter()
             await env.step(Note(1))
-            times.append(time.perf_counter() - begin)
+            measured.append(time.perf_counter() - begin)
             await asyncio.sleep(0.1)
 
     async def all_of_them() -> None:
@@ -325,11 +332,12 @@ def test_a_step_that_blocks_after_thousands_of_quick_ones_holds_up_nobody() -> N
         sleeper = await aconnect(url, env="Sleepy")
         for env in (sleeper, *others):
             await env.reset(seed=0)
-        over = asyncio.Event()
-        living = [asyncio.ensure_future(live(env, place, over)) for place, env in enumerate(others)]
-        await sleep(sleeper)
-        over.set()
-        await asyncio.gather(*living)
+        for measured in (alone, times):
+            over = asyncio.Event()
+            living = [asyncio.ensure_future(live(env, place, over, measured)) for place, env in enumerate(others)]
+            await (asyncio.sleep(2.0) if measured is alone else sleep(sleeper))
+            over.set()
+            await asyncio.gather(*living)
         for env in (sleeper, *others):
             await env.close()
 
@@ -340,8 +348,9 @@ def test_a_step_that_blocks_after_thousands_of_quick_ones_holds_up_nobody() -> N
     assert max(slept) > 1.9
     assert sum(one > 1.0 for one in slept) == 1
     assert len(times) > 500
-    assert np.percentile(times, 99) < 0.05
-    assert max(times) < 0.5  # one core of a machine that others use, too
+    # Beside the same clients without a sleeper, since others use this machine, too.
+    assert np.percentile(times, 99) < max(0.05, 3 * np.percentile(alone, 99))
+    assert max(times) < max(0.5, 3 * max(alone))
 
 
 def test_while_a_step_runs_for_ever_others_go_on_and_health_says_so(capfd: pytest.CaptureFixture[str]) -> None:

@@ -98,7 +98,10 @@ async def live(url, seed, gate, halfway):
             observation, reward, terminated, truncated, _ = await env.step(number * 7 % 11 & 1)
             history.append((observation.tobytes(), reward, terminated, truncated))
             if terminated or truncated:
-                history.append((await env.reset())[0].tobytes())
+                observation, info = await env.reset()
+                if "session_reopened" in info:
+                    raise SessionLost(info["session_reopened"])
+                history.append(observation.tobytes())
             await asyncio.sleep(0.02)
     except LudusError as error:
         history = error
@@ -151,7 +154,7 @@ def test_an_environment_whose_process_is_killed_is_cut_and_the_others_go_on():
     with ludus.serve("GridWorld-v0", port=0, block=False, settings=settings) as running:
         envs = [ludus.connect(running.url) for _ in range(4)]
         hosted = [one.hosted.env for one in running.server.sessions._sessions.values()]
-        started = [one._resident.tenant.confined.pid for one in hosted]
+        started = [one._link.tenant.confined.pid for one in hosted]
         for seed, env in enumerate(envs):
             env.reset(seed=seed)
         os.kill(innermost(started[0]), signal.SIGKILL)
