@@ -61,12 +61,15 @@ class Law:
         """Whether a quick run tries it: in a dear place with some kinds, and one that is spoilt with one of these."""
         if place.sample is None:
             return True
-        there = [one for one in self.kinds if not self.is_absent(place, one)]
-        some = [one for one in there if one in place.sample] or there[:1]
+        some = [one for one in self.kinds if one in place.sample and not self.is_absent(place, one)]
         number = list(LAWS).index(self.name)
-        if mode is not None and mode is not self.modes[number % len(self.modes)]:
+        if self.own and number % place.every:
             return False
-        return kind == some[number % len(some)] if self.own or len(place.sample) < len(KINDS) else kind in some
+        if mode is not None:
+            return kind in some[:1] and mode is self.modes[number % len(self.modes)]
+        if self.own or len(place.sample) < len(KINDS):
+            return bool(some) and kind == some[number % len(some)]
+        return kind in some
 
     def exception(self, place: Place, kind: str) -> Absence | Fault | Refusal | None:
         """What a place has to say against it."""

@@ -67,6 +67,8 @@ class Place:
     make_vec: Callable[..., Any] | None
     sample: tuple[str, ...] | None = None
     """The kinds that a quick run tries there; None: all, always."""
+    every: int = 1
+    """Of the laws that spoil an environment, a quick run tries every so many there."""
     exceptions: dict[str, Exceptional | tuple[Exceptional, ...]] = field(default_factory=dict)
     """By the name of the law."""
     singles_absent = Absence("It is an executor of batches: one environment has nothing to be divided.")
@@ -262,18 +264,19 @@ NOTHING_PRIVATE = Absence("In OpenEnv's state nothing is private.")
 NO_TRACEBACK = Absence("OpenEnv's server sends no traceback.")
 NO_CLASSES = Absence("An environment of OpenEnv's knows no errors of ours.")
 
-SAMPLES = {
-    "process": ("struct", "text"),
-    "bubblewrap": tuple(KINDS),
-    "landlock": ("arrays", "pydantic"),
-    "podman": ("dataclass", "tools"),
+SAMPLES: dict[str, tuple[tuple[str, ...], int]] = {
+    "process": (("text",), 2),
+    "bubblewrap": ((*KINDS, "screens"), 1),
+    "landlock": (("arrays",), 2),
+    "podman": (("dataclass",), 3),
 }
-"""Starting a process that imports all of this takes half a second."""
+"""The kinds of a quick run: starting a process that imports all of them takes half a second."""
 
+PYDANTIC = ("pydantic",)
 WAYS = (
-    ("unix", "Unix socket", 1, ("arrays", "dataclass", "tools")),
-    ("websocket", "WebSocket", 1, None),
-    ("websocket", "WebSocket", 2, ("struct", "pydantic", "text")),
+    ("unix", "Unix socket", 1, ("dataclass", "tools")),
+    ("websocket", "WebSocket", 1, (*KINDS, "screens")),
+    ("websocket", "WebSocket", 2, ("struct", "text")),
 )
 """A server with several workers has no Unix socket; `test_places.py` holds it to that."""
 
@@ -286,7 +289,7 @@ PLACES: dict[str, Place] = {
         Place("local", "in process", local, local_batch("serial")),
         Place("workers", "process executor", None, local_batch(Process(workers=2))),
         *(
-            Place(backend, f"isolation: {backend}", isolated(backend), isolated_batch(backend), sample)
+            Place(backend, f"isolation: {backend}", isolated(backend), isolated_batch(backend), *sample)
             for backend, sample in SAMPLES.items()
         ),
         *(
@@ -300,7 +303,9 @@ PLACES: dict[str, Place] = {
             )
             for way, title, workers, sample in WAYS
         ),
-        Place("openenv", "OpenEnv's server", stock_env, stock_batch, only=("pydantic",), same_classes=False),
+        Place(
+            "openenv", "OpenEnv's server", stock_env, stock_batch, ("pydantic",), only=("pydantic",), same_classes=False
+        ),
     )
 }
 
