@@ -52,6 +52,10 @@ class TrackedOptions(dict[str, Any]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __repr__(self) -> str:  # an observation may be made of it
+        self._gone_through()
+        return super().__repr__()
+
     def get(self, key: str, default: Any = None) -> Any:  # type: ignore[override]
         """The value of a key, or the default."""
         self._unread.discard(key)

@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from ludus.core import Env, EnvSpec, Step, Wrapper
+from ludus.core import Env, EnvSpec, Hooked, Step
 from ludus.errors import InvalidAction
 
 __all__ = ["CoerceAction"]
@@ -11,7 +11,7 @@ ObsT = TypeVar("ObsT")
 ActT = TypeVar("ActT")
 
 
-class CoerceAction(Wrapper[ObsT, ActT, ObsT, ActT]):
+class CoerceAction(Hooked[ObsT, ActT, ObsT, ActT]):
     """Makes actions of typed spaces what their author expects: of dictionaries, and of other classes with their fields.
 
     `make` puts it around typed environments. An action of the author's own class is passed on as it is.
@@ -22,6 +22,8 @@ class CoerceAction(Wrapper[ObsT, ActT, ObsT, ActT]):
     >>> env.step({"message": "hi"}).observation
     EchoObservation(echoed_message='hi', message_length=2)
     """
+
+    lane_fields = ()
 
     def __init__(self, env: Env[ObsT, ActT]) -> None:
         super().__init__(env)

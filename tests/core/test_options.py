@@ -27,6 +27,8 @@ READINGS = {
     "copy": lambda options: options.copy(),
     "deepcopy": deepcopy,
     "equal": lambda options: options == {"size": 3},
+    "repr": repr,
+    "text": str,
     "setdefault": lambda options: options.setdefault("size", 1),
 }
 

@@ -42,6 +42,7 @@ ARGUMENTS = {
     "NormalizeObservation": ({}, {}),
     "NormalizeReward": ({}, {}),
     "ObstructView": ({"obstructed_pixels_ratio": 0.5, "obstruction_width": 2}, {"render_mode": "rgb_array"}),
+    "CoerceAction": ({}, {}),
     "OrderEnforcing": ({}, {}),
     "PassiveEnvChecker": ({}, {}),
     "RecordEpisodeStatistics": ({}, {}),

@@ -110,9 +110,9 @@ def test_a_batch_is_recorded_as_a_grid_lane_0_counting(tmp_path):
     ends = 0
     for _ in range(30):
         ends += bool(env.step(np.zeros(3, int)).done[0])
+    assert grid(env.unwrapped.render()).shape == (10, 14, 3)
     env.close()
     assert len(env.videos) in (ends, ends + 1)
-    assert grid(env.unwrapped.render()).shape == (10, 14, 3)
 
 
 def test_an_mp4_can_be_written_and_read_back(tmp_path):
