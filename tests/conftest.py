@@ -17,4 +17,4 @@ settings.load_profile("ludus")
 os.environ.setdefault("LUDUS_CACHE_DIR", str(Path(__file__).resolve().parents[1] / "build" / "cache"))
 
 # Programs for other interpreters, which have what these import.
-collect_ignore_glob = ["client/stock_server.py", "serve/openenv_peers/*"]
+collect_ignore_glob = ["client/stock_server.py", "conformance/stock_strangers.py", "serve/openenv_peers/*"]
