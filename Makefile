@@ -1,7 +1,7 @@
 # `make demo` and `make test` are all the set-up there is; `make help` lists the rest.
 
 PYTHON ?= python3
-JOBS ?= 3
+JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 # The libraries that benchmarks compare with cannot all be installed together, nor with us: an environment for each.

@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
 from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
-from difflib import get_close_matches
 from functools import cached_property, partial
 from keyword import iskeyword
 from typing import Any
 
-from ludus.errors import CodecError, InvalidSpace, InvalidValue, shorten
+from ludus.errors import CodecError, InvalidSpace, InvalidValue, closest, shorten
 from ludus.spaces.annotations import field_type
 from ludus.spaces.compiled import Compiled, Construct, getter
 from ludus.spaces.composite import Composite
@@ -307,7 +306,8 @@ class Record(Composite[Any]):
         return default.make()
 
     def _unknown(self, key: Any, path: str) -> Violation:
-        near = get_close_matches(key, self.fields, 1) if isinstance(key, str) else []
+        best = closest(key, self.fields) if isinstance(key, str) else None
+        near = [] if best is None else [best]
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return Violation(f"{path}.{key}", f"one of the fields {list(self.fields)}", f"{shorten(key)}{hint}")
 
