@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from keyword import iskeyword
 from typing import Any
 
-from ludus.errors import CodecError, InvalidSpace, InvalidValue, closest, shorten
+from ludus.errors import CodecError, InvalidSpace, InvalidValue, did_you_mean, shorten
 from ludus.spaces.annotations import field_type
 from ludus.spaces.compiled import Compiled, Construct, getter
 from ludus.spaces.composite import Composite
@@ -306,9 +306,7 @@ class Record(Composite[Any]):
         return default.make()
 
     def _unknown(self, key: Any, path: str) -> Violation:
-        best = closest(key, self.fields) if isinstance(key, str) else None
-        near = [] if best is None else [best]
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(key, list(self.fields)) if isinstance(key, str) else ""
         return Violation(f"{path}.{key}", f"one of the fields {list(self.fields)}", f"{shorten(key)}{hint}")
 
     def read(self, data: Any, name: str = "value") -> Any:
