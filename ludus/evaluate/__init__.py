@@ -1,0 +1,36 @@
+"""Agents on environments: what their scores say, and how sure one can be of it.
+
+Not here: environments, and the files in which episodes are kept.
+"""
+
+from ludus.evaluate.comparison import PairedTest, improvement_interval, paired_test, probability_of_improvement
+from ludus.evaluate.intervals import Interval, interval, profile_interval
+from ludus.evaluate.scores import Scores, normalize
+from ludus.evaluate.statistics import (
+    STATISTICS,
+    interquartile_mean,
+    mean,
+    median,
+    optimality_gap,
+    performance_profile,
+    summary,
+)
+
+__all__ = [
+    "STATISTICS",
+    "Interval",
+    "PairedTest",
+    "Scores",
+    "improvement_interval",
+    "interquartile_mean",
+    "interval",
+    "mean",
+    "median",
+    "normalize",
+    "optimality_gap",
+    "paired_test",
+    "performance_profile",
+    "probability_of_improvement",
+    "profile_interval",
+    "summary",
+]
