@@ -1,11 +1,15 @@
-"""Agents on environments: what their scores say, and how sure one can be of it.
+"""Agents on environments: how they are played, what their scores say, and how sure one can be of it.
 
 Not here: environments, and the files in which episodes are kept.
 """
 
+from ludus.evaluate.agents import Agent, NopAgent, RandomAgent, ScriptedAgent, as_agent
 from ludus.evaluate.comparison import PairedTest, improvement_interval, paired_test, probability_of_improvement
+from ludus.evaluate.evaluation import EpisodeResult, Evaluation
 from ludus.evaluate.intervals import Interval, interval, profile_interval
+from ludus.evaluate.runner import evaluate
 from ludus.evaluate.scores import Scores, normalize
+from ludus.evaluate.seeds import derived_seed
 from ludus.evaluate.statistics import (
     STATISTICS,
     interquartile_mean,
@@ -17,10 +21,19 @@ from ludus.evaluate.statistics import (
 )
 
 __all__ = [
-    "STATISTICS",
+    "Agent",
+    "EpisodeResult",
+    "Evaluation",
     "Interval",
+    "NopAgent",
     "PairedTest",
+    "RandomAgent",
+    "STATISTICS",
     "Scores",
+    "ScriptedAgent",
+    "as_agent",
+    "derived_seed",
+    "evaluate",
     "improvement_interval",
     "interquartile_mean",
     "interval",
