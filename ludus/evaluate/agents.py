@@ -57,6 +57,12 @@ class RandomAgent(Agent):
     """Actions drawn from the space, legal ones where `info["action_mask"]` says which are.
 
     Each episode has a stream of its own, so that what is drawn does not depend on other lanes.
+
+    >>> agent = RandomAgent().prepare(Discrete(2), Discrete(9), num_envs=2)
+    >>> agent.begin(0, seed=5)
+    >>> agent.begin(1, seed=5)
+    >>> agent.act(0, {}, 0) == agent.act(0, {}, 1)
+    True
     """
 
     def prepare(self, observation_space: Space[Any], action_space: Space[Any], num_envs: int) -> Agent:
@@ -78,7 +84,11 @@ class RandomAgent(Agent):
 
 
 class NopAgent(Agent):
-    """The zero of the action space, always: what doing nothing is worth."""
+    """The zero of the action space, always: what doing nothing is worth.
+
+    >>> int(NopAgent().prepare(Discrete(2), Discrete(9), 1).act(1, {}, 0))
+    0
+    """
 
     def act(self, observation: Any, info: Info, lane: int) -> Any:
         """Zero, or the first that is legal."""
@@ -90,7 +100,13 @@ class NopAgent(Agent):
 
 
 class ScriptedAgent(Agent):
-    """The same actions in every episode, the last one again and again after that."""
+    """The same actions in every episode, the last one again and again after that.
+
+    >>> agent = ScriptedAgent([2, 1])
+    >>> agent.begin(0, seed=0)
+    >>> [agent.act(None, {}, 0) for _ in range(3)]
+    [2, 1, 1]
+    """
 
     def __init__(self, actions: Sequence[Any]) -> None:
         self.actions = list(actions)

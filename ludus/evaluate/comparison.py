@@ -48,7 +48,11 @@ def improvement_interval(
 
 
 class PairedTest(NamedTuple):
-    """What runs on the same seeds say of two agents."""
+    """What runs on the same seeds say of two agents.
+
+    >>> paired_test([1.0, 2.0], [1.0, 1.0]).difference
+    0.5
+    """
 
     difference: float
     """The mean of `x - y`, over all pairs."""

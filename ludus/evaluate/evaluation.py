@@ -14,7 +14,11 @@ __all__ = ["EpisodeResult", "Evaluation"]
 
 
 class EpisodeResult(NamedTuple):
-    """One episode, from its seed to its end."""
+    """One episode, from its seed to its end.
+
+    >>> EpisodeResult(number=0, seed=11, total=1.0, length=4, terminated=True, truncated=False).outcome is None
+    True
+    """
 
     number: int
     seed: int
@@ -28,7 +32,12 @@ class EpisodeResult(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """The episodes of one agent in one environment, in the order of their numbers."""
+    """The episodes of one agent in one environment, in the order of their numbers.
+
+    >>> two = (EpisodeResult(0, 11, 1.0, 4, True, False), EpisodeResult(1, 12, 3.0, 6, True, False))
+    >>> print(Evaluation("GridWorld-v0", 0, two).interval())
+    2 [1, 3]
+    """
 
     name: str
     seed: int
