@@ -61,7 +61,7 @@ class RandomAgent(Agent):
     >>> agent = RandomAgent().prepare(Discrete(2), Discrete(9), num_envs=2)
     >>> agent.begin(0, seed=5)
     >>> agent.begin(1, seed=5)
-    >>> agent.act(0, {}, 0) == agent.act(0, {}, 1)
+    >>> int(agent.act(0, {}, 0)) == int(agent.act(0, {}, 1))
     True
     """
 
