@@ -7,6 +7,7 @@ from ludus.evaluate.agents import Agent, NopAgent, RandomAgent, ScriptedAgent, a
 from ludus.evaluate.comparison import PairedTest, improvement_interval, paired_test, probability_of_improvement
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation
 from ludus.evaluate.intervals import Interval, interval, profile_interval
+from ludus.evaluate.plots import Band, plot_curves, plot_intervals, plot_profiles
 from ludus.evaluate.runner import evaluate
 from ludus.evaluate.scores import Scores, normalize
 from ludus.evaluate.seeds import derived_seed
@@ -21,14 +22,15 @@ from ludus.evaluate.statistics import (
 )
 
 __all__ = [
+    "STATISTICS",
     "Agent",
+    "Band",
     "EpisodeResult",
     "Evaluation",
     "Interval",
     "NopAgent",
     "PairedTest",
     "RandomAgent",
-    "STATISTICS",
     "Scores",
     "ScriptedAgent",
     "as_agent",
@@ -43,6 +45,9 @@ __all__ = [
     "optimality_gap",
     "paired_test",
     "performance_profile",
+    "plot_curves",
+    "plot_intervals",
+    "plot_profiles",
     "probability_of_improvement",
     "profile_interval",
     "summary",
