@@ -18,23 +18,24 @@ Point = tuple[int, ...]
 """Places on the axes."""
 
 
-def sample(sizes: Sequence[int], *, strength: int = 2, seed: int = SEED) -> list[Point]:
-    """Points of a product in which all values of any `strength` axes meet: few of them, and spread over pairs of axes.
+def sample(points: Sequence[Point], *, strength: int = 2, seed: int = SEED) -> set[Point]:
+    """Few points of a product, in which all values of any `strength` axes meet that do in some; spread over pairs of axes.
 
-    >>> len(sample([22, 3, 3], strength=1)), len(sample([22, 3, 3], strength=2)), len(list(product(*map(range, [22, 3, 3]))))
+    >>> points = list(product(range(22), range(3), range(3)))
+    >>> len(sample(points, strength=1)), len(sample(points, strength=2)), len(points)
     (22, 66, 198)
     """
-    points = list(product(*map(range, sizes)))
-    random.Random(seed).shuffle(points)
-    missing = {met for point in points for met in _met(point, strength)}
-    spread = {met for point in points for met in _met(point, 2)}
-    found: list[Point] = []
+    shuffled = {point: (_met(point, strength), _met(point, 2)) for point in points}
+    shuffled = dict(random.Random(seed).sample(list(shuffled.items()), len(shuffled)))
+    missing = {one for met, _ in shuffled.values() for one in met}
+    spread = {one for _, met in shuffled.values() for one in met}
+    found: set[Point] = set()
     while missing:
-        best = max(points, key=lambda point: (len(missing & _met(point, strength)), len(spread & _met(point, 2))))
-        missing -= _met(best, strength)
-        spread -= _met(best, 2)
-        found.append(best)
-    return sorted(found)
+        best = max(shuffled, key=lambda point: (len(missing & shuffled[point][0]), len(spread & shuffled[point][1])))
+        missing -= shuffled[best][0]
+        spread -= shuffled.pop(best)[1]
+        found.add(best)
+    return found
 
 
 def _met(point: Point, strength: int) -> set[tuple[tuple[int, int], ...]]:
@@ -47,13 +48,23 @@ def covering(
     *axes: Sequence[Any],
     strength: int = 2,
     always: Callable[..., bool] = lambda *_: False,
+    marks: Callable[..., list[pytest.MarkDecorator]] = lambda *_: [],
     ids: Callable[[Any], str] = str,
+    indirect: Sequence[str] = (),
 ) -> pytest.MarkDecorator:
-    """A test over a product of axes: a covering sample of it and what is `always` tried in every run, the rest in full ones."""
-    chosen = set(sample([len(axis) for axis in axes], strength=strength, seed=SEED))
-    cells: list[Any] = []
-    for point in product(*(range(len(axis)) for axis in axes)):
-        values = [axis[place] for axis, place in zip(axes, point, strict=True)]
-        marks = [] if point in chosen or always(*values) else [pytest.mark.full]
-        cells.append(pytest.param(*values, marks=marks, id="-".join(map(ids, values))))
-    return pytest.mark.parametrize([name.strip() for name in names.split(",")], cells)
+    """A test over a product of axes: what is `always` tried and a covering sample of the rest in each run, all in full ones."""
+    every = {
+        point: tuple(axis[place] for axis, place in zip(axes, point, strict=True))
+        for point in product(*(range(len(axis)) for axis in axes))
+    }
+    kept = {point for point, values in every.items() if always(*values)}
+    kept |= sample([point for point in every if point not in kept], strength=strength, seed=SEED)
+    cells = [
+        pytest.param(
+            *values,
+            marks=[*marks(*values), *([] if point in kept else [pytest.mark.full])],
+            id="-".join(map(ids, values)),
+        )
+        for point, values in every.items()
+    ]
+    return pytest.mark.parametrize([name.strip() for name in names.split(",")], cells, indirect=list(indirect))
