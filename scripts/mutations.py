@@ -229,7 +229,10 @@ def main() -> None:
         verdict = tried(mutation, given.root.resolve(), ["-n", str(given.jobs), "--dist", "loadgroup"])
         missed += not verdict.caught
         word = "caught" if verdict.caught else "MISSED"
-        print(f"{word} {mutation.room:<10} {verdict.seconds:4.0f} s  {mutation.mistake}\n       {verdict.said}", flush=True)
+        print(
+            f"{word} {mutation.room:<10} {verdict.seconds:4.0f} s  {mutation.mistake}\n       {verdict.said}",
+            flush=True,
+        )
     if missed:
         sys.exit(f"mutations: {missed} missed")
 
