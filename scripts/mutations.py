@@ -1,7 +1,8 @@
 """Mutations: does the suite notice when the library is wrong? `make mutations`, a part of `make test-full`.
 
-Each mutation is one line of one room, changed as a mistake would change it, in a copy of the repository. The tests of that room
-have to fail there. One that they miss is a hole in the suite; one whose line is not found any more has to be chosen anew.
+Each mutation is one line of one room, changed as a mistake would change it, in a copy of the repository. The tests of
+that room have to fail there. One that they miss is a hole in the suite; one whose line is not found any more has to be
+chosen anew.
 """
 
 import argparse
@@ -229,10 +230,8 @@ def main() -> None:
         verdict = tried(mutation, given.root.resolve(), ["-n", str(given.jobs), "--dist", "loadgroup"])
         missed += not verdict.caught
         word = "caught" if verdict.caught else "MISSED"
-        print(
-            f"{word} {mutation.room:<10} {verdict.seconds:4.0f} s  {mutation.mistake}\n       {verdict.said}",
-            flush=True,
-        )
+        print(f"{word} {mutation.room:<10} {verdict.seconds:4.0f} s  {mutation.mistake}")
+        print(f"       {verdict.said}", flush=True)
     if missed:
         sys.exit(f"mutations: {missed} missed")
 

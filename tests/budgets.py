@@ -1,8 +1,8 @@
 """What the tests of each room take, beside what they should: printed at the end of a run, and never a reason to fail.
 
-A room's time is the sum over its tests and doctests, on whichever worker each ran: workers that wait at the same time add up
-to more than the clock on the wall shows. Runs that belong together (`make test` has two) leave their figures in the
-folder that LUDUS_TIMES names, and each shows the sum of those before it and of its own.
+A room's time is the sum over its tests and doctests, on whichever worker each ran: workers that wait at the same time
+add up to more than the clock on the wall shows. Runs that belong together (`make test` has two) leave their figures in
+the folder that LUDUS_TIMES names, and each shows the sum of those before it and of its own.
 """
 
 import json
@@ -83,7 +83,8 @@ def table(times: Times, now: float) -> Iterator[str]:
         yield f"{room:<12} {times.items[room]:>6} {taken:>8.1f} {said}"
     clock = now - times.began
     tests, seconds = sum(times.items.values()), sum(times.seconds.values())
-    yield f"{'all':<12} {tests:>6} {seconds:>8.1f}, by the clock {clock:.0f} of {TOTAL_S} {'over' if clock > TOTAL_S else ''}".rstrip()
+    over = " over" if clock > TOTAL_S else ""
+    yield f"{'all':<12} {tests:>6} {seconds:>8.1f}, by the clock {clock:.0f} of {TOTAL_S}{over}"
 
 
 class Budgets:

@@ -1,4 +1,4 @@
-"""Shared by all tests: the same examples and samples on every machine and run, and a report that speaks early and of time."""
+"""Shared by all tests: the same examples and samples on every machine and run, and a report of failures and times."""
 
 import os
 from pathlib import Path

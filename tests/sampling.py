@@ -1,6 +1,6 @@
-"""Covering samples: a law over a large product is tried in every value of each axis by every run, and everywhere by a full one.
+"""Covering samples: each run tries a law over a large product with every value of each axis, a full one everywhere.
 
-Which combinations a run takes follows from one seed, which the head of each run prints: whoever has it has the same sample.
+Which combinations a run takes follows from one seed, which the head of each run prints: the same seed, the same sample.
 """
 
 import os
@@ -19,7 +19,7 @@ Point = tuple[int, ...]
 
 
 def sample(points: Sequence[Point], *, strength: int = 2, seed: int = SEED) -> set[Point]:
-    """Few points of a product, in which all values of any `strength` axes meet that do in some; spread over pairs of axes.
+    """Few points of a product, in which all values of any `strength` axes meet; spread over pairs of axes.
 
     >>> points = list(product(range(22), range(3), range(3)))
     >>> len(sample(points, strength=1)), len(sample(points, strength=2)), len(points)
@@ -52,7 +52,7 @@ def covering(
     ids: Callable[[Any], str] = str,
     indirect: Sequence[str] = (),
 ) -> pytest.MarkDecorator:
-    """A test over a product of axes: what is `always` tried and a covering sample of the rest in each run, all in full ones."""
+    """A test over a product of axes: each run tries what it `always` has to and a covering sample of the rest."""
     every = {
         point: tuple(axis[place] for axis, place in zip(axes, point, strict=True))
         for point in product(*(range(len(axis)) for axis in axes))

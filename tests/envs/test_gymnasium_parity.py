@@ -1,4 +1,4 @@
-"""Bit for bit what Gymnasium 1.4 gives: 100 seeds × 1,000 steps for every id in a full run, and every argument and option."""
+"""Bit for bit what Gymnasium 1.4 gives: 100 seeds × 1,000 steps of every id (a full run), every argument and option."""
 
 import math
 import random

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-
 from ludus.interop.as_gymnasium import names
 from ludus.interop.as_gymnasium.finder import Finder, virtual_module
 
