@@ -1,9 +1,19 @@
 # `make demo` and `make test` are all the set-up there is; `make help` lists the rest.
 
 PYTHON ?= python3
-JOBS ?= 2
+# Workers of pytest. Most tests wait for processes that they start: twice as many workers as a small machine has cores. What
+# only computes gets as many as there are.
+JOBS ?= 4
+CORES := $(shell nproc 2>/dev/null || echo 2)
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest --dist loadgroup --durations 25 --durations-min 1
+# Rooms that start nothing: within a minute they say whether the ground is sound.
+QUICK := core spaces wire tools wrappers registry kernels rendering
+QUICK_TESTS := $(QUICK:%=tests/%) tests/house/test_code.py tests/house/test_rooms.py tests/house/test_docstrings.py
+# Runs of pytest that belong together add up their times here: see tests/budgets.py.
+TIMES := build/times
+
 # The libraries that benchmarks compare with cannot all be installed together, nor with us: an environment for each.
 PEERS := gymnasium envpool gymnax
 PEER_PYTHONS := $(PEERS:%=build/peers/%/bin/python)
@@ -17,19 +27,24 @@ export NO_MKDOCS_2_WARNING := 1
 .DELETE_ON_ERROR:
 # One check at a time, in the order written: the first failure is the last thing printed.
 .NOTPARALLEL:
-.PHONY: help demo test lock lock-check lint types imports system peers unit test-full docs dist lowest bench format clean distclean
+.PHONY: help demo test start lock lock-check lint types imports system peers quick unit affected cover test-full mutations docs dist \
+	lowest bench format clean distclean
 
 help:
 	@echo "make demo       install Ludus here and run its demo"
-	@echo "make test       install what the tests need and run every check below"
+	@echo "make test       install what the tests need and run every check below, in this order; at most ten minutes"
 	@echo "  make lock-check  requirements/dev.lock: complete, hashed, and what is installed"
 	@echo "  make lint     ruff: rules and format"
 	@echo "  make types    pyright, strict"
 	@echo "  make imports  import-linter: the layers"
-	@echo "  make unit     pytest: tests, doctests, coverage"
+	@echo "  make quick    pytest: the rooms that start nothing; within a minute, for the inner loop"
 	@echo "  make docs     the site, into build/site"
 	@echo "  make dist     wheel and sdist, into dist/, each tried outside the repository"
-	@echo "make test-full  every place, kind and law of tests/conformance: docs/places.md; not part of make test"
+	@echo "  make unit     pytest: all other rooms and the doctests; then a table of what each room took"
+	@echo "make affected   pytest: what imports a file that differs from main (SINCE=commit: from that)"
+	@echo "make cover      pytest with coverage: at least 95 %, and the figure of each room; not part of make test"
+	@echo "make test-full  whole products, long soaks, coverage and mutations; hours, before a release"
+	@echo "make mutations  whether the suite notices mistakes: scripts/mutations.py"
 	@echo "make lowest     install the lowest versions that pyproject.toml allows, and try them; not part of make test"
 	@echo "make bench      measure beside other libraries, write docs/benchmarks.md; then every script in benchmarks/"
 	@echo "make format     let ruff fix and format what it can"
@@ -39,8 +54,12 @@ help:
 demo: $(VENV)/.installed
 	@$(BIN)/ludus demo
 
-test: lock-check lint types imports unit docs dist
+# What fails soonest comes first, and the longest last.
+test: start lock-check lint types imports quick docs dist unit
 	@echo "make test: all checks passed"
+
+start: $(VENV)/.dev system peers
+	@rm -rf $(TIMES) && $(BIN)/python tests/budgets.py $(TIMES)
 
 lock-check: $(VENV)/.dev
 	$(BIN)/python scripts/lock.py requirements/dev.lock
@@ -63,12 +82,32 @@ system:
 peers:
 	@sh scripts/peers.sh "$(PYTHON)"
 
-unit: $(VENV)/.dev system peers
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --doctest-modules tests ludus --cov
+quick: $(VENV)/.dev
+	LUDUS_TIMES=$(TIMES) $(PYTEST) -n $(CORES) $(QUICK_TESTS)
 
-# The whole product of places, kinds and laws, of which `make unit` tries a sample.
-test-full: $(VENV)/.dev system peers
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "full or not full" tests/conformance
+unit: $(VENV)/.dev system peers
+	LUDUS_TIMES=$(TIMES) $(PYTEST) -n $(JOBS) --doctest-modules tests ludus $(QUICK_TESTS:%=--ignore %)
+
+SINCE ?= main
+affected: $(VENV)/.dev
+	@set -e; tests=$$($(BIN)/python scripts/affected.py $(SINCE)); \
+	if [ -z "$$tests" ]; then echo "nothing that tests look at has changed since $(SINCE)"; \
+	else $(PYTEST) -n $(JOBS) --doctest-modules $$tests; fi
+
+# Measuring takes a quarter more, and every process that tests start writes a file: by itself, and before a release.
+cover: $(VENV)/.dev system peers
+	$(PYTEST) -n $(JOBS) --doctest-modules tests ludus --cov --cov-report json:build/coverage.json --cov-report term
+	$(BIN)/python scripts/room_coverage.py build/coverage.json
+
+# The whole products, of which `make test` tries a sample, measured; then whether mistakes are noticed.
+test-full: start lock-check lint types imports docs dist
+	LUDUS_TIMES=$(TIMES) $(PYTEST) -n $(JOBS) --doctest-modules -m "full or not full" tests ludus \
+		--cov --cov-report json:build/coverage.json --cov-report term
+	$(BIN)/python scripts/room_coverage.py build/coverage.json
+	$(MAKE) mutations
+
+mutations: $(VENV)/.dev system peers
+	$(BIN)/python scripts/mutations.py
 
 docs: $(VENV)/.dev
 	$(BIN)/mkdocs build --strict --site-dir build/site

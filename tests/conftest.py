@@ -1,10 +1,15 @@
-"""Shared by all tests: one hypothesis profile, the same examples on every machine and run."""
+"""Shared by all tests: the same examples and samples on every machine and run, and a report of failures and times."""
 
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
+
+from tests.budgets import Budgets
+from tests.failures import Failures
+from tests.sampling import HEADER
 
 # Derandomized, so a red build is red again on the next run; no deadline, because shared machines stall.
 settings.register_profile(
@@ -23,3 +28,15 @@ os.environ.setdefault("LUDUS_CACHE_DIR", str(Path(__file__).resolve().parents[1]
 
 # Programs for other interpreters, which have what these import.
 collect_ignore_glob = ["client/stock_server.py", "conformance/stock_strangers.py", "serve/openenv_peers/*"]
+
+
+def pytest_report_header() -> str:
+    """Which sample of each product this run takes."""
+    return HEADER
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Whoever prints reports, which workers do not, prints failures at once and times at the end."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Budgets(), "ludus-budgets")
+        config.pluginmanager.register(Failures(config), "ludus-failures")

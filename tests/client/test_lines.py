@@ -234,7 +234,7 @@ def test_what_is_no_server_of_ours_is_said_to_be_none():
             thread = threading.Thread(target=answer, args=(text,))
             thread.start()
             with pytest.raises(ConnectionLost, match="expected a server that answers"):
-                connect(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=10)
+                connect(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=1)
             thread.join()
 
 

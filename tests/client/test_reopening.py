@@ -96,7 +96,7 @@ def test_a_reset_waits_for_the_server_to_come_back_for_as_long_as_it_may():
         done = threading.Event()
         thread = threading.Thread(target=start)
         thread.start()
-        threading.Timer(8.0, later.set).start()  # longer than the few tries of a client that gives up early
+        threading.Timer(3.0, later.set).start()  # longer than the few tries of a client that gives up early
         assert "session_reopened" in env.reset(seed=3)[1]
         env.close()
         done.set()

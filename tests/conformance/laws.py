@@ -58,7 +58,7 @@ class Law:
         return pytest.param(*values, marks=marks, id="-".join([place.name, kind, *([mode.value] if mode else [])]))
 
     def _sampled(self, place: Place, kind: str, mode: AutoresetMode | None) -> bool:
-        """Whether a quick run tries it: in a dear place with some kinds, and one that is spoilt with one of these."""
+        """Whether a quick run tries it: in a dear place with two kinds, which the laws take in turns, or with one."""
         if place.sample is None:
             return True
         some = [one for one in self.kinds if one in place.sample and not self.is_absent(place, one)]
@@ -67,9 +67,8 @@ class Law:
             return False
         if mode is not None:
             return kind in some[:1] and mode is self.modes[number % len(self.modes)]
-        if self.own or len(place.sample) < len(KINDS):
-            return bool(some) and kind == some[number % len(some)]
-        return kind in some
+        turns = (number,) if self.own or len(place.sample) < len(KINDS) else (number, number + len(some) // 2)
+        return kind in {some[turn % len(some)] for turn in turns if some}
 
     def exception(self, place: Place, kind: str) -> Absence | Fault | Refusal | None:
         """What a place has to say against it."""

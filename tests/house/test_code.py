@@ -2,20 +2,31 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.house.offenders import none_of
+
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(ROOT.joinpath("ludus").rglob("*.py"))
+MOST_LINES_OF_A_FILE = 500
+MOST_LINES_OF_A_FUNCTION = 50
 
-every_file = pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(ROOT)) for path in FILES])
+
+@cache
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf8").splitlines()
+
+
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse("\n".join(lines(path)))))
 
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
+    return (node for node in nodes(path) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def imported_names(node: ast.AST) -> list[str]:
@@ -26,47 +37,99 @@ def imported_names(node: ast.AST) -> list[str]:
     return []
 
 
-@every_file
-def test_a_file_has_at_most_500_lines(path):
-    assert len(path.read_text(encoding="utf8").splitlines()) <= 500
+def at(path: Path, line: int, what: object = "") -> str:
+    """An offender, as editors and terminals open it."""
+    name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name
+    return f"{name}:{line} {what}".rstrip()
 
 
-@every_file
-def test_a_function_has_at_most_50_lines(path):
-    long = {f.name: f.end_lineno - f.lineno + 1 for f in functions(path) if f.end_lineno - f.lineno + 1 > 50}
-    assert long == {}
+def long_files(path: Path) -> Iterator[str]:
+    if len(lines(path)) > MOST_LINES_OF_A_FILE:
+        yield at(path, 1, f"has {len(lines(path))} lines")
 
 
-@every_file
-def test_no_assert_guards_anything(path):
-    tree = ast.parse(path.read_text(encoding="utf8"))
-    assert [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)] == []
+def long_functions(path: Path) -> Iterator[str]:
+    for function in functions(path):
+        if (length := function.end_lineno - function.lineno + 1) > MOST_LINES_OF_A_FUNCTION:
+            yield at(path, function.lineno, f"{function.name} has {length} lines")
 
 
-@every_file
-def test_an_import_inside_a_function_says_why_it_is_there(path):
-    lines = path.read_text(encoding="utf8").splitlines()
-    unexplained = [
-        f"{function.name}, line {node.lineno}: {name}"
-        for function in functions(path)
-        for node in ast.walk(function)
-        for name in imported_names(node)
-        if name.partition(".")[0] == "ludus" and "#" not in lines[node.lineno - 1] + lines[node.end_lineno - 1]
-    ]
-    assert unexplained == []
+def asserts(path: Path) -> Iterator[str]:
+    return (at(path, node.lineno) for node in nodes(path) if isinstance(node, ast.Assert))
 
 
-@every_file
-def test_a_file_is_named_for_what_it_holds(path):
-    assert path.stem not in {"utils", "util", "helpers", "common", "misc"}
+def unexplained_imports(path: Path) -> Iterator[str]:
+    for function in functions(path):
+        for node in ast.walk(function):
+            for name in imported_names(node):
+                said = "#" in lines(path)[node.lineno - 1] + lines(path)[node.end_lineno - 1]
+                if name.partition(".")[0] == "ludus" and not said:
+                    yield at(path, node.lineno, f"{function.name} imports {name}")
 
 
-@every_file
-def test_a_door_only_imports_and_lists(path):
+def nameless_files(path: Path) -> Iterator[str]:
+    if path.stem in {"utils", "util", "helpers", "common", "misc"}:
+        yield at(path, 1)
+
+
+def working_doors(path: Path) -> Iterator[str]:
     if path.name != "__init__.py":
         return
     allowed = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.If, ast.Expr)
-    body = ast.parse(path.read_text(encoding="utf8")).body
-    work = [node for node in body if not isinstance(node, allowed)]
-    work += [node for node in body if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)]
-    assert [f"line {node.lineno}" for node in work] == []
+    for node in ast.parse("\n".join(lines(path))).body:
+        text_only = not isinstance(node, ast.Expr) or isinstance(node.value, ast.Constant)
+        if not (isinstance(node, allowed) and text_only):
+            yield at(path, node.lineno)
+
+
+def everywhere(check) -> Iterator[str]:
+    return (offender for path in FILES for offender in check(path))
+
+
+def test_a_file_has_at_most_500_lines():
+    none_of(everywhere(long_files), "a file has at most 500 lines")
+
+
+def test_a_function_has_at_most_50_lines():
+    none_of(everywhere(long_functions), "a function has at most 50 lines")
+
+
+def test_no_assert_guards_anything():
+    none_of(everywhere(asserts), "an error is raised, not asserted: `python -O` leaves asserts out")
+
+
+def test_an_import_inside_a_function_says_why_it_is_there():
+    none_of(everywhere(unexplained_imports), "an import inside a function has a comment that says why")
+
+
+def test_a_file_is_named_for_what_it_holds():
+    none_of(everywhere(nameless_files), "a file is named for what it holds")
+
+
+def test_a_door_only_imports_and_lists():
+    none_of(everywhere(working_doors), "a package's __init__.py imports and lists, and does nothing")
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "text"),
+    [
+        (long_files, "odd.py", "\n" * 501),
+        (long_functions, "odd.py", "async def f():\n" + "    1\n" * 50),
+        (asserts, "odd.py", "class A:\n    assert 1"),
+        (unexplained_imports, "odd.py", "def f():\n    import ludus.core"),
+        (unexplained_imports, "odd.py", "def f():\n    from . import core"),
+        (nameless_files, "helpers.py", ""),
+        (working_doors, "__init__.py", "print()"),
+        (working_doors, "__init__.py", "class A: ..."),
+    ],
+)
+def test_an_offender_is_found_and_others_are_not(check, name, text, tmp_path):
+    odd, good = tmp_path / name, tmp_path / "good.py"
+    odd.write_text(text)
+    good.write_text('"""Good."""\n\n\ndef f():\n    from ludus import core  # only when it is needed\n')
+    assert [len(list(check(path))) for path in (odd, good)] == [1, 0]
+
+
+def test_offenders_are_listed_to_the_last():
+    with pytest.raises(pytest.fail.Exception, match=r"none is odd; 40 of them do not:\n  odd0\n(.*\n)*  odd39$"):
+        none_of((f"odd{number}" for number in range(40)), "none is odd")

@@ -5,6 +5,7 @@ import importlib.util
 import re
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -33,6 +34,7 @@ def imported(path):
             yield from (one.value for one in node.args[:1] if isinstance(getattr(one, "value", None), str))
 
 
+@cache
 def third_parties(folder):
     """Distribution by distribution, the files that import from it."""
     found = {}

@@ -5,7 +5,7 @@ import importlib
 import inspect
 from pathlib import Path
 
-import pytest
+from tests.house.offenders import none_of
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ["ludus", *sorted(f"ludus.{door.parent.name}" for door in ROOT.glob("ludus/*/__init__.py"))]
@@ -30,24 +30,53 @@ def test_every_room_lists_what_it_offers():
     assert [room for room in ROOMS if not hasattr(importlib.import_module(room), "__all__")] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_public_name_has_a_docstring(name):
-    assert NAMES[name].__doc__
+def test_a_public_name_has_a_docstring():
+    none_of((name for name, thing in NAMES.items() if not thing.__doc__), "a public name has a docstring")
 
 
-@pytest.mark.parametrize("name", EXEMPLARY)
-def test_a_public_class_has_a_runnable_example(name):
+def test_a_public_class_has_a_runnable_example():
+    none_of((name for name in EXEMPLARY if not examples(CLASSES[name])), "a public class has a `>>>` example")
+
+
+def test_a_public_method_has_a_docstring_of_its_own_or_of_its_base():
+    found = (f"{name}.{label}" for name, thing in CLASSES.items() for label in undescribed_methods(thing))
+    none_of(found, "a public method has a docstring of its own or of its base")
+
+
+def examples(thing: type) -> list[doctest.Example]:
     # Its own docstring: an example inherited from the base class shows the base class.
-    docstring = vars(CLASSES[name]).get("__doc__") or ""
-    assert doctest.DocTestParser().get_examples(docstring), f"{name} has no `>>>` example"
+    return doctest.DocTestParser().get_examples(vars(thing).get("__doc__") or "")
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_a_public_method_has_a_docstring_of_its_own_or_of_its_base(name):
-    own = [member for member in vars(CLASSES[name]).items() if not member[0].startswith("_")]
-    methods = {label: getattr(CLASSES[name], label) for label, member in own if is_method(member)}
-    assert [label for label, method in methods.items() if not inspect.getdoc(method)] == []
+def undescribed_methods(thing: type) -> list[str]:
+    own = [label for label, member in vars(thing).items() if not label.startswith("_") and is_method(member)]
+    return [label for label in own if not inspect.getdoc(getattr(thing, label))]
 
 
 def is_method(member: object) -> bool:
     return inspect.isfunction(member) or isinstance(member, property | classmethod | staticmethod)
+
+
+class Described:
+    """It has an example.
+
+    >>> 1 + 1
+    2
+    """
+
+    def method(self):
+        """Do what its docstring says."""
+
+
+class Undescribed(Described):
+    def method(self): ...
+
+    def another(self): ...
+
+    @property
+    def value(self): ...
+
+
+def test_what_has_no_docstring_and_no_example_is_found():
+    assert [bool(examples(Described)), bool(examples(Undescribed))] == [True, False]
+    assert [undescribed_methods(Described), undescribed_methods(Undescribed)] == [[], ["another", "value"]]

@@ -26,15 +26,18 @@ def picture(text, **options):
     return canvas
 
 
-@pytest.mark.parametrize("bold", [False, True])
-@pytest.mark.parametrize("character", PRINTABLE + list("♠♥♦♣←↑→↓θπ"))
-def test_every_character_has_a_glyph_of_its_own(character, bold):
-    assert GLYPHS[character] != MISSING
+def has_a_glyph(character, bold):
     found = glyph(character, bold)
-    assert found.contours
+    if GLYPHS[character] == MISSING or not found.contours:
+        return False
     low = min(contour[:, 0].min() for contour in found.contours)
     high = max(contour[:, 0].max() for contour in found.contours)
-    assert 0.0 < low < high < found.advance
+    return 0.0 < low < high < found.advance
+
+
+@pytest.mark.parametrize("bold", [False, True])
+def test_every_character_has_a_glyph_of_its_own(bold):
+    assert [one for one in [*PRINTABLE, *"♠♥♦♣←↑→↓θπ"] if not has_a_glyph(one, bold)] == []
 
 
 def test_all_glyphs_look_different():

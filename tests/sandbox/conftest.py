@@ -53,7 +53,11 @@ def container_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Conta
     daemon.stop()
 
 
-@pytest.fixture(scope="session", params=["podman", "docker", "gvisor"])
+# What needs the daemon shares a worker, so that one daemon is started.
+of_docker = pytest.param("docker", marks=pytest.mark.xdist_group("docker"))
+
+
+@pytest.fixture(scope="session", params=["podman", of_docker, "gvisor"])
 def container_backend(request: pytest.FixtureRequest) -> str:
     """Each engine by name; one that does not start here fails the test."""
     if request.param == "docker":

@@ -7,9 +7,9 @@ import pytest
 
 from ludus.sandbox import Guarantees, Policy, Sandbox, backend
 from ludus.testing.sandbox import Attack, Deeds, Outcome, attacks, run_attack, run_probes
+from tests.sampling import covering
 
-# One after another: what gets through without a wall reaches the victims of others, too.
-pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("hostile")]
+pytestmark = pytest.mark.no_cover
 
 INSTALL = {
     "bubblewrap": "apt-get install bubblewrap util-linux",
@@ -22,9 +22,33 @@ BY_KIND = {
     kind: [attack for attack in attacks() if attack.kind == kind]
     for kind in ("probe", "alone", "command", "terminal", "step", "moment")
 }
-SINGLE = [*BY_KIND["alone"], *BY_KIND["command"], *BY_KIND["terminal"], *BY_KIND["moment"]]
+SINGLE = [*BY_KIND["alone"], *BY_KIND["command"], *BY_KIND["terminal"]]
 
-every_wall = pytest.mark.parametrize("wall", [*INSTALL, "gvisor"], indirect=True)
+WALLS = [*INSTALL, "gvisor"]
+CHANNEL = "bubblewrap"
+"""The wall behind which every deed of the channel is tried by every run."""
+OF_THE_WALL = ("stop", "kill", "orphan", "half-close", "memory", "processes", "outputs", "signals", "threads")
+"""Deeds that a wall itself has to end or to bear: behind every one of them, by every run."""
+
+
+def behind(wall: str) -> pytest.MarkDecorator:
+    """Whatever is behind one wall shares a worker, and there what is started once: a daemon, probes, environments."""
+    return pytest.mark.xdist_group("docker" if wall == "docker" else f"hostile {wall}")
+
+
+every_wall = pytest.mark.parametrize("wall", [pytest.param(one, marks=behind(one)) for one in WALLS], indirect=True)
+
+
+def of_the_channel(attacks: list[Attack]) -> pytest.MarkDecorator:
+    """What speaks with the environment is the same behind every wall: a run takes each deed behind two of them."""
+    return covering(
+        *("attack, wall", attacks, WALLS),
+        strength=1,
+        always=lambda attack, wall: wall == CHANNEL or attack.program in OF_THE_WALL,
+        marks=lambda _, wall: [behind(wall)],
+        ids=lambda one: getattr(one, "name", one),
+        indirect=["wall"],
+    )
 
 
 def each(attacks: list[Attack]) -> pytest.MarkDecorator:
@@ -80,9 +104,13 @@ def test_an_attack_comes_to_nothing(attack: Attack, wall: Sandbox) -> None:
     as_known(attack, run_attack(attack, wall), wall.backend.name)
 
 
-@every_wall
-@each(BY_KIND["step"])
-def test_a_hostile_step_does_no_harm(attack: Attack, deeds: Deeds) -> None:
+@of_the_channel(BY_KIND["moment"])
+def test_a_hostile_moment_comes_to_nothing(attack: Attack, wall: Sandbox) -> None:
+    held(run_attack(attack, wall))
+
+
+@of_the_channel(BY_KIND["step"])
+def test_a_hostile_step_does_no_harm(attack: Attack, wall: Sandbox, deeds: Deeds) -> None:
     held(deeds.run(attack))
 
 

@@ -9,8 +9,8 @@ import pytest
 from ludus.testing.sandbox import Account, Attack, Outcome, attacks, run_attack, run_probes, without_wall
 from ludus.testing.sandbox.isolated import isolated
 
-# One after another: what gets through without a wall reaches the victims of others, too.
-pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("hostile")]
+# What gets through without a wall is in namespaces of its own, of this process: others are not reached.
+pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("hostile bare")]
 
 PROGRAMS = [attack for attack in attacks() if attack.kind not in ("step", "moment")]
 """What runs inside as a program; the others are environments."""

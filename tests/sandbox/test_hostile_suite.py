@@ -16,8 +16,7 @@ from ludus.testing.sandbox.playing import Watch, play_step
 from ludus.testing.sandbox.scene import Scene
 from ludus.testing.sandbox.table import written
 
-# One after another: what gets through without a wall reaches the victims of others, too.
-pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("hostile")]
+pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("hostile suite")]
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandbox_attacks.md"
 NAMED = {attack.name: attack for attack in attacks()}

@@ -50,11 +50,12 @@ def test_ordinary_calls_pass(machine):
 
 
 @machines
-@pytest.mark.parametrize("name", refused())
-def test_doors_are_shut(machine, name):
-    if number(name, machine) is not None:
-        assert deciding(namespace_filter(machine), machine)(name) == EPERM
-        assert deciding(landlock_filter(machine, own_user=True, signals=True), machine)(name) == EPERM
+def test_doors_are_shut(machine):
+    filters = namespace_filter(machine), landlock_filter(machine, own_user=True, signals=True)
+    decided = [deciding(one, machine) for one in filters]
+    there = [name for name in refused() if number(name, machine) is not None]
+    assert len(there) > 40
+    assert [name for name in there if [decide(name) for decide in decided] != [EPERM, EPERM]] == []
 
 
 def test_what_must_be_refused_is_on_the_list():

@@ -51,7 +51,7 @@ ROLES: list[Any] = ["orchestrator", "orchestrator", "orchestrator", "agent", "ob
 SETTINGS = Settings(
     max_sessions=48, queue_seconds=0.001, rate=1e12, limits=LIMITS, body=1 << 20, max_lanes=64, max_snapshots=4
 )
-MESSAGES, PER_CONNECTION = 100_000, 150
+PER_CONNECTION = 150
 
 
 class Wire:
@@ -179,7 +179,8 @@ async def neighbour(server: Server, over: asyncio.Event, turns: asyncio.Semaphor
     return steps
 
 
-def test_a_hundred_thousand_messages_do_no_harm() -> None:
+@pytest.mark.parametrize("messages", [15_000, pytest.param(100_000, marks=pytest.mark.full)])
+def test_thousands_of_messages_do_no_harm(messages: int) -> None:
     threads, tally = set(threading.enumerate()), Tally()
 
     async def work() -> int:
@@ -188,7 +189,7 @@ def test_a_hundred_thousand_messages_do_no_harm() -> None:
         over = asyncio.Event()
         playing = asyncio.create_task(neighbour(server, over, tally.turns))
         seed = 0
-        while tally.sent < MESSAGES:
+        while tally.sent < messages:
             async with asyncio.timeout(60):
                 await attack(server, seed, tally)
             seed += 1
@@ -211,8 +212,8 @@ def test_a_hundred_thousand_messages_do_no_harm() -> None:
     for one in set(threading.enumerate()) - threads:
         one.join(30)
     assert set(threading.enumerate()) <= threads
-    assert steps > 1000
-    assert tally.kinds["CodecError"] > 20_000
+    assert steps > messages // 100
+    assert tally.kinds["CodecError"] > messages // 5
     assert {"StepReply", "ResetReply", "WelcomeReply", "InvalidAction", "AccessDenied", "SnapshotError"} <= set(
         tally.kinds
     )

@@ -9,6 +9,7 @@ import pytest
 from ludus.serve.run import serve
 from ludus.serve.served import Served
 from ludus.serve.settings import Settings
+from tests.sampling import covering
 from tests.serve.openenv_peers import SECONDS, VERSIONS, python_of, quiet, run
 from tests.serve.openenv_worlds import ANSWERS, Riddle
 
@@ -103,8 +104,7 @@ def test_the_stock_graders_find_rewards_observations_and_states_in_order(running
         assert passed == set(CHECKS), (url, judged["checks"])
 
 
-@BOTH
-@pytest.mark.parametrize("path", ["", "/env/open/EchoTools-v0"])
+@covering("version, path", VERSIONS, ["", "/env/open/EchoTools-v0"], strength=1)
 def test_the_stock_validator_passes_every_criterion(running, version, path):
     command = [str(Path(python_of(version)).with_name("openenv")), "validate", "--json", "--url"]
     done = subprocess.run(

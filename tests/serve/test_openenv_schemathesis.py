@@ -16,6 +16,7 @@ from schemathesis.checks import (
 
 from ludus.serve.run import serve
 from ludus.serve.served import Served
+from tests.sampling import covering
 from tests.serve.openenv_worlds import Riddle
 
 pytestmark = pytest.mark.no_cover
@@ -71,8 +72,7 @@ def attack(operation, mode, session):
     return 1
 
 
-@pytest.mark.parametrize("mode", GenerationMode)
-@pytest.mark.parametrize("path", PATHS)
+@covering("path, mode", PATHS, list(GenerationMode), strength=1)
 def test_no_request_meets_a_failure_of_the_servers_own(running, path, mode):
     url = f"{running.url}{path}"
     found, attacked = operations(url), 0

@@ -8,6 +8,7 @@ import pytest
 from ludus.core import AutoresetMode
 from ludus.testing import data_equal
 from ludus.vector import ProcessVectorEnv, SerialVectorEnv, ThreadVectorEnv
+from tests.sampling import covering
 from tests.vector.lanes import LANES, Office, Pictures, Sentences, Steered, Ticket, cartpole, grid, plan
 
 EXECUTORS = {
@@ -55,9 +56,7 @@ class Pair:
 
 
 @pytest.mark.no_cover
-@EVERY_EXECUTOR
-@MODES
-@pytest.mark.parametrize("name", LANES)
+@covering("executor, mode, name", list(EXECUTORS), list(AutoresetMode), list(LANES))
 def test_histories_are_those_of_the_serial_executor(executor, mode, name):
     with Pair(executor, LANES[name], autoreset_mode=mode) as pair:
         pair.serial.action_space.seed(1)
@@ -75,23 +74,21 @@ def test_episodes_begin_as_planned(executor, mode):
         pair.walk(60)
 
 
-@EVERY_EXECUTOR
-@pytest.mark.parametrize(
-    "force",
-    [
-        np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], np.float32),
-        np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]),
-        [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]],
-        np.array([[5, 6], [7, 8], [9, 10]]),
-    ],
-    ids=["float32", "float64", "lists", "integers"],
-)
-@pytest.mark.parametrize("gear", [np.array([0, 1, 2]), [0, 1, 2], np.array([0, 1, 2], np.int32)], ids=str)
+FORCES = {
+    "float32": np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], np.float32),
+    "float64": np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]),
+    "lists": [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]],
+    "integers": np.array([[5, 6], [7, 8], [9, 10]]),
+}
+GEARS = {"int64": np.array([0, 1, 2]), "list": [0, 1, 2], "int32": np.array([0, 1, 2], np.int32)}
+
+
+@covering("executor, force, gear", list(EXECUTORS), list(FORCES), list(GEARS))
 def test_lanes_are_given_actions_as_the_serial_executor_gives_them(executor, force, gear):
     with Pair(executor, Steered) as pair:
         pair.both("reset", seed=0)
         for _ in range(3):
-            pair.both("step", {"force": force, "gear": gear})
+            pair.both("step", {"force": FORCES[force], "gear": GEARS[gear]})
         pair.both("step", {"force": np.zeros((3, 2), np.float32), "gear": np.zeros(3, np.int64)})
 
 

@@ -8,6 +8,7 @@ from ludus.core import AutoresetMode, Episode
 from ludus.testing import data_equal
 from ludus.vector import Process
 from ludus.wrappers import FlattenObservation, StickyAction, TimeAwareObservation, TransformReward
+from tests.sampling import covering
 
 pytestmark = pytest.mark.no_cover  # what they run is measured by shorter tests
 
@@ -63,9 +64,11 @@ def same(ours, theirs):
         assert data_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("wrapped", ["plain", "inside", "around"])
-@pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
-@pytest.mark.parametrize("name", IDS)
+@covering(
+    *("name, mode, wrapped", IDS, list(AutoresetMode), ["plain", "inside", "around"]),
+    strength=1,
+    ids=lambda one: getattr(one, "value", one),
+)
 def test_every_executor_gives_the_serial_history(name, mode, wrapped):
     inside, around = INSIDE if wrapped == "inside" else (), AROUND if wrapped == "around" else ()
     expected = history(name, "serial", mode, inside, around)

@@ -1,0 +1,124 @@
+"""What the tests of each room take, beside what they should: printed at the end of a run, and never a reason to fail.
+
+A room's time is the sum over its tests and doctests, on whichever worker each ran: workers that wait at the same time
+add up to more than the clock on the wall shows. Runs that belong together (`make test` has two) leave their figures in
+the folder that LUDUS_TIMES names, and each shows the sum of those before it and of its own.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+BUDGETS_S = {
+    "benchmarks": 30,
+    "cli": 60,
+    "client": 60,
+    "conformance": 240,
+    "core": 15,
+    "envs": 60,
+    "house": 120,
+    "interop": 45,
+    "kernels": 30,
+    "registry": 60,
+    "remote": 15,
+    "rendering": 45,
+    "sandbox": 500,
+    "seeding": 1,
+    "serve": 300,
+    "spaces": 45,
+    "testing": 45,
+    "tools": 5,
+    "vector": 120,
+    "web": 60,
+    "wire": 15,
+    "wrappers": 45,
+}
+"""Seconds of tests for each room, on two cores with nothing else to do. A new room needs a line."""
+TOTAL_S = 600
+"""Of the clock, for all of `make test` without the installation."""
+TIMES = "LUDUS_TIMES"
+
+
+@dataclass
+class Times:
+    """Tests and seconds by room, and when the first of the runs began."""
+
+    began: float
+    items: dict[str, int] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def add(self, room: str, items: int, seconds: float) -> None:
+        """Count tests of a room."""
+        self.items[room] = self.items.get(room, 0) + items
+        self.seconds[room] = self.seconds.get(room, 0.0) + seconds
+
+    def plus(self, others: Iterable["Times"]) -> "Times":
+        """The sum of several."""
+        found = [self, *others]
+        total = Times(min(one.began for one in found))
+        for one in found:
+            for room, items in one.items.items():
+                total.add(room, items, one.seconds[room])
+        return total
+
+
+def room_of(nodeid: str) -> str:
+    """The room that a test is about: `tests/core/test_env.py::…` and the doctests of `ludus/core` are both of core."""
+    parts = PurePosixPath(nodeid.partition("::")[0]).parts
+    return parts[1].removesuffix(".py") if len(parts) > 1 and parts[0] in ("tests", "ludus") else "elsewhere"
+
+
+def table(times: Times, now: float) -> Iterator[str]:
+    """A line for each room, and the total by the clock; what is over its budget says so."""
+    yield f"{'room':<12} {'tests':>6} {'seconds':>8} {'budget':>8}"
+    for room in sorted(times.items):
+        taken, budget = times.seconds[room], BUDGETS_S.get(room)
+        said = f"{'no budget yet':>8}" if budget is None else f"{budget:>8}{' over' if taken > budget else ''}"
+        yield f"{room:<12} {times.items[room]:>6} {taken:>8.1f} {said}"
+    clock = now - times.began
+    tests, seconds = sum(times.items.values()), sum(times.seconds.values())
+    over = " over" if clock > TOTAL_S else ""
+    yield f"{'all':<12} {tests:>6} {seconds:>8.1f}, by the clock {clock:.0f} of {TOTAL_S}{over}"
+
+
+class Budgets:
+    """The plugin: it sums what every worker reports, and speaks last."""
+
+    def __init__(self) -> None:
+        self.times = Times(time.time())
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a part of a test: set-up, call or teardown."""
+        self.times.add(room_of(report.nodeid), report.when == "setup", report.duration)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the table."""
+        if not self.times.items:
+            return
+        terminalreporter.section("time by room")
+        for line in table(self.times.plus(earlier(os.environ.get(TIMES))), time.time()):
+            terminalreporter.write_line(line)
+        keep(self.times, os.environ.get(TIMES))
+
+
+def earlier(folder: str | None) -> list[Times]:
+    """What runs before this one left."""
+    files = sorted(Path(folder).glob("*.json")) if folder else []
+    return [Times(**json.loads(file.read_text(encoding="utf8"))) for file in files]
+
+
+def keep(times: Times, folder: str | None) -> None:
+    """Leave the figures for runs that follow."""
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        Path(folder, f"{time.time_ns()}.json").write_text(json.dumps(asdict(times)), encoding="utf8")
+
+
+if __name__ == "__main__":  # `make test` begins here, so that what runs before pytest counts by the clock
+    keep(Times(time.time()), sys.argv[1])
