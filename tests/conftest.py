@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 # Derandomized, so a red build is red again on the next run; no deadline, because shared machines stall.
 settings.register_profile(
@@ -12,6 +13,10 @@ settings.register_profile(
 # `pytest --hypothesis-profile=explore` looks further, and elsewhere each time.
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("ludus")
+
+# Hypothesis draws constants out of every module that happens to be imported: which these are depends on the tests that
+# ran before, and so would the examples.
+providers._get_local_constants = lambda: providers._local_constants
 
 # Compiled kernels are kept beside the code, not in the home folder: `make clean` forgets them.
 os.environ.setdefault("LUDUS_CACHE_DIR", str(Path(__file__).resolve().parents[1] / "build" / "cache"))

@@ -303,7 +303,9 @@ def _box_shape(low: Bound, high: Bound, shape: Sequence[int] | None) -> tuple[in
 
 def is_real(x: object) -> bool:
     """Whether `x` is a scalar number (a bool only as NumPy's)."""
-    return isinstance(x, int | float | np.integer | np.floating | np.bool_) and not isinstance(x, bool)
+    if isinstance(x, np.generic):
+        return x.dtype.kind in "iufb"  # NumPy counts spans of time among its integers
+    return isinstance(x, int | float) and not isinstance(x, bool)
 
 
 def _bound(name: str, value: Any, infinity: float, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Array, Array]:

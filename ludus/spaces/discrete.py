@@ -157,6 +157,6 @@ def integer_dtype(what: str, dtype: npt.DTypeLike | None) -> np.dtype[Any]:
 
 def whole(what: str, value: Any) -> int:
     """`value` as a Python integer, checked to be one (bool excluded)."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+    if not isinstance(value, int | np.integer) or isinstance(value, bool | np.timedelta64):
         raise InvalidType(f"{what}: expected an integer, got {shorten(value)}")
     return int(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from enum import Enum
 from functools import cached_property
@@ -141,6 +142,8 @@ class IntField(FieldType):
 
     def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
         """A whole float as the int it is, NumPy's integers, and members of an `IntEnum`."""
+        if isinstance(x, np.integer) and x.dtype.kind == "m":  # NumPy counts spans of time among its integers
+            return super().coerce(x, path, problems)
         whole = (isinstance(x, float) and x.is_integer()) or isinstance(x, np.integer | int)
         if whole and not isinstance(x, bool):
             x = int(x)
@@ -198,6 +201,18 @@ class IntField(FieldType):
         return f"an int from {self.low} to {self.high}"
 
 
+def _stands_for_a_float(x: Any) -> bool:
+    """Whether it is a number of NumPy's, or a Decimal, whose module is only there if somebody uses it."""
+    if isinstance(x, np.integer | np.floating):
+        return x.dtype.kind in "iuf"
+    decimal = sys.modules.get("decimal")
+    return decimal is not None and isinstance(x, decimal.Decimal) and not x.is_nan()
+
+
+def _is_int_or_float(x: Any) -> bool:
+    return isinstance(x, int | float)
+
+
 class FloatField(FieldType):
     """`float` between two ends, both included; NaN is in none. An int stands for it, a bool does not."""
 
@@ -224,10 +239,10 @@ class FloatField(FieldType):
         return [] if self.low <= x <= self.high else [Violation(path, repr(self), shorten(x))]
 
     def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
-        """An int as a float, NumPy's numbers, and infinities by the name that JSON has for them."""
+        """An int as a float, NumPy's numbers, a Decimal, and infinities by the name that JSON has for them."""
         if isinstance(x, str):
             x = NAMED_FLOATS.get(x, x)
-        elif isinstance(x, np.integer | np.floating):
+        elif _stands_for_a_float(x):
             x = float(x)
         before = len(problems)
         x = super().coerce(x, path, problems)
@@ -260,6 +275,12 @@ class FloatField(FieldType):
         least = min(max(ends[0], -LARGEST_FLOAT), LARGEST_FLOAT)
         most = None if ends[1] == inf else max(ends[1], -LARGEST_FLOAT)
         return Annotated[float, msgspec.Meta(ge=least, le=most)]
+
+    def retest(self, *, strict: bool) -> Test | None:
+        """That it is no Decimal, which msgspec takes for a float."""
+        if not strict or self._ends is None:
+            return super().retest(strict=strict)
+        return _is_int_or_float
 
     def read(self, x: Any) -> Any:
         """A number of the space's type."""

@@ -7,7 +7,7 @@ import pytest
 from tests.conformance.places import OPENED
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def shared() -> Iterator[None]:
     """Close what was opened."""
     yield

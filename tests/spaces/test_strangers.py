@@ -784,3 +784,30 @@ def test_what_is_wrong_with_a_call_is_told(given, text):
 def test_models_in_calls_are_found_too():
     found = find_models(stranger(Calls(tools_of(Shop))))
     assert type(found.coerce({"tool": "buy", "arguments": {"item": "a", "at": {"x": 1}}}).arguments["at"]) is Place
+
+
+# --- numbers that are none ---
+
+
+@dataclass
+class Measured:
+    share: float
+    count: int = 0
+    shares: list[float] = field(default_factory=list)
+
+
+@pytest.mark.parametrize("name", ["share", "count"])
+def test_a_span_of_time_is_no_number(name):
+    with pytest.raises(InvalidValue, match=rf"^action\.{name}: expected (float|int), got "):
+        Record(Measured).coerce({"share": 1.0} | {name: np.timedelta64(3, "s")}, "action")
+
+
+def test_a_decimal_is_read_as_a_float_and_is_none_itself():
+    space = Record(Measured)
+    half = Decimal("0.5")
+    assert space.coerce({"share": half, "shares": [half]}) == Measured(0.5, 0, [0.5])
+    assert Measured(half) not in space
+    assert Measured(0.5, 0, [half]) not in space
+    for one in ("NaN", "sNaN"):
+        with pytest.raises(InvalidValue, match=r"^value\.share: expected float, got "):
+            space.coerce({"share": Decimal(one)})
