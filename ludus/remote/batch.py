@@ -104,7 +104,10 @@ class ProxyVectorEnv(LaneVectorEnv):
             if mask is not None:  # what stays where it is may be given anything
                 valid = next(one for one, moves in zip(lanes, mask, strict=True) if moves)
                 lanes = [one if moves else valid for one, moves in zip(lanes, mask, strict=True)]
-            if self._chooses and not self._typed:  # typed ones are looked at as they are written
+            if self._typed:
+                if len(self._shares) > 1:  # else they are looked at as they are written
+                    lanes = list(self._coerced(dict(enumerate(lanes))).values())
+            elif self._chooses:
                 one = self.single_action_space
                 for lane, given in enumerate(lanes):
                     check_choices(one, one, given, f"action[{lane}]")
