@@ -15,6 +15,7 @@ from ludus.remote.link import LinkEnded
 from ludus.remote.share import Share
 from ludus.remote.snapshots import SnapshotHandle
 from ludus.seeding import Seed, derived_stream, lane_seeds, np_random
+from ludus.vector.actions import check_choices
 from ludus.vector.lanes import LaneVectorEnv
 from ludus.wire.messages import CallRequest, GetRequest, RenderRequest, SetRequest, StateRequest
 
@@ -99,10 +100,17 @@ class ProxyVectorEnv(LaneVectorEnv):
     def _written(self, action: Any, mask: Mask | None = None) -> list[Any]:
         """The actions of each share as data; InvalidAction before any lane moves."""
         if not self._arrays:
-            lanes = self._actions(action)
+            lanes = self._split(action, self.action_space, self.num_envs)
             if mask is not None:  # what stays where it is may be given anything
                 valid = next(one for one, moves in zip(lanes, mask, strict=True) if moves)
                 lanes = [one if moves else valid for one, moves in zip(lanes, mask, strict=True)]
+            if self._typed:
+                if len(self._shares) > 1:  # else they are looked at as they are written
+                    lanes = list(self._coerced(dict(enumerate(lanes))).values())
+            elif self._chooses:
+                one = self.single_action_space
+                for lane, given in enumerate(lanes):
+                    check_choices(one, one, given, f"action[{lane}]")
             return [share.write(self._stacked(lanes[share.lanes])) for share in self._shares]
         found = self._codec.as_array(action)
         if mask is not None and not mask.all():

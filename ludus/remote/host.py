@@ -123,7 +123,11 @@ class EnvHost:
         self._write = codec.write if self._trusted else codec.write_checked
         finals = SpaceCodec(self.space, "final_obs")
         self._write_final = finals.write if self._trusted else finals.write_checked
-        self._read_action = action_reader(env, checked=not self._trusted)
+        # Bounds are left to environments that clip by themselves, and where another process will say no.
+        checked = not self._trusted and not getattr(env.unwrapped, "clips_actions", False)
+        self._read_action = action_reader(env, checked=checked)
+        if checked and hasattr(env, "checks_actions"):
+            env.checks_actions = False  # type: ignore[attr-defined]
         self.answers: dict[type[Any], Callable[[Any], Any]] = self._answers()
 
     # --- the episode, by values ---

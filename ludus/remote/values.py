@@ -57,12 +57,9 @@ def flag(value: Any, name: str) -> bool:
 
 
 def action_reader(env: Any, *, checked: bool) -> Callable[[Any], Any]:
-    """What reads actions: of a choice out of a few, which is most of them, in one comparison.
-
-    Bounds are left to environments that clip by themselves, and where another process will say no.
-    """
+    """What reads actions: of a choice out of a few, which is most of them, in one comparison."""
     space, codec = env.action_space, SpaceCodec(env.action_space, "action")
-    if not checked or getattr(env.unwrapped, "clips_actions", False):
+    if not checked:
         return codec.take
     if type(space) is not Discrete:
         return codec.read

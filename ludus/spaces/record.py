@@ -1,6 +1,6 @@
 """`Record`: typed values. A dataclass, msgspec Struct or Pydantic model is a space like any other."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
@@ -25,8 +25,9 @@ from ludus.spaces.models import (
     standin_model,
     takes_positions,
 )
+from ludus.spaces.record_columns import RecordColumns, is_flat
 from ludus.spaces.scalar_fields import BoolField, FloatField, IntField, StrField
-from ludus.spaces.space import Space, Violation, same_data
+from ludus.spaces.space import LanesCodec, Space, Violation, same_data
 
 __all__ = ["Record"]
 
@@ -188,12 +189,12 @@ class Record(Composite[Any]):
 
     def _compile(self) -> Compiled:
         makers = {name: make for name, default in self.defaults.items() if (make := default.maker) is not None}
-        self._compiled = Compiled(self.name, self.fields, makers, self._construct())
+        self._compiled = Compiled(self.name, self.fields, makers, self.construct())
         # The compiled function in place of the method, which is found first: a call less for each value that comes in.
         vars(self)["read"] = self._compiled.reader(self._read_slowly)
         return self._compiled
 
-    def _construct(self) -> Construct:
+    def construct(self) -> Construct:
         """How instances are made; where the model runs code of its own, what that makes of values is checked."""
         model, keywords = self.model, tuple(self._keywords.values())
         validate: Any = getattr(model, "model_validate", None)
@@ -281,7 +282,7 @@ class Record(Composite[Any]):
         if len(problems) > before:
             return x
         try:
-            return self._construct().make(values)
+            return self.construct().make(values)
         except Exception as error:  # whatever the author's own code raises
             reason = " ".join(str(error).split())
             problems.append(Violation(path, f"fields that {self.name} accepts", f"{shorten(x)}: {reason}"))
@@ -337,6 +338,19 @@ class Record(Composite[Any]):
         """`read` for values of that name, as it was compiled."""
         self.compiled  # noqa: B018  (it puts the compiled function in the method's place)
         return partial(self.read, name=name)
+
+    def batch(self, n: int) -> Space[Any]:
+        """A tuple of `n` copies, which share what was compiled: so they are known to be equal."""
+        self.compiled  # noqa: B018  (made before it is copied)
+        return super().batch(n)
+
+    def lanes_codec(self, spaces: Sequence[Space[Any]], name: str) -> LanesCodec | None:
+        """Columns, where these spaces are copies of this one and all fields hold single values."""
+        alike = all(type(one) is Record and one._compiled is self._compiled for one in spaces)
+        if self._compiled is None or not alike or not all(map(is_flat, self.fields.values())):
+            return None
+        found = RecordColumns(self, len(spaces), name)
+        return found.read, found.write
 
     def writer(self, name: str) -> Callable[[Any], Any]:
         """`write` of that name for msgpack: an instance of a plain dataclass is left to the encoder, which knows it."""

@@ -20,9 +20,11 @@ from ludus.errors import CodecError, InvalidSpace, InvalidType, InvalidValue, sh
 from ludus.seeding import copy_generator, np_random
 from ludus.spaces.slot import Allocate, create_slots, read_slots, write_slot
 
-__all__ = ["ODD_ERRORS", "Space", "Violation", "is_own_space", "known_space", "same_data"]
+__all__ = ["ODD_ERRORS", "LanesCodec", "Space", "Violation", "is_own_space", "known_space", "same_data"]
 
 T_co = TypeVar("T_co", covariant=True)
+LanesCodec = tuple[Callable[[bytes], tuple[Any, ...]], Callable[[Sequence[Any]], bytes]]
+"""Reads the values of lanes that travel together, and writes them."""
 Json = Any
 """Plain data that JSON and msgpack both carry: None, bool, int, float, str, bytes (msgpack only), list, dict."""
 
@@ -240,6 +242,13 @@ class Space(Generic[T_co]):
     def writer(self, name: str) -> Callable[[Any], Any]:
         """`write` of that name for msgpack, as a function made once; msgpack's encoder takes what it gives."""
         return partial(self.write, name=name, binary=True)
+
+    def lanes_codec(self, spaces: Sequence[Space[Any]], name: str) -> LanesCodec | None:
+        """What reads and writes one value of each of `spaces`, of which this is the first, together as bytes.
+
+        None where they travel one by one, as `reader` and `writer` have them.
+        """
+        del spaces, name
 
     def _violation(self, x: Any, path: str, expected: str | None = None) -> Violation:
         return Violation(path, repr(self) if expected is None else expected, describe_value(x))

@@ -12,7 +12,7 @@ from ludus.seeding import Seed, copy_generator
 from ludus.spaces.composite import Composite, combined_box, split_flat
 from ludus.spaces.mask import exclusive, parts
 from ludus.spaces.slot import Allocate
-from ludus.spaces.space import Space, Violation
+from ludus.spaces.space import LanesCodec, Space, Violation
 
 __all__ = ["Tuple"]
 
@@ -173,10 +173,13 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         return tuple([space.read(part, f"{name}[{i}]") for i, (space, part) in each])
 
     def reader(self, name: str) -> Callable[[Any], Any]:
-        """Each element by the function of its own space."""
+        """Each element by the function of its own space, or all at once where they travel together."""
         readers = [space.reader(f"{name}[{i}]") for i, space in enumerate(self.spaces)]
+        together = self._lanes_codec(name)
 
         def read_each(data: Any) -> Any:
+            if together is not None and type(data) is bytes:
+                return together[0](data)
             if type(data) is not list or len(data) != len(readers):
                 return self.read(data, name)
             return tuple([read(part) for read, part in zip(readers, data, strict=True)])
@@ -184,15 +187,21 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         return read_each if self.typed else super().reader(name)
 
     def writer(self, name: str) -> Callable[[Any], Any]:
-        """Each element by the function of its own space."""
+        """Each element by the function of its own space, or all at once where they travel together."""
         writers = [space.writer(f"{name}[{i}]") for i, space in enumerate(self.spaces)]
+        together = self._lanes_codec(name)
 
         def write_each(x: Any) -> Any:
             if not isinstance(x, tuple | list) or len(x) != len(writers):
                 return self.write(x, name, binary=True)
+            if together is not None:
+                return together[1](x)
             return [write(part) for write, part in zip(writers, x, strict=True)]
 
         return write_each if self.typed else super().writer(name)
+
+    def _lanes_codec(self, name: str) -> LanesCodec | None:
+        return self.spaces[0].lanes_codec(self.spaces, name) if self.spaces else None
 
     def to_jsonable(self, sample_n: Iterable[Any]) -> list[Any]:
         """For each space the list of its values."""

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from ludus.core import AutoresetMode, EpisodePlan, VectorEnv
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, ResetNeeded, shorten
-from ludus.spaces import Discrete, MultiBinary, MultiDiscrete, Space
+from ludus.spaces import Discrete, Space
+from ludus.vector.actions import check_choices, is_choice
 from ludus.vector.lane import Maker
 
 __all__ = ["LaneVectorEnv"]
@@ -27,6 +28,8 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
 
     _mode: AutoresetMode
     _begun: Mask
+    checks_actions: bool = True
+    """Whether actions are held to their space before any lane moves; False where whoever calls has done so."""
     _interrupted: bool = False
     """Whether the last call was cut short: which lanes have moved is not known then, until they are reset."""
 
@@ -47,7 +50,7 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
         self.observation_space = self.single_observation_space.batch(self.num_envs)
         self.action_space = self.single_action_space.batch(self.num_envs)
         one = self.single_action_space
-        self._chooses = isinstance(one, Discrete | MultiDiscrete | MultiBinary)
+        self._chooses, self._typed = is_choice(one), one.typed
         if isinstance(one, Discrete):
             self._shift, self._choices, self._unsigned = int(one.start), int(one.n), np.dtype(f"u{one.dtype.itemsize}")
 
@@ -84,38 +87,51 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
             )
 
     def _actions(self, action: Any, space: Space[Any] | None = None, count: int | None = None) -> list[Any]:
-        """The action of each of `count` lanes, all of them if nothing else is said."""
-        space, count = space or self.action_space, count or self.num_envs
+        """The action of each of `count` lanes, all of them if nothing else is said; held to the space, if that is due.
+
+        Typed ones are made what their author expects. A wrong one stops the batch before any lane moves.
+        """
+        space = space or self.action_space
+        actions = self._split(action, space, count or self.num_envs)
+        if not self.checks_actions:
+            return actions
+        if self._typed:
+            return list(self._coerced(dict(enumerate(actions))).values())
+        self._check_choices(action, space)
+        return actions
+
+    def _masked_actions(self, action: Any, mask: Mask) -> dict[int, Any]:
+        """The actions of the lanes of a mask; those of the others are not looked at."""
+        actions, lanes = self._split(action, self.action_space, self.num_envs), np.flatnonzero(mask).tolist()
+        chosen: dict[int, Any] = {lane: actions[lane] for lane in lanes}
+        if not self.checks_actions:
+            return chosen
+        if self._typed:
+            return self._coerced(chosen)
+        if self._chooses and not self._plainly_chosen(action):
+            one = self.single_action_space
+            for lane, given in chosen.items():
+                check_choices(one, one, given, f"action[{lane}]")
+        return chosen
+
+    def _split(self, action: Any, space: Space[Any], count: int) -> list[Any]:
+        """The action of each of `count` lanes, as it was given."""
         try:
             actions = list(space.iterate(action))
         except (TypeError, KeyError, ValueError, IndexError) as error:
             raise InvalidArgument(f"action: expected a batch of {space!r}, got {shorten(action)}") from error
         if len(actions) != count:
             raise InvalidArgument(f"action: expected one for each of {count} lanes, got {len(actions)}")
-        self._check_choices(action, space)
         return actions
 
-    def _masked_actions(self, action: Any, mask: Mask) -> dict[int, Any]:
-        """The actions of the lanes of a mask; those of the others are not looked at."""
-        try:
-            actions = list(self.action_space.iterate(action))
-        except (TypeError, KeyError, ValueError, IndexError) as error:
-            raise InvalidArgument(
-                f"action: expected a batch of {self.action_space!r}, got {shorten(action)}"
-            ) from error
-        if len(actions) != self.num_envs:
-            raise InvalidArgument(f"action: expected one for each of {self.num_envs} lanes, got {len(actions)}")
-        lanes: list[int] = np.flatnonzero(mask).tolist()
-        if self._chooses and not self._plainly_chosen(action):
-            for lane in lanes:
-                self.single_action_space.check(actions[lane], f"action[{lane}]", InvalidAction)
-        return {lane: actions[lane] for lane in lanes}
+    def _coerced(self, actions: dict[int, Any]) -> dict[int, Any]:
+        """Typed actions as their author's; InvalidAction names the lane of one that is none."""
+        coerce = self.single_action_space.coerce
+        return {lane: coerce(one, f"action[{lane}]", InvalidAction) for lane, one in actions.items()}
 
     def _check_choices(self, action: Any, space: Space[Any]) -> None:
-        # A choice that is none stops the batch before any lane moves. What a Box's bounds mean is for each lane to say:
-        # some clip.
-        if self._chooses and not self._plainly_chosen(action):
-            space.check(action, "action", InvalidAction)
+        if self._chooses and self.checks_actions and not self._plainly_chosen(action):
+            check_choices(self.single_action_space, space, action, "action")
 
     def _plainly_chosen(self, action: Any) -> bool:
         """A quick yes for what batches are mostly given, an array of choices in the dtype of the space."""

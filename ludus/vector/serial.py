@@ -100,11 +100,21 @@ class SerialVectorEnv(LaneVectorEnv):
 
     def _stepped(self, actions: dict[int, Any]) -> Step[Any]:
         infos: Info = {}
-        last, rewards, terminated, truncated = self._last, self._rewards, self._terminated, self._truncated
+        last, columns = self._last, (list[Any](), list[Any](), list[Any]())
+        add_reward, add_end, add_cut = (one.append for one in columns)
         for lane, outcome in self._stepping(actions):
-            last[lane], rewards[lane], terminated[lane], truncated[lane], info = outcome
-            self._add_info(infos, info, lane)
-        return Step(self._stacked(), rewards.copy(), terminated.copy(), truncated.copy(), infos)
+            last[lane], reward, terminated, truncated, info = outcome
+            add_reward(reward)
+            add_end(terminated)
+            add_cut(truncated)
+            if info:
+                self._add_info(infos, info, lane)
+        buffers = (self._rewards, self._terminated, self._truncated)
+        places = slice(None) if len(actions) == self.num_envs else list(actions)
+        for buffer, column in zip(buffers, columns, strict=True):
+            buffer[places] = column  # at once: an item of an array costs more than one of a list
+        rewards, terminated, truncated = (one.copy() for one in buffers)
+        return Step(self._stacked(), rewards, terminated, truncated, infos)
 
     def _stepping(self, actions: dict[int, Any]) -> Iterator[tuple[int, Outcome]]:
         """Step these lanes, and give what each gave, in order."""

@@ -359,13 +359,6 @@ note(
 )
 note(("openenv",), ("attributes_are_read_and_set", "a_method_is_called", "attributes_of_lanes"), NO_ATTRIBUTES)
 note(("openenv",), ("a_process_is_killed_in_a_step", "a_process_of_a_batch_is_killed"), SERVER)
-ONE_BY_ONE = "Lanes that are environments of their own look at {} one after another, as they step."
-note(
-    (*BESIDE, "openenv"),
-    ("a_wrong_action_moves_no_lane",),
-    Fault(ONE_BY_ONE.format("typed actions and text"), ("dataclass", "struct", "pydantic", "tools", "text")),
-)
-note(ISOLATED, ("a_wrong_action_moves_no_lane",), Fault(ONE_BY_ONE.format("text"), ("text",)))
 note(
     (*BESIDE, *ISOLATED),
     ("a_wrong_action_is_refused_for_its_author",),

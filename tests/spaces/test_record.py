@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from ludus.core import Env, Step
-from ludus.errors import CodecError, InvalidMask, InvalidSpace, InvalidType, InvalidValue
+from ludus.errors import CodecError, InvalidAction, InvalidMask, InvalidSpace, InvalidType, InvalidValue
 from ludus.spaces import (
     Box,
     Dict,
@@ -338,7 +338,7 @@ def test_an_environment_of_typed_values_runs_alone_and_in_a_batch():
     envs.reset(seed=0)
     step = envs.step((Query(text="a"), Query(text="b", k=7)))
     assert step.observation == (Point(3.0), Point(7.0))
-    with says(InvalidValue, "action.k: expected an int from 1 to 10, got 99"):
+    with says(InvalidAction, "action[1].k: expected an int from 1 to 10, got 99"):
         envs.step((Query(text="a"), query(k=99)))
 
 

@@ -98,7 +98,7 @@ def test_records_come_and_go(executor):
         pair.both("reset", seed=0)
         for number in range(10):
             pair.both("step", tuple(Ticket(f"lane {lane}", 0.5, [number]) for lane in range(N)))
-        pair.both("step", ({"title": "no record"},) * N)
+        pair.both("step", ({"title": "a record", "price": 1, "seats": []},) * N)
 
 
 @EVERY_EXECUTOR
