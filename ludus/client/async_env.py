@@ -93,10 +93,10 @@ class AsyncRemoteEnv:
                 payload = await line.exchange(data, seconds)
             except OSError as error:
                 return await drive_async(session.wait(number, kind, monotonic() + seconds, error), line)
-            answered = session.accept(payload, number)
-            if answered is None:
+            reply = session.reply(payload, number, kind)
+            if reply is None:
                 return await drive_async(session.wait(number, kind, monotonic() + seconds), line)
-            return session.result(answered, kind)
+            return reply
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
