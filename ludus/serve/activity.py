@@ -36,11 +36,10 @@ class Activity:
 
     def begin(self, loop: asyncio.AbstractEventLoop) -> None:
         """Hear of what the event loop has to do; harmless twice."""
-        selector: Any = getattr(loop, "_selector", None)  # asyncio's own has one, and no other name for it
-        if self._ready is None and selector is not None and hasattr(select, "epoll"):
-            with suppress(OSError, AttributeError, ValueError):  # no descriptor is left, or none is behind it
+        if self._ready is None and hasattr(select, "epoll") and (number := _descriptor(loop)) >= 0:
+            with suppress(OSError):  # no descriptor is left
                 self._ready = select.epoll()
-                self._ready.register(selector.fileno(), select.EPOLLIN)
+                self._ready.register(number, select.EPOLLIN)
 
     def join(self, connection: object, fileno: int) -> None:
         """A thread reads a connection from now on."""
@@ -61,3 +60,10 @@ class Activity:
         found, self._ready = self._ready, None
         if found is not None:
             found.close()
+
+
+def _descriptor(loop: Any) -> int:
+    """What an event loop waits for everything by: uvloop's and asyncio's have one, under no public name; -1: none."""
+    with suppress(AttributeError, ValueError):
+        return loop._get_backend_id() if hasattr(loop, "_get_backend_id") else loop._selector.fileno()
+    return -1
