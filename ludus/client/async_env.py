@@ -85,7 +85,7 @@ class AsyncRemoteEnv:
     async def _ask(self, request: Any, kind: type[T]) -> T:
         session, line = self._session, self._line
         async with self._turn:
-            if type(session) is not WireSession:
+            if type(session) is not WireSession:  # OpenEnv's
                 return await drive_async(session.ask(request, kind), line)
             number, data = session.number(request)
             seconds = session.terms.timeout
