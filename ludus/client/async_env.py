@@ -85,7 +85,7 @@ class AsyncRemoteEnv:
     async def _ask(self, request: Any, kind: type[T]) -> T:
         session, line = self._session, self._line
         async with self._turn:
-            if type(session) is not WireSession:
+            if type(session) is not WireSession:  # OpenEnv's
                 return await drive_async(session.ask(request, kind), line)
             number, data = session.number(request)
             seconds = session.terms.timeout
@@ -93,10 +93,10 @@ class AsyncRemoteEnv:
                 payload = await line.exchange(data, seconds)
             except OSError as error:
                 return await drive_async(session.wait(number, kind, monotonic() + seconds, error), line)
-            answered = session.accept(payload, number)
-            if answered is None:
+            reply = session.reply(payload, number, kind)
+            if reply is None:
                 return await drive_async(session.wait(number, kind, monotonic() + seconds), line)
-            return session.result(answered, kind)
+            return reply
 
     @property
     def batch_shape(self) -> tuple[int, ...]:

@@ -3,37 +3,58 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from math import inf
 from typing import Any
 
 from ludus.client.access import Access
 from ludus.client.framing import Framing
-from ludus.client.lines import TransportLine
+from ludus.client.lines import FIRST_CHUNK, LARGEST_CHUNK, TransportLine
 
 __all__ = ["AsyncSocketLine", "AsyncTransportLine"]
 
 
-class Stream(asyncio.Protocol):
+class Stream(asyncio.BufferedProtocol):
     """A connection whose bytes are taken apart as they come, so that a server that asks whether we live is answered."""
 
     def __init__(self, framing: Framing) -> None:
         self.framing = framing
+        self._loop = asyncio.get_running_loop()
         self._transport: Any = None
         self._error: OSError | None = None
         self._waiting: asyncio.Future[None] | None = None
+        self._ends = inf
+        self._timer: asyncio.TimerHandle | None = None
+        """One for many messages: it looks whether the one that is waited for now is late, and goes on."""
+        self._buffer = memoryview(bytearray(FIRST_CHUNK))
+        """Without one of its own, asyncio makes and frees 256 KiB for each message."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
         self._transport = transport
         self.write(self.framing.begin())
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where to put what comes."""
+        del sizehint
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
         """Take what came, and answer what has to be."""
+        framing = self.framing
         try:
-            self.framing.feed(data)
+            framing.feed(bytes(self._buffer[:nbytes]))
         except OSError as error:
             self._error = error
-        self.write(self.framing.due())
-        self._wake()
+        if nbytes == len(self._buffer) < LARGEST_CHUNK:
+            self._buffer = memoryview(bytearray(4 * nbytes))
+        due = framing.due()
+        if due:
+            self.write(due)
+        waiting = self._waiting
+        if waiting is not None:
+            self._waiting = None
+            if not waiting.done():
+                waiting.set_result(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is over; what is left of a message tells why, if it does."""
@@ -42,7 +63,9 @@ class Stream(asyncio.Protocol):
         except OSError as error:
             self._error = self._error or error
         self._error = self._error or ConnectionResetError(f"the server ended the connection{f': {exc}' if exc else ''}")
-        self._wake()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._wake(None)
 
     def write(self, data: bytes) -> None:
         """Send bytes; ConnectionError where there is nobody to send them to."""
@@ -51,26 +74,56 @@ class Stream(asyncio.Protocol):
                 raise self._error or ConnectionResetError("there is no connection")
             self._transport.write(data)
 
-    async def more(self) -> None:
-        """Wait until something came; the error that ended the connection."""
+    async def message(self, seconds: float) -> Any:
+        """The next message, within so many seconds; the error that ended the connection."""
+        framing = self.framing
+        message = framing.next()
+        if message is None:
+            ends = self._loop.time() + seconds
+            while message is None:
+                await self.more(ends)
+                message = framing.next()
+        return message
+
+    def more(self, ends: float = inf) -> "asyncio.Future[None]":
+        """What is done once something came; TimeoutError where that is later than at a time of the event loop's."""
         if self._error is not None:
             raise self._error
-        self._waiting = asyncio.get_running_loop().create_future()
-        await self._waiting
+        self._waiting = waiting = self._loop.create_future()
+        self._ends = ends
+        if ends < (inf if self._timer is None else self._timer.when()):
+            self._set_timer(ends)
+        return waiting
 
-    def late(self) -> None:
-        """Nothing came in time: whoever waits is told, and the connection stays as it is."""
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None and not waiting.done():
-            waiting.set_exception(TimeoutError("timed out"))
+    def _set_timer(self, when: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(when, self._check)
 
-    def _wake(self) -> None:
+    def _check(self) -> None:
+        """Whoever waits for too long is told, and the connection stays as it is."""
+        self._timer = None
+        if self._waiting is None or self._ends == inf:
+            return
+        if self._loop.time() < self._ends:
+            self._set_timer(self._ends)
+        else:
+            self._wake(TimeoutError("timed out"))
+
+    def _wake(self, error: Exception | None) -> None:
         waiting, self._waiting = self._waiting, None
-        if waiting is not None and not waiting.done():
+        if waiting is None or waiting.done():
+            return
+        if error is None:
             waiting.set_result(None)
+        else:
+            waiting.set_exception(error)
 
     def close(self) -> None:
         """Send what is to be sent, and close."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         self._transport.close()
 
 
@@ -117,35 +170,20 @@ class AsyncSocketLine:
             raise
         self.access.spoken(framing)
 
-    async def exchange(self, data: Any, seconds: float) -> Any:
+    def exchange(self, data: Any, seconds: float) -> Awaitable[Any]:
         """Send a message, and wait for the next one."""
         stream = self._opened()
         stream.write(stream.framing.wrap(data))
-        message = stream.framing.next()
-        return message if message is not None else await self._received(stream, seconds)
+        return stream.message(seconds)
 
     async def send(self, data: Any) -> None:
         """Send a message."""
         stream = self._opened()
         stream.write(stream.framing.wrap(data))
 
-    async def receive(self, seconds: float) -> Any:
+    def receive(self, seconds: float) -> Awaitable[Any]:
         """The next message, within so many seconds."""
-        stream = self._opened()
-        message = stream.framing.next()
-        return message if message is not None else await self._received(stream, seconds)
-
-    async def _received(self, stream: Stream, seconds: float) -> Any:
-        """The next message, once it comes: a timer of the loop is cheaper than a timeout of the task."""
-        timer = asyncio.get_running_loop().call_later(seconds, stream.late)
-        try:
-            message = None
-            while message is None:
-                await stream.more()
-                message = stream.framing.next()
-            return message
-        finally:
-            timer.cancel()
+        return self._opened().message(seconds)
 
     def _opened(self) -> Stream:
         if self._stream is None:

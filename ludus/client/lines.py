@@ -1,6 +1,7 @@
 """Lines that block: a plain socket with a framing, and a transport that somebody else opens."""
 
 import os
+import select
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,14 +12,12 @@ from typing import Any
 from ludus.client.access import Access
 from ludus.client.framing import Framing
 from ludus.client.keeping import keep
+from ludus.remote.spin import LOOK_SECONDS, MOST_MISSES, yield_core
 
 __all__ = ["SocketLine", "TransportLine"]
 
-CHUNK = 1 << 18
-SPIN_S = 60e-6
-"""How long an answer is looked for before it is waited for."""
-SPINS = (os.cpu_count() or 1) > 1
-"""With one core, whoever looks keeps the other side from answering."""
+FIRST_CHUNK, LARGEST_CHUNK = 1 << 12, 1 << 18
+"""Bytes that are asked for at once: memory is taken for all of them, so that it is more only where more comes."""
 SENDING = 60.0
 """Seconds for a message to be sent, where nothing else says."""
 NOTHING = ("BlockingIOError", "SSLWantReadError", "SSLWantWriteError")
@@ -35,7 +34,11 @@ class SocketLine:
         self._socket: Any = None
         self._framing: Any = None
         self._patience: float | None = None
-        self._spins = False
+        self._number = -1
+        """The descriptor by which bytes are read and written at once, or not at all; -1: the socket's own ways alone."""
+        self._poll: Callable[[int], Any] = select.poll().poll
+        self._chunk = FIRST_CHUNK
+        self._rest = self._misses = 0
         self._turn = RLock()
 
     def open(self, path: str, text: bool, seconds: float) -> None:
@@ -57,7 +60,7 @@ class SocketLine:
     def _begin(self, framing: Framing, ends: float) -> None:
         self._patience = max(ends - monotonic(), 0.001)
         self._socket, self._framing = self.access.connect(self._patience), framing
-        self._spins = SPINS and not self.access.address.secure
+        self._watch()
         try:
             self._socket.sendall(framing.begin())
             while not framing.ready:
@@ -66,6 +69,14 @@ class SocketLine:
             self._drop()
             raise
         self.access.spoken(framing)
+
+    def _watch(self) -> None:
+        """Have the socket looked at without its own ways, which wait by a call more; what is encrypted goes theirs."""
+        self._number = -1 if self.access.address.secure else self._socket.fileno()
+        if self._number >= 0:
+            poll = select.poll()
+            poll.register(self._number, select.POLLIN)
+            self._poll = poll.poll
 
     def exchange(self, data: Any, seconds: float) -> Any:
         """Send a message, and wait for the next one."""
@@ -109,10 +120,20 @@ class SocketLine:
         if self._patience is None:
             self._wait(SENDING)
         try:
-            self._socket.sendall(self._framing.wrap(data))
+            frame = self._framing.wrap(data)
+            sent = self._write(frame) if self._number >= 0 else 0
+            if sent < len(frame):
+                self._socket.sendall(frame[sent:] if sent else frame)
         except BaseException:
             self._drop()
             raise
+
+    def _write(self, frame: bytes) -> int:
+        """How much of it could be sent at once: nearly always all."""
+        try:
+            return os.write(self._number, frame)
+        except BlockingIOError:
+            return 0
 
     def _get(self, seconds: float) -> Any:
         framing = self._framing
@@ -142,27 +163,31 @@ class SocketLine:
         self._socket.settimeout(seconds)
 
     def _take(self, framing: Framing) -> None:
-        data = self._look_busily() if self._spins else None
+        data = os.read(self._number, self._chunk) if self._number >= 0 and self._look_busily() else None
         if data is None:
-            data = self._socket.recv(CHUNK)
+            data = self._socket.recv(self._chunk)
         if not data:
             self._drop()
             framing.feed(b"")
             raise ConnectionResetError("the server ended the connection")
+        if len(data) == self._chunk:
+            self._chunk = min(self._chunk * 4, LARGEST_CHUNK)
         framing.feed(data)
         due = framing.due()
         if due:
             self._socket.sendall(due)
 
-    def _look_busily(self) -> bytes | None:
-        """What comes within microseconds, without going to sleep for it: being woken takes longer than most steps."""
-        number, ends = self._socket.fileno(), perf_counter() + SPIN_S
-        while True:
-            try:
-                return os.read(number, CHUNK)
-            except BlockingIOError:
-                if perf_counter() > ends:
-                    return None
+    def _look_busily(self) -> bool:
+        """Whether something comes within microseconds; it is not looked for where that was in vain before."""
+        if self._rest > 0:
+            self._rest -= 1
+            return False
+        poll, ends = self._poll, perf_counter() + LOOK_SECONDS
+        while not (found := poll(0)) and perf_counter() < ends:
+            yield_core()
+        self._misses = 0 if found else min(self._misses + 1, MOST_MISSES)
+        self._rest = 0 if found else 1 << self._misses
+        return bool(found)
 
     def fetch(self, method: str, path: str, body: bytes | None, seconds: float) -> tuple[int, bytes]:
         """Status and body of an HTTP request, over a connection of its own."""
@@ -185,7 +210,7 @@ class SocketLine:
             self._drop()
 
     def _drop(self) -> None:
-        found, self._socket = self._socket, None
+        found, self._socket, self._number = self._socket, None, -1
         if found is not None:
             with suppress(OSError):
                 found.shutdown(socket.SHUT_RDWR)

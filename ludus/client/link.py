@@ -56,10 +56,10 @@ class SessionLink:
                 payload = line.exchange(data, seconds)
             except OSError as error:
                 return drive(session.wait(number, kind, monotonic() + seconds, error), line)
-            answered = session.accept(payload, number)
-            if answered is None:
+            reply = session.reply(payload, number, kind)
+            if reply is None:
                 return drive(session.wait(number, kind, monotonic() + seconds), line)
-            return session.result(answered, kind)
+            return reply
 
     def post(self, request: Any) -> None:
         """Remember a request until its reply is collected: there is one server to ask."""

@@ -30,7 +30,6 @@ from ludus.wire.dialogue import ClientDialogue
 from ludus.wire.failures import clean, read_failure
 from ludus.wire.messages import (
     PROTOCOL,
-    Answered,
     Asked,
     CancelRequest,
     CloseRequest,
@@ -177,7 +176,10 @@ class WireSession:
         yield Effect("open", (PATH, False, _left(ends)))
         hello.client = self._client
         payload = yield Effect("exchange", (write_message(Asked(0, hello)), _left(ends)))
-        reply = self._read(payload, hello=True).reply
+        try:
+            reply = read_answered(payload, LIMITS).reply
+        except CodecError as error:
+            raise ChannelError(f"{self.terms.where}: {error}") from error
         if type(reply) is FailedReply:
             raise self._failure(reply)
         if type(reply) is not WelcomeReply or reply.protocol != PROTOCOL:
@@ -195,10 +197,8 @@ class WireSession:
             payload = yield Effect("exchange", (data, seconds))
         except OSError as error:
             return (yield from self.wait(number, kind, ends, error))
-        answered = self.accept(payload, number)
-        if answered is None:
-            return (yield from self.wait(number, kind, ends))
-        return self.result(answered, kind)
+        reply = self.reply(payload, number, kind)
+        return reply if reply is not None else (yield from self.wait(number, kind, ends))
 
     def wait(self, number: int, kind: type[ReplyT], ends: float, error: OSError | None = None) -> Talk[ReplyT]:
         """The reply to a request that is sent; over a new connection where one was lost by `error`."""
@@ -212,57 +212,58 @@ class WireSession:
                 error = newer
                 continue
             error = None
-            answered = self.accept(payload, number)
-            if answered is not None:
-                return self.result(answered, kind)
+            reply = self.reply(payload, number, kind)
+            if reply is not None:
+                return reply
 
-    # The three parts of a request that goes well, for who exchanges messages without a talk: every step is one.
+    # The two halves of a request that goes well, for who exchanges messages without a talk: every step is one.
 
     def number(self, request: Any) -> tuple[int, bytes]:
         """The next number, and the message under it; a request that is too large takes no number."""
         if self.closed or self.lost or self.welcome is None:
             raise self._absent()
-        asked = self._dialogue.ask(request, self.terms.deadline)
+        dialogue, deadline = self._dialogue, self.terms.deadline
+        number = dialogue.last + 1
+        if dialogue.open:
+            asked = dialogue.ask(request, deadline)
+        else:  # what `ask` does, without a call: all that was asked before is answered
+            asked = dialogue.open[number] = Asked(number, request, deadline, dialogue.last)
+            dialogue.last = number
         data = write_message(asked)
         if len(data) > self._size:
-            self._dialogue.withdraw(asked)
+            dialogue.withdraw(asked)
             raise InvalidArgument(f"{self.name}: expected a request of at most {self._size} bytes, got {len(data)}")
-        return asked.number, data if self._compression is None else self._compression.pack(data)
+        return number, data if self._compression is None else self._compression.pack(data)
 
-    def accept(self, payload: Any, number: int) -> Answered | None:
-        """The answer to the request of a number in what came; None where it is another's, which is noted."""
-        answered = self._read(payload)
-        if answered.number == 0:
-            raise self._complaint(answered)
-        taken = self._dialogue.take(answered)
-        return taken if taken is not None and taken.number == number else None
+    def reply(self, payload: Any, number: int, kind: type[ReplyT]) -> ReplyT | None:
+        """The reply in what came, which is of that kind, or else the error that the server names.
 
-    def result(self, answered: Answered, kind: type[ReplyT]) -> ReplyT:
-        """The reply, which is of that kind; else the error that the server names."""
+        None where it is the reply to another request than that of the number, which is noted.
+        """
+        try:
+            if self._compression is not None:
+                payload = self._compression.unpack(payload, LIMITS)
+            answered = read_answered(payload, LIMITS)
+        except CodecError as error:
+            raise ChannelError(f"{self.terms.where}: {error}") from error
         reply = answered.reply
+        if answered.number == 0:
+            raise self._unexpected(reply, "the reply to a request")
+        if self._dialogue.take(answered) is None or answered.number != number:
+            return None
         if type(reply) is kind:
             return reply
-        if type(reply) is FailedReply:
-            raise self._failure(reply)
-        raise ChannelError(f"{self.name}: expected a {kind.__name__}, got a {type(reply).__name__}")
+        raise self._unexpected(reply, f"a {kind.__name__}")
 
     def _absent(self) -> LudusError:
         if self.closed or not self.lost:
             return self._closed_error()
         return marked(self._lost_kind(f"{self.lost}; reset() opens another session"), True)
 
-    def _read(self, payload: Any, *, hello: bool = False) -> Answered:
-        try:
-            if self._compression is not None and not hello:
-                payload = self._compression.unpack(payload, LIMITS)
-            return read_answered(payload, LIMITS)
-        except CodecError as error:
-            raise ChannelError(f"{self.terms.where}: {error}") from error
-
-    def _complaint(self, answered: Answered) -> LudusError:
-        if type(answered.reply) is FailedReply:
-            return self._failure(answered.reply)
-        return ChannelError(f"{self.name}: expected the reply to a request, got a {type(answered.reply).__name__}")
+    def _unexpected(self, reply: Any, expected: str) -> LudusError:
+        if type(reply) is FailedReply:
+            return self._failure(reply)
+        return ChannelError(f"{self.name}: expected {expected}, got a {type(reply).__name__}")
 
     # --- lost connections ---
 

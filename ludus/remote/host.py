@@ -65,6 +65,7 @@ REASONS = {
     "deadline": "its process was killed, since it did not answer in time",
     "cancelled": "its process was killed, since the step was cancelled",
 }
+NO_EPISODE = "step: expected reset() first, got no episode under way"
 new_tuple: Any = tuple.__new__  # a named tuple's own constructor takes three times as long
 
 
@@ -172,7 +173,7 @@ class EnvHost:
 
     def _advance(self, action: Any) -> Outcome:
         if self.episode_id is None and self._ordered:
-            raise ResetNeeded("step: expected reset() first, got no episode under way")
+            raise ResetNeeded(NO_EPISODE)
         result: Any = self.env.step(action)
         if not isinstance(result, tuple) or len(result) != 5:
             raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
@@ -273,9 +274,27 @@ class EnvHost:
             raise InvalidAction(str(error)) from error
 
     def _step(self, request: StepRequest) -> StepReply:
-        observation, reward, terminated, truncated, info = self._advance(self._action(request.action))
+        """As `step`, in one function: nearly all that is asked of a host is this."""
+        try:
+            action = self._read_action(request.action)
+        except (CodecError, InvalidValue) as error:
+            raise InvalidAction(str(error)) from error
+        if self.episode_id is None and self._ordered:
+            raise ResetNeeded(NO_EPISODE)
+        result: Any = self.env.step(action)
+        if not isinstance(result, tuple) or len(result) != 5:
+            raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
+        observation, reward, terminated, truncated, info = result
+        self.step_count += 1
+        self.last, self.done = new_tuple(Outcome, result), bool(terminated or truncated)
+        if self._interrupted:
+            self._explain(self.last)
+        try:
+            written = self._write(observation)
+        except (CodecError, InvalidValue) as error:
+            raise ContractViolation(str(error)) from error
         return StepReply(
-            self._written(self._write, observation),
+            written,
             reward if (type(reward) is float or type(reward) is int) and isfinite(reward) else write_number(reward),
             terminated if type(terminated) is bool else flag(terminated, "terminated"),
             truncated if type(truncated) is bool else flag(truncated, "truncated"),
@@ -300,7 +319,7 @@ class EnvHost:
         actions, env = self._action(request.actions), self.env
         if request.mask:
             if self.episode_id is None and self._ordered:
-                raise ResetNeeded("step: expected reset() first, got no episode under way")
+                raise ResetNeeded(NO_EPISODE)
             result = env.step_masked(actions, self._mask(request.mask))  # type: ignore[attr-defined]
             self.step_count += 1
         else:

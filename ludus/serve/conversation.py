@@ -1,7 +1,7 @@
 """`converse`: one connection that speaks the wire, over any link, from its hello to its end."""
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
@@ -52,6 +52,8 @@ SHORTEST = 10 * SLOW
 CANCELLED = "Cancelled"
 TURN = 32
 """Messages of one connection, after which others have their turn, though more of them wait."""
+RATION = 64
+"""Messages that a thread may take before it asks again whether they come too fast."""
 LARGE = 1 << 16
 """Bytes from which on a message is taken apart in a thread: thousands of values would keep everybody waiting."""
 
@@ -106,6 +108,13 @@ class Conversation:
         """Whether it has no message that is not carried out, but waits for the next."""
         self._steps, self._runs = principal.may("step"), principal.may("run")
         self._bucket = Bucket(server.settings.rate)
+        self._ration = max(1, min(RATION, int(server.settings.rate / 10)))
+        kinds = {*(STEPS if self._steps else ()), *(ORDINARY if self._runs else ())}
+        self._accept: Callable[[bytes], Asked | None] = partial(
+            self.session.dialogue.accept, limits=self.limits, kinds=frozenset(kinds), least_seconds=SHORTEST
+        )
+        self.accept = self._unpacked if self._compressed else self._accept
+        """In the session's thread: an ordinary request, which begins; None leaves the message to the event loop."""
 
     async def run(self) -> None:
         """Read requests and carry them out, until the connection ends or another one takes the session over."""
@@ -222,7 +231,7 @@ class Conversation:
         try:
             reply = await answering
         except Exception as error:
-            reply = self._failed(error)
+            reply = self.fail(error)
         data = self._finished(asked, reply, begun)
         connection: Any = self.session.connection
         if asked.request.__class__ is CloseRequest:
@@ -243,11 +252,11 @@ class Conversation:
         steps = asked.request.__class__ in STEPS
         data = self._bytes(number, reply)
         told_all = steps and not (type(reply) is FailedReply and reply.trace)
-        session.dialogue.finish(number, data, restricted=self._runs and not told_all)
         if session.cancelled:
             session.cancelled.discard(number)
         if steps:
             session.meter.add(session.lanes or 1, monotonic() - begun)
+        session.dialogue.finish(number, data, restricted=self._runs and not told_all)
         return data
 
     def _bytes(self, number: int, reply: Any) -> bytes:
@@ -255,13 +264,14 @@ class Conversation:
         try:
             data = write_message(Answered(number, reply))
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
-            return write_message(Answered(number, self._failed(CodecError(f"reply: expected plain data: {error}"))))
+            return write_message(Answered(number, self.fail(CodecError(f"reply: expected plain data: {error}"))))
         if len(data) > self.limits.size:
             told = f"reply: expected at most {self.limits.size} bytes, got {len(data)}; it was carried out all the same"
             return write_message(Answered(number, FailedReply("CodecError", told)))
         return data
 
-    def _failed(self, error: BaseException) -> FailedReply:
+    def fail(self, error: BaseException) -> FailedReply:
+        """What an error is told by; it is counted."""
         self.server.metrics.count("errors", env=self.session.served.name, kind=type(error).__name__)
         return error_reply(error, trace=self._runs)
 
@@ -288,7 +298,7 @@ class Conversation:
         try:
             return hosted.answer(asked.request)
         except BaseException as error:
-            return self._failed(error)
+            return self.fail(error)
         finally:
             session.under_way = 0
 
@@ -308,29 +318,23 @@ class Conversation:
         if self._waits and link is not None and self.session.connection is self:
             self.session.go_direct(link, self)
 
-    def accept(self, data: bytes) -> Asked | None:
-        """In the session's thread: an ordinary request, which begins; None leaves the message to the event loop."""
-        if len(data) >= LARGE or self._bucket.take():
-            return None
+    def _unpacked(self, data: bytes) -> Asked | None:
         try:
-            if self._compressed:
-                data = self.compression.unpack(data, self.limits)
-            asked = read_asked(data, self.limits)
+            return self._accept(self.compression.unpack(data, self.limits))
         except CodecError:
             return None
-        kind, seconds, dialogue = asked.request.__class__, asked.seconds, self.session.dialogue
-        may = self._steps if kind in STEPS else self._runs and kind in ORDINARY
-        if not may or (seconds is not None and not seconds >= SHORTEST):
-            return None
-        if dialogue.judge(asked.number) is not Verdict.RUN:
-            return None
-        dialogue.begin(asked.number, asked.received)
-        return asked
+
+    def ration(self) -> int:
+        """In the session's thread: how many messages may be taken before it is asked again."""
+        if not self._bucket.take(self._ration):
+            return self._ration
+        self._bucket.take(-self._ration)
+        return 0
 
     def finish(self, asked: Asked, reply: Any, begun: float) -> bytes:
         """In the session's thread: the message to send."""
-        data = self._finished(asked, reply, begun)
         self.session.used = monotonic()
+        data = self._finished(asked, reply, begun)
         return self.compression.pack(data) if self._compressed else data
 
     def take_over(self, asked: Asked, running: "asyncio.Future[Any]", begun: float) -> None:

@@ -11,16 +11,21 @@ import asyncio
 import os
 import select
 import socket
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Lock
-from time import monotonic
+from time import monotonic, perf_counter
 from typing import Any, NamedTuple, Protocol
 
+from ludus.remote.spin import LOOK_SECONDS, MOST_MISSES, yield_core
+from ludus.serve.activity import Activity
 from ludus.serve.env_thread import EnvThread, WakeUp
 
 __all__ = ["Direct", "DirectLink", "DirectProtocol", "DirectSocket", "Requests"]
 
-CHUNK = 1 << 16
+FIRST_CHUNK, LARGEST_CHUNK = 1 << 12, 1 << 18
+"""Bytes that are asked for at once: memory is taken for all of them, so that it is more only where more comes."""
 IDLE = 5000
 """Milliseconds without a message, after which the event loop waits for the next one: it does so for thousands."""
 SENDING = 20
@@ -101,15 +106,32 @@ class DirectProtocol:
         self._recall()
 
 
+class UnderWay(Protocol):
+    """A session."""
+
+    under_way: int
+    """The number of the request that has its turn."""
+
+
 class Requests(Protocol):
     """What a thread does with messages: the conversation of one connection."""
 
-    def accept(self, data: bytes) -> Any:
-        """An ordinary request, which is begun by this; None leaves the message as it is."""
+    @property
+    def session(self) -> UnderWay:
+        """Whose requests they are."""
         ...
 
-    def perform(self, asked: Any, hosted: Any) -> Any:
-        """Carry it out; its reply, errors too."""
+    @property
+    def accept(self) -> Callable[[bytes], Any]:
+        """What begins an ordinary request of a message, and gives it; None leaves the message to the event loop."""
+        ...
+
+    def ration(self) -> int:
+        """How many messages may be taken before it is asked again; 0: they come too fast."""
+        ...
+
+    def fail(self, error: BaseException) -> Any:
+        """The reply that tells what a request raised."""
         ...
 
     def finish(self, asked: Any, reply: Any, begun: float) -> bytes:
@@ -125,11 +147,18 @@ class Direct:
     """A connection while a thread has it: from `start` until `ended`."""
 
     def __init__(
-        self, thread: EnvThread, link: DirectLink, requests: Requests, hosted: Any, on_end: Callable[[bool], Any]
+        self,
+        thread: EnvThread,
+        link: DirectLink,
+        requests: Requests,
+        answer: Callable[[Any], Any],
+        *,
+        activity: Activity,
+        on_end: Callable[[bool], Any],
     ) -> None:
         """`on_end` is called with whether a step is still under way."""
-        self._thread, self._link, self._requests, self._hosted = thread, link, requests, hosted
-        self._on_end = on_end
+        self._thread, self._link, self._requests, self._answer = thread, link, requests, answer
+        self._activity, self._on_end = activity, on_end
         self._loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[None] = self._loop.create_future()
         self._lock = Lock()
@@ -154,6 +183,7 @@ class Direct:
         if found is None:
             return False
         self._socket = found
+        self._activity.begin(self._loop)
         self._thread.run(self._serve)
         return True
 
@@ -177,6 +207,7 @@ class Direct:
         return True
 
     def _end(self, pieces: Sequence[Piece], unsent: bytes, *, detached: bool = False) -> None:
+        self._activity.leave(self, self._socket.socket.fileno())
         self._on_end(detached)
         self.ended.set_result(None)
         self._link.end_direct(pieces, unsent)
@@ -187,77 +218,98 @@ class Direct:
         self._thread.since = 0.0  # waiting is no work
         pieces: Sequence[Piece] = ()
         unsent = b""
+        self._activity.join(self, self._socket.socket.fileno())
         try:
-            pieces, unsent = self._exchange()
+            with suppress(OSError):  # of the connection: the event loop hears of it by itself
+                pieces, unsent = self._exchange()
         finally:
             if self._running is None:
                 self._loop.call_soon_threadsafe(self._end, pieces, unsent)
 
     def _exchange(self) -> tuple[Sequence[Piece], bytes]:
-        """Answer what comes, until there is something else to do; what is left."""
-        link, wake_up, poll = self._socket.socket, self._thread.wake_up, select.poll()
-        poll.register(link, select.POLLIN)
-        if wake_up is not None:
-            wake_up.clear()
-            poll.register(wake_up.fileno, select.POLLIN)
-        receive, split, wait = link.recv, self._socket.split, poll.poll
-        while not self._recalled and wait(IDLE) and not self._recalled:
-            try:
-                data = receive(CHUNK)
-            except BlockingIOError:
-                continue
-            except OSError:  # the event loop hears of it by itself
+        """Answer what comes, until there is something else to do; what is left.
+
+        In one function, without a call that can be spared: every step of every session goes through it.
+        """
+        link, split, _ = self._socket
+        requests, thread, answer, awake = self._requests, self._thread, self._answer, self._activity.awake
+        accept, session, receive, (look, poll) = requests.accept, requests.session, link.recv, self._polls()
+        others = self._activity.fileno
+        chunk, allowed, rest, misses = FIRST_CHUNK, 0, 0 if others >= 0 else sys.maxsize, 0
+        while not self._recalled:
+            found: Any = None
+            if rest > 0 or len(awake) > 1:
+                rest -= 1
+            else:
+                ends = perf_counter() + LOOK_SECONDS
+                while not (found := look(0)) and perf_counter() < ends and len(awake) == 1:
+                    yield_core()
+                found = None if found and found[0][0] == others else found
+                misses = 0 if found else min(misses + 1, MOST_MISSES)
+                rest = 0 if found else 1 << misses
+            if not found:
+                awake.discard(self)
+                found = poll(IDLE)
+                awake.add(self)
+            if not found or self._recalled or not (data := receive(chunk)):
                 break
-            if not data:
-                break
+            if len(data) == chunk:
+                chunk = min(4 * chunk, LARGEST_CHUNK)
             pieces = split(data)
             for place, (message, _) in enumerate(pieces, 1):
-                if message is None or (asked := self._requests.accept(message)) is None:
+                allowed = (allowed or requests.ration()) - 1
+                if message is None or allowed < 0 or (asked := accept(message)) is None:
                     return pieces[place - 1 :], b""
-                self._rest = pieces[place:]
-                reply = self._carried_out(asked)
-                if reply is None:
-                    return (), b""
-                unsent = self._send(reply)
-                if unsent is None or unsent or self._recalled:
-                    return self._rest, unsent or b""
+                self._rest, self._asked, session.under_way = pieces[place:], asked, asked.number
+                self._begun = thread.since = begun = monotonic()
+                try:
+                    reply = answer(asked.request)
+                except BaseException as error:  # whatever it is, it is told
+                    reply = requests.fail(error)
+                session.under_way = 0
+                left = self._conclude(asked, reply, begun)
+                if left is not None:
+                    return left
         return (), b""
 
-    def _carried_out(self, asked: Any) -> bytes | None:
-        """The frame of the reply; None where the event loop has taken over, and is told."""
-        begun = monotonic()
-        self._asked = asked
-        self._begun = self._thread.since = begun
-        reply = self._requests.perform(asked, self._hosted)
-        with self._lock:
-            self._begun = 0.0
-            running = self._running
-        self._thread.since = 0.0
-        if running is None:
-            return self._socket.frame(self._requests.finish(asked, reply, begun))
-        self._loop.call_soon_threadsafe(_settle, running, reply)
-        return None
+    def _polls(self) -> tuple[Callable[[int], Any], Callable[[int], Any]]:
+        """What looks, also for whether anything else in the process is ready; and what waits. Both hear of a call."""
+        look, wait, wake_up = select.poll(), select.poll(), self._thread.wake_up
+        if wake_up is not None:
+            wake_up.clear()
+        for poll in (look, wait):
+            poll.register(self._socket.socket, select.POLLIN)
+            if wake_up is not None:
+                poll.register(wake_up.fileno, select.POLLIN)
+        if self._activity.fileno >= 0:
+            look.register(self._activity.fileno, select.POLLIN)
+        return look.poll, wait.poll
 
-    def _send(self, frame: bytes) -> bytes | None:
-        """Send a frame: what is left of it; None where the connection is broken."""
-        link = self._socket.socket
+    def _conclude(self, asked: Any, reply: Any, begun: float) -> tuple[Sequence[Piece], bytes] | None:
+        """Send a reply, and go on where None is given; else the event loop has taken over, or has to: what is left."""
+        with self._lock:
+            self._begun, running = 0.0, self._running
+        self._thread.since = 0.0
+        if running is not None:
+            self._loop.call_soon_threadsafe(_settle, running, reply)
+            return (), b""
+        frame = self._socket.frame(self._requests.finish(asked, reply, begun))
         try:
-            sent = link.send(frame)
-            if sent == len(frame):
-                return b""
+            sent = self._socket.socket.send(frame)
         except BlockingIOError:
             sent = 0
-        except OSError:
-            return None
-        poll, ends, left = select.poll(), monotonic() + SENDING / 1000, frame[sent:]
+        except OSError:  # the event loop hears of it by itself
+            return self._rest, b""
+        unsent = b"" if sent == len(frame) else self._send(frame[sent:])
+        return (self._rest, unsent) if unsent or self._recalled else None
+
+    def _send(self, left: bytes) -> bytes:
+        """Send the rest of a frame, as far as the other side reads it within a moment: what is left of it."""
+        link, poll, ends = self._socket.socket, select.poll(), monotonic() + SENDING / 1000
         poll.register(link, select.POLLOUT)
-        try:
+        with suppress(BlockingIOError):
             while left and (patience := ends - monotonic()) > 0 and poll.poll(patience * 1000):
                 left = left[link.send(left) :]
-        except BlockingIOError:
-            return left
-        except OSError:
-            return None
         return left
 
 

@@ -218,7 +218,8 @@ class Session:
         idle = not self._pending and not thread.under_way and self.dialogue.is_idle
         if not idle or not self._watch.has_place or not self._turn.take_now():
             return
-        direct = Direct(thread, link, requests, hosted, partial(self._end_direct, thread))
+        watch, on_end = self._watch, partial(self._end_direct, thread)
+        direct = Direct(thread, link, requests, hosted.answer, activity=watch.activity, on_end=on_end)
         if direct.start():
             self._direct = direct
             self._watch.begin_direct(thread, direct)

@@ -6,6 +6,7 @@ import sys
 from time import monotonic
 from typing import NamedTuple, Protocol
 
+from ludus.serve.activity import Activity
 from ludus.serve.env_thread import EnvThread
 
 __all__ = ["SLOW", "Stuck", "Watch"]
@@ -41,6 +42,7 @@ class Watch:
         self._threads: dict[EnvThread, str] = {}
         """With the name of the environment."""
         self._direct: dict[EnvThread, Detachable] = {}
+        self.activity = Activity()
         self._most_direct = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // (2 * DIRECT_SHARE)
         self._timer: asyncio.TimerHandle | None = None
         self._interval = 0.0
@@ -106,6 +108,7 @@ class Watch:
             self._timer.cancel()
             self._timer = None
         self._hurry(False)
+        self.activity.close()
 
     def stuck(self) -> list[Stuck]:
         """What is past its deadline and still runs, longest first."""

@@ -4,11 +4,13 @@ A session outlives its connections. Requests are numbered; the server carries ou
 replies, so that a client that lost its connection sends again what was not answered, and nothing happens twice.
 """
 
-from collections import OrderedDict
+from collections.abc import Container
 from enum import Enum
+from typing import Any
 
-from ludus.errors import ChannelError
-from ludus.wire.messages import Answered, Asked, NetworkRequest
+from ludus.errors import ChannelError, CodecError
+from ludus.wire.frame import FrameLimits
+from ludus.wire.messages import Answered, Asked, NetworkRequest, read_asked
 
 __all__ = ["WINDOW", "ClientDialogue", "ServerDialogue", "Verdict"]
 
@@ -83,6 +85,30 @@ class ServerDialogue:
         if len(self._replies) >= WINDOW:
             self._forget(number - WINDOW)
 
+    def accept(
+        self, data: bytes, limits: FrameLimits, kinds: Container[type[Any]], least_seconds: float
+    ) -> Asked | None:
+        """The request in a message, which begins by this; None where nothing happened: that message is to be judged.
+
+        It has to be one of `kinds`, in no hurry, the next one, and alone.
+        """
+        try:
+            asked = read_asked(data, limits)
+        except CodecError:
+            return None
+        number, seconds, received = asked.number, asked.seconds, asked.received
+        if number != self.begun + 1 or self._open or type(asked.request) not in kinds:
+            return None
+        if seconds is not None and not seconds >= least_seconds:
+            return None
+        if self._restricted or received != self.last or len(self._replies) > 1:
+            self.begin(number, received)
+            return asked
+        self.begun, self.received, self._size = number, received, 0  # as `begin`: all that was sent was received
+        self._open.add(number)
+        self._replies.clear()
+        return asked
+
     def finish(self, number: int, reply: bytes, *, restricted: bool = False) -> None:
         """The request was carried out: its reply, which is kept; a `restricted` one is not for everybody."""
         self._open.discard(number)
@@ -91,7 +117,7 @@ class ServerDialogue:
         self._replies[number] = reply
         self._size += len(reply)
         self.last = min(self._open) - 1 if self._open else self.begun
-        if not self.received:
+        if not self.received and self._size > UNCONFIRMED:
             while self._size - len(reply) > UNCONFIRMED and len(self._replies) > 1:
                 self._drop(next(iter(self._replies)))
 
@@ -145,31 +171,34 @@ class ClientDialogue:
     (DoneReply(), None)
     """
 
+    __slots__ = ("last", "open")
+
     def __init__(self) -> None:
         self.last = 0
         """The number of the last request."""
-        self._open: OrderedDict[int, Asked] = OrderedDict()
+        self.open: dict[int, Asked] = {}
+        """What is not answered yet, by number, in order."""
 
     @property
     def unanswered(self) -> list[Asked]:
         """What is to be sent again, in order, on a new connection."""
-        return list(self._open.values())
+        return list(self.open.values())
 
     def ask(self, request: NetworkRequest, seconds: float | None = None) -> Asked:
         """A request under the next number; it says up to which number all replies have come."""
-        received = next(iter(self._open), self.last + 1) - 1
+        received = next(iter(self.open), self.last + 1) - 1
         self.last += 1
         asked = Asked(self.last, request, seconds, received)
-        self._open[self.last] = asked
+        self.open[self.last] = asked
         return asked
 
     def withdraw(self, asked: Asked) -> None:
         """Take back the last request, which was not sent; its number is the next one's."""
-        if asked.number == self.last and self._open.pop(asked.number, None) is not None:
+        if asked.number == self.last and self.open.pop(asked.number, None) is not None:
             self.last -= 1
 
     def take(self, answered: Answered) -> Answered | None:
         """The answer, if it was waited for; None for one that came twice. ChannelError for one to nothing."""
         if answered.number > self.last or answered.number < 1:
             raise ChannelError(f"session: expected replies to requests 1 to {self.last}, got one to {answered.number}")
-        return answered if self._open.pop(answered.number, None) is not None else None
+        return answered if self.open.pop(answered.number, None) is not None else None

@@ -19,8 +19,8 @@ MIB = 1 << 20
 SMALL = 512
 WIDE = 0xDC
 """The first of the four bytes that announce thousands of values."""
-HARMLESS = bytes(one for one in range(256) if not (0x80 <= one < 0xA0 or WIDE <= one < 0xE0))
-"""Bytes that begin no array and no map."""
+MARKS = bytes(2 if WIDE <= one < 0xE0 else 0x80 <= one < 0xA0 for one in range(256))
+"""For each byte: 1 where it begins an array or a map of a few values, 2 where one of thousands, else 0."""
 
 Bytes = bytes | bytearray | memoryview
 
@@ -90,8 +90,8 @@ def read_frame(payload: Bytes, decoder: "msgspec.msgpack.Decoder[Any]", limits: 
         # Whether nothing in it can ask for more than it holds: no bytes that announce many, few that hold others at
         # all. Some that are none are taken for such; then all of it is walked through. What is cut short the decoder
         # sees.
-        holding = bytes(payload).translate(None, HARMLESS)
-        if len(holding) > limits.depth or (holding and max(holding) >= WIDE):
+        marks = bytes(payload).translate(MARKS)
+        if b"\2" in marks or marks.count(1) > limits.depth:
             check_frame(payload, limits)
     else:
         check_frame(payload, limits)
