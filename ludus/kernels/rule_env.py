@@ -104,13 +104,14 @@ class RuleEnv(Env[Any, Any]):
         return overridden(self)
 
     def _follow_overrides(self) -> None:
-        functions = self._hooked_functions() if overridden(self) else None
+        functions = self._hooked_functions(overridden(self))
         if functions is not None:
             self._functions = functions
             self._seen_dtype = None  # what a hook observes is given as it is
 
-    def _hooked_functions(self) -> tuple[Any, Any, Any] | None:
-        """`step`, `observe` and `inform` that call the hooks; None where rules do, bound methods so as to be copied."""
+    def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
+        """`step`, `observe` and `inform` that call what is `changed`, as methods of this object; None where rules do."""
+        del changed
         return None
 
     def _unready(self) -> None:

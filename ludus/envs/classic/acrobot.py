@@ -207,8 +207,9 @@ class Acrobot(ClassicEnv):
         first, second = _accelerations(theta1, theta2, dtheta1, dtheta2, torque, self.params)
         return dtheta1, dtheta2, first, second, 0.0
 
-    def _hooked_functions(self) -> tuple[Any, Any, Any] | None:
-        return self._advanced, self._observed, None
+    def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
+        hooks = {"_get_ob", "_terminal", "_dsdt"}
+        return None if hooks.isdisjoint(changed) else (self._advanced, self._observed, None)
 
     def _advanced(self, state: State, action: int, rng: Any, params: Params) -> tuple[Any, float, bool]:
         if "_dsdt" in overridden(self):

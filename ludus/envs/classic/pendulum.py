@@ -111,8 +111,8 @@ class Pendulum(ClassicEnv):
         """The observation of the state as it is: Gymnasium's name for it."""
         return np.array(observe(self._settled(), self.params), np.float32)
 
-    def _hooked_functions(self) -> tuple[Any, Any, Any] | None:
-        return step, self._observed, None
+    def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
+        return (step, self._observed, None) if "_get_obs" in changed else None
 
     def _observed(self, state: State, params: Params) -> Any:
         del state, params  # those of the environment, which a hook reads by itself
