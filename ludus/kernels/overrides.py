@@ -83,9 +83,7 @@ def _managed(kind: Any) -> dict[str, Any]:
     """The attributes whose value is kept elsewhere: parameters, and properties that can be set."""
     found: dict[str, Any] = {}
     for one in reversed(kind.__mro__):
-        for name, value in vars(one).items():
-            if isinstance(value, Parameter) or (isinstance(value, property) and value.fset is not None):
-                found[name] = value
+        found |= {name: value for name, value in vars(one).items() if _is_settable(value)}
     for name in kind.rules.params._fields:
         # A method or a property of the author's own goes before a parameter of that name; so does what every `Env` has.
         if name not in found and (name in _plain_names(kind) or not hasattr(kind, name)):
@@ -93,6 +91,10 @@ def _managed(kind: Any) -> dict[str, Any]:
             if not hasattr(kind, name):
                 setattr(kind, name, found[name])
     return found
+
+
+def _is_settable(value: Any) -> bool:
+    return isinstance(value, Parameter) or (isinstance(value, property) and value.fset is not None)
 
 
 def _plain_names(kind: Any) -> set[str]:

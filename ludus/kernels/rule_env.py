@@ -110,7 +110,7 @@ class RuleEnv(Env[Any, Any]):
             self._seen_dtype = None  # what a hook observes is given as it is
 
     def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
-        """`step`, `observe` and `inform` that call what is `changed`, as methods of this object; None where rules do."""
+        """`step`, `observe` and `inform` that call what is `changed`, as this object's methods; None where rules do."""
         del changed
         return None
 

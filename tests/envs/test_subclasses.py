@@ -168,7 +168,7 @@ def class_attributes(base):
         LINK_LENGTH_1 = 2.0
         LINK_MASS_2 = 0.7
         MAX_VEL_1 = 3 * math.pi
-        AVAIL_TORQUE = [-2.0, 0.5, 2.0]  # noqa: RUF012
+        AVAIL_TORQUE = [-2.0, 0.5, 2.0]
         dt = 0.05
         torque_noise_max = 0.3
         book_or_nips = "nips"

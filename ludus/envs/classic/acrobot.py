@@ -226,7 +226,8 @@ class Acrobot(ClassicEnv):
         q = np.asarray(self._dsdt(first + dt / 2.0 * p))
         r = np.asarray(self._dsdt(first + dt / 2.0 * q))
         s = np.asarray(self._dsdt(first + dt * r))
-        return limited(*(first + dt / 6.0 * (p + 2 * q + 2 * r + s)).tolist()[:4], params)
+        theta1, theta2, theta1_dot, theta2_dot, _ = (first + dt / 6.0 * (p + 2 * q + 2 * r + s)).tolist()
+        return limited(theta1, theta2, theta1_dot, theta2_dot, params)
 
     def _observed(self, state: State, params: Params) -> Any:
         del state, params  # those of the environment, which a hook reads by itself

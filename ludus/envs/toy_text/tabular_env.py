@@ -89,7 +89,7 @@ class TabularEnv(Drawn, RuleEnv):
 
     def _changed_table(self) -> Table | None:
         """The table, if it is not what the rules say."""
-        if self._table is None or (self._listed is not None and self.P == self._listed[1]):
+        if self._table is None or (self._listed is not None and self._listed[1] == self.P):
             return None
         return self._table
 

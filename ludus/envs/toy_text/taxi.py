@@ -332,12 +332,13 @@ class Taxi(TabularEnv):
 
     def _by_table(self, state: State, action: int, rng: Any, params: Params) -> tuple[State, Any, bool]:
         prob, place, reward, terminated = self._drawn(state, action, rng)
-        *before, rider, wanted = self.decode(state[0])
-        *after, now, _ = self.decode(place)
+        old_row, old_column, rider, wanted = self.decode(state[0])
+        row, column, now, _ = self.decode(place)
         fickle = state[2]
-        if params.fickle_passenger and fickle and rider == IN_TAXI and before != after:
+        if params.fickle_passenger and fickle and rider == IN_TAXI and (row, column) != (old_row, old_column):
             fickle = False
-            place = self.encode(*after, now, rng.choice([one for one in range(len(self.locs)) if one != wanted]))
+            others = [one for one in range(len(self.locs)) if one != wanted]
+            place = self.encode(row, column, now, rng.choice(others))
         heading = action if action < PICKUP else state[3]
         return State(int(place), prob, fickle, heading), reward, terminated
 
