@@ -13,6 +13,7 @@ from ludus.errors import InvalidAction, InvalidType, ResetNeeded, shorten
 from ludus.kernels.finals import finals
 from ludus.kernels.held import Held
 from ludus.kernels.lanes import KernelLanes
+from ludus.kernels.overrides import refuse_overrides
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.source import DISABLED, NEXT_STEP, SAME_STEP
 from ludus.kernels.values import ParameterTable
@@ -60,6 +61,7 @@ class KernelVectorEnv(KernelLanes):
             raise InvalidType(
                 f"KernelVectorEnv: expected an environment made of rules (RuleEnv), got {shorten(single)}"
             )
+        refuse_overrides(single)
         self.episodes, self.statistics = episodes, statistics
         mode = AutoresetMode.of(autoreset_mode)
         self._mode = MODES[mode]

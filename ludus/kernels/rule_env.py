@@ -8,6 +8,7 @@ import numpy as np
 from ludus.core import Env, Info, Step
 from ludus.errors import InvalidArgument, InvalidType, ResetNeeded, listing, shorten
 from ludus.kernels.action import finite_row, read_action
+from ludus.kernels.overrides import hook, overridden, take_class
 from ludus.kernels.parameters import fitted, fitted_all
 from ludus.kernels.row import row_writer
 from ludus.kernels.rules import Rules
@@ -23,7 +24,8 @@ new_tuple = tuple.__new__
 class RuleEnv(Env[Any, Any]):
     """An environment made of `rules`; a subclass adds the spaces, and `draw` if it can be seen.
 
-    Every parameter is an attribute, to read and to set. `step` before `reset`, or after the end, raises ResetNeeded.
+    Every parameter is an attribute, to read and to set, of an environment or of a class. What a subclass overrides is
+    called; its batches are then interpreted. `step` before `reset`, or after the end, raises ResetNeeded.
 
     >>> from typing import NamedTuple
     >>> from ludus.spaces import Discrete
@@ -46,18 +48,19 @@ class RuleEnv(Env[Any, Any]):
     rules: ClassVar[Rules]
     clips_actions: ClassVar[bool] = False
     """Whether the rules clip a Box's action themselves: then any finite numbers are an action."""
-    _functions: ClassVar[tuple[Any, Any, Any]]
+    hooks: ClassVar[frozenset[str]] = frozenset()
+    """The methods that the rules stand for."""
+    default_settings: ClassVar[dict[str, Any]] = {}
+    """What classes set to a value of their own: parameters, and other attributes that are kept elsewhere."""
+    _functions: tuple[Any, Any, Any]
     last_action: Any
     """What `step` was last called with, as the rules took it; None after a reset."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "rules" not in cls.__dict__:
-            return
-        cls._functions = cls.rules.step, cls.rules.observe, cls.rules.inform
-        for name in cls.rules.params._fields:
-            if not hasattr(cls, name):
-                setattr(cls, name, _parameter(name))
+        if "rules" in cls.__dict__:
+            cls._functions = cls.rules.step, cls.rules.observe, cls.rules.inform
+        take_class(cls)
 
     def __init__(self, *, render_mode: str | None = None, **params: Any) -> None:
         modes = self.metadata.get("render_modes") or []
@@ -66,7 +69,7 @@ class RuleEnv(Env[Any, Any]):
                 f"{type(self).__name__} render_mode: expected one of {list(modes)} or None, got {render_mode!r}"
             )
         self.render_mode = render_mode
-        self.params: Any = fitted_all(type(self).__name__, self.rules.params, params)
+        self.params: Any = self.default_params(**params)
         self.last_action: Any = None
         self._state: Any = None
         self._needs = "no reset yet"
@@ -76,13 +79,54 @@ class RuleEnv(Env[Any, Any]):
         self._row_shape = acts.shape if clipped and acts.shape and len(acts.shape) == 1 else None
         self._seen_dtype = seen.dtype if isinstance(seen, Box) else None
         self._write = row_writer(seen.shape[0] if isinstance(seen, Box) and len(seen.shape) == 1 else 0)
+        for name, value in self.default_settings.items():
+            if name not in self.rules.params._fields:
+                setattr(self, name, value)
+        self._follow_overrides()
+
+    # --- what subclasses and users change ---
+
+    @classmethod
+    def default_params(cls, **given: Any) -> Any:
+        """The parameters as the class has them, with those that are `given` instead."""
+        take_class(cls)
+        fields = cls.rules.params._fields
+        settings = {name: value for name, value in cls.default_settings.items() if name in fields}
+        return fitted_all(cls.__name__, cls.rules.params, settings | given)
+
+    def set_params(self, **changes: Any) -> None:
+        """Change parameters, for the steps that follow."""
+        owner, kind = type(self).__name__, self.rules.params
+        self.params = self.params._replace(**{name: fitted(owner, kind, name, one) for name, one in changes.items()})
+
+    def own_rules(self) -> list[str]:
+        """What is not as the rules say, by name: hooks that are overridden, tables that were changed."""
+        return overridden(self)
+
+    def _follow_overrides(self) -> None:
+        functions = self._hooked_functions(overridden(self))
+        if functions is not None:
+            self._functions = functions
+            self._seen_dtype = None  # what a hook observes is given as it is
+
+    def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
+        """`step`, `observe` and `inform` that call what is `changed`, as this object's methods; None where rules do."""
+        del changed
+        return None
+
+    def _unready(self) -> None:
+        """Called by `step` where it cannot go on at once; raises, unless it then can."""
+        raise ResetNeeded(f"step: expected reset() first, got {self._needs}")
 
     # --- the episode ---
 
+    @hook
     def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
         """Draw a first state."""
         params = self._params_under(options) if options else self.params
         super().reset(seed=seed)
+        if not self.hooks.isdisjoint(self.__dict__):
+            self._follow_overrides()
         rules, rng = self.rules, self.np_random
         if rules.renew is None or seed is not None or self._state is None:
             self._state = rules.reset(rng, params)
@@ -91,15 +135,17 @@ class RuleEnv(Env[Any, Any]):
         self._needs, self.last_action = "", None
         if self.render_mode == "human":
             self.render()
-        seen = rules.observe(self._state, params)
-        info: Info = {} if rules.inform is None else _told(rules.inform(self._state, params))
+        _, observe, inform = self._functions
+        seen = observe(self._state, params)
+        info: Info = {} if inform is None else _told(inform(self._state, params))
         return seen if self._seen_dtype is None else self._write(seen, self._seen_dtype), info
 
+    @hook
     def step(self, action: Any) -> Step[Any]:
         """Apply the rules once."""
         # One long function, and tuples made without their constructor: each call saved is a twentieth of a small step.
         if self._needs:
-            raise ResetNeeded(f"step: expected reset() first, got {self._needs}")
+            self._unready()
         if self._row_dtype is not None:
             if (
                 type(action) is not ndarray
@@ -163,14 +209,3 @@ class RuleEnv(Env[Any, Any]):
 def _told(told: Any) -> Info:
     """What `inform` gave, as the caller's own: rules may tell of arrays that they keep."""
     return {name: one.copy() if type(one) is ndarray else one for name, one in zip(told._fields, told, strict=True)}
-
-
-def _parameter(name: str) -> property:
-    def get(self: RuleEnv) -> Any:
-        return getattr(self.params, name)
-
-    def put(self: RuleEnv, value: Any) -> None:
-        value = fitted(type(self).__name__, self.rules.params, name, value)
-        self.params = self.params._replace(**{name: value})
-
-    return property(get, put, doc=f"The parameter `{name}` of the rules.")

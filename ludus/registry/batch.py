@@ -205,6 +205,10 @@ def _compiled(lanes: Lanes, created: Created, executor: Kernel, course: Course) 
                 f"lane {number}: expected the rules, spaces and time limit of lane 0 in a compiled batch, "
                 f"got {one.env}; use executor='serial'"
             )
+    from ludus.kernels.overrides import refuse_overrides  # whoever has rules has loaded it
+
+    for one in (first, *others):
+        refuse_overrides(one.env)
     from ludus.kernels.batch import KernelVectorEnv  # the compiler, which takes a second to load
 
     envs = KernelVectorEnv(

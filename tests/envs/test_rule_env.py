@@ -20,15 +20,23 @@ def test_parameters_are_attributes_and_fit_their_type():
     assert CartPole().gravity == 9.8
 
 
-def test_a_state_is_a_named_tuple_that_can_be_set_from_any_sequence():
+def test_a_state_is_an_array_that_can_be_set_from_any_sequence():
     env = CartPole()
     assert env.state is None
-    env.state = np.array([0.1, 0.2, 0.05, 0.4])
-    assert env.state == (0.1, 0.2, 0.05, 0.4)
-    assert env.state.theta == 0.05
+    for given in (np.array([0.1, 0.2, 0.05, 0.4]), (0.1, 0.2, 0.05, 0.4), [0.1, 0.2, 0.05, 0.4]):
+        env.state = given
+        assert env.state.tolist() == [0.1, 0.2, 0.05, 0.4]
+    assert env.state_data(private=True)["theta"] == 0.05
     env.step(1)
+    assert (type(env.state), env.state.dtype, env.state.shape) == (np.ndarray, np.float64, (4,))
+
+
+def test_a_state_of_a_game_is_a_named_tuple():
+    env = Blackjack()
+    assert env.state is None
+    env.reset(seed=0)
     assert type(env.state).__name__ == "State"
-    assert all(type(one) is float for one in env.state)
+    assert env.state.player_total == sum(env.player)
 
 
 def test_setting_a_state_begins_an_episode():

@@ -7,13 +7,15 @@ from math import cos, pi, sin
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludus.envs.classic.acrobot_picture import acrobot_picture
-from ludus.envs.classic.bounds import reset_bounds
+from ludus.envs.classic.classic_env import ClassicEnv
 from ludus.envs.classic.single import cosine, is_single, sine, single
 from ludus.errors import InvalidArgument
-from ludus.kernels import RuleEnv, Rules
-from ludus.rendering import Canvas, Drawn
+from ludus.kernels import Rules
+from ludus.kernels.overrides import hook, overridden
+from ludus.rendering import Canvas
 from ludus.spaces import Box, Discrete
 
 __all__ = ["Acrobot"]
@@ -65,9 +67,7 @@ def reset(rng: Any, params: Params) -> Angles:
 
 def step(state: State, action: int, rng: Any, params: Params) -> tuple[Angles, float, bool]:
     """One fourth-order Runge-Kutta step under a constant torque."""
-    torque = params.AVAIL_TORQUE[action]
-    if params.torque_noise_max > 0:
-        torque += rng.uniform(-params.torque_noise_max, params.torque_noise_max)
+    torque = drawn_torque(action, rng, params)
     a1, a2, v1, v2 = state
     dt = params.dt
     half = dt / 2.0
@@ -80,12 +80,34 @@ def step(state: State, action: int, rng: Any, params: Params) -> tuple[Angles, f
     t1, t2 = v1 + dt * w1, v2 + dt * w2
     z1, z2 = _accelerations(a1 + dt * s1, a2 + dt * s2, t1, t2, torque, params)
     sixth = dt / 6.0
-    theta1 = _wrapped(a1 + sixth * (v1 + 2 * r1 + 2 * s1 + t1))
-    theta2 = _wrapped(a2 + sixth * (v2 + 2 * r2 + 2 * s2 + t2))
-    theta1_dot = min(max(v1 + sixth * (p1 + 2 * q1 + 2 * w1 + z1), -params.MAX_VEL_1), params.MAX_VEL_1)
-    theta2_dot = min(max(v2 + sixth * (p2 + 2 * q2 + 2 * w2 + z2), -params.MAX_VEL_2), params.MAX_VEL_2)
-    above = -cos(theta1) - cos(theta2 + theta1) > 1.0
-    return (theta1, theta2, theta1_dot, theta2_dot), 0.0 if above else -1.0, above
+    after = limited(
+        a1 + sixth * (v1 + 2 * r1 + 2 * s1 + t1),
+        a2 + sixth * (v2 + 2 * r2 + 2 * s2 + t2),
+        v1 + sixth * (p1 + 2 * q1 + 2 * w1 + z1),
+        v2 + sixth * (p2 + 2 * q2 + 2 * w2 + z2),
+        params,
+    )
+    above = is_above(after[0], after[1])
+    return after, 0.0 if above else -1.0, above
+
+
+def drawn_torque(action: int, rng: Any, params: Params) -> float:
+    """The torque of an action, with its noise."""
+    torque = params.AVAIL_TORQUE[action]
+    if params.torque_noise_max > 0:
+        torque += rng.uniform(-params.torque_noise_max, params.torque_noise_max)
+    return torque
+
+
+def limited(theta1: float, theta2: float, theta1_dot: float, theta2_dot: float, params: Params) -> Angles:
+    """A state within its limits: angles by whole turns, speeds by cutting them."""
+    slower = min(max(theta1_dot, -params.MAX_VEL_1), params.MAX_VEL_1)
+    return _wrapped(theta1), _wrapped(theta2), slower, min(max(theta2_dot, -params.MAX_VEL_2), params.MAX_VEL_2)
+
+
+def is_above(theta1: float, theta2: float) -> bool:
+    """Whether the free end is above the line."""
+    return -cos(theta1) - cos(theta2 + theta1) > 1.0
 
 
 def _accelerations(
@@ -129,7 +151,7 @@ def observe(state: State, params: Params) -> tuple[float, float, float, float, f
     return cos(theta1), sin(theta1), cos(theta2), sin(theta2), dot1, dot2
 
 
-class Acrobot(Drawn, RuleEnv):
+class Acrobot(ClassicEnv):
     """Two links, one motor between them. Torque of -1 (0), 0 (1) or 1 (2); a step costs 1 until the free end is high.
 
     >>> env = Acrobot()
@@ -146,7 +168,7 @@ class Acrobot(Drawn, RuleEnv):
     }
 
     def __init__(self, render_mode: str | None = None) -> None:
-        params = Params()
+        params = self.default_params()
         ends = np.array([1.0, 1.0, 1.0, 1.0, params.MAX_VEL_1, params.MAX_VEL_2], dtype=np.float32)
         self.observation_space = Box(-ends, ends, dtype=np.float32)
         self.action_space = Discrete(3)
@@ -163,13 +185,56 @@ class Acrobot(Drawn, RuleEnv):
             raise InvalidArgument(f"book_or_nips: expected 'book' or 'nips', got {value!r}")
         self.params = self.params._replace(nips=value == "nips")
 
-    def reset_params(self, options: dict[str, Any]) -> Params:
-        """`low` and `high` set the range of the first state."""
-        low, high = reset_bounds(options, self.params.start_low, self.params.start_high)
-        return self.params._replace(start_low=low, start_high=high)
+    def _state_dtype(self, state: Any) -> Any:
+        return np.float32 if all(map(is_single, state)) else np.float64  # a first state is drawn in single precision
+
+    # --- hooks, by Gymnasium's names ---
+
+    @hook
+    def _get_ob(self) -> NDArray[np.float32]:
+        """The observation of the state as it is."""
+        return np.array(observe(self._settled(), self.params), np.float32)
+
+    @hook
+    def _terminal(self) -> bool:
+        """Whether the free end is above the line."""
+        return is_above(*self._settled()[:2])
+
+    @hook
+    def _dsdt(self, s_augmented: Any) -> tuple[float, float, float, float, float]:
+        """How fast the state changes; the torque is its last number, and does not."""
+        theta1, theta2, dtheta1, dtheta2, torque = s_augmented
+        first, second = _accelerations(theta1, theta2, dtheta1, dtheta2, torque, self.params)
+        return dtheta1, dtheta2, first, second, 0.0
+
+    def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
+        hooks = {"_get_ob", "_terminal", "_dsdt"}
+        return None if hooks.isdisjoint(changed) else (self._advanced, self._observed, None)
+
+    def _advanced(self, state: State, action: int, rng: Any, params: Params) -> tuple[Any, float, bool]:
+        if "_dsdt" in overridden(self):
+            self._state = self._integrated(state, drawn_torque(action, rng, params), params)
+        else:
+            self._state, _, _ = step(state, action, rng, params)
+        above = self._terminal()
+        return self._state, 0.0 if above else -1.0, above
+
+    def _integrated(self, state: State, torque: float, params: Params) -> Angles:
+        """The state after one fourth-order Runge-Kutta step of `_dsdt`."""
+        first, dt = np.array([*state, torque]), params.dt
+        p = np.asarray(self._dsdt(first))
+        q = np.asarray(self._dsdt(first + dt / 2.0 * p))
+        r = np.asarray(self._dsdt(first + dt / 2.0 * q))
+        s = np.asarray(self._dsdt(first + dt * r))
+        theta1, theta2, theta1_dot, theta2_dot, _ = (first + dt / 6.0 * (p + 2 * q + 2 * r + s)).tolist()
+        return limited(theta1, theta2, theta1_dot, theta2_dot, params)
+
+    def _observed(self, state: State, params: Params) -> Any:
+        del state, params  # those of the environment, which a hook reads by itself
+        return self._get_ob()
 
     def draw(self) -> Canvas:
         """The links, the line, and the last torque."""
-        params, state = self.params, self.state
+        params, state = self.params, self._fields()
         torque = 0.0 if self.last_action is None else params.AVAIL_TORQUE[self.last_action]
         return acrobot_picture(state.theta1, state.theta2, (params.LINK_LENGTH_1, params.LINK_LENGTH_2), torque)

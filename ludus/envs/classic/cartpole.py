@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.envs.classic.bounds import reset_bounds
 from ludus.envs.classic.cartpole_picture import cartpole_picture
+from ludus.envs.classic.classic_env import ClassicEnv
 from ludus.errors import InvalidArgument
-from ludus.kernels import RuleEnv, Rules
-from ludus.rendering import Canvas, Drawn
+from ludus.kernels import Rules
+from ludus.rendering import Canvas
 from ludus.spaces import Box, Discrete
 
 __all__ = ["CartPole"]
@@ -86,7 +86,7 @@ def observe(state: State, params: Params) -> State:
     return state
 
 
-class CartPole(Drawn, RuleEnv):
+class CartPole(ClassicEnv):
     """A pole on a cart. Push left (0) or right (1); the reward is 1 a step until the pole falls or the cart leaves.
 
     >>> env = CartPole()
@@ -102,11 +102,16 @@ class CartPole(Drawn, RuleEnv):
     }
 
     def __init__(self, sutton_barto_reward: bool = False, render_mode: str | None = None) -> None:
-        params = Params()
+        params = self.default_params()
         ends = np.array([params.x_threshold * 2, np.inf, params.theta_threshold_radians * 2, np.inf], dtype=np.float32)
         self.observation_space = Box(-ends, ends, dtype=np.float32)
         self.action_space = Discrete(2)
-        super().__init__(render_mode=render_mode, sutton_barto_reward=sutton_barto_reward)
+        super().__init__(render_mode=render_mode, sutton_barto_reward=sutton_barto_reward, **self._derived(params))
+
+    def _derived(self, params: Params) -> dict[str, float]:
+        """What follows from other parameters, unless a class sets it; later changes are nobody's but the caller's."""
+        found = {"total_mass": params.masspole + params.masscart, "polemass_length": params.masspole * params.length}
+        return {name: value for name, value in found.items() if name not in self.default_settings}
 
     @property
     def kinematics_integrator(self) -> str:
@@ -119,12 +124,16 @@ class CartPole(Drawn, RuleEnv):
             raise InvalidArgument(f"kinematics_integrator: expected 'euler' or 'semi-implicit', got {value!r}")
         self.params = self.params._replace(semi_implicit=value != "euler")
 
-    def reset_params(self, options: dict[str, Any]) -> Params:
-        """`low` and `high` set the range of the first state."""
-        low, high = reset_bounds(options, self.params.start_low, self.params.start_high)
-        return self.params._replace(start_low=low, start_high=high)
+    @property
+    def _sutton_barto_reward(self) -> bool:
+        """Its name in Gymnasium, which programs with a `step` of their own read."""
+        return self.params.sutton_barto_reward
+
+    @_sutton_barto_reward.setter
+    def _sutton_barto_reward(self, value: bool) -> None:
+        self.set_params(sutton_barto_reward=value)
 
     def draw(self) -> Canvas:
         """The cart, the pole, and the limits of both."""
-        params, state = self.params, self.state
+        params, state = self.params, self._fields()
         return cartpole_picture(state.x, state.theta, params.length, params.x_threshold, params.theta_threshold_radians)

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.envs.classic.bounds import reset_bounds
+from ludus.envs.classic.classic_env import ClassicEnv
 from ludus.envs.classic.mountain_car_picture import mountain_car_picture
-from ludus.kernels import RuleEnv, Rules
-from ludus.rendering import Canvas, Drawn
+from ludus.kernels import Rules
+from ludus.rendering import Canvas
 from ludus.spaces import Box, Discrete
 
 __all__ = ["MountainCar"]
@@ -62,7 +62,7 @@ def observe(state: State, params: Params) -> State:
     return state
 
 
-class MountainCar(Drawn, RuleEnv):
+class MountainCar(ClassicEnv):
     """A car in a valley. Push left (0), not at all (1) or right (2); every step costs 1 until the flag is reached.
 
     >>> env = MountainCar()
@@ -79,21 +79,16 @@ class MountainCar(Drawn, RuleEnv):
     }
 
     def __init__(self, render_mode: str | None = None, goal_velocity: float = 0) -> None:
-        params = Params()
+        params = self.default_params()
         self.low = np.array([params.min_position, -params.max_speed], dtype=np.float32)
         self.high = np.array([params.max_position, params.max_speed], dtype=np.float32)
         self.observation_space = Box(self.low, self.high, dtype=np.float32)
         self.action_space = Discrete(3)
         super().__init__(render_mode=render_mode, goal_velocity=goal_velocity)
 
-    def reset_params(self, options: dict[str, Any]) -> Params:
-        """`low` and `high` set the range of the first position."""
-        low, high = reset_bounds(options, self.params.start_low, self.params.start_high)
-        return self.params._replace(start_low=low, start_high=high)
-
     def draw(self) -> Canvas:
         """The valley, the car and the flag."""
         params, throttle = self.params, 0 if self.last_action is None else self.last_action - 1
         return mountain_car_picture(
-            self.state.position, params.min_position, params.max_position, params.goal_position, throttle
+            self._fields().position, params.min_position, params.max_position, params.goal_position, throttle
         )

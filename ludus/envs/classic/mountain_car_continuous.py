@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ludus.envs.classic.bounds import reset_bounds
+from ludus.envs.classic.classic_env import ClassicEnv
 from ludus.envs.classic.mountain_car_picture import mountain_car_picture
-from ludus.envs.classic.single import SPLIT, single
-from ludus.kernels import RuleEnv, Rules
-from ludus.rendering import Canvas, Drawn
+from ludus.envs.classic.single import SPLIT, is_single, single
+from ludus.kernels import Rules
+from ludus.rendering import Canvas
 from ludus.spaces import Box
 
 __all__ = ["MountainCarContinuous"]
@@ -118,7 +118,7 @@ def observe(state: State, params: Params) -> State:
     return state
 
 
-class MountainCarContinuous(Drawn, RuleEnv):
+class MountainCarContinuous(ClassicEnv):
     """A car in a valley, pulled by a force from -1 to 1, clipped; 100 at the flag, less 0.1 × force² each step.
 
     >>> env = MountainCarContinuous()
@@ -131,21 +131,19 @@ class MountainCarContinuous(Drawn, RuleEnv):
     metadata = {"render_modes": ["human", "rgb_array", "ansi", "svg"], "render_fps": 30}  # noqa: RUF012
 
     def __init__(self, render_mode: str | None = None, goal_velocity: float = 0) -> None:
-        params = Params()
+        params = self.default_params()
         self.low_state = np.array([params.min_position, -params.max_speed], dtype=np.float32)
         self.high_state = np.array([params.max_position, params.max_speed], dtype=np.float32)
         self.observation_space = Box(self.low_state, self.high_state, dtype=np.float32)
         self.action_space = Box(params.min_action, params.max_action, shape=(1,), dtype=np.float32)
         super().__init__(render_mode=render_mode, goal_velocity=goal_velocity)
 
-    def reset_params(self, options: dict[str, Any]) -> Params:
-        """`low` and `high` set the range of the first position."""
-        low, high = reset_bounds(options, self.params.start_low, self.params.start_high)
-        return self.params._replace(start_low=low, start_high=high)
+    def _state_dtype(self, state: Any) -> Any:
+        return np.float32 if is_single(state[0]) else np.float64  # all but a first state are single precision
 
     def draw(self) -> Canvas:
         """The valley, the car and the flag."""
         params, throttle = self.params, 0.0 if self.last_action is None else float(self.last_action[0])
         return mountain_car_picture(
-            self.state.position, params.min_position, params.max_position, params.goal_position, throttle
+            self._fields().position, params.min_position, params.max_position, params.goal_position, throttle
         )

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ludus.envs.classic.classic_env import ClassicEnv
 from ludus.envs.classic.pendulum_picture import pendulum_picture
 from ludus.errors import InvalidArgument, shorten
-from ludus.kernels import RuleEnv, Rules
-from ludus.rendering import Canvas, Drawn
+from ludus.kernels import Rules
+from ludus.kernels.overrides import hook
+from ludus.rendering import Canvas
 from ludus.spaces import Box
 
 __all__ = ["Pendulum"]
@@ -74,7 +76,7 @@ def observe(state: State, params: Params) -> tuple[float, float, float]:
     return cos(theta), sin(theta), theta_dot
 
 
-class Pendulum(Drawn, RuleEnv):
+class Pendulum(ClassicEnv):
     """A pole on a hinge with a motor. The action is a torque from -2 to 2, clipped; upright and still is best.
 
     >>> env = Pendulum(g=9.81)
@@ -87,7 +89,7 @@ class Pendulum(Drawn, RuleEnv):
     metadata = {"render_modes": ["human", "rgb_array", "ansi", "svg"], "render_fps": 30}  # noqa: RUF012
 
     def __init__(self, render_mode: str | None = None, g: float = 10.0) -> None:
-        params = Params()
+        params = self.default_params()
         ends = np.array([1.0, 1.0, params.max_speed], dtype=np.float32)
         self.observation_space = Box(-ends, ends, dtype=np.float32)
         self.action_space = Box(-params.max_torque, params.max_torque, shape=(1,), dtype=np.float32)
@@ -99,6 +101,22 @@ class Pendulum(Drawn, RuleEnv):
         if self.last_action is None:
             return None
         return min(max(float(self.last_action[0]), -self.params.max_torque), self.params.max_torque)
+
+    @last_u.setter
+    def last_u(self, value: Any) -> None:
+        self.last_action = None if value is None else np.array([value], np.float32)
+
+    @hook
+    def _get_obs(self) -> NDArray[np.float32]:
+        """The observation of the state as it is: Gymnasium's name for it."""
+        return np.array(observe(self._settled(), self.params), np.float32)
+
+    def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
+        return (step, self._observed, None) if "_get_obs" in changed else None
+
+    def _observed(self, state: State, params: Params) -> Any:
+        del state, params  # those of the environment, which a hook reads by itself
+        return self._get_obs()
 
     def reset_params(self, options: dict[str, Any]) -> Params:
         """`x_init` and `y_init` set how far the first angle and speed may be from zero."""
@@ -118,4 +136,4 @@ class Pendulum(Drawn, RuleEnv):
 
     def draw(self) -> Canvas:
         """The rod, and the last torque."""
-        return pendulum_picture(self.state.theta, self.last_u or 0.0, self.params.max_torque)
+        return pendulum_picture(self._fields().theta, self.last_u or 0.0, self.params.max_torque)

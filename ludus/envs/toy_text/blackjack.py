@@ -3,10 +3,14 @@
 # A rule takes all that the contract gives it, whether it uses it or not.
 # ruff: noqa: ARG001
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ludus.envs.toy_text.blackjack_picture import blackjack_picture
+from ludus.errors import InvalidArgument, shorten
 from ludus.kernels import RuleEnv, Rules
+from ludus.kernels.overrides import hook
+from ludus.kernels.viewed_env import ViewedRuleEnv
 from ludus.rendering import Canvas, Drawn
 from ludus.spaces import Discrete, Tuple
 
@@ -118,7 +122,7 @@ def observe(state: State, params: Params) -> tuple[int, int, int]:
     return total, state.dealer & 15, 1 if total > state.player_total else 0
 
 
-class Blackjack(Drawn, RuleEnv):
+class Blackjack(Drawn, ViewedRuleEnv):
     """A table with one player. Take another card (1) or stick (0); the reward is 1, 0 or -1 at the end.
 
     >>> env = Blackjack(sab=True)
@@ -143,24 +147,66 @@ class Blackjack(Drawn, RuleEnv):
 
     @property
     def player(self) -> list[int]:
-        """The player's cards; none before the first reset."""
-        if self._state is None:
-            return []
-        state = self.state
-        return _cards(state.player, state.player_rest, state.player_count)
+        """The player's cards, none before the first reset; cards that are put in or taken away count."""
+        return [] if self._state is None else self._read()[0]
+
+    @player.setter
+    def player(self, value: Sequence[int]) -> None:
+        self._put_hands(value, self.dealer)
 
     @property
     def dealer(self) -> list[int]:
-        """The dealer's cards, the open one first; none before the first reset."""
-        if self._state is None:
-            return []
-        state = self.state
-        return _cards(state.dealer, state.dealer_rest, state.dealer_count)
+        """The dealer's cards, the open one first, none before the first reset; changes count."""
+        return [] if self._state is None else self._read()[1]
+
+    @dealer.setter
+    def dealer(self, value: Sequence[int]) -> None:
+        self._put_hands(self.player, value)
+
+    def _put_hands(self, player: Sequence[int], dealer: Sequence[int]) -> None:
+        before = State(*[0] * len(State._fields)) if self._state is None else self._fields()
+        self._state, self._needs, self.last_action = _with_hands(before, list(player), list(dealer)), "", None
+
+    def _view_of(self, state: Any) -> tuple[list[int], list[int]]:
+        state = State._make(state)
+        player = _cards(state.player, state.player_rest, state.player_count)
+        return player, _cards(state.dealer, state.dealer_rest, state.dealer_count)
+
+    def _state_of(self, view: Any) -> State:
+        return _with_hands(State._make(self._state), *view)
+
+    def _fields(self) -> State:
+        return State._make(self._settled())
+
+    @property
+    def state(self) -> State | None:
+        """The rules' state; None before the first reset. Any sequence of its fields sets it."""
+        return None if self._state is None else self._fields()
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        RuleEnv.state.__set__(self, value)
+
+    @hook
+    def _get_obs(self) -> tuple[int, int, int]:
+        """The observation of the hands as they are: Gymnasium's name for it."""
+        return observe(self._fields(), self.params)
+
+    def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
+        return (step, self._observed, None) if "_get_obs" in changed else None
+
+    def _observed(self, state: State, params: Params) -> Any:
+        del state, params  # those of the environment, which a hook reads by itself
+        return self._get_obs()
 
     @property
     def dealer_top_card_suit(self) -> str | None:
         """`C`, `D`, `H` or `S`; None before the first reset."""
-        return None if self._state is None else SUITS[self.state.suit]
+        return None if self._state is None else SUITS[self._fields().suit]
+
+    @dealer_top_card_suit.setter
+    def dealer_top_card_suit(self, value: str) -> None:
+        self._state = self._fields()._replace(suit=SUITS.index(value))
 
     @property
     def dealer_top_card_value_str(self) -> str | None:
@@ -168,11 +214,16 @@ class Blackjack(Drawn, RuleEnv):
         if self._state is None:
             return None
         value = self.dealer[0]
-        return "A" if value == 1 else FACES[self.state.face] if value == 10 else str(value)
+        return "A" if value == 1 else FACES[self._fields().face] if value == 10 else str(value)
+
+    @dealer_top_card_value_str.setter
+    def dealer_top_card_value_str(self, value: str) -> None:
+        if value in FACES:  # the others follow from the card
+            self._state = self._fields()._replace(face=FACES.index(value))
 
     def draw(self) -> Canvas:
         """Both hands; the dealer's second card is face down until it is their turn."""
-        state, played = self.state, self.last_action == 0
+        state, played = self._fields(), self.last_action == 0
         total, shown, ace = observe(state, self.params)
         dealer = [(self.dealer_top_card_value_str or "", SUITS[state.suit])]
         dealer += [_looks(card, place) if played else ("", "") for place, card in enumerate(self.dealer[1:], 1)]
@@ -189,6 +240,21 @@ class Blackjack(Drawn, RuleEnv):
 def _cards(cards: int, rest: int, count: int) -> list[int]:
     """A packed hand, card by card."""
     return [(cards >> 4 * place if place < WORD else rest >> 4 * (place - WORD)) & 15 for place in range(count)]
+
+
+def _with_hands(state: State, player: list[int], dealer: list[int]) -> State:
+    """The state with other hands."""
+    return State(*_packed(player), *_packed(dealer), state.suit, state.face)
+
+
+def _packed(hand: list[int]) -> tuple[int, int, int, int, int]:
+    """A hand as the rules keep it: packed, counted, summed, and whether it has an ace."""
+    if len(hand) > 2 * WORD or not all(1 <= card <= 10 for card in hand):
+        raise InvalidArgument(f"hand: expected at most {2 * WORD} cards from 1 to 10, got {shorten(hand)}")
+    cards = rest = 0
+    for place, card in enumerate(hand):
+        cards, rest = with_card(cards, rest, place, int(card))
+    return cards, rest, len(hand), int(sum(hand)), int(1 in hand)
 
 
 def _looks(card: int, place: int) -> tuple[str, str]:

@@ -3,11 +3,12 @@
 The outcome is the first whose running sum of probabilities exceeds the number; the first of all where none does.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["draw_place", "which_of_three"]
+__all__ = ["draw_place", "which_of", "which_of_three"]
 
 
 def draw_place(cumulative: Any, rng: Any) -> int:
@@ -18,6 +19,20 @@ def draw_place(cumulative: Any, rng: Any) -> int:
     """
     place = int(np.searchsorted(cumulative, rng.random(), side="right"))
     return place if place < len(cumulative) else 0
+
+
+def which_of(chances: Sequence[float], number: float) -> int:
+    """A place, by the probabilities of all places.
+
+    >>> which_of([0.25, 0.25, 0.5], 0.4)
+    1
+    """
+    total = 0.0
+    for place, chance in enumerate(chances):
+        total += chance
+        if total > number:
+            return place
+    return 0
 
 
 def which_of_three(number: float, first: float, second: float, third: float) -> int:

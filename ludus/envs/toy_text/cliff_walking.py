@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.envs.toy_text.categorical import which_of_three
+from ludus.envs.toy_text.categorical import draw_place, which_of_three
 from ludus.envs.toy_text.cliff_walking_picture import cliff_walking_picture
 from ludus.envs.toy_text.tabular_env import Outcome, TabularEnv
 from ludus.kernels import Rules
+from ludus.kernels.overrides import hook
 from ludus.rendering import Canvas
 from ludus.spaces import Discrete
 
@@ -19,6 +20,7 @@ __all__ = ["CliffWalking"]
 ROWS, COLUMNS = 4, 12
 START, GOAL = 36, 47
 UP, RIGHT, DOWN = 0, 1, 2
+STEPS = ((-1, 0), (0, 1), (1, 0), (0, -1))
 THIRD = 1 / 3
 
 
@@ -34,6 +36,8 @@ class Params(NamedTuple):
 
     is_slippery: bool = False
     """Whether each step goes to either side as often as ahead."""
+    starts: Any = np.repeat([0.0, 1.0], [START, ROWS * COLUMNS - START])
+    """Running sums of the probabilities to start in each cell."""
 
 
 class Info(NamedTuple):
@@ -43,9 +47,8 @@ class Info(NamedTuple):
 
 
 def reset(rng: Any, params: Params) -> State:
-    """In the lower left corner. A number is drawn all the same, as if there were a choice."""
-    rng.random()
-    return State(START, 1.0)
+    """In the lower left corner, unless other cells are given a chance."""
+    return State(draw_place(params.starts, rng), 1.0)
 
 
 def step(state: State, action: int, rng: Any, params: Params) -> tuple[State, int, bool]:
@@ -70,7 +73,11 @@ def move(place: int, direction: int) -> tuple[int, int, bool]:
         row = min(row + 1, ROWS - 1)
     else:
         column = max(column - 1, 0)
-    place = row * COLUMNS + column
+    return arrived(row * COLUMNS + column)
+
+
+def arrived(place: int) -> tuple[int, int, bool]:
+    """Where a step onto a cell ends, what it costs, and whether it ends the episode."""
     if START < place < GOAL:
         return START, -100, False
     return place, -1, place == GOAL
@@ -108,17 +115,33 @@ class CliffWalking(TabularEnv):
     nS, nA = ROWS * COLUMNS, 4  # noqa: N815  (their names everywhere)
 
     def __init__(self, render_mode: str | None = None, is_slippery: bool = False) -> None:
-        self.initial_state_distrib = np.zeros(self.nS)
-        self.initial_state_distrib[START] = 1.0
+        distribution = np.zeros(self.nS)
+        distribution[START] = 1.0
         self.observation_space = Discrete(self.nS)
         self.action_space = Discrete(self.nA)
-        super().__init__(render_mode=render_mode, is_slippery=is_slippery)
+        super().__init__(render_mode=render_mode, distribution=distribution, is_slippery=is_slippery)
 
+    @hook
     def outcomes(self, state: int, action: int) -> list[Outcome]:
         """One outcome on sure ground, three on slippery."""
+        return self._calculate_transition_prob(divmod(state, COLUMNS), action)
+
+    @hook
+    def _calculate_transition_prob(self, current: Any, move: int) -> list[Outcome]:
+        """The outcomes of a move from a row and column: Gymnasium's name for it."""
         if not self.params.is_slippery:
-            return [(1.0, *move(state, action))]
-        return [(THIRD, *move(state, (action + side - 1) % 4)) for side in range(3)]
+            return [(1.0, *self._moved(current, move))]
+        return [(THIRD, *self._moved(current, (move + side - 1) % 4)) for side in range(3)]
+
+    @hook
+    def _limit_coordinates(self, coord: Any) -> Any:
+        """A row and column that may be beyond the border, brought back within it."""
+        coord[0], coord[1] = min(max(coord[0], 0), ROWS - 1), min(max(coord[1], 0), COLUMNS - 1)
+        return coord
+
+    def _moved(self, current: Any, direction: int) -> tuple[int, int, bool]:
+        row, column = self._limit_coordinates(np.array(current) + STEPS[direction])
+        return arrived(int(row) * COLUMNS + int(column))
 
     def draw(self) -> Canvas:
         """The meadow, the cliff and the walker."""

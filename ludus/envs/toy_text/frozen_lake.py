@@ -16,6 +16,7 @@ from ludus.envs.toy_text.tabular_env import Outcome, TabularEnv
 from ludus.envs.toy_text.terminal_text import colored
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels import Rules
+from ludus.kernels.overrides import hook
 from ludus.rendering import Canvas
 from ludus.spaces import Discrete
 
@@ -140,7 +141,6 @@ class FrozenLake(TabularEnv):
         self.desc = read_map(desc, map_name)
         nrow, ncol = self.desc.shape
         starts = (self.desc == b"S").astype(np.float64).ravel()
-        self.initial_state_distrib = starts / starts.sum()
         goal, hole, frozen = _rewards(reward_schedule)
         self.reward_range = min(goal, hole, frozen), max(goal, hole, frozen)
         self.observation_space = Discrete(nrow * ncol)
@@ -150,7 +150,7 @@ class FrozenLake(TabularEnv):
             tiles=self.desc.tobytes(),
             nrow=nrow,
             ncol=ncol,
-            starts=np.cumsum(self.initial_state_distrib),
+            distribution=starts / starts.sum(),
             is_slippery=is_slippery,
             success_rate=probability("FrozenLake success_rate", success_rate),
             goal_reward=goal,
@@ -158,6 +158,7 @@ class FrozenLake(TabularEnv):
             frozen_reward=frozen,
         )
 
+    @hook
     def outcomes(self, state: int, action: int) -> list[Outcome]:
         """One outcome on sure ground, three on ice."""
         params = self.params

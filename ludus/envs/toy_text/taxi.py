@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from ludus.envs.toy_text.categorical import draw_place, which_of_three
 from ludus.envs.toy_text.probability import probability
-from ludus.envs.toy_text.tabular_env import Outcome, TabularEnv
+from ludus.envs.toy_text.tabular_env import Outcome, Table, TabularEnv
 from ludus.envs.toy_text.taxi_picture import taxi_picture
 from ludus.envs.toy_text.terminal_text import colored
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels import Rules
+from ludus.kernels.overrides import hook, overridden
 from ludus.rendering import Canvas
 from ludus.spaces import Discrete
 
@@ -33,6 +34,8 @@ SOUTH, NORTH, EAST, WEST, PICKUP = 0, 1, 2, 3, 4
 IN_TAXI = 4
 STOP_ROWS, STOP_COLUMNS = (0, 0, 4, 4), (0, 4, 0, 3)
 # For each heading: ahead, to its left, to its right.
+WAYS = ((1, 0), (-1, 0), (0, 1), (0, -1))
+"""Rows and columns that each heading leads to."""
 TURNS = ((SOUTH, EAST, WEST), (NORTH, WEST, EAST), (EAST, NORTH, SOUTH), (WEST, SOUTH, NORTH))
 
 
@@ -121,6 +124,12 @@ def blocked(row: int, column: int, direction: int) -> bool:
     return column < 0 or column == 4 or (row > 2 and (column == 0 or column == 2))
 
 
+def driven(row: int, column: int, direction: int) -> tuple[int, int]:
+    """One street further."""
+    down, right = (direction == SOUTH) - (direction == NORTH), (direction == EAST) - (direction == WEST)
+    return row + down, column + right
+
+
 def stop_at(row: int, column: int) -> int:
     """The number of the stop at a place, or -1."""
     for stop in range(4):
@@ -136,8 +145,7 @@ def move(place: int, action: int, turn: int) -> tuple[int, int, bool]:
         if not blocked(row, column, action):
             direction = TURNS[action][turn]
             if not blocked(row, column, direction):
-                row += (direction == SOUTH) - (direction == NORTH)
-                column += (direction == EAST) - (direction == WEST)
+                row, column = driven(row, column, direction)
         return encode(row, column, rider, destination), -1, False
     stop = stop_at(row, column)
     if action == PICKUP:
@@ -211,11 +219,7 @@ class Taxi(TabularEnv):
     ) -> None:
         self.desc = np.asarray(MAP, dtype="c")
         self.locs = list(zip(STOP_ROWS, STOP_COLUMNS, strict=True))
-        self.initial_state_distrib = np.zeros(500)
-        for place in range(500):
-            if passenger(place) not in (IN_TAXI, place % 4):
-                self.initial_state_distrib[place] += 1
-        self.initial_state_distrib /= self.initial_state_distrib.sum()
+        begins = np.array([float(passenger(place) not in (IN_TAXI, place % 4)) for place in range(500)])
         self.observation_space = Discrete(500)
         self.action_space = Discrete(6)
         super().__init__(
@@ -224,35 +228,127 @@ class Taxi(TabularEnv):
             fickle_passenger=fickle_passenger,
             rainy_probability=probability("Taxi rainy_probability", rainy_probability),
             fickle_probability=probability("Taxi fickle_probability", fickle_probability),
-            starts=np.cumsum(self.initial_state_distrib),
+            distribution=begins / begins.sum(),
         )
 
     @property
     def fickle_step(self) -> bool:
         """Whether the passenger of this episode is still going to change their mind."""
-        return self._state is not None and self._state.fickle
+        return self._state is not None and self._state[2]
 
+    @fickle_step.setter
+    def fickle_step(self, value: bool) -> None:
+        if self._state is not None:
+            self._state = self.state._replace(fickle=bool(value))
+
+    @hook
     def encode(self, taxi_row: int, taxi_col: int, pass_loc: int, dest_idx: int) -> int:
         """The state of a taxi's row and column, the passenger's place (4 in the taxi) and the destination."""
         return encode(taxi_row, taxi_col, pass_loc, dest_idx)
 
+    @hook
     def decode(self, i: int) -> tuple[int, int, int, int]:
         """Row and column of the taxi, the passenger's place and the destination of a state."""
         if not 0 <= i < 500:
             raise InvalidArgument(f"decode: expected a state from 0 to 499, got {shorten(i)}")
         return i // 100, i // 20 % 5, i // 4 % 5, i % 4
 
+    @hook
     def action_mask(self, state: int) -> NDArray[np.int8]:
         """1 for each action that would change the state."""
         return action_mask(state)
 
+    # --- the table, by Gymnasium's hooks ---
+
+    @hook
     def outcomes(self, state: int, action: int) -> list[Outcome]:
         """One outcome on dry streets, three in rain."""
-        if not self.params.is_rainy or action >= PICKUP:
-            return [(1.0, *move(state, action, 0))]
+        row, column, rider, destination = self.decode(state)
+        if action >= PICKUP:
+            ends = False
+            if action == PICKUP:
+                rider, reward = self._pickup((row, column), rider, -1)
+            else:
+                rider, reward, ends = self._dropoff((row, column), rider, destination, -1)
+            return [(1.0, self.encode(row, column, rider, destination), reward, ends)]
+        ways = TURNS[action] if self.params.is_rainy else TURNS[action][:1]
+        places = [(row, column)] * len(ways)
+        if not blocked(row, column, action):
+            places = [
+                driven(row, column, action),
+                *(self._calc_new_position(row, column, WAYS[way]) for way in ways[1:]),
+            ]
         skid = skid_rate(self.params)
-        chances = (self.params.rainy_probability, skid, skid)
-        return [(chance, *move(state, action, turn)) for turn, chance in enumerate(chances)]
+        chances = (self.params.rainy_probability, skid, skid) if self.params.is_rainy else (1.0,)
+        there = [self.encode(*place, rider, destination) for place in places]
+        return [(chance, place, -1, False) for chance, place in zip(chances, there, strict=True)]
+
+    @hook
+    def _pickup(self, taxi_loc: tuple[int, int], pass_idx: int, reward: int) -> tuple[int, int]:
+        """Where the passenger is after a pickup, and its reward."""
+        there = pass_idx < IN_TAXI and taxi_loc == self.locs[pass_idx]
+        return (IN_TAXI, reward) if there else (pass_idx, -10)
+
+    @hook
+    def _dropoff(
+        self, taxi_loc: tuple[int, int], pass_idx: int, dest_idx: int, default_reward: int
+    ) -> tuple[int, int, bool]:
+        """Where the passenger is after a drop-off, its reward, and whether it ends the episode."""
+        if pass_idx != IN_TAXI or taxi_loc not in self.locs:
+            return pass_idx, -10, False
+        home = taxi_loc == self.locs[dest_idx]
+        return (dest_idx, 20, True) if home else (self.locs.index(taxi_loc), default_reward, False)
+
+    @hook
+    def _calc_new_position(self, row: int, col: int, movement: tuple[int, int]) -> tuple[int, int]:
+        """Where the cab skids to."""
+        direction = WAYS.index(movement)
+        return (row, col) if blocked(row, col, direction) else driven(row, col, direction)
+
+    @hook
+    def _build_dry_transitions(self, row: int, col: int, pass_idx: int, dest_idx: int, action: int) -> None:
+        """Enter what may follow an action into `P`."""
+        state = self.encode(row, col, pass_idx, dest_idx)
+        self.P[state][action].extend(self.outcomes(state, action))
+
+    @hook
+    def _build_rainy_transitions(self, row: int, col: int, pass_idx: int, dest_idx: int, action: int) -> None:
+        """Enter what may follow an action in rain into `P`."""
+        Taxi._build_dry_transitions(self, row, col, pass_idx, dest_idx, action)
+
+    def _listing(self) -> Table:
+        if {"_build_dry_transitions", "_build_rainy_transitions"}.isdisjoint(overridden(self)):
+            return super()._listing()
+        build = self._build_rainy_transitions if self.params.is_rainy else self._build_dry_transitions
+        kept = self._table, self._listed
+        self._table, self._listed = {place: {action: [] for action in range(6)} for place in range(500)}, None
+        try:
+            for place in range(500):
+                for action in range(6):
+                    build(*Taxi.decode(self, place), action)
+            return self._table
+        finally:
+            self._table, self._listed = kept
+
+    def _by_table(self, state: State, action: int, rng: Any, params: Params) -> tuple[State, Any, bool]:
+        prob, place, reward, terminated = self._drawn(state, action, rng)
+        old_row, old_column, rider, wanted = self.decode(state[0])
+        row, column, now, _ = self.decode(place)
+        fickle = state[2]
+        if params.fickle_passenger and fickle and rider == IN_TAXI and (row, column) != (old_row, old_column):
+            fickle = False
+            others = [one for one in range(len(self.locs)) if one != wanted]
+            place = self.encode(row, column, now, rng.choice(others))
+        heading = action if action < PICKUP else state[3]
+        return State(int(place), prob, fickle, heading), reward, terminated
+
+    def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
+        functions = super()._hooked_functions(changed)
+        return functions if functions is None else (*functions[:2], self._informed)
+
+    def _informed(self, state: State, params: Params) -> Info:
+        del params
+        return Info(state[1], self.action_mask(state[0]))
 
     def draw(self) -> Canvas:
         """The town, the passenger, the flag at the destination, and the cab."""

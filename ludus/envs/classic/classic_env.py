@@ -1,0 +1,67 @@
+"""`ClassicEnv`: rules over a few numbers, whose state is an array to the programs that read it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludus.core.state import state_data
+from ludus.envs.classic.bounds import reset_bounds
+from ludus.kernels.rule_env import RuleEnv
+from ludus.kernels.viewed_env import ViewedRuleEnv
+from ludus.rendering import Drawn
+
+__all__ = ["ClassicEnv"]
+
+
+class ClassicEnv(Drawn, ViewedRuleEnv):
+    """An environment whose `state` can be read, computed with and written into as an array.
+
+    >>> from ludus.envs.classic import MountainCar
+    >>> env = MountainCar()
+    >>> _ = env.reset(seed=123)
+    >>> env.state += 0.125
+    >>> env.state.tolist()
+    [-0.33852962803871837, 0.125]
+    """
+
+    steps_beyond_terminated: int | None = None
+    """Kept for programs that bring a `step` of their own: here a step after the end is an error."""
+
+    @property
+    def state(self) -> Any:
+        """The state as an array, None before the first reset; what is written into it counts in the next step."""
+        return None if self._state is None else self._read()
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        if value is None:
+            self._state, self._needs = None, "no reset yet"
+        elif "step" in self.own_rules() and np.ndim(value) == 1 and len(value) != len(self.rules.state._fields):
+            self._state, self._needs = tuple(np.asarray(value).tolist()), ""  # a step of one's own, over other numbers
+        else:
+            RuleEnv.state.__set__(self, value)
+
+    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+        """The rules' state by the names of its fields, private as a whole."""
+        return {} if self._state is None or not private else state_data(self._fields(), private=True)
+
+    def _fields(self) -> Any:
+        """The rules' own state, whose fields have names."""
+        return self.rules.state._make(self._settled())
+
+    def reset_params(self, options: dict[str, Any]) -> Any:
+        """`low` and `high` set the range of the first state."""
+        low, high = reset_bounds(options, self.params.start_low, self.params.start_high)
+        return self.params._replace(start_low=low, start_high=high)
+
+    def _view_of(self, state: Any) -> NDArray[Any]:
+        return np.array(state, self._state_dtype(state))
+
+    def _state_of(self, view: NDArray[Any]) -> tuple[float, ...]:
+        return tuple(view.tolist())
+
+    def _state_dtype(self, state: Any) -> Any:
+        """The precision that a state has for the programs that compute with it."""
+        del state
+        return np.float64

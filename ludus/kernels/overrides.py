@@ -1,0 +1,159 @@
+"""Overrides: what a subclass changes of an environment made of rules, and whether compiled rules still say it.
+
+A method that the rules stand for is marked as a `hook`. One environment calls a subclass's own; a batch of it runs
+interpreted, since compiled rules call no method. What a class sets for a parameter is the parameter's default.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ludus.errors import InvalidArgument, InvalidType, KernelError, listing, shorten
+
+__all__ = ["Parameter", "hook", "overridden", "refuse_overrides", "take_class"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+FUNCTIONS = ("observe", "inform", "renew")
+"""Functions of the rules that no method stands for."""
+
+
+def hook(method: Method) -> Method:
+    """Mark a method that the rules stand for: a compiled lane does what it does, and never calls it.
+
+    >>> from ludus.envs.classic import Pendulum
+    >>> class Blind(Pendulum):
+    ...     def _get_obs(self):
+    ...         return Pendulum._get_obs(self) * 0
+    >>> Blind().reset(seed=0)[0] == 0
+    array([ True,  True,  True])
+    >>> overridden(Blind())
+    ['_get_obs']
+    """
+    method.follows_rules = True  # type: ignore[attr-defined]
+    return method
+
+
+class Parameter:
+    """A parameter of the rules as an attribute: of an environment its own, of a class the default.
+
+    >>> from ludus.envs.classic import CartPole
+    >>> class MoonPole(CartPole):
+    ...     gravity = 1.6
+    >>> MoonPole.gravity, CartPole.gravity, MoonPole().params.gravity
+    (1.6, 9.8, 1.6)
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.__doc__ = f"The parameter `{name}` of the rules."
+
+    def __get__(self, env: Any, kind: Any = None) -> Any:
+        return getattr(kind.default_params() if env is None else env.params, self.name)
+
+    def __set__(self, env: Any, value: Any) -> None:
+        env.set_params(**{self.name: value})
+
+
+# --- classes ---
+
+
+def take_class(kind: Any) -> None:
+    """Take up what a class sets: called when it is made, and when it is used, since a class can be changed as well."""
+    if not hasattr(kind, "rules"):
+        return
+    _refuse_functions(kind)
+    managed: dict[str, Any] = kind.__dict__.get("_managed") or _managed(kind)
+    settings = dict(kind.default_settings)
+    for name, descriptor in managed.items():
+        value = _static(kind, name)
+        if value is descriptor:
+            continue
+        if hasattr(value, "__get__"):
+            _refuse_computed(kind, name, descriptor)
+            continue
+        _refuse_argument(kind, name, value)
+        settings[name] = value
+        setattr(kind, name, descriptor)
+    kind._managed, kind.default_settings = managed, settings
+    marked = {name for one in kind.__mro__ for name, value in vars(one).items() if _follows(value)}
+    kind.hooks = frozenset(marked)
+
+
+def _managed(kind: Any) -> dict[str, Any]:
+    """The attributes whose value is kept elsewhere: parameters, and properties that can be set."""
+    found: dict[str, Any] = {}
+    for one in reversed(kind.__mro__):
+        found |= {name: value for name, value in vars(one).items() if _is_settable(value)}
+    for name in kind.rules.params._fields:
+        # A method or a property of the author's own goes before a parameter of that name; so does what every `Env` has.
+        if name not in found and (name in _plain_names(kind) or not hasattr(kind, name)):
+            found[name] = Parameter(name)
+            if not hasattr(kind, name):
+                setattr(kind, name, found[name])
+    return found
+
+
+def _is_settable(value: Any) -> bool:
+    return isinstance(value, Parameter) or (isinstance(value, property) and value.fset is not None)
+
+
+def _plain_names(kind: Any) -> set[str]:
+    """What the author's classes set to a value; names that every environment has are none of them."""
+    own = [one for one in kind.__mro__ if not one.__module__.startswith(("ludus.core.", "ludus.kernels."))]
+    return {name for one in own for name, value in vars(one).items() if not hasattr(value, "__get__")}
+
+
+def _static(kind: Any, name: str) -> Any:
+    return next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
+
+
+def _refuse_functions(kind: Any) -> None:
+    for name in FUNCTIONS:
+        if inspect.isroutine(vars(kind).get(name)):
+            raise InvalidArgument(
+                f"{kind.__name__}.{name}: expected a function of the rules, got a method, which rules do not call; "
+                f"write rules = {kind.__mro__[1].__name__}.rules._replace({name}=…), or give the method another name"
+            )
+
+
+def _refuse_computed(kind: Any, name: str, descriptor: Any) -> None:
+    if isinstance(descriptor, Parameter):
+        raise InvalidType(
+            f"{kind.__name__}.{name}: expected a value, since it is a parameter of the rules, got "
+            f"{shorten(_static(kind, name))}; set self.{name} where it changes, in reset or step"
+        )
+
+
+def _refuse_argument(kind: Any, name: str, value: Any) -> None:
+    """A constructor that takes a parameter would put its own default over what the class sets."""
+    for one in kind.__mro__:
+        taken = vars(one).get("__init__")
+        if inspect.isfunction(taken) and name in inspect.signature(taken).parameters:
+            raise InvalidArgument(
+                f"{kind.__name__}.{name}: expected no class attribute, since {one.__name__} takes {name} as an "
+                f"argument, got {shorten(value)}; call super().__init__({name}={value!r}) instead"
+            )
+
+
+# --- environments ---
+
+
+def _follows(value: Any) -> bool:
+    return getattr(value, "follows_rules", False) is True
+
+
+def overridden(env: Any) -> list[str]:
+    """The hooks that an environment, or its class, has methods of its own for."""
+    kind, own = type(env), vars(env)
+    return sorted(name for name in kind.hooks if name in own or not _follows(_static(kind, name)))
+
+
+def refuse_overrides(env: Any) -> None:
+    """Raise KernelError for an environment whose rules are not the ones that would be compiled."""
+    changed = env.own_rules()
+    if changed:
+        raise KernelError(
+            f"{type(env).__name__}: expected an environment that does what its rules say, got its own "
+            f"{listing(changed)}, which compiled rules do not call; "
+            f"write it as rules = {type(env).__name__}.rules._replace(…), or run with executor='serial'"
+        )
