@@ -15,6 +15,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from ludus.errors import KernelError
+from ludus.kernels.exact.program import Program
 from ludus.kernels.random import Stream
 from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout, kernel_source
@@ -28,16 +29,16 @@ DRAWN_ARRAYS = {"permutation", "shuffle", "choice"}
 
 
 @cache
-def compile_rules(rules: Rules, layout: Layout) -> Callable[..., int]:
+def compile_rules(rules: Rules, layout: Layout, checks: bool = False) -> Callable[..., int]:
     """The loop for a set of rules; Numba compiles it when it is first called."""
     functions = [one for one in (rules.reset, rules.step, rules.observe, rules.inform, rules.renew) if one is not None]
     # Arrays made on the way need counting of references, which costs every lane two or three nanoseconds.
     counts = any(column.shape for column in layout.columns if column.name.startswith("s_")) or _makes_arrays(functions)
     options: dict[str, Any] = OPTIONS | {"_nrt": counts}
     text = kernel_source(layout)
-    path = _kept_source(text, rules, functions)
+    path = _kept_source(text, rules, functions, checks)
     _announce(path, rules)
-    seen: dict[Any, Any] = {}
+    program = Program(options, checks=checks, inexact=rules.compiled)
     # Numba looks the module of a kept function up by name when it loads it.
     module = types.ModuleType(f"ludus_kernel_{path.stem if path else id(rules)}")
     if path is not None:
@@ -51,13 +52,13 @@ def compile_rules(rules: Rules, layout: Layout) -> Callable[..., int]:
         "rows_at": rows_at,
         "values_at": values_at,
         "unsigned": np.uint64,  # an index that may be negative costs a test at every access
-        "kept": numba.njit(cache=path is not None, **options),
+        "kept": numba.njit(cache=path is not None, pipeline_class=program.pipeline(rule=False), **options),
     }
     for name in ("reset", "step", "observe", "inform", "renew"):
         rule = getattr(rules, name)
         # A step that is called instead of written into the loop costs half as much again.
-        inline = {"forceinline": name in ("step", "observe")}
-        scope[f"rule_{name}"] = None if rule is None else _compiled(rule, seen, options, inline)
+        inline = name in ("step", "observe")
+        scope[f"rule_{name}"] = None if rule is None else program.compiled(rule, forceinline=inline)
     exec(compile(text, str(path) if path else "<kernel>", "exec"), scope)  # noqa: S102  (text of our own making)
     return scope["run_lanes"]
 
@@ -89,30 +90,6 @@ def _of_numpy(thing: Any) -> bool:
     return thing is np or str(getattr(thing, "__module__", "")).partition(".")[0] == "numpy"
 
 
-def _compiled(
-    function: Any, seen: dict[Any, Any], options: dict[str, Any], inline: dict[str, bool] | None = None
-) -> Any:
-    """A rule, and every plain function it calls, for use in compiled code."""
-    if function in seen:
-        return seen[function]
-    scope = {"float": _double, **function.__globals__}
-    for name in function.__code__.co_names:
-        called = scope.get(name)
-        if isinstance(called, types.FunctionType) and called is not function:
-            scope[name] = _compiled(called, seen, options)
-    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, function.__closure__)
-    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-    choices: dict[str, Any] = options | (inline or {})
-    seen[function] = numba.njit(**choices)(copy)
-    return seen[function]
-
-
-@numba.njit(**OPTIONS)
-def _double(x: Any) -> Any:
-    """What `float(x)` means in Python; Numba's leaves a single-precision number as it is."""
-    return np.float64(x)
-
-
 def explain(rules: Rules, error: NumbaError) -> KernelError:
     """What Numba said, shortened to the reason and to the line of the rule it stumbled over."""
     lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines() if line.strip()]
@@ -128,14 +105,16 @@ def explain(rules: Rules, error: NumbaError) -> KernelError:
 # --- what is kept on disk ---
 
 
-def _kept_source(text: str, rules: Rules, functions: list[Any]) -> Path | None:
+def _kept_source(text: str, rules: Rules, functions: list[Any], checks: bool) -> Path | None:
     """The file that holds `text`, named by all that it depends on; None where nothing can be kept."""
     importable = all(_importable(one) for one in [*functions, rules.state, rules.params])
     folder = _folder() if importable else None
     if folder is None:
         return None
-    digest = hashlib.sha256(f"{text}{OPTIONS}{numba.__version__}{np.__version__}{sys.version}".encode())
-    own = {str(Path(__file__).with_name(name)) for name in ("compiler.py", "random.py", "views.py")}
+    digest = hashlib.sha256(f"{text}{OPTIONS}{checks}{rules.compiled}{numba.__version__}{np.__version__}{sys.version}".encode())
+    home = Path(__file__).parent
+    own = {str(home / name) for name in ("compiler.py", "random.py", "views.py")}
+    own |= {str(path) for path in (home / "exact").glob("*.py")}
     called = _reached(functions)
     for source in sorted({one.__code__.co_filename for one in called} | own):
         digest.update(Path(source).read_bytes())
