@@ -21,11 +21,14 @@ CONSTANTS = (int, float, bool, complex, np.generic, np.ndarray, type(None), type
 NUMBAS = (math, np)
 """Modules whose names Numba resolves by itself."""
 POWERS = (operator.pow, operator.ipow)
+PRODUCTS = (operator.matmul, operator.imatmul)
+DISPLAYS = {"build_map": ("a dict", "a NamedTuple, or an array"), "build_set": ("a set", "an array of flags")}
 
 
 def refuse(loc: Any, got: str, cure: str) -> NoReturn:
     """Raise the error of a line that cannot be compiled exactly."""
-    raise KernelError(f"{place_of(loc.filename, loc.line)}: expected what rules may use, got {got}; write {cure}")
+    advice = cure if cure.startswith("leave") else f"write {cure}"
+    raise KernelError(f"{place_of(loc.filename, loc.line)}: expected what rules may use, got {got}; {advice}")
 
 
 def replace_names(func_ir: Any, program: Program) -> bool:
@@ -68,6 +71,12 @@ class _Names:
             elif value.op == "call" and value.func.name in methods:
                 held = methods[value.func.name]
                 statement.value = self._call(METHODS[held.attr], [held.value, *value.args], value, body)
+            elif value.op in DISPLAYS:
+                refuse(value.loc, *DISPLAYS[value.op])
+            elif value.op in ("binop", "inplace_binop") and value.fn in PRODUCTS:
+                refuse(value.loc, "@", cure_of(np.matmul))
+            elif value.op == "getattr" and value.attr == "dot" and target.name in called:
+                refuse(value.loc, "the method dot", cure_of(np.dot))
             elif value.op in ("binop", "inplace_binop") and value.fn in POWERS:
                 statement.value = self._call(power, [value.lhs, value.rhs], value, body)
 
@@ -96,6 +105,8 @@ class _Names:
                 statement.value = ir.Const(None, loc)  # a module of the user's own, whose names are resolved here
             return
         self.known[target.name] = thing
+        if getattr(thing, "__module__", None) == "numba.core.unsafe.eh":
+            refuse(loc, "try", "an `if` that asks beforehand")
         if isinstance(thing, FunctionType) and thing not in REPLACED and thing not in FUNCTIONS | INEXACT:
             statement.value = ir.Global(name, self._function(thing, loc), loc)
         elif _hashable(thing) and thing in REPLACED:
@@ -103,7 +114,8 @@ class _Names:
         elif not self._fits(thing):
             exact = _hashable(thing) and thing in INEXACT
             why = ", whose bits differ in compiled code" if exact else ""
-            refuse(loc, f"{_shown(name, thing)}{why}", cure_of(thing))
+            cure = "a tuple, or an array" if isinstance(thing, list | dict | set) else cure_of(thing)
+            refuse(loc, f"{_shown(name, thing)}{why}", cure)
         elif isinstance(statement.value, ir.Expr) and not self._is_numbas(statement.value):
             # Of a module of the user's own: the value itself is what is meant.
             statement.value = ir.Global(name, thing, loc)
