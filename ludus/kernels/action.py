@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import InvalidAction, shorten
-from ludus.spaces import Box, Discrete, Space
+from ludus.spaces import Box, Discrete, Space, Tuple
 
-__all__ = ["finite_row", "read_action"]
+__all__ = ["finite_row", "plain_action", "read_action"]
 
 
 def read_action(space: Space[Any], action: Any) -> Any:
@@ -20,6 +20,18 @@ def read_action(space: Space[Any], action: Any) -> Any:
     if isinstance(space, Discrete):
         return int(action)
     return np.asarray(action, space.dtype) if isinstance(space, Box) else action
+
+
+def plain_action(space: Space[Any]) -> Any:
+    """An action of a space as rules take it: integers as Python's own.
+
+    >>> plain_action(Discrete(3, start=4))
+    4
+    """
+    action: Any = space.zero()
+    if isinstance(space, Tuple):
+        return tuple(map(int, action))
+    return int(action) if isinstance(space, Discrete) else action
 
 
 def finite_row(space: Box, action: Any) -> Any:

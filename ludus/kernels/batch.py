@@ -10,6 +10,7 @@ from numpy import empty, ndarray
 from ludus.core import AutoresetMode, EpisodePlan, Info, Step
 from ludus.core.episode import planned
 from ludus.errors import InvalidAction, InvalidType, ResetNeeded, shorten
+from ludus.kernels.exact.fault import FAULTS
 from ludus.kernels.finals import finals
 from ludus.kernels.held import Held
 from ludus.kernels.lanes import KernelLanes
@@ -36,6 +37,7 @@ class KernelVectorEnv(KernelLanes):
 
     `params` gives each lane parameters of its own. `statistics` puts return and length of an episode into the info of
     its last step. `threads` is the most to use; a step is split over them only where that is measured to be quicker.
+    `checks` makes an integer that does not fit an error.
 
     >>> from ludus.envs.classic import CartPole
     >>> envs = KernelVectorEnv(CartPole, 3, max_episode_steps=500)
@@ -55,6 +57,7 @@ class KernelVectorEnv(KernelLanes):
         episodes: EpisodePlan | None = None,
         statistics: bool = False,
         threads: int | None = None,
+        checks: bool = False,
     ) -> None:
         single = make()
         if not isinstance(single, RuleEnv):
@@ -62,7 +65,7 @@ class KernelVectorEnv(KernelLanes):
                 f"KernelVectorEnv: expected an environment made of rules (RuleEnv), got {shorten(single)}"
             )
         refuse_overrides(single)
-        self.episodes, self.statistics = episodes, statistics
+        self.episodes, self.statistics, self.checks = episodes, statistics, checks
         mode = AutoresetMode.of(autoreset_mode)
         self._mode = MODES[mode]
         # A plan is Python's to ask: then lanes that end are begun from here.
@@ -104,7 +107,11 @@ class KernelVectorEnv(KernelLanes):
         ):
             n = self.num_envs
             out, rewards, flags = empty(self._out_shape, self._out_dtype), empty(n), empty((2, n), FLAG)
-            if self._run_lanes(*self._fixed, action, out, rewards, flags) >= 0:
+            try:
+                count = self._run_lanes(*self._fixed, action, out, rewards, flags)
+            except FAULTS as error:
+                raise self._fault(error) from error
+            if count >= 0:
                 return new_tuple(Step, (out, rewards, flags[0], flags[1], {}))
         if not self._ready or self.closed or self._mode == DISABLED:
             self._check_ready()
@@ -153,10 +160,13 @@ class KernelVectorEnv(KernelLanes):
             actions = action
         n = self.num_envs
         out, rewards, flags = empty(self._out_shape, self._out_dtype), empty(n), empty((2, n), FLAG)
-        if self._split is None:
-            count = self._run_lanes(*self._fixed, actions, out, rewards, flags)
-        else:
-            count = self._split.run(self._run_lanes, (*self._fixed[2:], actions, out, rewards, flags))
+        try:
+            if self._split is None:
+                count = self._run_lanes(*self._fixed, actions, out, rewards, flags)
+            else:
+                count = self._split.run(self._run_lanes, (*self._fixed[2:], actions, out, rewards, flags))
+        except FAULTS as error:
+            raise self._fault(error) from error
         if count < 0:
             self.action_space.check(action, "action", InvalidAction)
         if held is not None:

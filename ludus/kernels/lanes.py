@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba.core.errors import NumbaError
 
 from ludus.core import VectorEnv
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidType
+from ludus.kernels.action import plain_action
 from ludus.kernels.block import Column, columns_of, new_block
-from ludus.kernels.compiler import compile_rules, explain
+from ludus.kernels.compiler import compile_rules, load_rules
+from ludus.kernels.exact.contract import check_contract
+from ludus.kernels.exact.fault import FAULTS, fault_of
 from ludus.kernels.layout import layout_of
 from ludus.kernels.parameters import fitted
 from ludus.kernels.random import generator_of, write_stream
@@ -32,6 +34,8 @@ class KernelLanes(VectorEnv[Any, Any]):
     """What a compiled batch holds; how it is stepped is `KernelVectorEnv`'s."""
 
     executor = "kernel"
+    checks: bool
+    """Whether integers are checked to fit 64 bits, and what they are written to."""
     _loop_mode: int
     _bare: bool
     """Whether a step has nothing to tell or to plan beside what the loop gives."""
@@ -46,8 +50,9 @@ class KernelLanes(VectorEnv[Any, Any]):
         self.observation_space = single.observation_space.batch(num_envs)
         self.action_space = single.action_space.batch(num_envs)
         self._parameters = ParameterTable([single.params] if params is None else params, num_envs)
+        check_contract(self.rules, self._parameters.params, plain_action(single.action_space))
         self._layout = layout_of(single, self._parameters)
-        self._run_lanes = compile_rules(self.rules, self._layout)
+        self._run_lanes = compile_rules(self.rules, self._layout, self.checks)
         self._split = Split.for_lanes(num_envs, threads)
         self._prepare()
         self._take_block(new_block(self._lasting, num_envs))
@@ -80,10 +85,8 @@ class KernelLanes(VectorEnv[Any, Any]):
         """Compile the loop, or load it from disk, by running it over no lanes: what is wrong with rules is told now."""
         out = np.empty(self._out_shape, self._out_dtype)
         arrays = (self._no_actions, out, self._no_rewards, self._no_flags)
-        try:
-            self._run_lanes(0, 0, RESET, self._limit, self._block, *self._parameters.arguments, *arrays)
-        except NumbaError as error:
-            raise explain(self.rules, error) from error
+        arguments = (0, 0, RESET, self._limit, self._block, *self._parameters.arguments, *arrays)
+        load_rules(self.rules, self._run_lanes, arguments)
 
     def _take_block(self, block: Array) -> None:
         self._block = block
@@ -142,11 +145,21 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._columns["chosen"][:] = mask
         loop = self._run_lanes
         if parameters.fields != self._parameters.fields:  # options may make equal what differs, or an integer a float
-            loop = compile_rules(self.rules, layout_of(self._single, parameters))
+            loop = compile_rules(self.rules, layout_of(self._single, parameters), self.checks)
         out = np.empty(self._out_shape, self._out_dtype)
         arrays = (self._no_actions, out, self._no_rewards, self._no_flags)
-        loop(0, self.num_envs, RESET, self._limit, self._block, *parameters.arguments, *arrays)
+        try:
+            loop(0, self.num_envs, RESET, self._limit, self._block, *parameters.arguments, *arrays)
+        except FAULTS as error:
+            raise self._fault(error) from error
         return out
+
+    def _fault(self, error: Exception) -> Exception:
+        """What to raise for an error inside the rules; other lanes may have been stepped, so the batch is not ready."""
+        lanes = np.flatnonzero(self._columns["chosen"])
+        lane = int(lanes[0]) if len(lanes) else None
+        self._ready = False
+        return fault_of(error, lane, 0 if lane is None else int(self._columns["elapsed"][lane]) + 1)
 
     def _seed(self, seeds: list[int | None], mask: Array) -> None:
         """Start the streams of the masked lanes that get a seed, and of those that never had one."""
@@ -207,7 +220,7 @@ class KernelLanes(VectorEnv[Any, Any]):
     def _relayout(self) -> None:
         """Take up a change of which parameters differ; the memory of the lanes stays as it is."""
         self._layout = layout_of(self._single, self._parameters)
-        self._run_lanes = compile_rules(self.rules, self._layout)
+        self._run_lanes = compile_rules(self.rules, self._layout, self.checks)
         self._take_block(self._block)
         self._load()
 

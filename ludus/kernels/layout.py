@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import KernelError, shorten
+from ludus.kernels.action import plain_action
 from ludus.kernels.block import Column, column_of
 from ludus.kernels.parameters import fitted
 from ludus.kernels.random import WORDS
@@ -63,10 +64,7 @@ def layout_of(env: RuleEnv, parameters: ParameterTable) -> Layout:
 def _check_types(env: RuleEnv, state: list[Column], sample: list[Any], rng: np.random.Generator, params: Any) -> None:
     """Take one step as the single environment would: a column of integers would cut a float, and say nothing."""
     kind, space = env.rules.state, env.action_space
-    action: Any = space.zero()
-    if isinstance(space, Discrete | Tuple):
-        action = tuple(map(int, action)) if isinstance(space, Tuple) else int(action)
-    after, _, _ = env.rules.step(kind(*sample), action, rng, params)
+    after, _, _ = env.rules.step(kind(*sample), plain_action(space), rng, params)
     for name, column, value in zip(kind._fields, state, after, strict=True):
         if not column.dtype.startswith("float") and np.asarray(value).dtype.kind == "f":
             raise KernelError(

@@ -85,7 +85,7 @@ class ParameterTable:
     def _loose(self, field: Parameter) -> Any:
         values = [getattr(row, field.name) for row in self.rows]
         if not field.varies:
-            return values[0]
+            return _read_only(values[0])
         arrays = [np.frombuffer(one, np.uint8) if isinstance(one, bytes) else np.asarray(one) for one in values]
         shapes = {(one.shape, one.dtype.kind) for one in arrays}
         if len(shapes) > 1 or arrays[0].dtype.kind not in "biuf":
@@ -93,4 +93,13 @@ class ParameterTable:
                 f"{field.name}: expected numbers of one shape in every lane of a compiled batch, "
                 f"got {shorten(values)}; use executor='serial'"
             )
-        return np.stack(arrays)
+        return _read_only(np.stack(arrays))
+
+
+def _read_only(value: Any) -> Any:
+    """Arrays are the caller's, or every lane's: rules that write into them are refused by the compiler."""
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view

@@ -220,6 +220,7 @@ def _compiled(lanes: Lanes, created: Created, executor: Kernel, course: Course) 
         episodes=course.episodes,
         statistics=executor.statistics,
         threads=executor.threads,
+        checks=executor.checks,
     )
     envs.spec = first.spec
     return envs

@@ -142,9 +142,12 @@ class Kernel(Options):
     """The most to use: a step is split only where that is measured to be quicker. None: as many as there are cores."""
     statistics: bool = False
     """Whether the info of an episode's last step has its return and length."""
+    checks: bool = False
+    """Whether integers are checked to fit 64 bits, and the arrays they are written to."""
 
     def __post_init__(self) -> None:
         _set_count(self, "threads")
+        _check_flag("Kernel.checks", self.checks)
         _check_flag("Kernel.statistics", self.statistics)
 
 

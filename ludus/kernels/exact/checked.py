@@ -1,0 +1,236 @@
+"""Lowering with checks: what the interpreter raises an error for, compiled rules raise one for, at the user's line.
+
+A check is a comparison and a branch that is never taken. Those of `ALWAYS` are cheap beside what they guard; those of
+integers, which guard single instructions, are made where they are asked for.
+"""
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.lowering import Lower
+from numba.core.typed_passes import BaseNativeLowering
+from numba.core.compiler_machinery import register_pass
+
+from ludus.kernels.exact.functions import LEAST, integer, power
+
+__all__ = ["RuleLowering"]
+
+DIVISIONS = {operator.truediv, operator.floordiv, operator.mod, divmod}
+WORD, DOUBLE = ir.IntType(64), ir.DoubleType()
+TO_INTEGER = {integer, round, math.floor, math.ceil, math.trunc, np.int64}
+WITH_OVERFLOW = {operator.add: "sadd", operator.sub: "ssub", operator.mul: "smul"}
+LIMIT = float(2**63)
+EXACT_INTEGER = 2**53
+"""Integers up to here are floats without rounding."""
+
+
+class RuleLower(Lower):
+    """From typed rules to LLVM, with checks."""
+
+    # --- division, overflow ---
+
+    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+        """An operator, checked."""
+        plain = getattr(expr, "immutable_fn", op) if expr.op == "inplace_binop" else op
+        left, right = self._plain(expr.lhs), self._plain(expr.rhs)
+        if plain in DIVISIONS and _is_number(left) and _is_number(right):
+            self._check_divisor(expr.rhs, right)
+            if left == right == types.int64:
+                self._check_quotient(expr, plain)
+        if self._checks and left == right == types.int64:
+            if plain in WITH_OVERFLOW:
+                return self._overflowing(resty, expr, WITH_OVERFLOW[plain])
+            if plain in (operator.lshift, operator.rshift):
+                self._check_shift(expr, plain)
+        return super().lower_binop(resty, expr, op)
+
+    def _check_divisor(self, divisor: Any, kind: Any) -> None:
+        value, builder = self.loadvar(divisor.name), self.builder
+        value = self.context.cast(builder, value, self.typeof(divisor.name), kind)
+        if isinstance(kind, types.Float):
+            zero = builder.fcmp_ordered("==", value, value.type(0.0))
+        else:
+            zero = builder.icmp_signed("==", value, value.type(0))
+        self._fail_if(zero, ZeroDivisionError, "division by zero")
+
+    def _check_quotient(self, expr: Any, op: Any) -> None:
+        """Of large integers Python's quotient is rounded once, and a machine's twice; the least one has none."""
+        if not self._checks:
+            return
+        builder = self.builder
+        left, right = (self._integer(one) for one in (expr.lhs, expr.rhs))
+        if op is not operator.truediv:
+            least = builder.icmp_signed("==", left, WORD(LEAST))
+            negated = builder.icmp_signed("==", right, WORD(-1))
+            self._fail_if(builder.and_(least, negated), OverflowError, "an integer is larger than 64 bits")
+            return
+        for value in (left, right):
+            beyond = builder.icmp_unsigned(">", builder.add(value, WORD(EXACT_INTEGER)), WORD(2 * EXACT_INTEGER))
+            self._fail_if(beyond, OverflowError, "an integer beyond 2**53 has no exact quotient")
+
+    def _overflowing(self, resty: Any, expr: Any, name: str) -> Any:
+        builder = self.builder
+        left, right = self._integer(expr.lhs), self._integer(expr.rhs)
+        found = getattr(builder, f"{name}_with_overflow")(left, right)
+        self._fail_if(builder.extract_value(found, 1), OverflowError, "an integer is larger than 64 bits")
+        signature = self.fndesc.calltypes[expr]
+        return self.context.cast(builder, builder.extract_value(found, 0), signature.return_type, resty)
+
+    def _check_shift(self, expr: Any, op: Any) -> None:
+        builder = self.builder
+        value, by = self._integer(expr.lhs), self._integer(expr.rhs)
+        wide = builder.icmp_unsigned(">=", by, WORD(64))
+        self._fail_if(wide, OverflowError, "a shift by less than 0 or more than 63 bits")
+        if op is operator.lshift:
+            back = builder.ashr(builder.shl(value, by), by)
+            lost = builder.icmp_signed("!=", back, value)
+            self._fail_if(lost, OverflowError, "an integer is larger than 64 bits")
+
+    # --- indices ---
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        """An element, within bounds."""
+        if self._is_rule:
+            self._check_index(value, index)
+        return super().lower_getitem(resty, expr, value, index, signature)
+
+    def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
+        """Set an element, within bounds, to a value that fits."""
+        if self._is_rule:
+            self._check_index(target_var, index_var)
+        if self._checks:
+            self._check_narrowing(target_var, value_var)
+        return super().lower_setitem(target_var, index_var, value_var, signature)
+
+    def _check_index(self, of: Any, index: Any) -> None:
+        kind = self._plain(of)
+        if not isinstance(kind, types.Array):
+            return
+        builder = self.builder
+        array = self.context.make_array(kind)(self.context, builder, self.loadvar(of.name))
+        lengths = cgutils.unpack_tuple(builder, array.shape)
+        for (value, one), length in zip(self._indices(index), lengths, strict=False):
+            if not isinstance(one, types.Integer):
+                continue
+            number = self.context.cast(builder, value, one, types.int64)
+            if not one.signed:
+                outside = builder.icmp_unsigned(">=", number, length)
+            elif isinstance(one, types.IntegerLiteral) and one.literal_value >= 0:
+                outside = builder.icmp_unsigned(">=", number, length)
+            else:
+                # -length <= number < length, in one comparison.
+                outside = builder.icmp_unsigned(">=", builder.add(number, length), builder.shl(length, WORD(1)))
+            self._fail_if(outside, IndexError, "an index is out of bounds")
+
+    def _indices(self, index: Any) -> list[tuple[Any, Any]]:
+        value, kind = self.loadvar(index.name), self.typeof(index.name)
+        if isinstance(kind, types.BaseTuple):
+            parts = cgutils.unpack_tuple(self.builder, value)
+            # A slice and an ellipsis take axes of their own; what comes after an ellipsis is counted from behind.
+            kinds = list(kind)
+            stop = next((place for place, one in enumerate(kinds) if isinstance(one, types.EllipsisType)), len(kinds))
+            return list(zip(parts, kinds, strict=True))[:stop]
+        return [(value, kind)]
+
+    def _check_narrowing(self, target: Any, value: Any) -> None:
+        kind, given = self._plain(target), self._plain(value)
+        if not isinstance(kind, types.Array) or not isinstance(given, types.Integer):
+            return
+        dtype = kind.dtype
+        if not isinstance(dtype, types.Integer) or (dtype.signed and dtype.bitwidth >= given.bitwidth):
+            return
+        builder = self.builder
+        number = self._integer(value)
+        low, high = WORD(int(dtype.minval)), WORD(min(int(dtype.maxval), 2**63 - 1))
+        outside = builder.or_(builder.icmp_signed("<", number, low), builder.icmp_signed(">", number, high))
+        self._fail_if(outside, OverflowError, f"an integer does not fit {dtype}")
+
+    # --- functions ---
+
+    def _lower_call_normal(self, fnty: Any, expr: Any, signature: Any) -> Any:
+        key = getattr(fnty, "typing_key", None)
+        key = integer if isinstance(fnty, types.NumberClass) and isinstance(fnty.instance_type, types.Integer) else key
+        if key in TO_INTEGER:
+            self._check_integral(expr)
+        found = super()._lower_call_normal(fnty, expr, signature)
+        if key is power or getattr(key, "__module__", "") == "math":
+            self._check_result(expr, found, signature.return_type, key)
+        return found
+
+    def _check_integral(self, expr: Any) -> None:
+        for one in expr.args[:1]:
+            if isinstance(self._plain(one), types.Float):
+                builder = self.builder
+                value = self.context.cast(builder, self.loadvar(one.name), self.typeof(one.name), types.float64)
+                inside = builder.fcmp_ordered("<", _absolute(builder, value), DOUBLE(LIMIT))
+                self._fail_if(builder.not_(inside), OverflowError, "a number that is no integer of 64 bits")
+
+    def _check_result(self, expr: Any, found: Any, kind: Any, key: Any) -> None:
+        builder = self.builder
+        if kind == types.int64 and key is power:
+            failed = builder.icmp_signed("==", found, WORD(LEAST))
+            self._fail_if(failed, OverflowError, "** gives an integer beyond 64 bits, or a float (write float(x) ** y)")
+        if kind != types.float64:
+            return
+        with builder.if_then(builder.not_(_finite(builder, found)), likely=False):
+            known, finite = ir.IntType(1)(1), ir.IntType(1)(1)
+            for value in [self._float(one) for one in expr.args]:
+                known = builder.and_(known, builder.fcmp_ordered("ord", value, value))
+                finite = builder.and_(finite, _finite(builder, value))
+            # A NaN that goes in may come out, and so may an infinity.
+            undefined = builder.and_(known, builder.fcmp_unordered("uno", found, found))
+            self._fail_if(undefined, ValueError, "math domain error")
+            self._fail_if(finite, OverflowError, "math range error")
+
+    # --- what they share ---
+
+    @property
+    def _checks(self) -> bool:
+        return self.metadata["ludus_checks"]
+
+    @property
+    def _is_rule(self) -> bool:
+        return self.metadata["ludus_rule"]
+
+    def _plain(self, var: Any) -> Any:
+        return types.unliteral(self.typeof(var.name))
+
+    def _integer(self, var: Any) -> Any:
+        return self.context.cast(self.builder, self.loadvar(var.name), self.typeof(var.name), types.int64)
+
+    def _float(self, var: Any) -> Any:
+        return self.context.cast(self.builder, self.loadvar(var.name), self._plain(var), types.float64)
+
+    def _fail_if(self, condition: Any, kind: type[Exception], message: str) -> None:
+        with self.builder.if_then(condition, likely=False):
+            name = self.func_ir.func_id.func_name
+            self.call_conv.return_user_exc(self.builder, kind, (message,), loc=self.loc, func_name=name)
+
+
+def _absolute(builder: Any, value: Any) -> Any:
+    bits = builder.and_(builder.bitcast(value, WORD), WORD(2**63 - 1))
+    return builder.bitcast(bits, DOUBLE)
+
+
+def _finite(builder: Any, value: Any) -> Any:
+    return builder.fcmp_ordered("<", _absolute(builder, value), DOUBLE(math.inf))
+
+
+def _is_number(kind: Any) -> bool:
+    return isinstance(kind, types.Integer | types.Float)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class RuleLowering(BaseNativeLowering):
+    """Numba's lowering pass, by `RuleLower`."""
+
+    _name = "ludus_lowering"
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        """What lowers a function."""
+        return RuleLower

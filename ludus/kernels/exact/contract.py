@@ -1,0 +1,70 @@
+"""The contract of rules, tried once: what a first reset and step give is what a compiled loop can hold."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ludus.errors import KernelError, shorten
+from ludus.kernels.exact.place import place_of
+from ludus.kernels.rules import Rules
+from ludus.seeding import np_random
+
+__all__ = ["check_contract"]
+
+
+def check_contract(rules: Rules, params: Any, action: Any) -> None:
+    """Raise KernelError, with the rule's line, where rules give what no column can hold."""
+    for name in ("state", "params"):
+        kind = getattr(rules, name)
+        if not (isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")):
+            raise KernelError(
+                f"Rules.{name}: expected a NamedTuple class, got {shorten(kind)}; "
+                f"write `class {getattr(kind, '__name__', 'State')}(NamedTuple): …` with the same fields"
+            )
+    rng = np_random(0)[0]
+    state = rules.reset(rng, params)
+    _check_state(rules, rules.reset, state)
+    state = rules.state._make(state)
+    found = rules.step(state, action, rng, params)
+    if not isinstance(found, tuple) or len(found) not in (3, 4):
+        raise KernelError(f"{_at(rules.step)}: expected (State, reward, terminated), got {shorten(found)}; return those")
+    _check_state(rules, rules.step, found[0])
+    if rules.inform is not None:
+        told = rules.inform(state, params)
+        if not (isinstance(told, tuple) and hasattr(told, "_fields")):
+            raise KernelError(
+                f"{_at(rules.inform)}: expected a NamedTuple from inform, got {shorten(told)}; "
+                "define `class Told(NamedTuple)` and return Told(…)"
+            )
+        _check_fields(rules.inform, told, told._fields)
+
+
+def _check_state(rules: Rules, rule: Callable[..., Any], state: Any) -> None:
+    fields = rules.state._fields
+    if not isinstance(state, tuple) or len(state) != len(fields):
+        expected = f"{rules.state.__name__}({', '.join(fields)})"
+        raise KernelError(f"{_at(rule)}: expected {expected}, got {shorten(state)}; return all of its fields")
+    _check_fields(rule, state, fields)
+
+
+def _check_fields(rule: Callable[..., Any], values: Any, fields: tuple[str, ...]) -> None:
+    for name, value in zip(fields, values, strict=True):
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            _check_fields(rule, value, value._fields)
+        elif not isinstance(value, tuple) and not _is_number(value):
+            raise KernelError(
+                f"{_at(rule)}: expected a number, a bool or an array of them for {name}, got {shorten(value)} "
+                f"({type(value).__name__}); use numbers for names, and arrays of fixed shape for lists"
+            )
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool | int | float | np.bool_ | np.number):
+        return True
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+
+
+def _at(rule: Callable[..., Any]) -> str:
+    code: Any = getattr(rule, "__code__", None)
+    return getattr(rule, "__name__", "rule") if code is None else place_of(code.co_filename, code.co_firstlineno)

@@ -1,0 +1,65 @@
+"""Explanations: what Numba says about rules it cannot compile, as the user's line, the reason and the cure."""
+
+import re
+
+from ludus.errors import KernelError
+from ludus.kernels.exact.place import place_of
+from ludus.kernels.rules import Rules
+
+__all__ = ["explain"]
+
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+PLACES = (
+    re.compile(r"typing of [\w ]+ at (?P<file>[^\n]+?) \((?P<line>\d+)\)"),
+    re.compile(r"Raised from (?P<file>[^\n]+?) \((?P<line>\d+)\)"),
+    re.compile(r'File "(?P<file>[^"\n]+)", line (?P<line>\d+)'),
+)
+NOT_THE_USERS = ("/numba/", "/ludus/kernels/", "<string>", "<kernel>", "ludus_kernel_")
+DRAWS = "random, uniform, integers, normal, standard_normal, exponential, choice, permutation or shuffle"
+REASONS: tuple[tuple[str, str, str], ...] = (
+    (r"opcode \(IMPORT_NAME\)", "an import inside a rule", "import it at the top of the module"),
+    (r"opcode \((?:STORE|DELETE)_GLOBAL\)", "a global that is set", "keep it in the State"),
+    (r"opcode \((\w+)\)", "a statement that has no compiled form, {0}", "write it as ifs and loops over numbers"),
+    (r"yield in a closure", "a generator expression", "write a loop"),
+    (r"Can't unify return type", "returns of different types", "return the same types in every branch: 0.0 for 0"),
+    (r"Cannot unify (.+?) for '([\w.$]+)'", "{1}, which has two types ({0})", "give it one type in every branch"),
+    (
+        r"attribute '_replace'",
+        "_replace, which has no compiled form",
+        "build the State anew: State(state.x + 1.0, state.y)",
+    ),
+    (r"Unknown attribute '(\w+)' of type Stream", "rng.{0}", f"draw by {DRAWS}"),
+    (r"Unknown attribute '(\w+)' of type (.+)", "the attribute {0} of {1}", "use a field that there is"),
+    (r"(?:readonly|read-only|immutable) array|Cannot modify", "a write into an array that was given", "copy it first"),
+    (r"Invalid use of .*Stream|_random|_integers|_uniform|_choice", "a draw of many numbers", "draw them one by one"),
+    (r"No implementation of function .*?<(?:function|ufunc|built-in function) '?(\w+)", "{0} of such values", ""),
+    (r"Invalid use of|No match|No conversion", "an operation on values it does not take", ""),
+)
+GENERAL = "write it with numbers, tuples and small arrays (docs/rules.md has the list), or run with executor='serial'"
+
+
+def explain(rules: Rules, error: BaseException) -> KernelError:
+    """The error to raise for what Numba said, which stays behind it as its cause."""
+    if isinstance(error, KernelError):
+        return error
+    text = COLOURS.sub("", str(error))
+    reason, cure = _reason(text, error)
+    return KernelError(f"{_place(rules, text)}: expected what can be compiled, got {reason}; {cure or GENERAL}")
+
+
+def _reason(text: str, error: BaseException) -> tuple[str, str]:
+    for pattern, reason, cure in REASONS:
+        found = re.search(pattern, text)
+        if found:
+            return reason.format(*(str(one).strip("_") for one in found.groups())), cure
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Failed in")]
+    return (lines[0] if lines else type(error).__name__), ""
+
+
+def _place(rules: Rules, text: str) -> str:
+    for pattern in PLACES:
+        for found in pattern.finditer(text):
+            if not any(part in found["file"] for part in NOT_THE_USERS):
+                return place_of(found["file"], int(found["line"]))
+    code = rules.step.__code__
+    return f"rules of {rules.step.__module__} ({place_of(code.co_filename, code.co_firstlineno)})"

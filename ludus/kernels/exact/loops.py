@@ -1,0 +1,173 @@
+"""NumPy's own loops in compiled code: `np.tanh` in a compiled rule runs the machine code that it runs interpreted.
+
+NumPy picks its loops when it is loaded, by what the processor can do, and they differ from libm in the last bit. Writing
+them again would follow one machine; calling them follows every machine. A loop is reached by the pointer that the ufunc
+object holds (its layout is public, in `numpy/ufuncobject.h`), under a symbol, so that machine code on disk stays valid.
+"""
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import numpy as np
+from llvmlite import binding, ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+__all__ = ["apply_loop", "call_loop", "char_of", "has_loop", "reduce_loop"]
+
+CHARS = {types.float64: "d", types.float32: "f"}
+BYTE, WORD = ir.IntType(8), ir.IntType(64)
+POINTER = BYTE.as_pointer()
+
+
+class _Ufunc(ctypes.Structure):
+    """The beginning of `PyUFuncObject`."""
+
+    _fields_ = (
+        ("count", ctypes.c_ssize_t),
+        ("kind", ctypes.c_void_p),
+        ("inputs", ctypes.c_int),
+        ("outputs", ctypes.c_int),
+        ("operands", ctypes.c_int),
+        ("identity", ctypes.c_int),
+        ("functions", ctypes.POINTER(ctypes.c_void_p)),
+        ("data", ctypes.POINTER(ctypes.c_void_p)),
+    )
+
+
+def char_of(kind: Any) -> str | None:
+    """NumPy's letter for a number that loops take; None for others."""
+    return CHARS.get(kind)
+
+
+def has_loop(ufunc: np.ufunc, char: str) -> bool:
+    """Whether a ufunc takes only numbers of this letter and gives one.
+
+    >>> has_loop(np.tanh, "d"), has_loop(np.isnan, "d")
+    (True, False)
+    """
+    return ufunc.nout == 1 and f"{char * ufunc.nin}->{char}" in ufunc.types
+
+
+@cache
+def _symbol(ufunc: np.ufunc, char: str) -> tuple[str, bool]:
+    """The symbol of a loop, and whether it takes data, which then lies at the same name with `_data`."""
+    place = ufunc.types.index(f"{char * ufunc.nin}->{char}")
+    held = _Ufunc.from_address(id(ufunc))
+    name = f"ludus_numpy_{ufunc.__name__}_{char}"
+    binding.add_symbol(name, held.functions[place])
+    data = held.data[place] if held.data else None
+    if data:
+        binding.add_symbol(f"{name}_data", data)
+    return name, bool(data)
+
+
+def register_loops(ufuncs: Any) -> None:
+    """Give every loop its symbol: machine code that comes from disk looks for them."""
+    for ufunc in ufuncs:
+        for char in CHARS.values():
+            if has_loop(ufunc, char):
+                _symbol(ufunc, char)
+
+
+def _call(builder: Any, ufunc: np.ufunc, char: str, *, pointers: Any, strides: Any, count: Any) -> None:
+    """Emit the call of a loop over `count` elements."""
+    name, takes_data = _symbol(ufunc, char)
+    module = builder.module
+    operands = cgutils.alloca_once(builder, ir.ArrayType(POINTER, len(pointers)))
+    steps = cgutils.alloca_once(builder, ir.ArrayType(WORD, len(pointers)))
+    for place, (pointer, stride) in enumerate(zip(pointers, strides, strict=True)):
+        builder.store(builder.bitcast(pointer, POINTER), cgutils.gep_inbounds(builder, operands, 0, place))
+        builder.store(stride, cgutils.gep_inbounds(builder, steps, 0, place))
+    length = cgutils.alloca_once(builder, WORD)
+    builder.store(count, length)
+    kind = ir.FunctionType(ir.VoidType(), [POINTER.as_pointer(), WORD.as_pointer(), WORD.as_pointer(), POINTER])
+    data: Any = ir.Constant(POINTER, None)
+    if takes_data:
+        data = module.globals.get(f"{name}_data") or cgutils.add_global_variable(module, BYTE, f"{name}_data")
+        data.linkage = "external"
+    function = cgutils.get_or_insert_function(module, kind, name)
+    arguments = [builder.bitcast(operands, POINTER.as_pointer()), length, builder.bitcast(steps, WORD.as_pointer())]
+    builder.call(function, [*arguments, data])
+
+
+@cache
+def call_loop(ufunc: np.ufunc, char: str) -> Any:
+    """The ufunc on single numbers, as an intrinsic."""
+    kind = {"d": types.float64, "f": types.float32}[char]
+    zero = WORD(0)  # as NumPy has it where there is one element: some loops choose their way by the stride
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        del signature
+        slots = [cgutils.alloca_once(builder, context.get_value_type(kind)) for _ in range(ufunc.nin + 1)]
+        for slot, value in zip(slots, args, strict=False):
+            builder.store(value, slot)
+        _call(builder, ufunc, char, pointers=slots, strides=[zero] * len(slots), count=WORD(1))
+        return builder.load(slots[-1])
+
+    def of_one(typing_context: Any, x: Any) -> Any:
+        del typing_context, x
+        return kind(kind), build
+
+    def of_two(typing_context: Any, x: Any, y: Any) -> Any:
+        del typing_context, x, y
+        return kind(kind, kind), build
+
+    return intrinsic(of_one if ufunc.nin == 1 else of_two)
+
+
+@cache
+def apply_loop(ufunc: np.ufunc, char: str) -> Any:
+    """The ufunc over arrays that are contiguous, and numbers, into the last array, as an intrinsic."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointers, strides = [], []
+        size = WORD({"d": 8, "f": 4}[char])
+        count: Any = WORD(1)
+        out = make_array(signature.args[-1])(context, builder, args[-1])
+        for length in cgutils.unpack_tuple(builder, out.shape):
+            count = builder.mul(count, length)
+        one = builder.icmp_signed("==", count, WORD(1))
+        for kind, value in zip(signature.args, args, strict=True):
+            if isinstance(kind, types.Array):
+                pointers.append(make_array(kind)(context, builder, value).data)
+                strides.append(builder.select(one, WORD(0), size))
+            else:
+                pointers.append(cgutils.alloca_once_value(builder, value))
+                strides.append(WORD(0))
+        _call(builder, ufunc, char, pointers=pointers, strides=strides, count=count)
+        return context.get_dummy_value()
+
+    def of_one(typing_context: Any, x: Any, out: Any) -> Any:
+        del typing_context
+        return types.none(x, out), build
+
+    def of_two(typing_context: Any, x: Any, y: Any, out: Any) -> Any:
+        del typing_context
+        return types.none(x, y, out), build
+
+    return intrinsic(of_one if ufunc.nin == 1 else of_two)
+
+
+@cache
+def reduce_loop(ufunc: np.ufunc, char: str) -> Any:
+    """`ufunc.reduce` over an array of one axis from a first value on, as an intrinsic: pairwise where NumPy's is."""
+    kind = {"d": types.float64, "f": types.float32}[char]
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = make_array(signature.args[0])(context, builder, args[0])
+        total = cgutils.alloca_once_value(builder, args[1])
+        (length,) = cgutils.unpack_tuple(builder, array.shape)
+        (stride,) = cgutils.unpack_tuple(builder, array.strides)
+        strides = [WORD(0), stride, WORD(0)]
+        _call(builder, ufunc, char, pointers=[total, array.data, total], strides=strides, count=length)
+        return builder.load(total)
+
+    @intrinsic
+    def reduced(typing_context: Any, row: Any, first: Any) -> Any:
+        del typing_context, first
+        return kind(row, kind), build
+
+    return reduced

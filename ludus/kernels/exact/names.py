@@ -1,0 +1,162 @@
+"""Names: what a rule loads from its module, its closure or another module, resolved and replaced before types are known."""
+
+import math
+import operator
+from types import FunctionType, ModuleType
+from typing import Any, NoReturn
+
+import numpy as np
+from numba.core import ir
+from numba.core.ir_utils import build_definitions, mk_unique_var
+
+from ludus.errors import KernelError
+from ludus.kernels.exact.allowed import FUNCTIONS, INEXACT, cure_of, name_of
+from ludus.kernels.exact.functions import METHODS, REPLACED, power
+from ludus.kernels.exact.place import place_of
+from ludus.kernels.exact.program import Program
+
+__all__ = ["refuse", "replace_names"]
+
+CONSTANTS = (int, float, bool, complex, np.generic, np.ndarray, type(None), type(...))
+NUMBAS = (math, np)
+"""Modules whose names Numba resolves by itself."""
+POWERS = (operator.pow, operator.ipow)
+PRODUCTS = (operator.matmul, operator.imatmul)
+DISPLAYS = {"build_map": ("a dict", "a NamedTuple, or an array"), "build_set": ("a set", "an array of flags")}
+
+
+def refuse(loc: Any, got: str, cure: str) -> NoReturn:
+    """Raise the error of a line that cannot be compiled exactly."""
+    advice = cure if cure.startswith("leave") else f"write {cure}"
+    raise KernelError(f"{place_of(loc.filename, loc.line)}: expected what rules may use, got {got}; {advice}")
+
+
+def replace_names(func_ir: Any, program: Program) -> bool:
+    """Put into a function what compiled rules use for what it names; raises KernelError for what they may not."""
+    _Names(func_ir, program).replace()
+    func_ir._definitions = build_definitions(func_ir.blocks)
+    return True
+
+
+class _Names:
+    def __init__(self, func_ir: Any, program: Program) -> None:
+        self.func_ir, self.program = func_ir, program
+        self.known: dict[str, Any] = {}
+        """What each variable holds that holds something from outside."""
+
+    def replace(self) -> None:
+        called = {one.func.name for block in self.func_ir.blocks.values() for one in block.find_exprs(op="call")}
+        methods: dict[str, Any] = {}
+        for block in self.func_ir.blocks.values():
+            body: list[Any] = []
+            for statement in block.body:
+                if isinstance(statement, ir.Print):
+                    refuse(statement.loc, "print", cure_of(print))
+                if isinstance(statement, ir.Assign):
+                    self._assign(statement, called, methods, body)
+                body.append(statement)
+            block.body = body
+
+    def _assign(self, statement: Any, called: set[str], methods: dict[str, Any], body: list[Any]) -> None:
+        value, target = statement.value, statement.target
+        if isinstance(value, ir.Global | ir.FreeVar):
+            self._load(statement, value.name, value.value)
+        elif isinstance(value, ir.Var) and value.name in self.known:
+            self.known[target.name] = self.known[value.name]
+        elif isinstance(value, ir.Expr):
+            if value.op == "getattr" and value.value.name in self.known:
+                self._attribute(statement, value)
+            elif value.op == "getattr" and value.attr in METHODS and target.name in called:
+                methods[target.name] = value
+            elif value.op == "call" and value.func.name in methods:
+                held = methods[value.func.name]
+                statement.value = self._call(METHODS[held.attr], [held.value, *value.args], value, body)
+            elif value.op in DISPLAYS:
+                refuse(value.loc, *DISPLAYS[value.op])
+            elif value.op in ("binop", "inplace_binop") and value.fn in PRODUCTS:
+                refuse(value.loc, "@", cure_of(np.matmul))
+            elif value.op == "getattr" and value.attr == "dot" and target.name in called:
+                refuse(value.loc, "the method dot", cure_of(np.dot))
+            elif value.op in ("binop", "inplace_binop") and value.fn in POWERS:
+                statement.value = self._call(power, [value.lhs, value.rhs], value, body)
+
+    def _call(self, function: Any, args: list[Any], before: Any, body: list[Any]) -> Any:
+        if before.op == "call" and before.kws:
+            refuse(before.loc, f"{function.__name__.strip('_')} with options", "a loop, or the function without them")
+        held = ir.Var(body[-1].target.scope if body else args[0].scope, mk_unique_var("$exact"), before.loc)
+        body.append(ir.Assign(ir.Global(function.__name__, function, before.loc), held, before.loc))
+        return ir.Expr.call(held, args, (), before.loc)
+
+    def _attribute(self, statement: Any, value: Any) -> None:
+        owner = self.known[value.value.name]
+        if not isinstance(owner, ModuleType):
+            return
+        if not hasattr(owner, value.attr):
+            refuse(value.loc, f"{owner.__name__}.{value.attr}, which does not exist", "a name that does")
+        self._load(statement, value.attr, getattr(owner, value.attr))
+
+    def _load(self, statement: Any, name: str, thing: Any) -> None:
+        loc, target = statement.loc, statement.target
+        if isinstance(thing, ModuleType):
+            if thing is np.random or thing is np.linalg or thing.__name__ in ("random", "os", "sys", "time", "io"):
+                refuse(loc, name_of(thing), cure_of(thing))
+            self.known[target.name] = thing
+            if thing not in NUMBAS:
+                statement.value = ir.Const(None, loc)  # a module of the user's own, whose names are resolved here
+            return
+        self.known[target.name] = thing
+        if getattr(thing, "__module__", None) == "numba.core.unsafe.eh":
+            refuse(loc, "try", "an `if` that asks beforehand")
+        if isinstance(thing, FunctionType) and thing not in REPLACED and thing not in FUNCTIONS | INEXACT:
+            statement.value = ir.Global(name, self._function(thing, loc), loc)
+        elif _hashable(thing) and thing in REPLACED:
+            statement.value = ir.Global(name, REPLACED[thing], loc)
+        elif not self._fits(thing):
+            exact = _hashable(thing) and thing in INEXACT
+            why = ", whose bits differ in compiled code" if exact else ""
+            cure = "a tuple, or an array" if isinstance(thing, list | dict | set) else cure_of(thing)
+            refuse(loc, f"{_shown(name, thing)}{why}", cure)
+        elif isinstance(statement.value, ir.Expr) and not self._is_numbas(statement.value):
+            # Of a module of the user's own: the value itself is what is meant.
+            statement.value = ir.Global(name, thing, loc)
+
+    def _is_numbas(self, value: Any) -> bool:
+        return self.known[value.value.name] in NUMBAS
+
+    def _function(self, thing: FunctionType, loc: Any) -> Any:
+        home = (thing.__module__ or "").partition(".")[0]
+        if home in ("numpy", "random", "builtins"):
+            refuse(loc, name_of(thing), cure_of(thing))
+        if not self.program.calls(self.func_ir.func_id.func, thing):
+            refuse(loc, f"{thing.__name__}, which calls itself", "a loop")
+        return self.program.compiled(thing)
+
+    def _fits(self, thing: Any) -> bool:
+        if isinstance(thing, CONSTANTS):
+            return True
+        if isinstance(thing, tuple):
+            return all(self._fits(one) or isinstance(one, str | bytes) for one in thing)
+        if isinstance(thing, str | bytes):
+            return True
+        if isinstance(thing, type):
+            return thing in FUNCTIONS or issubclass(thing, np.generic) or hasattr(thing, "_fields") or _error(thing)
+        return _hashable(thing) and (thing in FUNCTIONS or (self.program.inexact and thing in INEXACT))
+
+
+def _error(thing: type) -> bool:
+    return issubclass(thing, Exception)
+
+
+def _shown(name: str, thing: Any) -> str:
+    if isinstance(thing, list | dict | set):
+        return f"the {type(thing).__name__} {name} of the module, which may change"
+    shown = name_of(thing)
+    return shown if shown.endswith(name) else f"{name} ({shown})"
+
+
+def _hashable(thing: Any) -> bool:
+    try:
+        hash(thing)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,290 @@
+"""Operands: whether an operation is exact for the types it is applied to, judged when types are known.
+
+In compiled code a number has one type. Interpreted, `x + 1` depends on whether x is Python's or NumPy's: `np.int8(100) + 100`
+is -56, `np.float32(0.1) < 0.1` compares in single precision. Where the two cannot be made one, the rule has to say which is meant.
+"""
+
+import operator
+from typing import Any
+
+from numba.core import ir, types
+
+from ludus.errors import KernelError
+from ludus.kernels.exact.allowed import ARRAY_METHODS, FUNCTIONS, INEXACT, LIST_METHODS, cure_of, name_of
+from ludus.kernels.exact.functions import METHODS, REPLACED
+from ludus.kernels.exact.names import refuse
+from ludus.kernels.exact.program import Program
+
+__all__ = ["judge_loop", "judge_rule"]
+
+ARITHMETIC = {operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod}
+INPLACE = {
+    getattr(operator, f"i{one.__name__.strip('_')}"): one
+    for one in (*ARITHMETIC, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift)
+}
+BITS = {operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift}
+ORDER = {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne}
+OURS = {id(one) for one in (*REPLACED.values(), *METHODS.values())}
+FULL = {types.int64, types.float64, types.boolean, types.uint64}
+"""Numbers that are alike in Python and in compiled code."""
+EXACT_FLOAT32 = 2**24
+
+
+def judge_rule(func_ir: Any, typemap: Any, calltypes: Any, program: Program) -> None:
+    """Refuse a rule, or a function that one calls, for the first operation that is not exact."""
+    judge = _Judge(func_ir, typemap, calltypes, program)
+    for block in func_ir.blocks.values():
+        for statement in block.body:
+            judge.statement(statement)
+
+
+def judge_loop(func_ir: Any, typemap: Any, calltypes: Any, program: Program) -> None:
+    """Refuse a rule that puts a float into a column of integers, which would cut it."""
+    del calltypes, program
+    for block in func_ir.blocks.values():
+        for statement in block.body:
+            if isinstance(statement, ir.SetItem | ir.StaticSetItem):
+                _judge_column(statement, typemap)
+
+
+def _judge_column(statement: Any, typemap: Any) -> None:
+    target, value = typemap[statement.target.name], types.unliteral(typemap[statement.value.name])
+    if not isinstance(target, types.Array) or not isinstance(target.dtype, types.Integer | types.Boolean):
+        return
+    if isinstance(value, types.Float):
+        name = statement.target.name.partition(".")[0]
+        owner = {"s": "State", "i": "inform", "l": "inform"}.get(name[:1] if name[1:2] == "_" else "", "")
+        field = name[2:] if owner else "the observation"
+        shown = f"{owner}.{field}" if owner else field
+        raise KernelError(
+            f"{shown}: expected {target.dtype} in every branch of the rules, got a float, which would be cut; "
+            f"annotate it as float, or return int({field if owner else 'x'})"
+        )
+
+
+class _Judge:
+    def __init__(self, func_ir: Any, typemap: Any, calltypes: Any, program: Program) -> None:
+        self.func_ir, self.typemap, self.calltypes, self.program = func_ir, typemap, calltypes, program
+        self.loc: Any = None
+
+    def statement(self, statement: Any) -> None:
+        """Judge one statement."""
+        self.loc = statement.loc
+        if isinstance(statement, ir.SetItem | ir.StaticSetItem):
+            self._judge_store(statement)
+        elif isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
+            self._judge_expression(statement.value, statement.target)
+
+    def _judge_expression(self, expr: Any, target: Any) -> None:
+        if expr.op in ("binop", "inplace_binop"):
+            op = INPLACE.get(expr.fn, expr.fn)
+            self._judge_operator(op, self._kind(expr.lhs), self._kind(expr.rhs), expr)
+            if expr.op == "inplace_binop":
+                self._judge_inplace(expr, op)
+        elif expr.op == "unary":
+            kind = _element(self._kind(expr.value))
+            if expr.fn in (operator.neg, operator.pos, operator.invert):
+                self._judge_number(kind, op=expr.fn)
+        elif expr.op == "call":
+            self._judge_call(expr)
+        elif expr.op in ("getitem", "static_getitem"):
+            self._judge_index(expr.value, expr.index_var if expr.op == "static_getitem" else expr.index)
+        elif expr.op == "phi":
+            self._judge_branches(expr, target)
+
+    # --- operators ---
+
+    def _judge_operator(self, op: Any, left: Any, right: Any, expr: Any) -> None:
+        if not _numeric(left) or not _numeric(right):
+            return
+        a, b = _element(left), _element(right)
+        if op in (operator.matmul, operator.imatmul):
+            refuse(self.loc, "@", "a loop that adds the products: BLAS adds in an order of its own")
+        if op in ORDER:
+            self._judge_comparison(a, b, expr)
+        elif op in ARITHMETIC:
+            self._judge_pair(a, b, op)
+        elif op in BITS and {a, b} & {types.float64, types.float32}:
+            refuse(self.loc, f"{_sign(op)} of {a} and {b}", "int(x)")
+        elif op in (operator.lshift, operator.rshift):
+            self._judge_pair(a, b, op)
+
+    def _judge_pair(self, a: Any, b: Any, op: Any) -> None:
+        # Their difference NumPy refuses, loudly; their sum it takes for `or`.
+        if a == b == types.boolean and op in (operator.add, operator.mul):
+            got = f"{_sign(op)} of two bools, which Python counts and NumPy does not"
+            refuse(self.loc, got, "int(x), or `and`, `or`, `!=`")
+        if {a, b} <= {types.int64, types.float64, types.boolean} or (a == b and a in (types.float32, types.uint64)):
+            return
+        self._refuse_mixed(a, b, _sign(op))
+
+    def _judge_comparison(self, a: Any, b: Any, expr: Any) -> None:
+        whole = (types.Integer, types.Boolean)
+        if isinstance(a, whole) and isinstance(b, whole) and types.uint64 not in (a, b):
+            return
+        if a == b or {a, b} <= {types.int64, types.float64, types.boolean}:
+            return
+        if {a, b} == {types.float32, types.int64} and self._small_literal(expr):
+            return
+        self._refuse_mixed(a, b, "a comparison")
+
+    def _small_literal(self, expr: Any) -> bool:
+        given = [self.typemap[one.name] for one in (expr.lhs, expr.rhs)]
+        return any(isinstance(one, types.IntegerLiteral) and abs(one.literal_value) < EXACT_FLOAT32 for one in given)
+
+    def _refuse_mixed(self, a: Any, b: Any, what: str) -> None:
+        narrow = [one for one in (a, b) if one not in (types.int64, types.float64, types.boolean)]
+        kind = narrow[0] if narrow else a
+        cure = "float(x)" if isinstance(kind, types.Float) else "int(x)"
+        got = f"{what} of {a} and {b}, which Python's numbers and NumPy's promote differently"
+        refuse(self.loc, got, f"{cure} around the {kind}")
+
+    def _judge_number(self, kind: Any, op: Any) -> None:
+        if kind == types.boolean and op is not operator.pos:
+            refuse(self.loc, f"{_sign(op)} of a bool, which Python counts and NumPy does not", "`not x`, or int(x)")
+        if isinstance(kind, types.Integer) and kind not in FULL:
+            refuse(self.loc, f"{_sign(op)} of {kind}, which wraps around", "int(x)")
+
+    def _judge_inplace(self, expr: Any, op: Any) -> None:
+        left, right = self._kind(expr.lhs), self._kind(expr.rhs)
+        if isinstance(left, types.Array) and isinstance(left.dtype, types.Integer):
+            floats = isinstance(_element(right), types.Float) or op is operator.truediv
+            if floats:
+                refuse(self.loc, f"{_sign(op)}= that puts floats into an array of {left.dtype}", "a new array")
+
+    # --- indices, stores, branches ---
+
+    def _judge_index(self, value: Any, index: Any) -> None:
+        if not isinstance(self._kind(value), types.Array) or index is None:
+            return
+        kind = self.typemap[index.name]
+        parts = list(kind) if isinstance(kind, types.BaseTuple) else [kind]
+        if any(isinstance(one, types.Array | types.List) for one in parts):
+            refuse(self.loc, "an array as an index", "a loop, or np.where")
+        if any(isinstance(one, types.Float) for one in parts):
+            refuse(self.loc, "a float as an index", "int(x)")
+
+    def _judge_store(self, statement: Any) -> None:
+        index = statement.index_var if isinstance(statement, ir.StaticSetItem) else statement.index
+        self._judge_index(statement.target, index)
+        target, value = self._kind(statement.target), _element(self._kind(statement.value))
+        if isinstance(target, types.Array) and isinstance(target.dtype, types.Integer | types.Boolean):
+            if isinstance(value, types.Float):
+                refuse(self.loc, f"a float for an array of {target.dtype}, which would be cut", "int(x)")
+
+    def _judge_branches(self, expr: Any, target: Any) -> None:
+        """A variable that is an integer here and a float there is a float in compiled code from the start."""
+        if _element(self._kind(target)) != types.float64:
+            return
+        for one in expr.incoming_values:
+            if isinstance(one, ir.Var) and self._kind(one) == types.int64 and not self._literal(one):
+                name = target.name.partition(".")[0].lstrip("$")
+                refuse(self.loc, f"{name}, an integer in one branch and a float in another", f"float({name}) in both")
+
+    def _literal(self, var: Any) -> bool:
+        """Whether a variable is an integer that is written down, and not 0: of 0 a float knows two."""
+        found = self.typemap[var.name]
+        defined = self.func_ir._definitions.get(var.name, [])
+        constant = [one.value for one in defined if isinstance(one, ir.Const)]
+        if isinstance(found, types.IntegerLiteral):
+            return True
+        return len(constant) == len(defined) == 1
+
+    # --- calls ---
+
+    def _judge_call(self, expr: Any) -> None:
+        kind = self.typemap[expr.func.name]
+        if isinstance(kind, types.Dispatcher):
+            if not self.program.owns(kind.dispatcher):
+                name = kind.dispatcher.py_func.__name__
+                refuse(self.loc, f"{name}, compiled apart from the rules or defined inside one", "a plain function")
+        elif isinstance(kind, types.RecursiveCall):
+            refuse(self.loc, "a function that calls itself", "a loop")
+        elif isinstance(kind, types.BoundFunction):
+            self._judge_method(kind)
+        elif isinstance(kind, types.Function):
+            self._judge_function(kind, expr)
+        elif isinstance(kind, types.NumberClass):
+            self._judge_cast(kind, expr)
+
+    def _judge_method(self, kind: Any) -> None:
+        owner, key = kind.this, kind.template.key
+        attribute = str(key[-1]) if isinstance(key, tuple) else str(key).rpartition(".")[2]
+        if isinstance(owner, types.Array):
+            allowed = attribute in ARRAY_METHODS
+        elif isinstance(owner, types.List):
+            allowed = attribute in LIST_METHODS
+        else:
+            allowed = isinstance(owner, types.BaseTuple)  # streams are NamedTuples, whose methods are ours
+        if not allowed:
+            refuse(self.loc, f"the method {attribute} of {owner}", "a loop, or a function of the table in docs/rules.md")
+
+    def _judge_function(self, kind: Any, expr: Any) -> None:
+        key = kind.typing_key
+        if id(key) in OURS:
+            return
+        known = _hashable(key) and (key in FUNCTIONS or (self.program.inexact and key in INEXACT))
+        if not known:
+            refuse(self.loc, name_of(key), cure_of(key))
+        kinds = [self._kind(one) for one in expr.args]
+        self._judge_arguments(key, kinds, expr)
+
+    def _judge_arguments(self, key: Any, kinds: list[Any], expr: Any) -> None:
+        elements = [_element(one) for one in kinds if _numeric(one)]
+        if key is round and len(kinds) > 1:
+            refuse(self.loc, "round with digits", "round(x * 100) / 100")
+        if getattr(key, "__module__", "") == "math" and len(kinds) > 1 and key.__name__ == "log":
+            refuse(self.loc, "math.log with a base", "math.log(x) / math.log(base)")
+        if key in (min, max, divmod, abs) or getattr(key, "__module__", "") == "math":
+            for one in elements:
+                if one not in FULL:
+                    refuse(self.loc, f"{name_of(key)} of {one}", "float(x) or int(x)")
+        if getattr(key, "__name__", "") == "arange" and any(isinstance(one, types.Float) for one in elements):
+            refuse(self.loc, "np.arange with floats", "low + step * np.arange(n)")
+        for name, _ in expr.kws:
+            if name == "axis":
+                refuse(self.loc, f"{name_of(key)} with an axis", "a loop over the rows")
+
+    def _judge_cast(self, kind: Any, expr: Any) -> None:
+        del kind, expr
+
+    def _kind(self, var: Any) -> Any:
+        return types.unliteral(self.typemap[var.name])
+
+
+def _element(kind: Any) -> Any:
+    found = kind.dtype if isinstance(kind, types.Array) else kind
+    return types.int64 if isinstance(found, types.Integer) and found == types.intp else found
+
+
+def _numeric(kind: Any) -> bool:
+    return isinstance(_element(kind), types.Number | types.Boolean)
+
+
+def _sign(op: Any) -> str:
+    return SIGNS.get(op, op.__name__)
+
+
+SIGNS = {
+    operator.add: "+",
+    operator.sub: "-",
+    operator.mul: "*",
+    operator.truediv: "/",
+    operator.floordiv: "//",
+    operator.mod: "%",
+    operator.neg: "-",
+    operator.invert: "~",
+    operator.and_: "&",
+    operator.or_: "|",
+    operator.xor: "^",
+    operator.lshift: "<<",
+    operator.rshift: ">>",
+}
+
+
+def _hashable(thing: Any) -> bool:
+    try:
+        hash(thing)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,68 @@
+"""Numba's compiler with three passes of our own: names are replaced, types are judged, and checks are lowered."""
+
+from typing import Any, ClassVar
+
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import AnalysisPass, FunctionPass, register_pass
+from numba.core.typed_passes import NativeLowering, NopythonTypeInference
+from numba.core.untyped_passes import InlineClosureLikes
+
+from ludus.kernels.exact.checked import RuleLowering
+from ludus.kernels.exact.names import replace_names
+from ludus.kernels.exact.operands import judge_loop, judge_rule
+from ludus.kernels.exact.program import Program
+
+__all__ = ["RuleCompiler"]
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class ReplaceNames(FunctionPass):
+    """Whatever a rule names becomes what compiled rules use, or is refused."""
+
+    _name = "ludus_names"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Change the function's loads."""
+        return replace_names(state.func_ir, state.ludus_program)
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class JudgeOperands(AnalysisPass):
+    """Whatever depends on types is judged once they are known."""
+
+    _name = "ludus_operands"
+
+    def __init__(self) -> None:
+        AnalysisPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Refuse what is not exact."""
+        judge = judge_rule if state.ludus_rule else judge_loop
+        judge(state.func_ir, state.typemap, state.calltypes, state.ludus_program)
+        return False
+
+
+class RuleCompiler(CompilerBase):
+    """The pipeline of rules, and of the loop that calls them."""
+
+    program: ClassVar[Program]
+    rule: ClassVar[bool]
+
+    def define_pipelines(self) -> list[Any]:
+        """Numba's passes, and ours among them."""
+        self.state.ludus_program, self.state.ludus_rule = self.program, self.rule
+        self.state.metadata |= {"ludus_checks": self.program.checks, "ludus_rule": self.rule}
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        if self.rule:
+            passes.add_pass_after(ReplaceNames, InlineClosureLikes)
+        passes.add_pass_after(JudgeOperands, NopythonTypeInference)
+        passes.replace_pass(RuleLowering, NativeLowering) if hasattr(passes, "replace_pass") else _swap(passes)
+        passes.finalize()
+        return [passes]
+
+
+def _swap(passes: Any) -> None:
+    passes.passes = [(RuleLowering, text) if one is NativeLowering else (one, text) for one, text in passes.passes]

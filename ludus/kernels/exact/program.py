@@ -1,0 +1,59 @@
+"""A program: a set of rules under way to machine code, with every function that they reach."""
+
+import types
+from typing import Any
+
+import numba
+from numba.core.compiler import CompilerBase
+
+__all__ = ["Program"]
+
+
+class Program:
+    """What the passes of the compiler have to know: functions met so far, and what they may do."""
+
+    def __init__(self, options: dict[str, Any], *, checks: bool = False, inexact: bool = False) -> None:
+        self.options, self.checks, self.inexact = options, checks, inexact
+        self._compiled: dict[Any, Any] = {}
+        self._calls: dict[Any, set[Any]] = {}
+        self._originals: dict[Any, Any] = {}
+
+    def compiled(self, function: Any, **options: Any) -> Any:
+        """A rule, or a plain function that one calls, for use in compiled code."""
+        if function not in self._compiled:
+            copy = types.FunctionType(
+                function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+            )
+            copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+            copy.__kwdefaults__ = function.__kwdefaults__
+            self._originals[copy] = function
+            # Rules are called by compiled code alone: what would let Python call them takes long to compile.
+            apart = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": self.pipeline(rule=True)}
+            choices: dict[str, Any] = self.options | options | apart
+            self._compiled[function] = numba.njit(**choices)(copy)
+        return self._compiled[function]
+
+    def owns(self, dispatcher: Any) -> bool:
+        """Whether a compiled function is one of this program's."""
+        return any(dispatcher is one for one in self._compiled.values())
+
+    def calls(self, caller: Any, called: Any) -> bool:
+        """Note that one function calls another; False where that makes a circle."""
+        caller = self._originals.get(caller, caller)
+        self._calls.setdefault(caller, set()).add(called)
+        waiting, met = [called], set[Any]()
+        while waiting:
+            one = waiting.pop()
+            if one is caller:
+                return False
+            if one not in met:
+                met.add(one)
+                waiting += self._calls.get(one, ())
+        return True
+
+    def pipeline(self, *, rule: bool) -> type[CompilerBase]:
+        """The compiler of this program's rules, or of the loop around them."""
+        from ludus.kernels.exact.pipeline import RuleCompiler  # which needs to know what a program is
+
+        return type("RuleCompilerOfProgram", (RuleCompiler,), {"program": self, "rule": rule})
+

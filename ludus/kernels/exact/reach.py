@@ -1,0 +1,96 @@
+"""Reach: the functions that rules call, wherever they are written, and the constants that those use."""
+
+from collections.abc import Iterator
+from dis import opmap
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+__all__ = ["constants_of", "makes_arrays", "reached"]
+
+DRAWN_ARRAYS = {"permutation", "shuffle", "choice"}
+LIST_OPERATIONS = tuple(opmap[name] for name in ("BUILD_LIST", "LIST_APPEND") if name in opmap)
+
+
+def reached(functions: list[Any]) -> list[FunctionType]:
+    """The rules and every plain function they call, in the order they are met.
+
+    >>> def area(radius):
+    ...     return 3.0 * square(radius)
+    >>> def square(x):
+    ...     return x * x
+    >>> area.__globals__.update(square=square)
+    >>> [one.__name__ for one in reached([area])]
+    ['area', 'square']
+    """
+    found: dict[FunctionType, None] = {}
+    waiting = list(functions)
+    while waiting:
+        one = waiting.pop(0)
+        if one not in found:
+            found[one] = None
+            waiting += [other for _, other in _used(one) if isinstance(other, FunctionType) and _is_plain(other)]
+    return list(found)
+
+
+def constants_of(function: FunctionType) -> str:
+    """The numbers, text, tuples and arrays from outside that a function uses, as text that tells them apart."""
+    shown: list[str] = [function.__qualname__]
+    for name, one in _used(function):
+        if isinstance(one, np.ndarray):
+            shown.append(f"{name}={one.dtype}{one.shape}{one.tobytes()!r}")
+        elif isinstance(one, int | float | str | bytes | tuple):
+            shown.append(f"{name}={one!r}")
+    return ";".join([*shown, repr(function.__defaults__)])
+
+
+def makes_arrays(functions: list[Any]) -> bool:
+    """Whether any function that is reached uses NumPy, makes a list, or draws an array."""
+    for one in reached(functions):
+        codes = list(_codes(one.__code__))
+        if any(_displays(code) or set(code.co_names) & DRAWN_ARRAYS for code in codes):
+            return True
+        if any(_of_numpy(thing) for _, thing in _used(one)):
+            return True
+    return False
+
+
+def _used(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """What a function takes from its module, from other modules by their name, and from its closure."""
+    names = [name for code in _codes(function.__code__) for name in code.co_names]
+    for name in names:
+        if name in function.__globals__:
+            thing = function.__globals__[name]
+            yield name, thing
+            if isinstance(thing, ModuleType) and not _of_numpy(thing):
+                yield from ((f"{name}.{other}", vars(thing)[other]) for other in names if other in vars(thing))
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # not set yet
+            continue
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """A function's code and that of what is defined inside it."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _codes(one)
+
+
+def _displays(code: CodeType) -> bool:
+    """Whether it may make a list: arguments of operations count as well, which does no harm."""
+    return any(operation in code.co_code for operation in LIST_OPERATIONS)
+
+
+def _is_plain(function: FunctionType) -> bool:
+    return (function.__module__ or "").partition(".")[0] not in ("numpy", "numba", "builtins", "math")
+
+
+def _of_numpy(thing: Any) -> bool:
+    if isinstance(thing, ModuleType):
+        return thing.__name__.partition(".")[0] == "numpy"
+    home = str(getattr(thing, "__module__", "") or "").partition(".")[0]
+    return home == "numpy" or isinstance(thing, np.ufunc | np.ndarray)
