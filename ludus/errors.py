@@ -32,6 +32,7 @@ LudusError
 │   ├── ConnectionLost     the server cannot be reached, or is not one
 │   ├── AccessDenied       the caller may not do this
 │   └── ServerBusy         all places are taken; asks to come again later
+├── TrajectoryError        a recorded run that cannot be written, read or replayed       (ValueError)
 └── RegistryError
     ├── MalformedId        not `[namespace/]Name[-vN]`                                (ValueError)
     ├── RegistrationError  an id that cannot be registered
@@ -90,6 +91,7 @@ __all__ = [
     "SessionLost",
     "SessionTaken",
     "SnapshotError",
+    "TrajectoryError",
     "UnknownEnvironment",
     "VersionNotFound",
     "WorkerFailure",
@@ -237,6 +239,10 @@ class ServerBusy(ServiceError):
     def __init__(self, message: str, retry_after: float = 1.0) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class TrajectoryError(LudusError, ValueError):
+    """A recorded run that cannot be written, read or replayed; of a file, the message names the place in it."""
 
 
 class RegistryError(LudusError):

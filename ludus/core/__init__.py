@@ -9,6 +9,7 @@ from ludus.core.episode import Episode, EpisodePlan
 from ludus.core.hooks import ActionWrapper, Hooked, ObservationWrapper, RewardWrapper
 from ludus.core.id import EnvId
 from ludus.core.legacy import LegacyEnv, from_done_step, from_legacy, to_done_step, to_legacy
+from ludus.core.outcome import Outcome
 from ludus.core.snapshot import Snapshot
 from ludus.core.spec import EnvSpec, Security, Wall, WrapperSpec
 from ludus.core.state import Private
@@ -28,6 +29,7 @@ __all__ = [
     "Info",
     "LegacyEnv",
     "ObservationWrapper",
+    "Outcome",
     "Private",
     "RewardWrapper",
     "Security",

@@ -1,0 +1,202 @@
+"""`EpisodeTracker`: which episode each lane is in, and a row for each that ends; whole columns at a time."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.core import AutoresetMode, Info, Outcome
+from ludus.errors import ContractViolation, InvalidArgument
+
+__all__ = ["DERIVED", "OUTCOMES", "Ended", "EpisodeTracker"]
+
+Array = npt.NDArray[Any]
+NEVER = np.iinfo(np.int64).max
+"""The first row of a lane that is in no episode."""
+OUTCOMES: tuple[Outcome | None, ...] = (None, *Outcome)
+"""By their numbers in files: their order is part of the format. 0: it is not known how the episode ended."""
+CODES = {outcome: code for code, outcome in enumerate(OUTCOMES)}
+UNTOLD = 255
+"""For an episode of which its last info says that nobody knows its outcome."""
+DERIVED = np.array(
+    [[CODES[Outcome.derived(bool(terminated), bool(truncated))] for truncated in (0, 1)] for terminated in (0, 1)],
+    np.uint8,
+)
+"""The numbers of the outcomes that flags alone say, by `[terminated, truncated]`."""
+SAME_STEP, NEXT_STEP = AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP
+
+
+class Ended:
+    """Episodes that ended, a row for each, in arrays that grow; one thread appends, another takes from the front.
+
+    >>> table = Ended(4)
+    >>> table.append(9, np.array([1, 3]), starts=np.array([0, 5]), lengths=np.array([9, 4]), returns=np.ones(2))
+    >>> table.taken(0, 2)["episodes/length"]
+    array([9, 4])
+    """
+
+    def __init__(self, room: int = 1 << 10, players: tuple[int, ...] = ()) -> None:
+        self.count = 0
+        """How many there are; they count once all of their row is in."""
+        self._reserve(room, players)
+
+    def _reserve(self, room: int, players: tuple[int, ...]) -> None:
+        self._columns: dict[str, Array] = {
+            "lane": np.zeros(room, np.int32),
+            "start": np.zeros(room, np.int64),
+            "end": np.zeros(room, np.int64),
+            "length": np.zeros(room, np.int64),
+            "return": np.zeros((room, *players)),
+            "terminated": np.zeros(room, np.bool_),
+            "truncated": np.zeros(room, np.bool_),
+            "outcome": np.zeros(room, np.uint8),
+        }
+
+    def append(
+        self,
+        row: int,
+        lanes: Array,
+        *,
+        starts: Array,
+        lengths: Array,
+        returns: Array,
+        terminated: Any = False,
+        truncated: Any = False,
+        outcomes: Any = 0,
+    ) -> None:
+        """Take episodes that ended in one row."""
+        columns, first, end = self._columns, self.count, self.count + len(lanes)
+        if end > len(columns["lane"]) or returns.shape[1:] != columns["return"].shape[1:]:
+            columns = self._grown(2 * end, returns.shape[1:])
+        columns["lane"][first:end] = lanes
+        columns["start"][first:end] = starts
+        columns["end"][first:end] = row
+        columns["length"][first:end] = lengths
+        columns["return"][first:end] = returns
+        columns["terminated"][first:end] = terminated
+        columns["truncated"][first:end] = truncated
+        columns["outcome"][first:end] = outcomes
+        self.count = end
+
+    def _grown(self, room: int, players: tuple[int, ...]) -> dict[str, Array]:
+        before = self._columns
+        self._reserve(room, players)
+        for name, column in before.items():
+            if column.shape[1:] == self._columns[name].shape[1:]:
+                self._columns[name][: self.count] = column[: self.count]
+        return self._columns
+
+    def clear(self) -> None:
+        """Begin anew, in the same memory."""
+        self.count = 0
+
+    def taken(self, first: int, end: int) -> dict[str, Array]:
+        """These rows as columns of a chunk; what follows from the others is left out."""
+        if first == end:
+            return {}
+        columns = {name: column[first:end] for name, column in self._columns.items()}
+        if np.array_equal(columns["end"] - columns["length"], columns["start"]):  # no lane was left out of any row
+            del columns["start"]
+        codes = columns["outcome"]
+        if not codes.any():
+            del columns["outcome"]
+        else:
+            derived = DERIVED[columns["terminated"].astype(np.intp), columns["truncated"].astype(np.intp)]
+            columns["outcome"] = np.where(codes == 0, derived, np.where(codes == UNTOLD, 0, codes)).astype(np.uint8)
+        return {f"episodes/{name}": column for name, column in columns.items()}
+
+
+class EpisodeTracker:
+    """Follows the episodes of `lanes` lanes; row by row, as a batch with this autoreset mode is stepped.
+
+    >>> tracker = EpisodeTracker(2, AutoresetMode.NEXT_STEP)
+    >>> ended = Ended()
+    >>> tracker.begin(0, None, ended)
+    >>> tracker.advance(1, (np.array([0.5, 1.0]), np.array([True, False]), np.array([False, False]), {}), None, ended)
+    >>> ended.taken(0, 1)["episodes/return"]
+    array([0.5])
+    """
+
+    def __init__(self, lanes: int, mode: AutoresetMode) -> None:
+        self.lanes, self.mode = lanes, mode
+        self.starts = np.full(lanes, NEVER, np.int64)
+        """The row of each lane's first observation."""
+        self.returns: Array = np.zeros(lanes)
+        self._left_out: Array | None = None
+        """Rows since its episode began in which a lane was not stepped; None as long as all are."""
+
+    def begin(self, row: int, mask: Array | None, ended: Ended) -> None:
+        """Lanes begin with this row; what they were in the midst of is aborted, and told to `ended`."""
+        chosen = np.ones(self.lanes, np.bool_) if mask is None else mask
+        self.abort(row, chosen, Outcome.ABORTED, ended)
+        self.starts[chosen] = row
+        self.returns[chosen] = 0
+        if self._left_out is not None:
+            self._left_out[chosen] = 0
+        if mask is not None:
+            self._leave_out(~mask)
+
+    def advance(self, row: int, step: tuple[Array, Array, Array, Info], mask: Array | None, ended: Ended) -> None:
+        """Lanes make the step of this row: reward, terminated, truncated, info. What ends is told to `ended`."""
+        reward, terminated, truncated, info = step
+        if reward.shape != self.returns.shape:
+            self.returns = np.zeros(reward.shape)
+        self.returns += reward
+        if mask is not None:
+            self._leave_out(~mask)
+        lanes = (terminated | truncated).nonzero()[0]
+        if not len(lanes):
+            return
+        starts = self.starts[lanes]
+        lengths = row - starts
+        if self._left_out is not None:
+            lengths -= self._left_out[lanes]
+            self._left_out[lanes] = 0
+        ended.append(
+            row,
+            lanes,
+            starts=starts,
+            lengths=lengths,
+            returns=self.returns[lanes],
+            terminated=terminated[lanes],
+            truncated=truncated[lanes],
+            outcomes=self._told(info, lanes) if info else 0,
+        )
+        self.returns[lanes] = 0
+        # In the next step begins the next episode, or with this very row, or not before a reset.
+        self.starts[lanes] = row + 1 if self.mode is NEXT_STEP else row if self.mode is SAME_STEP else NEVER
+
+    def abort(self, row: int, mask: Array, outcome: Outcome, ended: Ended) -> None:
+        """End what lanes are in the midst of before `row`; an episode without any step leaves nothing."""
+        lengths = row - 1 - self.starts
+        if self._left_out is not None:
+            lengths -= self._left_out
+        lanes = (mask & (lengths > 0)).nonzero()[0]
+        starts = self.starts[lanes]
+        self.starts[mask] = NEVER
+        if len(lanes):
+            returns = self.returns[lanes]
+            told: Any = {"starts": starts, "lengths": lengths[lanes], "returns": returns, "outcomes": CODES[outcome]}
+            ended.append(row - 1, lanes, **told)
+
+    def _leave_out(self, lanes: Array) -> None:
+        if self._left_out is None:
+            self._left_out = np.zeros(self.lanes, np.int64)
+        self._left_out += lanes
+
+    def _told(self, info: Info, lanes: Array) -> Any:
+        """The outcomes that the last infos told, where any did; 0 for what the flags say."""
+        told = info.get("final_info", info) if self.mode is SAME_STEP else info
+        if "outcome" not in told:
+            return 0
+        column, said = told["outcome"], told.get("_outcome")
+        return [_code(column[lane]) if said is None or said[lane] else 0 for lane in lanes.tolist()]
+
+
+def _code(outcome: Any) -> int:
+    if outcome is None:
+        return UNTOLD
+    try:
+        return CODES[Outcome.of(outcome)]
+    except InvalidArgument as error:
+        raise ContractViolation(f"info['outcome']: {error}") from error

@@ -1,0 +1,116 @@
+"""Values of a space as columns: an array for each leaf of fixed shape, plain data for anything else."""
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.errors import InvalidValue, LudusError, TrajectoryError, shorten
+from ludus.spaces import ArraySpace, Space
+from ludus.wire.space_codec import SpaceCodec
+from ludus.wrappers.lanes import leaf_spaces, leaves, rebuilt
+
+__all__ = ["ValueColumns"]
+
+Array = npt.NDArray[Any]
+
+
+class ValueColumns:
+    """Takes values of a space apart, and puts them together again; `lanes` is None for one environment.
+
+    >>> from ludus.spaces import Box, Dict, Text
+    >>> columns = ValueColumns(Dict(x=Box(0, 1, (2,)), word=Text(5)), "observation", None)
+    >>> columns.names, columns.array_names
+    (('observation.0', 'observation.1'), ('observation.1',))
+    """
+
+    def __init__(self, space: Space[Any], name: Literal["observation", "action"], lanes: int | None) -> None:
+        self.space, self.name, self.lanes = space, name, lanes
+        self.leaf_spaces = leaf_spaces(space)
+        whole = len(self.leaf_spaces) == 1 and self.leaf_spaces[0] is space
+        self.names = (name,) if whole else tuple(f"{name}.{place}" for place in range(len(self.leaf_spaces)))
+        self._arrays = [isinstance(one, ArraySpace) for one in self.leaf_spaces]
+        self._codecs = [
+            None if array else SpaceCodec(one, name)
+            for one, array in zip(self.leaf_spaces, self._arrays, strict=True)
+        ]
+        self.array_names = tuple(one for one, array in zip(self.names, self._arrays, strict=True) if array)
+        self.object_names = tuple(one for one, array in zip(self.names, self._arrays, strict=True) if not array)
+        self._one_array = whole and self._arrays[0]
+
+    # --- taking apart ---
+
+    def take(self, value: Any) -> tuple[dict[str, Array], dict[str, list[Any]]]:
+        """The arrays of a value and the plain data of its other leaves, each with a lane in front."""
+        if self._one_array and self.lanes is not None and type(value) is np.ndarray:
+            return {self.name: value}, {}
+        arrays: dict[str, Array] = {}
+        objects: dict[str, list[Any]] = {}
+        for name, codec, leaf in zip(self.names, self._codecs, self._leaves(value), strict=True):
+            if codec is None:
+                arrays[name] = np.asarray(leaf) if self.lanes is not None else np.asarray(leaf)[None]
+            else:
+                objects[name] = [codec.write(one) for one in (leaf if self.lanes is not None else (leaf,))]
+        return arrays, objects
+
+    def _leaves(self, value: Any) -> list[Any]:
+        try:
+            return leaves(self.space, value)
+        except (TypeError, KeyError, ValueError, IndexError) as error:
+            raise InvalidValue(f"{self.name}: expected a value of {self.space!r}, got {shorten(value)}") from error
+
+    def zeros(self) -> dict[str, Array]:
+        """Arrays for a row without a value."""
+        lanes = 1 if self.lanes is None else self.lanes
+        return {
+            name: np.zeros((lanes, *(one.shape or ())), one.dtype)
+            for name, one, array in zip(self.names, self.leaf_spaces, self._arrays, strict=True)
+            if array
+        }
+
+    def final(self, values: list[Any]) -> list[Array] | None:
+        """Leaves of some lanes' values, stacked; None where not all of them are arrays."""
+        if self.object_names:
+            return None
+        taken = [self._leaves(one) for one in values]
+        return [np.stack([np.asarray(one[place]) for one in taken]) for place in range(len(self.names))]
+
+    def parts(self, arrays: dict[str, Array], objects: dict[str, list[Any]]) -> list[Any]:
+        """What a digest is taken of, in the order of the leaves."""
+        import msgspec
+
+        return [arrays[name] if name in arrays else msgspec.msgpack.encode(objects[name]) for name in self.names]
+
+    # --- putting together ---
+
+    def one(self, row: dict[str, Any]) -> Any:
+        """The value of one lane from what its columns have in one row; raises TrajectoryError on what is none."""
+        try:
+            found = [
+                self._array(space, row[name]) if codec is None else codec.take(row[name])
+                for name, space, codec in zip(self.names, self.leaf_spaces, self._codecs, strict=True)
+            ]
+            return rebuilt(self.space, found)
+        except LudusError as error:
+            raise TrajectoryError(f"{self.name}: expected a value of {self.space!r}, got {error}") from error
+
+    def whole(self, row: dict[str, Any]) -> Any:
+        """The value of all lanes of a batch; a column of other values is a list with one for each."""
+        found = [
+            np.ascontiguousarray(row[name]) if codec is None else tuple(codec.take(one) for one in row[name])
+            for name, codec in zip(self.names, self._codecs, strict=True)
+        ]
+        return rebuilt(self.space, found)
+
+    def many(self, columns: dict[str, Any]) -> Any:
+        """Values with a row in front: arrays as they are, lists of others, in the structure of the space."""
+        found = [
+            columns[name] if codec is None else [codec.take(one) for one in columns[name]]
+            for name, codec in zip(self.names, self._codecs, strict=True)
+        ]
+        return rebuilt(self.space, found)
+
+    @staticmethod
+    def _array(space: Any, value: Any) -> Any:
+        array = np.asarray(value)
+        return array.item() if not space.shape and space.dtype.kind in "iu" else array.copy()

@@ -1,0 +1,191 @@
+"""`RunWriter`: rows in, a growing file out. A thread of its own compresses and writes, at least twice a second.
+
+So a step costs the copy of its row, and a killed process loses no more than its last second.
+"""
+
+import os
+from hashlib import blake2b
+from queue import Empty, Full, Queue
+from threading import Thread
+from time import monotonic
+from typing import Any
+
+import msgspec
+
+from ludus.errors import TrajectoryError
+from ludus.trajectory.archive import ArchiveWriter
+from ludus.trajectory.block import Block, Row, Values, layout_of
+from ludus.trajectory.chunk import write_block
+from ludus.trajectory.event import StoredEvent
+from ludus.trajectory.header import RunHeader
+from ludus.trajectory.tracker import Ended
+
+__all__ = ["RunWriter"]
+
+FLUSH_SECONDS = 0.4
+"""How often what has come is written; a chunk takes some milliseconds more."""
+WAITING_BLOCKS = 2
+"""How many full blocks may wait before recording waits for the disk."""
+
+
+class RunWriter:
+    """Writes one run. All methods are for one thread.
+
+    >>> import tempfile, ludus, numpy as np
+    >>> from ludus.trajectory.header import header_of
+    >>> header = header_of(ludus.make("GridWorld-v0"), "steps")
+    >>> with RunWriter(tempfile.mkdtemp() + "/run.ludus", header) as writer:
+    ...     writer.put(Row(0, {"reward": np.zeros(1)}, {}))
+    ...     writer.row
+    1
+    """
+
+    def __init__(self, path: str | os.PathLike[str], header: RunHeader, objects: tuple[str, ...] = ()) -> None:
+        self._archive = ArchiveWriter(path)
+        self.path = self._archive.path
+        self._archive.add("run.json", msgspec.json.encode(header))
+        self.row = 0
+        """The row that comes next."""
+        self.began = monotonic()
+        self.closed = False
+        self._objects = objects
+        self._blobs: set[str] = set()
+        self._number = 0
+        self._block: Block | None = None
+        self._free: list[Block] = []
+        self._queue: Queue[Block | tuple[str, bytes] | None] = Queue(WAITING_BLOCKS)
+        self._failure: TrajectoryError | None = None
+        self._thread = Thread(target=self._write, name="ludus-trajectory", daemon=True)
+        self._thread.start()
+
+    # --- rows ---
+
+    def put(self, row: Row) -> None:
+        """Take a row."""
+        block = self._block
+        if block is None or block.full or not block.fits(row.values):
+            block = self._next(row.values)
+        block.put(row)
+        self.row += 1
+
+    def _next(self, values: Values) -> Block:
+        """The block for rows like this; the one before is handed over."""
+        self.check()
+        before, layout = self._block, layout_of(values)
+        if before is not None:
+            layout = before.layout | layout
+            self._offer(before)
+        for place, one in enumerate(self._free):
+            if one.layout == layout:
+                block = self._free.pop(place)
+                break
+        else:
+            block = Block(layout, self._objects)
+        block.clear(self.row)
+        self._block = block
+        return block
+
+    @property
+    def ended(self) -> Ended:
+        """Where episodes go that end with the last row."""
+        return Ended() if self._block is None else self._block.ended
+
+    def add_event(self, event: StoredEvent) -> None:
+        """Take an event."""
+        self.check()
+        if self._block is None:
+            raise TrajectoryError("event: expected a reset first, got none yet")
+        self._block.events.append(event)
+
+    def add_blob(self, data: bytes) -> str:
+        """Take bytes, once however often they come; the name to refer to them by."""
+        self.check()
+        name = blake2b(data, digest_size=32).hexdigest()
+        if name not in self._blobs:
+            self._blobs.add(name)
+            self._offer((f"blobs/{name}", bytes(data)))
+        return name
+
+    @property
+    def pending(self) -> bool:
+        """Whether full blocks wait to be written."""
+        return self._queue.unfinished_tasks > 0 and self._thread.is_alive()
+
+    def check(self) -> None:
+        """Raise what went wrong in writing, or that the run is closed."""
+        if self._failure is not None:
+            raise TrajectoryError(f"{self.path}: recording stopped: {self._failure}") from self._failure
+        if self.closed:
+            raise TrajectoryError(f"{self.path}: expected a run that is open, got one that was closed")
+
+    def close(self) -> None:
+        """Write what is left and the directory; raises TrajectoryError if anything could not be written."""
+        if self.closed:
+            return
+        self.closed = True
+        if self._block is not None and self._failure is None:
+            self._offer(self._block)
+        self._offer(None)
+        self._thread.join()
+        if self._failure is not None:
+            self._archive.abandon()
+            raise TrajectoryError(f"{self.path}: recording stopped: {self._failure}") from self._failure
+        self._archive.close()
+
+    def __enter__(self) -> "RunWriter":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _offer(self, what: Block | tuple[str, bytes] | None) -> None:
+        while self._thread.is_alive():
+            try:
+                return self._queue.put(what, timeout=1)
+            except Full:
+                continue
+        return None
+
+    # --- the other thread ---
+
+    def _write(self) -> None:
+        try:
+            while True:
+                try:
+                    waiting = [self._queue.get(timeout=FLUSH_SECONDS)]
+                except Empty:
+                    # The current block is taken first and the queue looked at after: what was handed over between
+                    # comes before it in the file.
+                    current = self._block
+                    waiting = [*self._drained(), current]
+                    if current is None:
+                        waiting.pop()
+                    for one in waiting:
+                        if one is None:
+                            return
+                        self._store(one, last=one is not current)
+                    continue
+                if waiting[0] is None:
+                    return
+                self._store(waiting[0], last=True)
+                self._queue.task_done()
+        except TrajectoryError as error:
+            self._failure = error
+        except Exception as error:
+            self._failure = TrajectoryError(f"{type(error).__name__}: {error}")
+
+    def _drained(self) -> list[Any]:
+        found: list[Any] = []
+        while not self._queue.empty():
+            found.append(self._queue.get())
+            self._queue.task_done()
+        return found
+
+    def _store(self, what: Block | tuple[str, bytes], *, last: bool) -> None:
+        if isinstance(what, tuple):
+            self._archive.add(*what)
+            return
+        if write_block(self._archive, self._number, what):
+            self._number += 1
+        if last and len(self._free) <= WAITING_BLOCKS:
+            self._free.append(what)
