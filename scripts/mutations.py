@@ -196,7 +196,7 @@ def tried(mutation: Mutation, root: Path, options: list[str]) -> Verdict:
         done = subprocess.run(
             [*command, *mutation.tests.split()],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(folder)},
+            env={**os.environ, "PYTHONPATH": str(folder), "LUDUS_CACHE_DIR": str(root / "build" / "cache")},
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,
