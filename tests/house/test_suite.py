@@ -69,11 +69,6 @@ def test_runs_that_belong_together_find_the_times_of_those_before(tmp_path):
     assert earlier(folder) == [Times(1.0, {"core": 2}, {"core": 0.5}), Times(2.0)]
 
 
-def test_every_room_has_a_budget(root):
-    rooms = {path.name for path in root.joinpath("tests").iterdir() if any(path.glob("test_*.py"))}
-    assert rooms - set(BUDGETS_S) == set(), "a line in tests/budgets.py is missing"
-
-
 def test_a_failure_is_told_in_a_line():
     crash = SimpleNamespace(reprcrash=SimpleNamespace(message="AssertionError: 1\nassert 1 == 2"))
     assert reason(SimpleNamespace(longrepr=crash)) == "AssertionError: 1"
