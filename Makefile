@@ -54,6 +54,8 @@ help:
 demo: $(VENV)/.installed
 	@$(BIN)/ludus demo
 
+test test-full: export LUDUS_TIMES := $(TIMES)
+
 # What fails soonest comes first, and the longest last.
 test: start lock-check lint types imports quick docs dist unit
 	@echo "make test: all checks passed"
@@ -83,10 +85,10 @@ peers:
 	@sh scripts/peers.sh "$(PYTHON)"
 
 quick: $(VENV)/.dev
-	LUDUS_TIMES=$(TIMES) $(PYTEST) -n $(CORES) $(QUICK_TESTS)
+	$(PYTEST) -n $(CORES) $(QUICK_TESTS)
 
 unit: $(VENV)/.dev system peers
-	LUDUS_TIMES=$(TIMES) $(PYTEST) -n $(JOBS) --doctest-modules tests ludus $(QUICK_TESTS:%=--ignore %)
+	$(PYTEST) -n $(JOBS) --doctest-modules tests ludus $(QUICK_TESTS:%=--ignore %)
 
 SINCE ?= main
 affected: $(VENV)/.dev
@@ -101,7 +103,7 @@ cover: $(VENV)/.dev system peers
 
 # The whole products, of which `make test` tries a sample, measured; then whether mistakes are noticed.
 test-full: start lock-check lint types imports docs dist
-	LUDUS_TIMES=$(TIMES) $(PYTEST) -n $(JOBS) --doctest-modules -m "full or not full" tests ludus \
+	$(PYTEST) -n $(JOBS) --doctest-modules -m "full or not full" tests ludus \
 		--cov --cov-report json:build/coverage.json --cov-report term
 	$(BIN)/python scripts/room_coverage.py build/coverage.json
 	$(MAKE) mutations
