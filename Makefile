@@ -18,6 +18,8 @@ TIMES := build/times
 PEERS := gymnasium envpool gymnax
 PEER_PYTHONS := $(PEERS:%=build/peers/%/bin/python)
 
+# Tests start hundreds of programs: without bytecode each of them would compile the package first.
+unexport PYTHONDONTWRITEBYTECODE
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 # mkdocs-material otherwise opens every build with a notice about a future MkDocs.

@@ -196,7 +196,7 @@ def tried(mutation: Mutation, root: Path, options: list[str]) -> Verdict:
         done = subprocess.run(
             [*command, *mutation.tests.split()],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(folder), "LUDUS_CACHE_DIR": str(root / "build" / "cache")},
+            env=environment(folder, root),
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,
@@ -206,6 +206,12 @@ def tried(mutation: Mutation, root: Path, options: list[str]) -> Verdict:
     # 2: a run of several workers that ends at its first failure counts as interrupted.
     caught = done.returncode in (1, 2) and bool(said)
     return Verdict(caught, said or done.stdout[-300:], time.monotonic() - began)
+
+
+def environment(folder: Path, root: Path) -> dict[str, str]:
+    """The copy is what is imported, with bytecode; compiled kernels are shared, being named by what they are made of."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPATH": str(folder), "LUDUS_CACHE_DIR": str(root / "build" / "cache")}
 
 
 def _scratch(root: Path) -> Path:
