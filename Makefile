@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest --dist loadgroup --durations 25 --durations-min 1
 # Rooms that start nothing: within a minute they say whether the ground is sound.
-QUICK := core spaces wire tools wrappers registry kernels rendering
+QUICK := core spaces wire tools wrappers rendering
 QUICK_TESTS := $(QUICK:%=tests/%) tests/house/test_code.py tests/house/test_rooms.py tests/house/test_docstrings.py
 # Runs of pytest that belong together add up their times here: see tests/budgets.py.
 TIMES := build/times
@@ -18,6 +18,8 @@ TIMES := build/times
 PEERS := gymnasium envpool gymnax
 PEER_PYTHONS := $(PEERS:%=build/peers/%/bin/python)
 
+# Tests start hundreds of programs: without bytecode each of them would compile the package first.
+unexport PYTHONDONTWRITEBYTECODE
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 # mkdocs-material otherwise opens every build with a notice about a future MkDocs.
@@ -54,6 +56,8 @@ help:
 demo: $(VENV)/.installed
 	@$(BIN)/ludus demo
 
+test test-full: export LUDUS_TIMES := $(TIMES)
+
 # What fails soonest comes first, and the longest last.
 test: start lock-check lint types imports quick docs dist unit
 	@echo "make test: all checks passed"
@@ -83,10 +87,10 @@ peers:
 	@sh scripts/peers.sh "$(PYTHON)"
 
 quick: $(VENV)/.dev
-	LUDUS_TIMES=$(TIMES) $(PYTEST) -n $(CORES) $(QUICK_TESTS)
+	$(PYTEST) -n $(CORES) $(QUICK_TESTS)
 
 unit: $(VENV)/.dev system peers
-	LUDUS_TIMES=$(TIMES) $(PYTEST) -n $(JOBS) --doctest-modules tests ludus $(QUICK_TESTS:%=--ignore %)
+	$(PYTEST) -n $(JOBS) --doctest-modules tests ludus $(QUICK_TESTS:%=--ignore %)
 
 SINCE ?= main
 affected: $(VENV)/.dev
@@ -101,7 +105,7 @@ cover: $(VENV)/.dev system peers
 
 # The whole products, of which `make test` tries a sample, measured; then whether mistakes are noticed.
 test-full: start lock-check lint types imports docs dist
-	LUDUS_TIMES=$(TIMES) $(PYTEST) -n $(JOBS) --doctest-modules -m "full or not full" tests ludus \
+	$(PYTEST) -n $(JOBS) --doctest-modules -m "full or not full" tests ludus \
 		--cov --cov-report json:build/coverage.json --cov-report term
 	$(BIN)/python scripts/room_coverage.py build/coverage.json
 	$(MAKE) mutations

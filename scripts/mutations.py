@@ -196,14 +196,22 @@ def tried(mutation: Mutation, root: Path, options: list[str]) -> Verdict:
         done = subprocess.run(
             [*command, *mutation.tests.split()],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(folder)},
+            env=environment(folder, root),
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,
             check=False,
         )
     said = next((line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))), "")
-    return Verdict(done.returncode == 1, said or done.stdout[-300:], time.monotonic() - began)
+    # 2: a run of several workers that ends at its first failure counts as interrupted.
+    caught = done.returncode in (1, 2) and bool(said)
+    return Verdict(caught, said or done.stdout[-300:], time.monotonic() - began)
+
+
+def environment(folder: Path, root: Path) -> dict[str, str]:
+    """The copy is what is imported, with bytecode; compiled kernels are shared, being named by what they are made of."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPATH": str(folder), "LUDUS_CACHE_DIR": str(root / "build" / "cache")}
 
 
 def _scratch(root: Path) -> Path:
@@ -223,7 +231,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rooms", nargs="*", help="of which rooms; by default all")
     parser.add_argument("--root", type=Path, default=ROOT, help="the repository that is copied")
-    parser.add_argument("--jobs", type=int, default=2, help="workers of pytest")
+    parser.add_argument("--jobs", type=int, default=2, help="workers of pytest; 0: none")
     given = parser.parse_args()
     missed = 0
     for mutation in chosen(given.rooms):

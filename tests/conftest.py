@@ -21,7 +21,7 @@ settings.load_profile("ludus")
 
 # Hypothesis draws constants out of every module that happens to be imported: which these are depends on the tests that
 # ran before, and so would the examples.
-providers._get_local_constants = lambda: providers._local_constants
+providers._get_local_constants = lambda: providers._local_constants  # pyright: ignore[reportPrivateUsage]
 
 # Compiled kernels are kept beside the code, not in the home folder: `make clean` forgets them.
 os.environ.setdefault("LUDUS_CACHE_DIR", str(Path(__file__).resolve().parents[1] / "build" / "cache"))

@@ -1,10 +1,12 @@
 """What the tests of the house share: where it is, and how a user's program is run."""
 
+import importlib.util
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -15,6 +17,21 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def root() -> Path:
     """The repository."""
     return Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def script(root: Path) -> Callable[[str], ModuleType]:
+    """A script of the repository, as a module."""
+
+    def script(name: str) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(f"scripts_{name}", root / "scripts" / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        found = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # dataclasses look themselves up there
+        spec.loader.exec_module(found)
+        return found
+
+    return script
 
 
 @pytest.fixture

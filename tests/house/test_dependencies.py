@@ -1,7 +1,6 @@
 """Dependencies: whatever the package imports is declared, with a lower bound that `make lowest` can try."""
 
 import ast
-import importlib.util
 import re
 import sys
 import tomllib
@@ -80,18 +79,10 @@ def test_every_bound_has_a_least_version():
         assert [clause.operator for clause in one.specifier] == [">="], one
 
 
-def test_what_is_tried_at_its_least_version_is_all_that_can_be():
-    script = module("lowest")
-    rest = set(EXTRAS) - {"all", "dev", "test", *script.EXTRAS}
+def test_what_is_tried_at_its_least_version_is_all_that_can_be(script):
+    lowest = script("lowest")
+    rest = set(EXTRAS) - {"all", "dev", "test", *lowest.EXTRAS}
     assert rest == {"torch", *UNUSED}
     unused = {canonicalize_name(Requirement(one).name) for name in UNUSED for one in EXTRAS[name]}
     assert unused.isdisjoint(third_parties(ROOT / "ludus"))
-    assert "uvicorn==0.52.1" in script.lowest(PROJECT)
-
-
-def module(name):
-    """A script, as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    assert "uvicorn==0.52.1" in lowest.lowest(PROJECT)

@@ -1,6 +1,5 @@
 """The lock file: it is what pyproject.toml asks for, and its check finds what is wrong with one."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
@@ -33,12 +32,8 @@ GOOD = "\n".join(
 
 
 @pytest.fixture(scope="module")
-def lock():
-    """The script, as a module."""
-    spec = importlib.util.spec_from_file_location("lock", ROOT / "scripts" / "lock.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def lock(script):
+    return script("lock")
 
 
 def problems(lock, text):

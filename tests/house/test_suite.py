@@ -1,0 +1,80 @@
+"""The suite itself: its samples cover, its table tells the truth, and nothing in it depends on what ran before."""
+
+from itertools import combinations, product
+from types import SimpleNamespace
+
+import pytest
+from hypothesis.internal.conjecture import providers
+
+from tests.budgets import BUDGETS_S, Times, earlier, keep, room_of, table
+from tests.failures import reason
+from tests.sampling import HEADER, SEED, covering, sample
+
+
+@pytest.mark.parametrize("sizes", [(5, 3), (22, 3, 3), (4, 3, 2, 2), (7,)])
+@pytest.mark.parametrize("strength", [1, 2, 3])
+def test_in_a_sample_all_values_of_so_many_axes_meet(sizes, strength):
+    points = list(product(*map(range, sizes)))
+    found = sample(points, strength=strength)
+
+    def met(some):
+        return {one for point in some for one in combinations(enumerate(point), min(strength, len(sizes)))}
+
+    assert met(found) == met(points)
+    assert found <= set(points)
+
+
+def test_a_sample_follows_from_its_seed():
+    points = list(product(range(20), range(4), range(3)))
+    assert sample(points, seed=3) == sample(points, seed=3) != sample(points, seed=4)
+    assert str(SEED) in HEADER
+
+
+def test_a_covering_test_runs_what_it_has_to_and_a_sample_of_the_rest():
+    mark = covering("wall, deed", ["a", "b", "c"], list(range(30)), strength=1, always=lambda wall, _: wall == "a").mark
+    names, cells = mark.args
+    quick = [one.values for one in cells if not one.marks]
+    assert names == ["wall", "deed"]
+    assert len(cells) == 90
+    assert {deed for wall, deed in quick if wall == "a"} == set(range(30))
+    assert {deed for wall, deed in quick if wall != "a"} == set(range(30))
+    assert len(quick) == 60
+    assert [one.id for one in cells[:2]] == ["a-0", "a-1"]
+
+
+def test_a_room_has_its_tests_and_its_doctests():
+    assert room_of("tests/core/test_env.py::test_a[1-2]@group") == "core"
+    assert room_of("ludus/core/env.py::ludus.core.env.Env") == "core"
+    assert room_of("ludus/seeding.py::ludus.seeding.np_random") == "seeding"
+    assert room_of("odd.py::test") == "elsewhere"
+
+
+def test_the_table_has_a_line_for_each_room_and_says_what_is_over_and_what_has_no_budget():
+    times = Times(began=100.0)
+    times.add("core", 3, BUDGETS_S["core"] + 1.0)
+    times.add("brand_new", 1, 2.0)
+    lines = list(table(times.plus([Times(40.0, {"core": 1}, {"core": 0.5})]), now=700.0))
+    assert [line.split() for line in lines[1:3]] == [
+        ["brand_new", "1", "2.0", "no", "budget", "yet"],
+        ["core", "4", str(BUDGETS_S["core"] + 1.5), str(BUDGETS_S["core"]), "over"],
+    ]
+    assert lines[-1].endswith("by the clock 660 of 600 over")
+
+
+def test_runs_that_belong_together_find_the_times_of_those_before(tmp_path):
+    folder = str(tmp_path / "times")
+    assert earlier(folder) == earlier(None) == []
+    keep(Times(1.0, {"core": 2}, {"core": 0.5}), folder)
+    keep(Times(2.0), folder)
+    assert earlier(folder) == [Times(1.0, {"core": 2}, {"core": 0.5}), Times(2.0)]
+
+
+def test_a_failure_is_told_in_a_line():
+    crash = SimpleNamespace(reprcrash=SimpleNamespace(message="AssertionError: 1\nassert 1 == 2"))
+    assert reason(SimpleNamespace(longrepr=crash)) == "AssertionError: 1"
+    assert reason(SimpleNamespace(longrepr="", longreprtext="")) == ""
+
+
+def test_examples_do_not_depend_on_the_modules_that_happen_to_be_imported():
+    assert providers._get_local_constants() is providers._local_constants
+    assert not any(len(found) for found in vars(providers._local_constants).values())
