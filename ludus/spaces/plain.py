@@ -8,7 +8,7 @@ Not here: values of a space, which the space writes; `ludus.spaces.description` 
 `ludus.spaces.shown` writes for those who know no tags.
 """
 
-from base64 import b64decode, b64encode
+from binascii import a2b_base64, b2a_base64  # what base64 calls, without it: `import ludus` is to be quick
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import Any, Final, NamedTuple, NoReturn
@@ -385,7 +385,7 @@ def _write_float(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
 
 def _write_base64(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     del dialect, path, depth
-    return {"$bytes": b64encode(value).decode()}
+    return {"$bytes": b2a_base64(value, newline=False).decode()}
 
 
 JSON: Final = Dialect(
@@ -394,7 +394,7 @@ JSON: Final = Dialect(
     {
         **READERS,
         "$float": Reader(("$float",), lambda _, data, __, ___: float(data["$float"])),
-        "$bytes": Reader(("$bytes",), lambda _, data, __, ___: b64decode(data["$bytes"], validate=True)),
+        "$bytes": Reader(("$bytes",), lambda _, data, __, ___: a2b_base64(data["$bytes"], strict_mode=True)),
     },
     objects=True,  # bounds of a space may be of whole numbers beside an infinity
 )
