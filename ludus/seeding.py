@@ -6,11 +6,11 @@ The law: equal seeds give equal histories, and no reader of randomness disturbs 
 
 from __future__ import annotations
 
+from binascii import crc32
 from collections.abc import Sequence
 from copy import deepcopy
 from operator import index
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 

@@ -3,8 +3,10 @@
 Not here: how environments use them. A custom space is one class derived from `Space` or `ArraySpace`.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ludus.spaces.array_space import ArraySpace
-from ludus.spaces.binding import bind_models, find_models
 from ludus.spaces.box import Box
 from ludus.spaces.codec import dumps, loads
 from ludus.spaces.description import describe, from_description, from_json, to_json
@@ -30,12 +32,18 @@ from ludus.spaces.json import Json
 from ludus.spaces.multi_binary import MultiBinary
 from ludus.spaces.multi_discrete import MultiDiscrete
 from ludus.spaces.one_of import OneOf
-from ludus.spaces.record import Record
-from ludus.spaces.scalar import Scalar
 from ludus.spaces.sequence import Sequence
 from ludus.spaces.space import Space, Violation
 from ludus.spaces.text import Text
 from ludus.spaces.tuple import Tuple
+
+if TYPE_CHECKING:
+    from ludus.spaces.binding import bind_models, find_models
+    from ludus.spaces.record import Record
+    from ludus.spaces.scalar import Scalar
+
+_HOME = {"Record": "record", "Scalar": "scalar", "bind_models": "binding", "find_models": "binding"}
+"""What is loaded when it is used: an environment of arrays never needs the types of fields."""
 
 __all__ = [
     "ArraySpace",
@@ -77,3 +85,15 @@ __all__ = [
     "unflatten",
     "write_to_shared_memory",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -93,7 +93,7 @@ def _reader(
     All in one function: each call more would cost as much as msgspec takes for a small record.
     """
     from msgspec import convert
-    from msgspec.structs import astuple
+    from msgspec.structs import asdict, astuple
 
     texts, tests = _texts(fields), _tests(fields, strict=False)
     finishers = [(place, field.finisher()) for place, field in enumerate(fields.values())]
@@ -110,6 +110,19 @@ def _reader(
         return call(*values) if by_position else make(values)
 
     plain = by_position and not tests and not parts
+    named = [name for place, name in enumerate(fields) if place in texts]
+
+    def read_whole(x: Any, name: str = "value") -> Any:
+        try:
+            values = asdict(convert(x, kind))
+            for one in named:
+                if not values[one].isascii() and not is_unicode(values[one]):
+                    raise ValueError
+            return call(values)
+        except Exception:  # msgspec's, or Pydantic's
+            if otherwise is None:
+                raise
+        return otherwise(x, name)
 
     def read(x: Any, name: str = "value") -> Any:
         try:
@@ -123,7 +136,8 @@ def _reader(
                 raise
         return otherwise(x, name)
 
-    return read
+    whole = construct.whole and construct.keywords == tuple(fields) and not tests and not parts
+    return read_whole if whole else read
 
 
 def _tester(kind: Any, fields: Mapping[str, FieldType], values_of: Callable[[Any], Values]) -> Test:

@@ -69,7 +69,7 @@ def _numbers(data: Any) -> int:
 def _build(data: Any) -> Space[Any]:
     if not isinstance(data, dict) or not isinstance(data.get("type"), str):
         raise CodecError(f"space: expected an object with a type, got {shorten(data)}")
-    kind = known_space(data["type"])
+    kind = _kind(data["type"])
     arguments = {name: SPEC_JSON.read(one, name) for name, one in data.items() if name != "type"}
     try:
         return kind.from_arguments(arguments)
@@ -79,6 +79,16 @@ def _build(data: Any) -> Space[Any]:
         raise CodecError(
             f"space {data['type']}: expected its constructor's arguments, got {shorten(arguments)}: {error}"
         ) from error
+
+
+def _kind(name: str) -> Any:
+    """The class of a space; those of typed values are loaded when there are any: most environments have none."""
+    if name not in ("Record", "Scalar"):
+        return known_space(name)
+    from ludus.spaces.record import Record  # see above
+    from ludus.spaces.scalar import Scalar
+
+    return Record if name == "Record" else Scalar
 
 
 def _write_dtype(dialect: Dialect, value: Any, path: str, depth: int) -> Any:

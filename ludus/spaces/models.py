@@ -26,6 +26,7 @@ __all__ = [
     "runs_code",
     "standin_model",
     "takes_positions",
+    "validator",
     "written",
 ]
 
@@ -131,6 +132,17 @@ def takes_positions(model: Any, names: tuple[str, ...]) -> bool:
     return tuple(one.name for one in taken) == names and all(
         one.kind is Parameter.POSITIONAL_OR_KEYWORD for one in taken
     )
+
+
+def validator(model: Any) -> Callable[[dict[str, Any]], Any] | None:
+    """What makes an instance of a dictionary of its fields, where the model has a way of its own, as Pydantic's have.
+
+    `model_validate` itself is called where an author wrote one; else what it calls, in half the time.
+    """
+    owner = next((kind for kind in model.__mro__ if "model_validate" in vars(kind)), None)
+    if owner is None:
+        return None
+    return model.__pydantic_validator__.validate_python if _is_library(owner) else model.model_validate
 
 
 def is_shareable(default: Any) -> bool:

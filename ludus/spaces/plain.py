@@ -8,7 +8,7 @@ Not here: values of a space, which the space writes; `ludus.spaces.description` 
 `ludus.spaces.shown` writes for those who know no tags.
 """
 
-from base64 import b64decode, b64encode
+from binascii import a2b_base64, b2a_base64  # what base64 calls, without it: `import ludus` is to be quick
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import Any, Final, NamedTuple, NoReturn
@@ -87,14 +87,16 @@ class Dialect:
         self._exact = {dtype.type: writers[np.generic] for dtype in self._names if np.generic in writers} | self.writers
         self._bases = tuple((kind, write) for kind, write in self.writers.items() if kind not in LEAVES)
 
-    def admitting(self, writers: Mapping[type, Write], readers: Mapping[str, Reader], expected: str) -> "Dialect":
+    def admitting(
+        self, writers: Mapping[type, Write], readers: Mapping[str, Reader], expected: str, *, objects: bool = False
+    ) -> "Dialect":
         """The same dialect with more that it writes and reads."""
         return Dialect(
             self.carried,
             {**writers, **self.writers},
             {**self.readers, **readers},
             dtypes=self.dtypes,
-            objects=self.objects,
+            objects=self.objects or objects,
             expected=expected,
             limits=self.limits,
         )
@@ -285,7 +287,8 @@ def _read_dict(dialect: Dialect, data: Any, path: str, depth: int) -> Any:
 
 def _write_array(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     if value.dtype.kind == "O" and dialect.objects:
-        return {"$array": dialect.walk(value.tolist(), path, depth), "dtype": "object", "shape": list(value.shape)}
+        items = dialect.items(value.ravel().tolist(), path, depth - 1)
+        return {"$array": items, "dtype": "object", "shape": list(value.shape)}
     name = dialect.dtype_name(value.dtype, path)
     return {
         "$array": plain_from_array(value, binary=bytes in dialect.carried),
@@ -304,8 +307,16 @@ def _write_scalar(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
 def _read_array(dialect: Dialect, data: Any, path: str, depth: int) -> Any:
     shape = _shape(dialect, data["shape"], path)
     if data["dtype"] == "object" and dialect.objects:
-        return np.asarray(dialect.part(data["$array"], path, depth), dtype=object).reshape(shape)
+        return _objects(dialect.parts(data["$array"], path, depth), shape)
     return dialect.array(data["$array"], data["dtype"], shape, path)
+
+
+def _objects(items: list[Any], shape: tuple[int, ...]) -> Any:
+    """An array of items, which may be lists and arrays themselves: NumPy would make more dimensions of them."""
+    found = np.empty(len(items), dtype=object)
+    for place, one in enumerate(items):
+        found[place] = one
+    return found.reshape(shape)
 
 
 def _shape(dialect: Dialect, data: Any, path: str) -> tuple[int, ...]:
@@ -385,7 +396,7 @@ def _write_float(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
 
 def _write_base64(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     del dialect, path, depth
-    return {"$bytes": b64encode(value).decode()}
+    return {"$bytes": b2a_base64(value, newline=False).decode()}
 
 
 JSON: Final = Dialect(
@@ -394,7 +405,7 @@ JSON: Final = Dialect(
     {
         **READERS,
         "$float": Reader(("$float",), lambda _, data, __, ___: float(data["$float"])),
-        "$bytes": Reader(("$bytes",), lambda _, data, __, ___: b64decode(data["$bytes"], validate=True)),
+        "$bytes": Reader(("$bytes",), lambda _, data, __, ___: a2b_base64(data["$bytes"], strict_mode=True)),
     },
     objects=True,  # bounds of a space may be of whole numbers beside an infinity
 )

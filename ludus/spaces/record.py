@@ -24,6 +24,7 @@ from ludus.spaces.models import (
     runs_code,
     standin_model,
     takes_positions,
+    validator,
 )
 from ludus.spaces.record_columns import RecordColumns, is_flat
 from ludus.spaces.scalar_fields import BoolField, FloatField, IntField, StrField
@@ -197,10 +198,10 @@ class Record(Composite[Any]):
     def construct(self) -> Construct:
         """How instances are made; where the model runs code of its own, what that makes of values is checked."""
         model, keywords = self.model, tuple(self._keywords.values())
-        validate: Any = getattr(model, "model_validate", None)
+        validate = validator(model)
         if takes_positions(model, keywords):
             found = Construct(model)
-        elif callable(validate) and not runs_code(model):  # Pydantic's own way in, which is the quicker one
+        elif validate is not None and not runs_code(model):  # Pydantic's own way in, which is the quicker one
             return Construct(validate, keywords, whole=True)
         else:
             found = Construct(model, keywords)

@@ -4,7 +4,7 @@ Tuples, sets and arrays are lists, bytes are base64, dates ISO 8601, models obje
 `Private` are left out unless they are asked for. One form for OpenEnv's protocol, for pages and for states.
 """
 
-from base64 import b64encode
+from binascii import b2a_base64
 from collections.abc import Mapping
 from enum import Enum
 from functools import lru_cache
@@ -17,7 +17,6 @@ from ludus.errors import ContractViolation, shorten
 from ludus.spaces.array_space import plain_from_array
 from ludus.spaces.models import field_names, fields_of, written
 from ludus.spaces.plain import LIMITS, Dialect, Limits, Write
-from ludus.spaces.scalar import SCALARS
 
 __all__ = ["Private", "Shown", "hidden_fields", "named_float", "shown"]
 
@@ -54,13 +53,22 @@ class Shown(Dialect):
 
     def forms(self) -> dict[type, Write]:
         """How values are written that JSON has no form for."""
-        return {**_FORMS, **dict.fromkeys((kind for kind in SCALARS.values() if kind is not bytes), _write_scalar)}
+        return _FORMS
 
     def of_a_class(self, value: Any, path: str, depth: int) -> Any:
-        """A model as the object of its fields, also where it is a tuple; others as what they are derived from."""
+        """A model as the object of its fields, also where it is a tuple; a date and its like as text.
+
+        Others are written as what they are derived from.
+        """
         if self.models and not isinstance(value, Mapping) and field_names(type(value)) is not None:
             return self._model(value, path, depth)
-        return super().of_a_class(value, path, depth)
+        from ludus.spaces.scalar import SCALARS  # with the first one, as msgspec: most programs never need their 9 ms
+
+        if not isinstance(value, tuple(SCALARS.values())) or isinstance(value, bytes | Enum):
+            return super().of_a_class(value, path, depth)
+        import msgspec
+
+        return msgspec.to_builtins(value)
 
     def _model(self, value: Any, path: str, depth: int) -> dict[str, Any]:
         hidden = frozenset[str]() if self.private else hidden_fields(type(value), path)
@@ -98,7 +106,7 @@ def _write_float(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
 
 def _write_bytes(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     del dialect, path, depth
-    return b64encode(value).decode()
+    return b2a_base64(value, newline=False).decode()
 
 
 def _write_items(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
@@ -123,13 +131,6 @@ def _write_number(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
 
 def _write_enum(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     return dialect.walk(written(value), path, depth)
-
-
-def _write_scalar(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
-    del dialect, path, depth
-    import msgspec  # with the first one: most programs never need its 7 ms
-
-    return msgspec.to_builtins(value)
 
 
 _FORMS: dict[type, Write] = {

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from functools import partial
-from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -20,7 +19,7 @@ from ludus.errors import CodecError, InvalidSpace, InvalidType, InvalidValue, sh
 from ludus.seeding import copy_generator, np_random
 from ludus.spaces.slot import Allocate, create_slots, read_slots, write_slot
 
-__all__ = ["ODD_ERRORS", "LanesCodec", "Space", "Violation", "is_own_space", "known_space", "same_data"]
+__all__ = ["ODD_ERRORS", "LanesCodec", "Space", "Violation", "known_space", "same_data"]
 
 T_co = TypeVar("T_co", covariant=True)
 LanesCodec = tuple[Callable[[bytes], tuple[Any, ...]], Callable[[Sequence[Any]], bytes]]
@@ -377,19 +376,13 @@ class Space(Generic[T_co]):
         return f"{type(self).__name__}({', '.join(f'{k}={shorten(v)}' for k, v in arguments.items())})"
 
 
-OWN_ELSEWHERE = {"ludus.tools.calls:Calls": "ludus.tools.calls"}
-"""Ludus's own spaces outside this package, and the modules that define them: all that is ever loaded by name."""
-
-
 def known_space(name: str) -> Any:
-    """The space class of that type name: one already imported, or one of Ludus's own; nothing else is loaded by name.
+    """The space class of that type name, which has been imported: nothing is loaded by name.
 
     >>> known_space("Box").__name__
     'Box'
     """
     classes = Space._known  # pyright: ignore[reportPrivateUsage]
-    if name in OWN_ELSEWHERE and name not in classes:
-        import_module(OWN_ELSEWHERE[name])
     known = classes.get(name)
     if known is None or known.sample is Space.sample:  # a class without `sample` is a base of spaces, not one
         names = sorted(one for one, kind in classes.items() if kind.sample is not Space.sample)
@@ -398,11 +391,6 @@ def known_space(name: str) -> Any:
             "import the module that defines it first"
         )
     return known
-
-
-def is_own_space(name: str) -> bool:
-    """Whether a type name is that of one of Ludus's own spaces, rather than of a custom class."""
-    return ":" not in name or name in OWN_ELSEWHERE
 
 
 def describe_value(x: object) -> str:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar, get_type_hints, overload
 
+import ludus.spaces.record  # noqa: F401  # pyright: ignore[reportUnusedImport]  (for parameters that are models)
 from ludus.errors import InvalidArgument, InvalidSpace, InvalidType, InvalidValue, listing, shorten
 from ludus.spaces.annotations import field_type
 from ludus.spaces.field_types import FieldType, SpaceField

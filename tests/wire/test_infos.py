@@ -69,8 +69,14 @@ def test_columns_of_all_kinds_come_out() -> None:
     equal(carried(infos, FINALS, 3), infos)
 
 
+def test_columns_of_lists_stay_columns() -> None:
+    paths = np.empty(2, dtype=object)
+    paths[:] = [[1, 2], [3, 4]]
+    equal(carried({"path": paths}, FINALS, 2), {"path": paths})
+
+
 def test_final_observations_are_held_to_their_space() -> None:
-    data = {"final_obs": {"$objects": [None, [9]]}}
+    data = {"final_obs": [None, [9]]}
     with pytest.raises(InvalidValue, match="final_obs"):
         read_infos(data, FINALS, 2)
     box = SpaceCodec(Box(0, 1, (2,)), "final_obs")
@@ -82,7 +88,7 @@ def test_final_observations_are_held_to_their_space() -> None:
     ("infos", "why"),
     [
         ({1: 2}, "for keys, got 1"),
-        ({"$objects": 1}, r"for keys, got '\$objects'"),
+        ({"$array": 1}, r"for keys, got '\$array'"),
         ({"hook": print}, r"info\['hook'\]: expected numbers"),
         ({"final_obs": 3}, "one observation for each lane"),
         ([], "expected a dictionary"),
@@ -109,11 +115,16 @@ def test_infos_that_hold_themselves_are_refused() -> None:
         {"a": {1: 2}},
         {"a": {b"x": 2}},
         {"$a": 1},
-        {"a": {"$objects": [None]}},
-        {"a": {"$objects": None}},
-        {"a": {"$objects": [[1, 2], None]}},
-        {"a": {"$objects": [1, None]}},
-        {"a": {"$objects": [None, None], "more": 1}},
+        {"a": {"$array": [None], "dtype": "object", "shape": [1]}},
+        {"a": {"$array": None, "dtype": "object", "shape": [2]}},
+        {"a": {"$array": [None, None], "dtype": "object", "shape": [3]}},
+        {"a": {"$array": [None, None], "dtype": "object", "shape": [2], "more": 1}},
+        {"a": {"b": {"$array": [None], "dtype": "object", "shape": [1]}}},
+        {"final_obs": [None]},
+        {"final_obs": None},
+        {"final_obs": [[1, 2], None]},
+        {"final_obs": [1, None]},
+        {"$tuple": []},
         {"a": {"$array": bytes(8), "dtype": "int64", "shape": [1]}},
         {"a": {"$array": bytes(8), "dtype": "int64", "shape": []}},
         {"a": {"$array": bytes(8), "dtype": "object", "shape": [1]}},
@@ -130,7 +141,7 @@ def test_other_data_is_refused(data: Any) -> None:
 def test_any_data_is_infos_or_a_codec_error() -> None:
     rng = Random(5)
     leaves: list[Any] = [None, True, 1, -1.5, "x", "$array", b"", b"\0" * 16, "int64", [1], [None, [1]], float("nan")]
-    keys: list[Any] = ["a", "final_obs", "$objects", "$array", "dtype", "shape", "$tuple", "$int", 3, b"k", ""]
+    keys: list[Any] = ["a", "final_obs", "$tuple", "$array", "dtype", "shape", "$tuple", "$int", 3, b"k", ""]
 
     def any_data(depth: int) -> Any:
         if depth == 0 or rng.random() < 0.3:
