@@ -165,17 +165,19 @@ def step_before_reset_fails(subject: Subject) -> Found:
 
 
 def options_are_handled(subject: Subject) -> Found:
-    """`reset` takes empty options as none, and takes or clearly refuses unknown ones."""
+    """`reset` takes empty options as none, and reads or refuses others: none is dropped without a look."""
     env = subject.env()
     empty: dict[str, Any] = {}
     unknown = TrackedOptions({"unknown": 1})  # which is tracked already, so that nobody warns of it
+    fix = "read them by `(options or {}).get(name)`, and refuse unknown ones by InvalidArgument"
+    unknown.lend()
     for options, expected in ((empty, "an episode"), (unknown, "an episode or a ValueError")):
         try:
             env.reset(seed=subject.seed, options=options)
         except Exception as failure:
             if not options or not isinstance(failure, LudusError | ValueError):
-                message = f"reset(options={dict(options)}): expected {expected}, got {raised(failure)}"
-                yield warning(
-                    message, "read them by `(options or {}).get(name)`, and refuse unknown ones by InvalidArgument"
-                )
-                return
+                yield warning(f"reset(options={dict(options)}): expected {expected}, got {raised(failure)}", fix)
+            return
+    del options  # whoever still has them may look at them later
+    if unknown.dropped():
+        yield warning("reset(options={'unknown': 1}): expected a refusal, got an episode, and no look at it", fix)
