@@ -9,7 +9,7 @@ from ludus.core.legacy import accepts
 from ludus.core.options import TrackedOptions
 from ludus.errors import ContractViolation, LudusError, shorten
 from ludus.testing.history import Interrupted, Player, as_pair, as_step
-from ludus.testing.report import error, warning
+from ludus.testing.report import Note, error, warning
 from ludus.testing.rule import Found, raised
 from ludus.testing.subject import Subject
 
@@ -165,7 +165,7 @@ def step_before_reset_fails(subject: Subject) -> Found:
 
 
 def options_are_handled(subject: Subject) -> Found:
-    """`reset` takes empty options as none, and reads or refuses others: none is dropped without a look."""
+    """`reset` takes empty options as none, and takes or clearly refuses unknown ones; one that it drops is told."""
     env = subject.env()
     empty: dict[str, Any] = {}
     unknown = TrackedOptions({"unknown": 1})  # which is tracked already, so that nobody warns of it
@@ -180,4 +180,7 @@ def options_are_handled(subject: Subject) -> Found:
             return
     del options  # whoever still has them may look at them later
     if unknown.dropped():
-        yield warning("reset(options={'unknown': 1}): expected a refusal, got an episode, and no look at it", fix)
+        yield Note(
+            "reset drops options that it does not know without a look: ludus.make warns whoever gives one, and a server "
+            f"refuses it; {fix}"
+        )
