@@ -181,6 +181,6 @@ def options_are_handled(subject: Subject) -> Found:
     del options  # whoever still has them may look at them later
     if unknown.dropped():
         yield Note(
-            "reset drops options that it does not know without a look: ludus.make warns whoever gives one, and a server "
+            "reset drops options that it does not know without a look: ludus.make warns whoever gives one, a server "
             f"refuses it; {fix}"
         )
