@@ -68,6 +68,8 @@ def _checked(target: str, seed: int, steps: int, token: str | None, serve: bool)
 def _print(report: Report) -> None:
     if report.findings:
         out.print(_table(report))
+    for note in report.notes.values():
+        out.print(Text.assemble(("note: ", "bold"), note))
     for reason, rules in report.reasons().items():
         out.print(Text.assemble(("not checked: ", "bold"), reason))
         out.print(Padding(Text(listing(rules, SHOWN), "dim"), (0, 0, 0, 2)))

@@ -35,7 +35,7 @@ class SocketLine:
         self._framing: Any = None
         self._patience: float | None = None
         self._number = -1
-        """The descriptor by which bytes are read and written at once, or not at all; -1: the socket's own ways alone."""
+        """The descriptor by which bytes are read and written at once or not at all; -1: the socket's own ways alone."""
         self._poll: Callable[[int], Any] = select.poll().poll
         self._chunk = FIRST_CHUNK
         self._rest = self._misses = 0

@@ -29,7 +29,7 @@ class ParameterTable:
         self.rows, self.lanes = list(params), lanes
         if len(self.rows) not in (1, lanes):
             raise InvalidArgument(f"params: expected one for each of {lanes} lanes, or one for all, got {len(params)}")
-        self.fields = tuple(self._field(name) for name in self.params._fields)
+        self.fields = tuple(map(self._field, self.params._fields))
         self.arguments = self._arguments()
 
     @property
@@ -66,7 +66,8 @@ class ParameterTable:
 
     def _field(self, name: str) -> Parameter:
         values = [getattr(row, name) for row in self.rows]
-        varies = any(one is not values[0] and not np.array_equal(one, values[0]) for one in values[1:])
+        others = [one for one in values if one is not values[0]]
+        varies = bool(others) and any(not np.array_equal(one, values[0]) for one in others)
         kinds = {KINDS.get(type(one), "loose") for one in values}
         if kinds == {"int", "float"}:
             return Parameter(name, "float", varies)

@@ -79,13 +79,13 @@ class Cgroup:
     @property
     def entries(self) -> tuple[str, ...]:
         """The files to write 0 to, for a process that enters."""
-        return tuple(f"{folder}/cgroup.procs" for folder in self._folders())
+        return tuple([f"{folder}/cgroup.procs" for folder in self._folders()])
 
     def _folder(self, role: str) -> str:
         return f"{self._places[role].parent}/{self._name}"
 
     def _folders(self) -> list[str]:
-        return list(dict.fromkeys(self._folder(role) for role in self._places))
+        return list(dict.fromkeys([f"{place.parent}/{self._name}" for place in self._places.values()]))
 
     def _limit(self, role: str, value: int | None) -> None:
         if value is None or role not in self._places:

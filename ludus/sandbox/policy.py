@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from itertools import starmap
 from typing import Any
 
 import msgspec
@@ -106,7 +107,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         elif not isinstance(network, tuple) or not network or not all(map(_is_address, network)):
             raise InvalidArgument(f"network: expected a tuple of host:port, got {shorten(network)}")
         given: Any = self.environment
-        if not isinstance(given, Mapping) or not all(_is_variable(*item) for item in given.items()):
+        if not isinstance(given, Mapping) or not all(starmap(_is_variable, given.items())):
             raise InvalidType(f"environment: expected names and values as text, got {shorten(given)}")
 
     @property

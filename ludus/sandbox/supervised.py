@@ -135,7 +135,7 @@ def _spawn(steps: Iterable[Step], descriptors: dict[int, int], words: Sequence[s
     """Start the launcher with its steps; its pid, and our end of the control socket."""
     ours, theirs = socket.socketpair()
     with theirs, tempfile.TemporaryFile() as file, open(os.devnull, "rb") as nothing:
-        file.write("".join(f"{word}\0" for step in steps for word in step).encode("utf8", "surrogateescape"))
+        file.write("".join([f"{word}\0" for step in steps for word in step]).encode("utf8", "surrogateescape"))
         file.seek(0)
         command = [interpreter(), "-I", "-S", "-c", LAUNCH, str(Path(__file__).parent), *words]
         given = {3: nothing.fileno(), **descriptors, 4: file.fileno(), 5: theirs.fileno()}
@@ -176,7 +176,7 @@ def _command(argv: Sequence[str], policy: Policy, home: str) -> list[Step]:
     steps: list[Step] = [("folder", policy.folder or home)]
     direct = msgspec.structs.replace(policy, network="none")  # there is no proxy to tell of
     steps += [("variable", name, value) for name, value in variables(direct, home).items()]
-    return [*steps, *(("word", word) for word in argv)]
+    return [*steps, *[("word", word) for word in argv]]
 
 
 def variables(policy: Policy, home: str, temporary: str | None = None) -> dict[str, str]:

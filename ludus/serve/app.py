@@ -15,6 +15,7 @@ from ludus.errors import InvalidArgument, LudusError
 from ludus.serve.access import Access, Principal
 from ludus.serve.doors import admin, browse, mcp, openenv, wire
 from ludus.serve.doors.unix import serve_unix
+from ludus.serve.exact import ExactPaths
 from ludus.serve.guard import Guard
 from ludus.serve.logs import log_session
 from ludus.serve.peers import Peers
@@ -79,7 +80,9 @@ def app_of(
     middleware = [Middleware(Guard, access=server.access, hosts=hosts, settings=server.settings, pages=pages)]
     if peers is not None:
         middleware.append(Middleware(Relaying, peers=peers, settings=server.settings))
-    app = Starlette(routes=_routes(server, pages, peers), middleware=middleware, lifespan=lifespan)
+    routes = _routes(server, pages, peers)
+    middleware.append(Middleware(ExactPaths, routes=routes))
+    app = Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
     app.state.server = server
     return app
 

@@ -184,7 +184,7 @@ class Direct:
             return False
         self._socket = found
         self._activity.begin(self._loop)
-        self._thread.run(self._serve)
+        self._thread.run(self._serve, brief=False)
         return True
 
     def recall(self) -> None:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from time import monotonic
 from typing import Any
 
@@ -13,7 +13,36 @@ from ludus.errors import EnvError
 
 __all__ = ["EnvThread", "WakeUp"]
 
-Work = tuple[asyncio.Future[Any], Callable[[], Any]]
+QUICK = 200e-6
+"""Seconds: work that takes less is waited for on the spot, for as long. Being told of it takes longer than that."""
+UNKNOWN = 1.0
+"""Seconds: what the work of a thread is taken to take that has done none."""
+FADES = 0.5
+"""How much of what work took counts when the next is done."""
+
+
+class Handover:
+    """The result of work, for whoever waits for it on the spot; who comes too late has it told by the event loop."""
+
+    __slots__ = ("_open", "done", "error", "result")
+
+    def __init__(self) -> None:
+        self.done = Lock()
+        self.done.acquire()
+        self.result: Any = None
+        self.error: Exception | None = None
+        self._open = [True]
+
+    def close(self) -> bool:
+        """Whether nobody closed it before: of both sides one does, and the other one knows."""
+        try:
+            return self._open.pop()
+        except IndexError:
+            return False
+
+
+Work = tuple[asyncio.Future[Any], Callable[[], Any], bool, Handover | None]
+"""Whose result it is, what to do, whether that is brief as a rule, and who waits for it on the spot."""
 
 
 class EnvThread:
@@ -31,17 +60,28 @@ class EnvThread:
         self.overdue = False
         """Whether what is under way has passed its deadline."""
         self.over = False
+        self.usual = UNKNOWN
+        """About how many seconds its work took lately: the longest, of which less counts with each that was shorter."""
         self.wake_up: WakeUp | None = None
         """What wakes it while it waits for a connection and not for work; made when it is needed."""
         self._loop = asyncio.get_running_loop()
         self._queue: SimpleQueue[Work | None] = SimpleQueue()
         Thread(target=self._live, name=name, daemon=True).start()
 
-    def run(self, work: Callable[[], Any]) -> "asyncio.Future[Any]":
-        """Have work done; its result may be waited for, or not."""
+    def run(self, work: Callable[[], Any], *, brief: bool = True) -> "asyncio.Future[Any]":
+        """Have work done; its result may be waited for, or not. Where all that is brief was quick, it is there at once.
+
+        Work that is not brief by its nature is not waited for, and says nothing about what the rest takes.
+        """
         waiting: asyncio.Future[Any] = self._loop.create_future()
         self.under_way += 1
-        self._queue.put((waiting, work))
+        if not brief or self.under_way > 1 or self.usual > QUICK:
+            self._queue.put((waiting, work, brief, None))
+            return waiting
+        handover = Handover()
+        self._queue.put((waiting, work, brief, handover))
+        if handover.done.acquire(timeout=QUICK) or not handover.close():
+            self._settle(waiting, handover.result, handover.error)
         return waiting
 
     def end(self) -> None:
@@ -50,16 +90,24 @@ class EnvThread:
 
     def _live(self) -> None:
         while (given := self._queue.get()) is not None:
-            waiting, work = given
+            waiting, work, brief, handover = given
             result, error = None, None
-            self.since = monotonic()
+            self.since = begun = monotonic()
             try:
                 result = work()
             except BaseException as raised:
                 error = _for_future(raised)
             self.since = 0.0
-            self._tell(self._settle, waiting, result, error)
-            del given, waiting, work, result, error  # nothing is kept alive while the next one is waited for
+            if brief:
+                self.usual = max(monotonic() - begun, FADES * self.usual)
+            if handover is not None:
+                handover.result, handover.error = result, error
+            if handover is not None and handover.close():
+                handover.done.release()
+            else:
+                self._tell(self._settle, waiting, result, error)
+            # Nothing is kept alive while the next one is waited for.
+            del given, waiting, work, handover, result, error
         if self.wake_up is not None:
             self.wake_up.close()
         self.over = True

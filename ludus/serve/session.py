@@ -175,6 +175,8 @@ class Session:
 
     async def _in_thread(self, thread: EnvThread, work: Callable[[], T], seconds: float) -> T:
         running = thread.run(work)
+        if running.done():
+            return running.result()
         self._watch.begin()
         return await self._timed(thread, running, seconds)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class Discrete(ArraySpace[Any]):
     def batch_differing(self, spaces: Sequence[Space[Any]]) -> Space[Any]:
         """A `MultiDiscrete` with the count and start of each, in the widest dtype."""
         each: Any = spaces
-        widest = max((one.dtype for one in each), key=lambda dtype: dtype.itemsize)
+        widest: Any = max({one.dtype for one in each}, key=attrgetter("itemsize"))
         counts, starts = np.array([one.n for one in each], widest), np.array([one.start for one in each], widest)
         return known_space("MultiDiscrete")(counts, dtype=widest, seed=copy_generator(self.np_random), start=starts)
 

@@ -9,7 +9,7 @@ import msgspec
 
 from ludus.errors import ContractViolation, listing
 
-__all__ = ["SHOWN", "Finding", "Report", "error", "warning"]
+__all__ = ["SHOWN", "Finding", "Note", "Report", "error", "warning"]
 
 WIDTH = 100
 SHOWN = 6
@@ -46,6 +46,13 @@ def warning(message: str, fix: str) -> Finding:
 
 
 @dataclass(frozen=True)
+class Note:
+    """What is worth knowing, and breaks nothing: it is told, and not counted."""
+
+    message: str
+
+
+@dataclass(frozen=True)
 class Report:
     """What a suite found out about one environment, space or wrapper; `str` is a table to read.
 
@@ -63,6 +70,8 @@ class Report:
     findings: tuple[Finding, ...] = ()
     not_checked: Mapping[str, str] = field(default_factory=dict[str, str])
     """Rules that were not checked, or only in part, and why."""
+    notes: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What is worth knowing, by the rule that came upon it; it counts for nothing."""
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -110,6 +119,7 @@ class Report:
         lines = [f"{self.name}: {self.summary}"]
         for one in self.findings:
             lines += [f"{one.level:8} {one.rule}", _indented(one.message), _indented(f"fix: {one.fix}")]
+        lines += [f"note: {note}" for note in self.notes.values()]
         for reason, rules in self.reasons().items():
             lines += [f"not checked: {reason}", _indented(listing(rules, SHOWN))]
         return "\n".join(lines)

@@ -9,7 +9,7 @@ from traceback import extract_tb
 from typing import Any, Generic, Protocol, TypeVar
 
 from ludus.testing.global_random import global_random
-from ludus.testing.report import Finding, Report
+from ludus.testing.report import Finding, Note, Report
 from ludus.wrappers import ContractWarning
 
 __all__ = ["Examination", "Outcome", "Rule", "Unchecked", "raised"]
@@ -30,7 +30,7 @@ class Tidy(Protocol):
 
 
 SubjectT = TypeVar("SubjectT", bound=Tidy)
-Found = Iterator[Finding | Unchecked]
+Found = Iterator[Finding | Note | Unchecked]
 Check = Callable[[SubjectT], Found]
 
 
@@ -64,6 +64,7 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     not_checked: tuple[str, ...] = ()
     checked: bool = True
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -93,6 +94,7 @@ class Examination(Generic[SubjectT]):
             tuple(name for name, one in outcomes.items() if one.checked),
             tuple(finding for one in outcomes.values() for finding in one.findings),
             {name: "; ".join(one.not_checked) for name, one in outcomes.items() if one.not_checked},
+            {name: "; ".join(one.notes) for name, one in outcomes.items() if one.notes},
         )
 
     def _blocked(self, rule: Rule[SubjectT]) -> Outcome | None:
@@ -108,6 +110,7 @@ class Examination(Generic[SubjectT]):
     def _applied(self, rule: Rule[SubjectT]) -> Outcome:
         findings: list[Finding] = []
         not_checked: list[str] = []
+        notes: list[str] = []
         checked = True
         with warnings.catch_warnings(), global_random():
             # What the passive checker would say in passing, the rules say in full.
@@ -116,6 +119,8 @@ class Examination(Generic[SubjectT]):
                 for found in rule.check(self.subject):
                     if isinstance(found, Unchecked):
                         not_checked.append(str(found))
+                    elif isinstance(found, Note):
+                        notes.append(found.message)
                     else:
                         findings.append(replace(found, rule=rule.name))
             except Unchecked as reason:
@@ -125,7 +130,7 @@ class Examination(Generic[SubjectT]):
                 findings.append(_crash(rule, failure))
             finally:
                 self.subject.tidy()
-        return Outcome(tuple(findings), tuple(not_checked), checked)
+        return Outcome(tuple(findings), tuple(not_checked), checked, tuple(notes))
 
 
 def name_of(check: Callable[..., Found]) -> str:

@@ -93,7 +93,10 @@ def read_failure(reply: FailedReply, what: str, where: str, *, confined: bool = 
 
 def clean(text: str, longest: int) -> str:
     """Text from a stranger for a message or a terminal: bounded, and no control characters but ends of lines."""
-    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text[:longest])
+    bounded = text[:longest]
+    if bounded.isprintable():
+        return bounded
+    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in bounded)
 
 
 def _encodable(text: str) -> str:

@@ -1,5 +1,6 @@
-"""The channel: one socket, one message at a time each way, with one deadline for both. No threads, no polling."""
+"""The channel: one socket, one message at a time each way, with one deadline for both. No threads."""
 
+import select
 import socket
 from collections.abc import Sequence
 from struct import Struct
@@ -9,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ludus.errors import ChannelError, CodecError
+from ludus.remote.spin import Spin
 from ludus.wire import FrameLimits, payload_length, read_frame, write_frame
 
 __all__ = ["Channel", "ChannelClosed", "DeadlinePassed"]
@@ -42,10 +44,14 @@ class Channel:
         self._waits: dict[int, float | None] = {socket.SO_RCVTIMEO: None, socket.SO_SNDTIMEO: None}
         self._ends: float | None = None
         link.setblocking(True)
+        poll = select.poll()
+        poll.register(link, select.POLLIN)
+        self._spin = Spin(poll.poll)
 
     def exchange(self, message: Any, seconds: float | None, descriptors: Sequence[int] = ()) -> Any:
         """Send a message and receive the reply, all within `seconds`; None waits for ever."""
         self.post(message, seconds, descriptors)
+        self._spin.look()  # whoever waits for requests does not: it may have little time of the processor's
         return self.receive(self._ends, seconds)
 
     def post(self, message: Any, seconds: float | None, descriptors: Sequence[int] = ()) -> None:

@@ -36,8 +36,8 @@ class Interpreter:
     def __init__(self, modules: Iterable[str] = (), paths: Sequence[Any] = ()) -> None:
         given = [_folder(path) for path in paths]
         installed = python_mounts()
-        seen = [*(mount.where for mount in installed), *(mount.source for mount in installed), SYSTEM, *given]
-        found = {name: _located(name) for name in dict.fromkeys(module.partition(".")[0] for module in modules)}
+        seen = [*[place for mount in installed for place in (mount.where, mount.source)], SYSTEM, *given]
+        found = {name: _located(name) for name in dict.fromkeys([module.partition(".")[0] for module in modules])}
         apart = [place for one in found.values() for place in one.places if not _within_any(place, seen)]
         self._located = {name: tuple(one) for name, one in found.items() if not set(one.places).isdisjoint(apart)}
         parents = map(os.path.dirname, [str(PACKAGE), *apart])
@@ -56,7 +56,7 @@ class Interpreter:
     def policy(self, policy: Policy) -> Policy:
         """`policy`, and what an interpreter needs beside it."""
         there = {mount.where for mount in policy.mounts}
-        mounts = (*policy.mounts, *(mount for mount in self.mounts if mount.where not in there))
+        mounts = (*policy.mounts, *[mount for mount in self.mounts if mount.where not in there])
         return msgspec.structs.replace(policy, mounts=mounts, environment=SINGLE | policy.environment)
 
 
@@ -100,4 +100,4 @@ def _site_folders() -> list[str]:
 
 
 def _within_any(path: str, folders: Iterable[str]) -> bool:
-    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
+    return f"{path}/".startswith(tuple([folder.rstrip("/") + "/" for folder in folders]))

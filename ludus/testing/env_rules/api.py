@@ -9,7 +9,7 @@ from ludus.core.legacy import accepts
 from ludus.core.options import TrackedOptions
 from ludus.errors import ContractViolation, LudusError, shorten
 from ludus.testing.history import Interrupted, Player, as_pair, as_step
-from ludus.testing.report import error, warning
+from ludus.testing.report import Note, error, warning
 from ludus.testing.rule import Found, raised
 from ludus.testing.subject import Subject
 
@@ -165,17 +165,22 @@ def step_before_reset_fails(subject: Subject) -> Found:
 
 
 def options_are_handled(subject: Subject) -> Found:
-    """`reset` takes empty options as none, and takes or clearly refuses unknown ones."""
+    """`reset` takes empty options as none, and takes or clearly refuses unknown ones; one that it drops is told."""
     env = subject.env()
     empty: dict[str, Any] = {}
     unknown = TrackedOptions({"unknown": 1})  # which is tracked already, so that nobody warns of it
+    fix = "read them by `(options or {}).get(name)`, and refuse unknown ones by InvalidArgument"
+    unknown.lend()
     for options, expected in ((empty, "an episode"), (unknown, "an episode or a ValueError")):
         try:
             env.reset(seed=subject.seed, options=options)
         except Exception as failure:
             if not options or not isinstance(failure, LudusError | ValueError):
-                message = f"reset(options={dict(options)}): expected {expected}, got {raised(failure)}"
-                yield warning(
-                    message, "read them by `(options or {}).get(name)`, and refuse unknown ones by InvalidArgument"
-                )
-                return
+                yield warning(f"reset(options={dict(options)}): expected {expected}, got {raised(failure)}", fix)
+            return
+    del options  # whoever still has them may look at them later
+    if unknown.dropped():
+        yield Note(
+            "reset drops options that it does not know without a look: ludus.make warns whoever gives one, a server "
+            f"refuses it; {fix}"
+        )

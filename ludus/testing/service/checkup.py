@@ -31,7 +31,8 @@ class Checkup:
             for found in one.findings
         ]
         left = {f"{part}: {rule}": why for part, one in self.parts.items() for rule, why in one.not_checked.items()}
-        return Report(self.name, rules, tuple(findings), left)
+        notes = {f"{part}: {rule}": note for part, one in self.parts.items() for rule, note in one.notes.items()}
+        return Report(self.name, rules, tuple(findings), left, notes)
 
     @property
     def ok(self) -> bool:
