@@ -110,7 +110,7 @@ class Split:
         return better
 
     def _took(self, way: int, seconds: float) -> None:
-        """Remember a time: of a trial the mean without its first step, which finds threads asleep; else a running mean."""
+        """Remember a time: of a trial the mean but for its first step, which wakes the threads, else a running mean."""
         if self._calls <= 2 * TRIALS or self._trial or self._tried:
             self._tried.append(seconds)
             if len(self._tried) == TRIALS:
