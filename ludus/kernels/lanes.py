@@ -15,6 +15,7 @@ from ludus.kernels.compiler import compile_rules, load_rules
 from ludus.kernels.exact.contract import check_contract
 from ludus.kernels.exact.fault import FAULTS, fault_of
 from ludus.kernels.layout import layout_of
+from ludus.kernels.overrides import read_only
 from ludus.kernels.parameters import fitted
 from ludus.kernels.random import generator_of, write_stream
 from ludus.kernels.rule_env import RuleEnv
@@ -195,7 +196,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         """A parameter, or another attribute of the environment, for each lane."""
         if name in self.rules.params._fields:
             return self._parameters.of_each(name)
-        return (getattr(self._single, name),) * self.num_envs
+        return (read_only(getattr(self._single, name)),) * self.num_envs
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """An attribute of each lane; methods are of single environments, and there are none here to call."""

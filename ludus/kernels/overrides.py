@@ -6,11 +6,14 @@ interpreted, since compiled rules call no method. What a class sets for a parame
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
+
+import numpy as np
 
 from ludus.errors import InvalidArgument, InvalidType, KernelError, listing, shorten
 
-__all__ = ["Parameter", "hook", "overridden", "refuse_overrides", "take_class"]
+__all__ = ["Parameter", "hook", "overridden", "read_only", "refuse_overrides", "take_class"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 FUNCTIONS = ("observe", "inform", "renew")
@@ -146,6 +149,21 @@ def overridden(env: Any) -> list[str]:
     """The hooks that an environment, or its class, has methods of its own for."""
     kind, own = type(env), vars(env)
     return sorted(name for name in kind.hooks if name in own or not _follows(_static(kind, name)))
+
+
+def read_only(value: Any) -> Any:
+    """A table or an array of which compiled lanes have taken what they need: writing into it is an error.
+
+    >>> read_only({0: {1: 2}})[0][1] = 3
+    Traceback (most recent call last):
+    TypeError: 'mappingproxy' object does not support item assignment
+    """
+    if isinstance(value, dict):
+        return MappingProxyType({name: read_only(one) for name, one in cast(dict[Any, Any], value).items()})
+    if isinstance(value, np.ndarray):
+        value = value.view()
+        value.flags.writeable = False
+    return value
 
 
 def refuse_overrides(env: Any) -> None:

@@ -264,7 +264,7 @@ def test_a_wrong_value_of_an_attribute_is_refused_and_changes_nothing(make, attr
     before = getattr(env, attribute)
     with says(error, text):
         setattr(env, attribute, value)
-    assert getattr(env, attribute) == before
+    assert np.array_equal(getattr(env, attribute), before)
     env.step(env.action_space.sample())
 
 

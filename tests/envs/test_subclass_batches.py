@@ -8,7 +8,7 @@ import pytest
 import ludus
 from ludus.envs.classic import Acrobot, CartPole, Pendulum
 from ludus.envs.toy_text import Blackjack, CliffWalking, FrozenLake, Taxi
-from ludus.errors import InvalidArgument, KernelError
+from ludus.errors import InvalidArgument, InvalidType, KernelError
 from ludus.kernels.batch import KernelVectorEnv
 from ludus.testing import data_equal
 from tests.kernels.two_walks import Forward
@@ -71,6 +71,15 @@ class LoudWalk(Loud, Forward):
     pass
 
 
+class OwnWalk(Forward):
+    """Rules and a step beside them, in one class."""
+
+    rules = Forward.rules
+
+    def step(self, action):
+        return super().step(1 - action)
+
+
 INTERPRETED = {
     Shaped: "step",
     Centred: "reset",
@@ -81,6 +90,7 @@ INTERPRETED = {
     Steep: "outcomes",
     Kind: "action_mask",
     LoudWalk: "step",
+    OwnWalk: "step",
 }
 
 
@@ -204,3 +214,30 @@ def test_the_error_names_the_cure():
         KernelVectorEnv(Shaped, 2)
     with pytest.raises(InvalidArgument, match="not made of rules"):
         ludus.make_vec("GridWorld-v0", 2, executor="kernel")
+
+
+def test_a_table_that_compiled_lanes_do_not_read_cannot_be_written_into():
+    envs = ludus.make_vec("FrozenLake-v1", 2)
+    table = envs.get_attr("P")[0]
+    assert table == FrozenLake().P
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        table[0][1] = [(1.0, 15, 5.0, True)]
+    with pytest.raises(ValueError, match="read-only"):
+        envs.get_attr("initial_state_distrib")[0][3] = 1.0
+    with pytest.raises(InvalidArgument, match="expected one of the parameters"):
+        envs.set_attr("P", {})
+
+
+class Goal(Forward):
+    goal = 7
+
+
+def test_a_parameter_that_a_stranger_sets_in_a_class_is_the_default_and_an_argument_goes_before_it():
+    assert (Goal.goal, Goal().goal, Goal(goal=2).goal, Forward.goal, Forward().goal) == (7, 7, 2, 3, 3)
+    assert ludus.make_vec(ludus.EnvSpec("Own-v0", Goal), 2).get_attr("goal") == (7, 7)
+
+
+def test_a_wrong_value_in_a_class_is_refused_when_it_is_used():
+    kind = type("Broken", (Forward,), {"goal": "far"})
+    with pytest.raises(InvalidType, match="Broken goal: expected an integer, got 'far'"):
+        kind()
