@@ -157,10 +157,13 @@ class KernelLanes(VectorEnv[Any, Any]):
 
     def _fault(self, error: Exception) -> Exception:
         """What to raise for an error inside the rules; other lanes may have been stepped, so the batch is not ready."""
-        lanes = np.flatnonzero(self._columns["chosen"])
+        elapsed = self._columns["elapsed"]
+        lanes = np.flatnonzero(elapsed < 0)  # so the loop marks the lane it stopped at
         lane = int(lanes[0]) if len(lanes) else None
+        step = 0 if lane is None else -int(elapsed[lane])
+        elapsed[lanes] = ~elapsed[lanes]
         self._ready = False
-        return fault_of(error, lane, 0 if lane is None else int(self._columns["elapsed"][lane]) + 1)
+        return fault_of(error, lane, step)
 
     def _seed(self, seeds: list[int | None], mask: Array) -> None:
         """Start the streams of the masked lanes that get a seed, and of those that never had one."""

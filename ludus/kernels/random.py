@@ -24,6 +24,8 @@ HIGH, LOW, STEP_HIGH, STEP_LOW, HAS_HALF, HALF = range(WORDS)
 U = np.uint64
 MULTIPLIER_HIGH, MULTIPLIER_LOW = U(0x2360ED051FC65DA4), U(0x4385DF649FCCF645)
 MASK32, ONE, ZERO = U(0xFFFFFFFF), U(1), U(0)
+MOST_AMISS = 1.4901161193847656e-08
+"""By how much probabilities may miss 1, as in NumPy."""
 TO_UNIT = 1.0 / 9007199254740992.0
 
 KI, WI, FI = ziggurat.ki_double, ziggurat.wi_double, ziggurat.fi_double
@@ -229,9 +231,13 @@ def _uniform(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
 @method("integers")
 def _integers(stream: Any, low: Any, high: Any = None) -> Any:
     def below(stream: Any, low: Any, high: Any = None) -> Any:
+        if low <= 0:
+            raise ValueError("rng.integers: expected at least one integer below high, got high <= 0")
         return np.int64(bounded(stream.words, stream.lane, U(low - 1)))
 
     def between(stream: Any, low: Any, high: Any = None) -> Any:
+        if low >= high:
+            raise ValueError("rng.integers: expected low < high, got low >= high")
         return low + np.int64(bounded(stream.words, stream.lane, U(high - 1 - low)))
 
     if not _is_stream(stream):
@@ -250,6 +256,8 @@ def _standard_normal(stream: Any) -> Any:
 @method("normal")
 def _normal(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     def draw(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+        if scale < 0.0:
+            raise ValueError("rng.normal: expected scale >= 0, got less")
         return loc + scale * standard_normal(stream.words, stream.lane)
 
     return draw if _is_stream(stream) else None
@@ -258,6 +266,8 @@ def _normal(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
 @method("exponential")
 def _exponential(stream: Any, scale: Any = 1.0) -> Any:
     def draw(stream: Any, scale: Any = 1.0) -> Any:
+        if scale < 0.0:
+            raise ValueError("rng.exponential: expected scale >= 0, got less")
         return scale * standard_exponential(stream.words, stream.lane)
 
     return draw if _is_stream(stream) else None
@@ -303,10 +313,10 @@ def _choice(stream: Any, a: Any, p: Any = None) -> Any:
         return a[stream.integers(len(a))]
 
     def weighted_count(stream: Any, a: Any, p: Any = None) -> Any:
-        return _weighted(stream, p)
+        return _weighted(stream, p, a)
 
     def weighted_row(stream: Any, a: Any, p: Any = None) -> Any:
-        return a[_weighted(stream, p)]
+        return a[_weighted(stream, p, len(a))]
 
     if not _is_stream(stream):
         return None
@@ -314,6 +324,10 @@ def _choice(stream: Any, a: Any, p: Any = None) -> Any:
 
 
 @draws
-def _weighted(stream: Any, p: Any) -> Any:
+def _weighted(stream: Any, p: Any, count: Any) -> Any:
+    if len(p) != count:
+        raise ValueError("rng.choice: expected as many probabilities as elements")
     total = p.cumsum()
+    if count == 0 or not abs(total[-1] - 1.0) <= MOST_AMISS or p.min() < 0.0:
+        raise ValueError("rng.choice: expected probabilities of at least 0 that sum to 1")
     return np.searchsorted(total / total[-1], stream.random(), side="right")

@@ -193,7 +193,6 @@ def run_lanes(first, stop, mode, limit, block, values, <LOOSE>actions, out, rewa
         i = unsigned(lane)
         <PARAMS_EACH>
         starts = chosen[i] if mode == {RESET} else ended[i]
-        chosen[i] = True  # until the lane is through: who finds it so knows where an error came from
         reward, over, cut = 0.0, False, False
         if starts:
             pass
@@ -224,7 +223,6 @@ def run_lanes(first, stop, mode, limit, block, values, <LOOSE>actions, out, rewa
             elapsed[i] = 0
             returns[i] = 0.0
             ended[i] = False
-        chosen[i] = False
         if mode != {RESET}:
             rewards[i] = reward
             flags[0, i] = over

@@ -4,6 +4,7 @@ from ludus.testing.contract import Contract
 from ludus.testing.env_rules import (
     api,
     closing,
+    compiled,
     ownership,
     rendering,
     rewards,
@@ -59,6 +60,8 @@ ENV_RULES: tuple[Rule[Subject], ...] = (
     Rule(rendering.rendering_changes_nothing, needs=(rendering.render_gives_what_its_mode_says, *REPEATS)),
     Rule(closing.close_runs, needs=(api.makes_an_env,)),
     Rule(closing.close_twice_is_harmless, needs=(closing.close_runs, api.reset_returns_a_pair)),
+    Rule(compiled.rules_can_be_compiled, needs=FRESH),
+    Rule(compiled.a_compiled_batch_is_its_lanes, needs=(compiled.rules_can_be_compiled,)),
     Rule(serialisation.spaces_can_be_described, needs=(spaces.spaces_are_spaces,)),
     Rule(serialisation.values_travel_without_pickle, needs=(api.episodes_run, serialisation.spaces_can_be_described)),
 )

@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core import ir as statements
+from numba.core.analysis import compute_cfg_from_blocks
+from numba.core.compiler_machinery import register_pass
+from numba.core.imputils import fix_returning_optional, impl_ret_new_ref
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering
-from numba.core.compiler_machinery import register_pass
 
 from ludus.kernels.exact.functions import LEAST, integer, power
 
@@ -22,8 +25,18 @@ __all__ = ["RuleLowering"]
 DIVISIONS = {operator.truediv, operator.floordiv, operator.mod, divmod}
 WORD, DOUBLE = ir.IntType(64), ir.DoubleType()
 TO_INTEGER = {integer, round, math.floor, math.ceil, math.trunc, np.int64}
+POLES = {math.log, math.log2, math.log10, math.log1p, math.atanh}
+"""Infinite at a point, which Python takes for an error of the argument."""
+CIRCULAR = {math.sin, math.cos, math.tan}
+BOUNDED = {
+    *(math.asin, math.acos, math.atan, math.atan2, math.tanh, math.sqrt, math.fabs),
+    *(math.copysign, math.asinh, math.acosh, math.radians),
+}
+"""Never infinite for a finite argument."""
 WITH_OVERFLOW = {operator.add: "sadd", operator.sub: "ssub", operator.mul: "smul"}
 LIMIT = float(2**63)
+MOST_SITES = 64
+"""How many errors a word can hold."""
 EXACT_INTEGER = 2**53
 """Integers up to here are floats without rounding."""
 
@@ -53,9 +66,10 @@ class RuleLower(Lower):
         value = self.context.cast(builder, value, self.typeof(divisor.name), kind)
         if isinstance(kind, types.Float):
             zero = builder.fcmp_ordered("==", value, value.type(0.0))
+            self._fail_later(zero, ZeroDivisionError, "division by zero")
         else:
             zero = builder.icmp_signed("==", value, value.type(0))
-        self._fail_if(zero, ZeroDivisionError, "division by zero")
+            self._fail_if(zero, ZeroDivisionError, "division by zero")
 
     def _check_quotient(self, expr: Any, op: Any) -> None:
         """Of large integers Python's quotient is rounded once, and a machine's twice; the least one has none."""
@@ -156,10 +170,31 @@ class RuleLower(Lower):
         key = integer if isinstance(fnty, types.NumberClass) and isinstance(fnty.instance_type, types.Integer) else key
         if key in TO_INTEGER:
             self._check_integral(expr)
+        if not self._is_rule and isinstance(fnty, types.Dispatcher):
+            compiled = fnty.dispatcher.overloads.get(tuple(signature.args))
+            if compiled is not None:
+                return self._call_rule(fnty, expr, signature, compiled)
         found = super()._lower_call_normal(fnty, expr, signature)
         if key is power or getattr(key, "__module__", "") == "math":
             self._check_result(expr, found, signature.return_type, key)
         return found
+
+    def _call_rule(self, fnty: Any, expr: Any, signature: Any, compiled: Any) -> Any:
+        """Call a rule from the loop; where it fails, the lane's count of steps turns negative, so that it is known."""
+        context, builder = self.context, self.builder
+        args = self.fold_call_args(fnty, signature, expr.args, expr.vararg, expr.kws)
+        context.add_linking_libs((compiled.library,))
+        made = compiled.fndesc
+        function = context.declare_function(builder.module, made)
+        status, found = self.call_conv.call_function(builder, function, made.restype, made.argtypes, args)
+        with cgutils.if_unlikely(builder, status.is_error):
+            if {"elapsed", "i"} <= self.fndesc.typemap.keys():
+                elapsed = context.make_array(self.typeof("elapsed"))(context, builder, self.loadvar("elapsed"))
+                place = builder.gep(elapsed.data, [self.loadvar("i")])
+                builder.store(builder.not_(builder.load(place)), place)
+            self.call_conv.return_status_propagate(builder, status)
+        found = fix_returning_optional(context, builder, signature, status, found)
+        return impl_ret_new_ref(context, builder, made.restype, found)
 
     def _check_integral(self, expr: Any) -> None:
         for one in expr.args[:1]:
@@ -176,15 +211,22 @@ class RuleLower(Lower):
             self._fail_if(failed, OverflowError, "** gives an integer beyond 64 bits, or a float (write float(x) ** y)")
         if kind != types.float64:
             return
-        with builder.if_then(builder.not_(_finite(builder, found)), likely=False):
-            known, finite = ir.IntType(1)(1), ir.IntType(1)(1)
-            for value in [self._float(one) for one in expr.args]:
-                known = builder.and_(known, builder.fcmp_ordered("ord", value, value))
-                finite = builder.and_(finite, _finite(builder, value))
-            # A NaN that goes in may come out, and so may an infinity.
-            undefined = builder.and_(known, builder.fcmp_unordered("uno", found, found))
-            self._fail_if(undefined, ValueError, "math domain error")
-            self._fail_if(finite, OverflowError, "math range error")
+        numbers = [self._float(one) for one in expr.args]
+        if key in CIRCULAR:  # one comparison, which the sine and the cosine of an angle share
+            outside = builder.fcmp_ordered("==", _absolute(builder, numbers[0]), DOUBLE(math.inf))
+            self._fail_later(outside, ValueError, "math domain error")
+            return
+        known, finite = ir.IntType(1)(1), ir.IntType(1)(1)
+        for value in numbers:
+            known = builder.and_(known, builder.fcmp_ordered("ord", value, value))
+            finite = builder.and_(finite, _finite(builder, value))
+        # A NaN that goes in may come out, and so may an infinity.
+        undefined = builder.and_(known, builder.fcmp_unordered("uno", found, found))
+        self._fail_later(undefined, ValueError, "math domain error")
+        if key not in BOUNDED:
+            infinite = builder.fcmp_ordered("==", _absolute(builder, found), DOUBLE(math.inf))
+            kind, message = (ValueError, "math domain error") if key in POLES else (OverflowError, "math range error")
+            self._fail_later(builder.and_(infinite, finite), kind, message)
 
     # --- what they share ---
 
@@ -205,10 +247,66 @@ class RuleLower(Lower):
     def _float(self, var: Any) -> Any:
         return self.context.cast(self.builder, self.loadvar(var.name), self._plain(var), types.float64)
 
+    # --- errors ---
+
+    def init(self) -> None:
+        """Begin with a function."""
+        super().init()
+        self._sites: list[tuple[type[Exception], str, Any]] = []
+        self._mask: Any = None
+        self._fault_block: Any = None
+        # In a loop an infinity may go round for ever: there an error is raised at once.
+        self._defers = not compute_cfg_from_blocks(self.blocks).loops()
+
+    def lower_inst(self, inst: Any) -> None:
+        """A statement; before a return, ask for errors that were put off."""
+        if isinstance(inst, statements.Return) and self._defers and self._is_rule:
+            builder = self.builder
+            if self._fault_block is None:
+                self._fault_block = builder.append_basic_block("faults")
+            onward = builder.append_basic_block("no_fault")
+            wrong = builder.icmp_unsigned("!=", builder.load(self._fault_mask()), WORD(0))
+            branch = builder.cbranch(wrong, self._fault_block, onward)
+            branch.set_weights([1, 2000])
+            builder.position_at_end(onward)
+        super().lower_inst(inst)
+
+    def lower_function_body(self) -> Any:
+        """All blocks, and the one that tells which error it was."""
+        tail = super().lower_function_body()
+        if self._fault_block is not None:
+            builder = self.builder
+            builder.position_at_end(self._fault_block)
+            mask = builder.load(self._fault_mask())
+            for place, (kind, message, loc) in enumerate(self._sites):
+                bit = builder.and_(mask, WORD(1 << place))
+                with builder.if_then(builder.icmp_unsigned("!=", bit, WORD(0))):
+                    self._fail(kind, message, loc)
+            self._fail(ArithmeticError, "an unknown error", self.loc)
+        return tail
+
+    def _fault_mask(self) -> Any:
+        if self._mask is None:
+            self._mask = cgutils.alloca_once(self.builder, WORD, zfill=True)
+        return self._mask
+
+    def _fail_later(self, condition: Any, kind: type[Exception], message: str) -> None:
+        """Note an error that does no harm until the function returns: a branch here would cost a step a tenth."""
+        if not self._defers or len(self._sites) == MOST_SITES:
+            self._fail_if(condition, kind, message)
+            return
+        builder, mask = self.builder, self._fault_mask()
+        bit = builder.select(condition, WORD(1 << len(self._sites)), WORD(0))
+        self._sites.append((kind, message, self.loc))
+        builder.store(builder.or_(builder.load(mask), bit), mask)
+
     def _fail_if(self, condition: Any, kind: type[Exception], message: str) -> None:
         with self.builder.if_then(condition, likely=False):
-            name = self.func_ir.func_id.func_name
-            self.call_conv.return_user_exc(self.builder, kind, (message,), loc=self.loc, func_name=name)
+            self._fail(kind, message, self.loc)
+
+    def _fail(self, kind: type[Exception], message: str, loc: Any) -> None:
+        name = self.func_ir.func_id.func_name
+        self.call_conv.return_user_exc(self.builder, kind, (message,), loc=loc, func_name=name)
 
 
 def _absolute(builder: Any, value: Any) -> Any:
