@@ -103,9 +103,10 @@ class Block:
 
     def fits(self, values: Values) -> bool:
         """Whether these arrays have the dtypes and shapes of the columns."""
+        layout = self.layout
         for name, value in values.items():
-            dtype, shape = self.layout[name]
-            if value.dtype != dtype or value.shape != shape:
+            known = layout.get(name)
+            if known is None or value.dtype != known[0] or value.shape != known[1]:
                 return False
         return True
 

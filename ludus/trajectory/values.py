@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -21,7 +22,7 @@ class ValueColumns:
     >>> from ludus.spaces import Box, Dict, Text
     >>> columns = ValueColumns(Dict(x=Box(0, 1, (2,)), word=Text(5)), "observation", None)
     >>> columns.names, columns.array_names
-    (('observation.0', 'observation.1'), ('observation.1',))
+    (('observation.0', 'observation.1'), ('observation.0',))
     """
 
     def __init__(self, space: Space[Any], name: Literal["observation", "action"], lanes: int | None) -> None:
@@ -77,8 +78,6 @@ class ValueColumns:
 
     def parts(self, arrays: dict[str, Array], objects: dict[str, list[Any]]) -> list[Any]:
         """What a digest is taken of, in the order of the leaves."""
-        import msgspec
-
         return [arrays[name] if name in arrays else msgspec.msgpack.encode(objects[name]) for name in self.names]
 
     # --- putting together ---
@@ -109,6 +108,20 @@ class ValueColumns:
             for name, codec in zip(self.names, self._codecs, strict=True)
         ]
         return rebuilt(self.space, found)
+
+    def split(self, values: Any, count: int) -> list[Any]:
+        """What `many` gave, taken apart into one value for each row."""
+        columns = leaves(self.space, values)
+        return [
+            rebuilt(
+                self.space,
+                [
+                    column[row] if codec is not None else self._array(space, column[row])
+                    for column, space, codec in zip(columns, self.leaf_spaces, self._codecs, strict=True)
+                ],
+            )
+            for row in range(count)
+        ]
 
     @staticmethod
     def _array(space: Any, value: Any) -> Any:

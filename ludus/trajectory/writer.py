@@ -3,6 +3,7 @@
 So a step costs the copy of its row, and a killed process loses no more than its last second.
 """
 
+import atexit
 import os
 from hashlib import blake2b
 from queue import Empty, Full, Queue
@@ -57,6 +58,7 @@ class RunWriter:
         self._failure: TrajectoryError | None = None
         self._thread = Thread(target=self._write, name="ludus-trajectory", daemon=True)
         self._thread.start()
+        atexit.register(self.close)  # a program that forgets to close still leaves a whole file
 
     # --- rows ---
 
@@ -123,6 +125,7 @@ class RunWriter:
         if self.closed:
             return
         self.closed = True
+        atexit.unregister(self.close)
         if self._block is not None and self._failure is None:
             self._offer(self._block)
         self._offer(None)
