@@ -89,18 +89,14 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         objects = (*self._acted.object_names, *(self._observed.object_names if level == "full" else ()))
         header = header_of(env, level, info=self._info_keys, metadata=metadata)
         self._tracker, self._digest = EpisodeTracker(self._lanes, mode), RowDigest()
-        self._writer = RunWriter(path, header, (*objects, *(("info",) if self._whole_infos else ())))
+        objects += ("info",) if self._whole_infos else ()
+        self._writer = RunWriter(path, header, objects, at_end=self._abort)
         self._seeded = False
 
     @property
     def path(self) -> Any:
         """The file."""
         return self._writer.path
-
-    @property
-    def pending(self) -> bool:
-        """Whether full blocks wait to be written."""
-        return self._writer.pending
 
     @property
     def spec(self) -> EnvSpec | None:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -161,10 +157,11 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         try:
             super().close()
         finally:
-            if not self._writer.closed:
-                everything = np.ones(self._lanes, np.bool_)
-                self._tracker.abort(self._writer.row, everything, Outcome.ABORTED, self._writer.ended)
-                self._writer.close()
+            self._writer.close()
+
+    def flush(self) -> None:
+        """Write what there is, and wait until it is in the file; otherwise that happens twice a second."""
+        self._writer.flush()
 
     # --- what is beside the steps ---
 
@@ -226,6 +223,10 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         lanes = np.flatnonzero(info["_final_obs"])
         leaves = self._observed.final([info["final_obs"][lane] for lane in lanes.tolist()])
         return None if leaves is None else (lanes, leaves)
+
+    def _abort(self) -> None:
+        """End what is under way when the recording ends."""
+        self._tracker.abort(self._writer.row, np.ones(self._lanes, np.bool_), Outcome.ABORTED, self._writer.ended)
 
     def _failed(self, error: Exception) -> None:
         """What a failure ends: the episodes of its lanes, with an outcome that is no result of the agent's."""
