@@ -14,10 +14,11 @@ from time import monotonic
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from ludus.errors import TrajectoryError
 from ludus.trajectory.archive import ArchiveWriter
-from ludus.trajectory.block import Block, Row, Values, layout_of
+from ludus.trajectory.block import Block, Layout, Row, Values, layout_of
 from ludus.trajectory.chunk import write_block
 from ludus.trajectory.event import StoredEvent
 from ludus.trajectory.header import RunHeader
@@ -82,19 +83,37 @@ class RunWriter:
         block.put(row)
         self.row += 1
 
+    def block_like(self, layout: Layout, shown: dict[str, np.dtype[Any]]) -> Block:
+        """The block for the next row, which has this very layout; who fills it calls `advance`."""
+        block = self._block
+        if block is None or block.layout is not layout or block.full:
+            block = self._begin(layout, shown)
+        return block
+
+    def advance(self, block: Block, operation: int) -> None:
+        """Count a row that was put into the columns themselves."""
+        block.operations.append(operation)
+        block.filled += 1
+        self.row += 1
+
     def _next(self, values: Values) -> Block:
-        """The block for rows like this; the one before is handed over."""
-        self.check()
+        """The block for rows like this."""
         before, layout = self._block, layout_of(values)
         if before is not None:
-            layout = before.layout | layout
-            self._offer(before)
+            layout = {name: one for name, one in before.layout.items() if name not in before.shown} | layout
+        return self._begin(layout, {})
+
+    def _begin(self, layout: Layout, shown: dict[str, np.dtype[Any]]) -> Block:
+        """A block of this layout; the one before is handed over."""
+        self.check()
+        if self._block is not None:
+            self._offer(self._block)
         for place, one in enumerate(self._free):
-            if one.layout == layout:
+            if one.layout is layout or (one.layout == layout and one.shown == shown):
                 block = self._free.pop(place)
                 break
         else:
-            block = Block(layout, self._objects)
+            block = Block(layout, self._objects, shown)
         block.clear(self.row)
         self._block = block
         return block

@@ -70,7 +70,10 @@ def mutated_bytes(data: bytes, rng: random.Random) -> bytes:
 
 
 def mutated_json(data: bytes, rng: random.Random) -> bytes:
-    value = json.loads(data)
+    try:
+        value = json.loads(data)
+    except ValueError:  # changed already
+        return mutated_bytes(data, rng)
     target, key = value, None
     while isinstance(target, dict | list) and target:
         holder = target
