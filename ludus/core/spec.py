@@ -136,6 +136,7 @@ class EnvSpec:
     """Written by `make` where a wall was asked for or given; None: made in this process, as nothing asked for more."""
 
     maker: ClassVar[Callable[..., Any] | None] = None
+    batch_maker: ClassVar[Callable[..., Any] | None] = None
 
     def __post_init__(self) -> None:
         _ = self.parsed_id
@@ -203,6 +204,12 @@ class EnvSpec:
         if EnvSpec.maker is None:
             raise InvalidSpec(f"{self.id}: expected `import ludus` before spec.make(), got only ludus.core")
         return EnvSpec.maker(self, **kwargs)
+
+    def make_vec(self, num_envs: int, **kwargs: Any) -> Any:
+        """Make a batch of it."""
+        if EnvSpec.batch_maker is None:
+            raise InvalidSpec(f"{self.id}: expected `import ludus` before spec.make_vec(), got only ludus.core")
+        return EnvSpec.batch_maker(self, num_envs, **kwargs)
 
     def to_json(self) -> str:
         """The spec as JSON text; raises InvalidSpec naming the argument that is code rather than data."""

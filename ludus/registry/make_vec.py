@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ludus.core import AutoresetMode, EpisodePlan, VectorEnv
+from ludus.core import AutoresetMode, EnvSpec, EpisodePlan, VectorEnv
 from ludus.registry.arguments import LIMITS, given_by
 from ludus.registry.resolution import Target
 
@@ -64,3 +64,6 @@ def make_vec(
     if verbose:
         print(f"{envs}: executor {envs.executor!r}, {why}; {envs.autoreset_mode.value}")  # noqa: T201
     return envs
+
+
+EnvSpec.batch_maker = make_vec  # as `make` is the maker of one

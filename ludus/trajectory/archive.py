@@ -14,6 +14,7 @@ import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
+from weakref import finalize
 from zlib import crc32
 
 import zstandard
@@ -118,16 +119,18 @@ class Archive:
     def __init__(self, path: str | os.PathLike[str], *, limit_bytes: int = MEMBER_LIMIT_BYTES) -> None:
         self.path, self.limit_bytes = Path(path), limit_bytes
         try:
-            self._file = open(path, "rb")  # noqa: SIM115  (held until `close`)
-            self.size = os.fstat(self._file.fileno()).st_size
-        except OSError as error:
+            self._file = os.open(path, os.O_RDONLY)
+            self.size = os.fstat(self._file).st_size
+        except (OSError, ValueError) as error:
             raise TrajectoryError(f"{path}: expected a file that can be read, got {error}") from error
+        self.close = finalize(self, os.close, self._file)
+        """Closes the file; so does the end of the last reference."""
         self.members: dict[str, Member] = {}
         self.missing = ""
         try:
             self._scan()
         except TrajectoryError:
-            self._file.close()
+            self.close()
             raise
 
     def __contains__(self, name: object) -> bool:
@@ -168,13 +171,11 @@ class Archive:
             raise TrajectoryError(f"{self.path.name}: {name}: expected the checksum in its header, got other bytes")
         return data
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
     def _bytes(self, offset: int, count: int) -> bytes:
+        if not self.close.alive:
+            raise TrajectoryError(f"{self.path}: expected a file that is open, got one that was closed")
         try:
-            data = os.pread(self._file.fileno(), count, offset)
+            data = os.pread(self._file, count, offset)
         except (OSError, ValueError, OverflowError) as error:
             raise TrajectoryError(f"{self.path}: expected {count} bytes at {offset}, got {error}") from error
         if len(data) != count:

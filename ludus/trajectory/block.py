@@ -72,10 +72,11 @@ class Row(NamedTuple):
 class Block:
     """As many rows as fit into some megabytes."""
 
-    def __init__(self, layout: Layout, objects: tuple[str, ...]) -> None:
+    def __init__(self, layout: Layout, objects: tuple[str, ...], shown: dict[str, np.dtype[Any]] | None = None) -> None:
         row_bytes = sum(dtype.itemsize * int(np.prod(shape, dtype=object)) for dtype, shape in layout.values())
         self.rows = max(1, min(MOST_ROWS, BLOCK_BYTES // max(1, row_bytes)))
-        self.layout = layout
+        self.layout, self.shown = layout, shown or {}
+        """`shown`: the dtypes of columns whose values are narrowed already."""
         self.arrays = {name: np.zeros((self.rows, *shape), dtype) for name, (dtype, shape) in layout.items()}
         self.objects = {name: ObjectRows() for name in objects}
         self.ended = Ended()
@@ -103,9 +104,10 @@ class Block:
 
     def fits(self, values: Values) -> bool:
         """Whether these arrays have the dtypes and shapes of the columns."""
+        layout = self.layout
         for name, value in values.items():
-            dtype, shape = self.layout[name]
-            if value.dtype != dtype or value.shape != shape:
+            known = layout.get(name)
+            if known is None or value.dtype != known[0] or value.shape != known[1]:
                 return False
         return True
 

@@ -89,11 +89,12 @@ def write_chunk(
     events: list[Any],
     resets: list[Any],
     digests: list[tuple[int, str]],
+    shown: dict[str, np.dtype[Any]] | None = None,
 ) -> None:
     """Append a chunk; its description comes last, so that a part of a chunk is not taken for one."""
     heads: dict[str, ColumnHead] = {}
     for name, values in arrays.items():
-        heads[name], data = encode_column(values)
+        heads[name], data = encode_column(values, (shown or {}).get(name))
         archive.add(column_member(number, name), data)
     for name, data in objects.items():
         archive.add(column_member(number, name, "msgpack"), data)
@@ -136,7 +137,8 @@ def write_block(archive: ArchiveWriter, number: int, block: Block) -> bool:
         arrays["steps/seen"] = arrays["steps/seen"].astype(np.uint16)
     objects = {f"steps/{name}": column.member(begin, end) for name, column in block.objects.items()}
     resets = [one for one in block.resets if first <= one[0] < last]
-    beside: Any = {"events": events[:count_events], "resets": resets, "digests": digests}
+    shown = {f"steps/{name}": dtype for name, dtype in block.shown.items()}
+    beside: Any = {"events": events[:count_events], "resets": resets, "digests": digests, "shown": shown}
     write_chunk(archive, number, first, end - begin, arrays, objects, **beside)
     del events[:count_events]
     block.flushed, block.told = end, ended

@@ -63,9 +63,12 @@ class ColumnHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         return self.shape, self.stored or self.dtype
 
 
-def encode_column(values: Array) -> tuple[ColumnHead, bytes]:
-    """The head and the bytes of a column; raises TrajectoryError for dtypes that are no plain numbers."""
-    dtype = values.dtype.newbyteorder("<")
+def encode_column(values: Array, shown: np.dtype[Any] | None = None) -> tuple[ColumnHead, bytes]:
+    """The head and the bytes of a column, whose values are to be read as `shown`, where they are narrowed already.
+
+    Raises TrajectoryError for dtypes that are no plain numbers.
+    """
+    dtype = (values.dtype if shown is None else shown).newbyteorder("<")
     if dtype.str not in DTYPES:
         raise TrajectoryError(f"column: expected plain numbers, got dtype {values.dtype}; record level 'seeds' or 'steps'")
     narrow = _narrowed(values)
@@ -73,7 +76,7 @@ def encode_column(values: Array) -> tuple[ColumnHead, bytes]:
         head = ColumnHead(dtype.str, values.shape, "bits")
         packed = np.packbits(narrow.reshape(-1))
         return head, _npy_header(packed.shape, "|u1") + packed.tobytes()
-    stored = values.astype(dtype, copy=False) if narrow is None else narrow
+    stored = values.astype(dtype if shown is None else values.dtype, copy=False) if narrow is None else narrow
     head = ColumnHead(dtype.str, values.shape, "" if stored.dtype.str == dtype.str else stored.dtype.str)
     return head, _npy_header(values.shape, stored.dtype.str) + stored.tobytes()
 

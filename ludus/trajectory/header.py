@@ -13,7 +13,7 @@ import msgspec
 from ludus.core import Env, EnvSpec, VectorEnv, Wrapper
 from ludus.core.spec import WrapperSpec, read_fields
 from ludus.errors import LudusError, TrajectoryError, shorten
-from ludus.spaces import Space, describe, from_description
+from ludus.spaces import Space, describe, find_models, from_description
 from ludus.spaces.description import SPEC_JSON
 
 __all__ = ["LEVELS", "Level", "RunHeader", "header_of", "read_header", "source_hash"]
@@ -80,10 +80,10 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
             raise TrajectoryError(f"run.json: expected wrappers, got {shorten(self.wrappers)}: {error}") from error
 
     def space(self, name: Literal["observation", "action"]) -> Space[Any]:
-        """The space of one lane; raises TrajectoryError where its class is not known here."""
+        """The space of one lane, over the author's classes where this process has them; else raises TrajectoryError."""
         data = self.observation_space if name == "observation" else self.action_space
         try:
-            return from_description(data)
+            return find_models(from_description(data))
         except (LudusError, TypeError, ValueError, MemoryError, OverflowError) as error:
             raise TrajectoryError(f"run.json: expected the space of {name}s, got {shorten(data)}: {error}") from error
 
@@ -104,7 +104,7 @@ def header_of(
         spec=spec,
         unspecified=why,
         wrappers=wrappers,
-        planned=getattr(env.unwrapped, "episodes", None) is not None,
+        planned=batched and callable(getattr(env.unwrapped, "episodes", None)),
         observation_space=describe(lane.single_observation_space if batched else env.observation_space),
         action_space=describe(lane.single_action_space if batched else env.action_space),
         info=list(info),

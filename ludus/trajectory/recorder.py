@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from time import monotonic
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,9 @@ from ludus.trajectory.values import ValueColumns
 from ludus.trajectory.writer import RunWriter
 from ludus.wire.infos import write_infos
 
+if TYPE_CHECKING:
+    from ludus.trajectory.tally import CompiledTally
+
 __all__ = ["Recorder"]
 
 Array = npt.NDArray[Any]
@@ -56,7 +59,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
     [0, 1, 1]
     """
 
-    snapshot_shared: ClassVar[tuple[str, ...]] = ("_writer", "_tracker", "_digest", "_observed", "_acted")
+    snapshot_shared: ClassVar[tuple[str, ...]] = ("_writer", "_tracker", "_digest", "_tally", "_observed", "_acted")
 
     def __init__(
         self,
@@ -89,18 +92,23 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         objects = (*self._acted.object_names, *(self._observed.object_names if level == "full" else ()))
         header = header_of(env, level, info=self._info_keys, metadata=metadata)
         self._tracker, self._digest = EpisodeTracker(self._lanes, mode), RowDigest()
-        self._writer = RunWriter(path, header, (*objects, *(("info",) if self._whole_infos else ())))
+        objects += ("info",) if self._whole_infos else ()
+        self._writer = RunWriter(path, header, objects, at_end=self._abort)
         self._seeded = False
+        self._tally = self._compiled()
+
+    def _compiled(self) -> "CompiledTally | None":
+        """What takes the steps of a compiled batch in one pass, where it can."""
+        if self.level == "full" or self._info_keys or getattr(self.env.unwrapped, "executor", "") != "kernel":
+            return None
+        from ludus.trajectory.tally import CompiledTally  # with the compiler, which a compiled batch has loaded already
+
+        return CompiledTally(self._tracker, self._writer, self._acted.space, steps=self.level == "steps")
 
     @property
     def path(self) -> Any:
         """The file."""
         return self._writer.path
-
-    @property
-    def pending(self) -> bool:
-        """Whether full blocks wait to be written."""
-        return self._writer.pending
 
     @property
     def spec(self) -> EnvSpec | None:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -140,6 +148,8 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         except Exception as error:
             self._failed(error)
             raise
+        if self._tally is not None and self._tally.take(action, step, self.stepped):
+            return step
         observation, reward, terminated, truncated, info = step
         arrays, objects = self._seen(observation, info)
         acted, said = self._acted.take(action)
@@ -161,10 +171,11 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         try:
             super().close()
         finally:
-            if not self._writer.closed:
-                everything = np.ones(self._lanes, np.bool_)
-                self._tracker.abort(self._writer.row, everything, Outcome.ABORTED, self._writer.ended)
-                self._writer.close()
+            self._writer.close()
+
+    def flush(self) -> None:
+        """Write what there is, and wait until it is in the file; otherwise that happens twice a second."""
+        self._writer.flush()
 
     # --- what is beside the steps ---
 
@@ -226,6 +237,10 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         lanes = np.flatnonzero(info["_final_obs"])
         leaves = self._observed.final([info["final_obs"][lane] for lane in lanes.tolist()])
         return None if leaves is None else (lanes, leaves)
+
+    def _abort(self) -> None:
+        """End what is under way when the recording ends."""
+        self._tracker.abort(self._writer.row, np.ones(self._lanes, np.bool_), Outcome.ABORTED, self._writer.ended)
 
     def _failed(self, error: Exception) -> None:
         """What a failure ends: the episodes of its lanes, with an outcome that is no result of the agent's."""

@@ -11,7 +11,8 @@ from ludus.errors import ContractViolation, InvalidArgument
 __all__ = ["DERIVED", "OUTCOMES", "Ended", "EpisodeTracker"]
 
 Array = npt.NDArray[Any]
-NEVER = np.iinfo(np.int64).max
+INTEGERS = ("lane", "start", "end", "length")
+NEVER = int(np.iinfo(np.int64).max)
 """The first row of a lane that is in no episode."""
 OUTCOMES: tuple[Outcome | None, ...] = (None, *Outcome)
 """By their numbers in files: their order is part of the format. 0: it is not known how the episode ended."""
@@ -41,16 +42,10 @@ class Ended:
         self._reserve(room, players)
 
     def _reserve(self, room: int, players: tuple[int, ...]) -> None:
-        self._columns: dict[str, Array] = {
-            "lane": np.zeros(room, np.int32),
-            "start": np.zeros(room, np.int64),
-            "end": np.zeros(room, np.int64),
-            "length": np.zeros(room, np.int64),
-            "return": np.zeros((room, *players)),
-            "terminated": np.zeros(room, np.bool_),
-            "truncated": np.zeros(room, np.bool_),
-            "outcome": np.zeros(room, np.uint8),
-        }
+        self.integers = np.zeros((room, len(INTEGERS)), np.int64)
+        self.returns: Array = np.zeros((room, *players))
+        self.codes = np.zeros((room, 3), np.uint8)
+        """Terminated, truncated, and the number of the outcome where one was told."""
 
     def append(
         self,
@@ -60,31 +55,28 @@ class Ended:
         starts: Array,
         lengths: Array,
         returns: Array,
-        terminated: Any = False,
-        truncated: Any = False,
-        outcomes: Any = 0,
+        codes: tuple[Any, Any, Any] = (False, False, 0),
     ) -> None:
         """Take episodes that ended in one row."""
-        columns, first, end = self._columns, self.count, self.count + len(lanes)
-        if end > len(columns["lane"]) or returns.shape[1:] != columns["return"].shape[1:]:
-            columns = self._grown(2 * end, returns.shape[1:])
-        columns["lane"][first:end] = lanes
-        columns["start"][first:end] = starts
-        columns["end"][first:end] = row
-        columns["length"][first:end] = lengths
-        columns["return"][first:end] = returns
-        columns["terminated"][first:end] = terminated
-        columns["truncated"][first:end] = truncated
-        columns["outcome"][first:end] = outcomes
+        first, end = self.count, self.count + len(lanes)
+        self.make_room(len(lanes), returns.shape[1:])
+        for place, values in enumerate((lanes, starts, row, lengths)):
+            self.integers[first:end, place] = values
+        self.returns[first:end] = returns
+        for place, values in enumerate(codes):
+            self.codes[first:end, place] = values
         self.count = end
 
-    def _grown(self, room: int, players: tuple[int, ...]) -> dict[str, Array]:
-        before = self._columns
-        self._reserve(room, players)
-        for name, column in before.items():
-            if column.shape[1:] == self._columns[name].shape[1:]:
-                self._columns[name][: self.count] = column[: self.count]
-        return self._columns
+    def make_room(self, more: int, players: tuple[int, ...] = ()) -> None:
+        """Room for so many more; what other shapes of returns there were is forgotten."""
+        needed = self.count + more
+        if needed <= len(self.codes) and self.returns.shape[1:] == players:
+            return
+        before = self.integers, self.returns, self.codes
+        self._reserve(max(2 * needed, len(self.codes)), players)
+        for old, new in zip(before, (self.integers, self.returns, self.codes), strict=True):
+            if old.shape[1:] == new.shape[1:]:
+                new[: self.count] = old[: self.count]
 
     def clear(self) -> None:
         """Begin anew, in the same memory."""
@@ -94,7 +86,10 @@ class Ended:
         """These rows as columns of a chunk; what follows from the others is left out."""
         if first == end:
             return {}
-        columns = {name: column[first:end] for name, column in self._columns.items()}
+        columns: dict[str, Array] = {name: self.integers[first:end, place] for place, name in enumerate(INTEGERS)}
+        flags = self.codes[first:end].astype(np.bool_)
+        columns |= {"return": self.returns[first:end], "terminated": flags[:, 0], "truncated": flags[:, 1]}
+        columns["outcome"] = self.codes[first:end, 2]
         if np.array_equal(columns["end"] - columns["length"], columns["start"]):  # no lane was left out of any row
             del columns["start"]
         codes = columns["outcome"]
@@ -122,7 +117,7 @@ class EpisodeTracker:
         self.starts = np.full(lanes, NEVER, np.int64)
         """The row of each lane's first observation."""
         self.returns: Array = np.zeros(lanes)
-        self._left_out: Array | None = None
+        self.left_out: Array | None = None
         """Rows since its episode began in which a lane was not stepped; None as long as all are."""
 
     def begin(self, row: int, mask: Array | None, ended: Ended) -> None:
@@ -131,8 +126,8 @@ class EpisodeTracker:
         self.abort(row, chosen, Outcome.ABORTED, ended)
         self.starts[chosen] = row
         self.returns[chosen] = 0
-        if self._left_out is not None:
-            self._left_out[chosen] = 0
+        if self.left_out is not None:
+            self.left_out[chosen] = 0
         if mask is not None:
             self._leave_out(~mask)
 
@@ -149,40 +144,41 @@ class EpisodeTracker:
             return
         starts = self.starts[lanes]
         lengths = row - starts
-        if self._left_out is not None:
-            lengths -= self._left_out[lanes]
-            self._left_out[lanes] = 0
+        if self.left_out is not None:
+            lengths -= self.left_out[lanes]
+            self.left_out[lanes] = 0
         ended.append(
             row,
             lanes,
             starts=starts,
             lengths=lengths,
             returns=self.returns[lanes],
-            terminated=terminated[lanes],
-            truncated=truncated[lanes],
-            outcomes=self._told(info, lanes) if info else 0,
+            codes=(terminated[lanes], truncated[lanes], self._told(info, lanes) if info else 0),
         )
         self.returns[lanes] = 0
-        # In the next step begins the next episode, or with this very row, or not before a reset.
-        self.starts[lanes] = row + 1 if self.mode is NEXT_STEP else row if self.mode is SAME_STEP else NEVER
+        self.starts[lanes] = self.after(row)
+
+    def after(self, row: int) -> int:
+        """With which row the lanes go on that end in this one: the next, this very one, or none before a reset."""
+        return row + 1 if self.mode is NEXT_STEP else row if self.mode is SAME_STEP else NEVER
 
     def abort(self, row: int, mask: Array, outcome: Outcome, ended: Ended) -> None:
         """End what lanes are in the midst of before `row`; an episode without any step leaves nothing."""
         lengths = row - 1 - self.starts
-        if self._left_out is not None:
-            lengths -= self._left_out
+        if self.left_out is not None:
+            lengths -= self.left_out
         lanes = (mask & (lengths > 0)).nonzero()[0]
         starts = self.starts[lanes]
         self.starts[mask] = NEVER
         if len(lanes):
             returns = self.returns[lanes]
-            told: Any = {"starts": starts, "lengths": lengths[lanes], "returns": returns, "outcomes": CODES[outcome]}
-            ended.append(row - 1, lanes, **told)
+            codes = (False, False, CODES[outcome])
+            ended.append(row - 1, lanes, starts=starts, lengths=lengths[lanes], returns=returns, codes=codes)
 
     def _leave_out(self, lanes: Array) -> None:
-        if self._left_out is None:
-            self._left_out = np.zeros(self.lanes, np.int64)
-        self._left_out += lanes
+        if self.left_out is None:
+            self.left_out = np.zeros(self.lanes, np.int64)
+        self.left_out += lanes
 
     def _told(self, info: Info, lanes: Array) -> Any:
         """The outcomes that the last infos told, where any did; 0 for what the flags say."""

@@ -1,7 +1,9 @@
 """Values of a space as columns: an array for each leaf of fixed shape, plain data for anything else."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -21,7 +23,7 @@ class ValueColumns:
     >>> from ludus.spaces import Box, Dict, Text
     >>> columns = ValueColumns(Dict(x=Box(0, 1, (2,)), word=Text(5)), "observation", None)
     >>> columns.names, columns.array_names
-    (('observation.0', 'observation.1'), ('observation.1',))
+    (('observation.0', 'observation.1'), ('observation.0',))
     """
 
     def __init__(self, space: Space[Any], name: Literal["observation", "action"], lanes: int | None) -> None:
@@ -77,40 +79,60 @@ class ValueColumns:
 
     def parts(self, arrays: dict[str, Array], objects: dict[str, list[Any]]) -> list[Any]:
         """What a digest is taken of, in the order of the leaves."""
-        import msgspec
-
         return [arrays[name] if name in arrays else msgspec.msgpack.encode(objects[name]) for name in self.names]
 
     # --- putting together ---
 
     def one(self, row: dict[str, Any]) -> Any:
         """The value of one lane from what its columns have in one row; raises TrajectoryError on what is none."""
-        try:
-            found = [
-                self._array(space, row[name]) if codec is None else codec.take(row[name])
-                for name, space, codec in zip(self.names, self.leaf_spaces, self._codecs, strict=True)
-            ]
-            return rebuilt(self.space, found)
-        except LudusError as error:
-            raise TrajectoryError(f"{self.name}: expected a value of {self.space!r}, got {error}") from error
+        return self._together(row, self._array, lambda codec, data: codec.take(data))
 
     def whole(self, row: dict[str, Any]) -> Any:
         """The value of all lanes of a batch; a column of other values is a list with one for each."""
-        found = [
-            np.ascontiguousarray(row[name]) if codec is None else tuple(codec.take(one) for one in row[name])
-            for name, codec in zip(self.names, self._codecs, strict=True)
-        ]
-        return rebuilt(self.space, found)
+        return self._together(row, _contiguous, lambda codec, data: tuple(map(codec.take, data)))
 
     def many(self, columns: dict[str, Any]) -> Any:
         """Values with a row in front: arrays as they are, lists of others, in the structure of the space."""
-        found = [
-            columns[name] if codec is None else [codec.take(one) for one in columns[name]]
-            for name, codec in zip(self.names, self._codecs, strict=True)
+        return self._together(columns, _unchanged, lambda codec, data: list(map(codec.take, data)))
+
+    def _together(self, columns: dict[str, Any], array: Callable[[Any, Any], Any], other: Callable[[Any, Any], Any]) -> Any:
+        try:
+            found = [
+                array(space, columns[name]) if codec is None else other(codec, columns[name])
+                for name, space, codec in zip(self.names, self.leaf_spaces, self._codecs, strict=True)
+            ]
+            return rebuilt(self.space, found)
+        except (LudusError, LookupError, TypeError, ValueError, AttributeError) as error:
+            raise TrajectoryError(f"{self.name}: expected values of {self.space!r}, got {error}") from error
+
+    def split(self, values: Any, count: int) -> list[Any]:
+        """What `many` gave, taken apart into one value for each row."""
+        columns = leaves(self.space, values)
+        short = [len(column) for column in columns if len(column) < count]
+        if short:
+            raise TrajectoryError(f"{self.name}: expected {count} rows, got {short[0]}")
+        return [
+            rebuilt(
+                self.space,
+                [
+                    column[row] if codec is not None else self._array(space, column[row])
+                    for column, space, codec in zip(columns, self.leaf_spaces, self._codecs, strict=True)
+                ],
+            )
+            for row in range(count)
         ]
-        return rebuilt(self.space, found)
 
     @staticmethod
     def _array(space: Any, value: Any) -> Any:
         array = np.asarray(value)
         return array.item() if not space.shape and space.dtype.kind in "iu" else array.copy()
+
+
+def _contiguous(space: Any, array: Any) -> Any:
+    del space
+    return np.ascontiguousarray(array)
+
+
+def _unchanged(space: Any, array: Any) -> Any:
+    del space
+    return array

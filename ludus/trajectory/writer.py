@@ -3,18 +3,22 @@
 So a step costs the copy of its row, and a killed process loses no more than its last second.
 """
 
+import atexit
 import os
+from collections.abc import Callable
 from hashlib import blake2b
 from queue import Empty, Full, Queue
+from threading import Event as Signal
 from threading import Thread
 from time import monotonic
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from ludus.errors import TrajectoryError
 from ludus.trajectory.archive import ArchiveWriter
-from ludus.trajectory.block import Block, Row, Values, layout_of
+from ludus.trajectory.block import Block, Layout, Row, Values, layout_of
 from ludus.trajectory.chunk import write_block
 from ludus.trajectory.event import StoredEvent
 from ludus.trajectory.header import RunHeader
@@ -26,6 +30,9 @@ FLUSH_SECONDS = 0.4
 """How often what has come is written; a chunk takes some milliseconds more."""
 WAITING_BLOCKS = 2
 """How many full blocks may wait before recording waits for the disk."""
+
+Work = Block | tuple[str, bytes] | Signal | None
+"""For the thread that writes: a block that is full, a blob, a signal to give once all is written, or the end."""
 
 
 class RunWriter:
@@ -40,7 +47,14 @@ class RunWriter:
     1
     """
 
-    def __init__(self, path: str | os.PathLike[str], header: RunHeader, objects: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        header: RunHeader,
+        objects: tuple[str, ...] = (),
+        *,
+        at_end: Callable[[], None] | None = None,
+    ) -> None:
         self._archive = ArchiveWriter(path)
         self.path = self._archive.path
         self._archive.add("run.json", msgspec.json.encode(header))
@@ -48,15 +62,16 @@ class RunWriter:
         """The row that comes next."""
         self.began = monotonic()
         self.closed = False
-        self._objects = objects
+        self._objects, self._at_end = objects, at_end
         self._blobs: set[str] = set()
         self._number = 0
         self._block: Block | None = None
         self._free: list[Block] = []
-        self._queue: Queue[Block | tuple[str, bytes] | None] = Queue(WAITING_BLOCKS)
+        self._queue: Queue[Work] = Queue(WAITING_BLOCKS)
         self._failure: TrajectoryError | None = None
         self._thread = Thread(target=self._write, name="ludus-trajectory", daemon=True)
         self._thread.start()
+        atexit.register(self.close)  # a program that forgets to close still leaves a whole file
 
     # --- rows ---
 
@@ -68,19 +83,37 @@ class RunWriter:
         block.put(row)
         self.row += 1
 
+    def block_like(self, layout: Layout, shown: dict[str, np.dtype[Any]]) -> Block:
+        """The block for the next row, which has this very layout; who fills it calls `advance`."""
+        block = self._block
+        if block is None or block.layout is not layout or block.full:
+            block = self._begin(layout, shown)
+        return block
+
+    def advance(self, block: Block, operation: int) -> None:
+        """Count a row that was put into the columns themselves."""
+        block.operations.append(operation)
+        block.filled += 1
+        self.row += 1
+
     def _next(self, values: Values) -> Block:
-        """The block for rows like this; the one before is handed over."""
-        self.check()
+        """The block for rows like this."""
         before, layout = self._block, layout_of(values)
         if before is not None:
-            layout = before.layout | layout
-            self._offer(before)
+            layout = {name: one for name, one in before.layout.items() if name not in before.shown} | layout
+        return self._begin(layout, {})
+
+    def _begin(self, layout: Layout, shown: dict[str, np.dtype[Any]]) -> Block:
+        """A block of this layout; the one before is handed over."""
+        self.check()
+        if self._block is not None:
+            self._offer(self._block)
         for place, one in enumerate(self._free):
-            if one.layout == layout:
+            if one.layout is layout or (one.layout == layout and one.shown == shown):
                 block = self._free.pop(place)
                 break
         else:
-            block = Block(layout, self._objects)
+            block = Block(layout, self._objects, shown)
         block.clear(self.row)
         self._block = block
         return block
@@ -106,10 +139,14 @@ class RunWriter:
             self._offer((f"blobs/{name}", bytes(data)))
         return name
 
-    @property
-    def pending(self) -> bool:
-        """Whether full blocks wait to be written."""
-        return self._queue.unfinished_tasks > 0 and self._thread.is_alive()
+    def flush(self) -> None:
+        """Write what there is, and wait until it is in the file."""
+        self.check()
+        done = Signal()
+        self._offer(done)
+        while self._thread.is_alive() and not done.wait(1):
+            pass
+        self.check()
 
     def check(self) -> None:
         """Raise what went wrong in writing, or that the run is closed."""
@@ -122,7 +159,10 @@ class RunWriter:
         """Write what is left and the directory; raises TrajectoryError if anything could not be written."""
         if self.closed:
             return
+        if self._at_end is not None:
+            self._at_end()
         self.closed = True
+        atexit.unregister(self.close)
         if self._block is not None and self._failure is None:
             self._offer(self._block)
         self._offer(None)
@@ -138,7 +178,7 @@ class RunWriter:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _offer(self, what: Block | tuple[str, bytes] | None) -> None:
+    def _offer(self, what: "Work") -> None:
         while self._thread.is_alive():
             try:
                 return self._queue.put(what, timeout=1)
@@ -150,42 +190,49 @@ class RunWriter:
 
     def _write(self) -> None:
         try:
-            while True:
-                try:
-                    waiting = [self._queue.get(timeout=FLUSH_SECONDS)]
-                except Empty:
-                    # The current block is taken first and the queue looked at after: what was handed over between
-                    # comes before it in the file.
-                    current = self._block
-                    waiting = [*self._drained(), current]
-                    if current is None:
-                        waiting.pop()
-                    for one in waiting:
-                        if one is None:
-                            return
-                        self._store(one, last=one is not current)
-                    continue
-                if waiting[0] is None:
-                    return
-                self._store(waiting[0], last=True)
-                self._queue.task_done()
-        except TrajectoryError as error:
-            self._failure = error
+            while self._store_next():
+                pass
         except Exception as error:
-            self._failure = TrajectoryError(f"{type(error).__name__}: {error}")
+            self._failure = error if isinstance(error, TrajectoryError) else TrajectoryError(f"{error!r}")
+        for work in self._drained():  # nobody is to wait for a thread that is gone
+            if isinstance(work, Signal):
+                work.set()
 
-    def _drained(self) -> list[Any]:
-        found: list[Any] = []
+    def _store_next(self) -> bool:
+        """Store what comes next, or after a while what is there of the current block; False at the end."""
+        try:
+            work = self._queue.get(timeout=FLUSH_SECONDS)
+        except Empty:
+            work = Signal()
+        if not isinstance(work, Signal):
+            return self._store(work)
+        # The current block is looked at first and the queue after: what was handed over between comes before it.
+        current = self._block
+        waiting = self._drained()
+        if not all([self._store(one, current) for one in waiting]):
+            return False
+        if current is not None:
+            self._store_block(current)
+        for one in (work, *waiting):
+            if isinstance(one, Signal):
+                one.set()
+        return True
+
+    def _drained(self) -> list["Work"]:
+        found: list[Work] = []
         while not self._queue.empty():
             found.append(self._queue.get())
-            self._queue.task_done()
         return found
 
-    def _store(self, what: Block | tuple[str, bytes], *, last: bool) -> None:
-        if isinstance(what, tuple):
-            self._archive.add(*what)
-            return
-        if write_block(self._archive, self._number, what):
+    def _store(self, work: "Work", current: Block | None = None) -> bool:
+        if isinstance(work, tuple):
+            self._archive.add(*work)
+        elif isinstance(work, Block):
+            self._store_block(work)
+            if work is not current and len(self._free) <= WAITING_BLOCKS:
+                self._free.append(work)
+        return work is not None
+
+    def _store_block(self, block: Block) -> None:
+        if write_block(self._archive, self._number, block):
             self._number += 1
-        if last and len(self._free) <= WAITING_BLOCKS:
-            self._free.append(what)

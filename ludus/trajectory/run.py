@@ -1,0 +1,226 @@
+"""`Run`: a recorded run, read as episodes, steps, columns and events. Nothing in a file is executed."""
+
+import os
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import cached_property
+from hashlib import blake2b
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.core import Info
+from ludus.errors import LudusError, TrajectoryError, shorten
+from ludus.remote.columns import lane_info
+from ludus.spaces.plain import decode_value
+from ludus.trajectory.archive import MEMBER_LIMIT_BYTES, Archive
+from ludus.trajectory.chunks import Chunks
+from ludus.trajectory.episode import Episode, Transition
+from ludus.trajectory.event import Event, value_of
+from ludus.trajectory.header import Level, RunHeader, read_header
+from ludus.trajectory.table import EpisodeTable, read_table
+from ludus.trajectory.values import ValueColumns
+from ludus.wire.infos import read_infos
+from ludus.wire.space_codec import SpaceCodec
+
+__all__ = ["Run"]
+
+Array = npt.NDArray[Any]
+HEADER_BYTES = 1 << 24
+
+
+class Run:
+    """A run in a file. `Run.open` reads its header and descriptions, `table` its episodes, `run[3]` no more than it must.
+
+    Raises TrajectoryError, and nothing else, on any file.
+
+    >>> import ludus, tempfile
+    >>> from ludus.trajectory import Recorder
+    >>> path = tempfile.mkdtemp() + "/run.ludus"
+    >>> envs = Recorder(ludus.make_vec("CartPole-v1", 4), path, "full")
+    >>> _ = envs.reset(seed=0)
+    >>> for _ in range(100):
+    ...     _ = envs.step(np.ones(4, np.int64))
+    >>> envs.close()
+    >>> run = Run.open(path)
+    >>> len(run) > 20, run.missing, run[0].observations.shape == (run[0].length + 1, 4)
+    (True, '', True)
+    """
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        stored = archive.members.get("run.json.zst")
+        if stored is None or stored.offset:
+            raise TrajectoryError(f"{archive.path.name}: expected a run, whose first member is run.json, got none")
+        limit, archive.limit_bytes = archive.limit_bytes, min(archive.limit_bytes, HEADER_BYTES)
+        self.header: RunHeader = read_header(archive.read("run.json"))
+        archive.limit_bytes = limit
+        self.chunks = Chunks(archive, self.header)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, limit_bytes: int = MEMBER_LIMIT_BYTES) -> "Run":
+        """The run in a file, closed or not; `limit_bytes` is what a column of a chunk may take in memory."""
+        archive = Archive(path, limit_bytes=limit_bytes)
+        try:
+            return cls(archive)
+        except BaseException:
+            archive.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._archive.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        name = (self.header.spec or {}).get("id", "an environment without a spec")
+        return f"Run({self.path.name!r}: {name}, lanes={self.header.lanes}, level={self.level!r}, episodes={len(self)})"
+
+    @property
+    def path(self) -> Any:
+        """The file."""
+        return self._archive.path
+
+    @property
+    def level(self) -> Level:
+        """How much was kept: "seeds", "steps" or "full"."""
+        return self.header.level
+
+    @property
+    def missing(self) -> str:
+        """What a file that was not closed lacks, in words; empty for one that was."""
+        return self._archive.missing
+
+    # --- episodes ---
+
+    @cached_property
+    def table(self) -> EpisodeTable:
+        """A row for each episode, in the order in which they ended."""
+        return read_table(self.chunks, torn=bool(self.missing))
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __getitem__(self, number: int) -> Episode:
+        count = len(self)
+        if not -count <= number < count:
+            raise IndexError(f"episode: expected {-count} to {count - 1}, got {number}")
+        return Episode(self, number % count)
+
+    def __iter__(self) -> Iterator[Episode]:
+        return (Episode(self, number) for number in range(len(self)))
+
+    def steps(self) -> Iterator[Transition]:
+        """The steps of all episodes, one after another."""
+        return (step for episode in self for step in episode)
+
+    @cached_property
+    def observed(self) -> ValueColumns:
+        """How observations are kept in columns."""
+        return ValueColumns(self.header.space("observation"), "observation", None)
+
+    @cached_property
+    def acted(self) -> ValueColumns:
+        """How actions are kept in columns."""
+        return ValueColumns(self.header.space("action"), "action", None)
+
+    # --- beside the columns ---
+
+    @cached_property
+    def resets(self) -> dict[int, tuple[Any, dict[str, Any] | None]]:
+        """The seed and the options of each reset, by its row."""
+        found: dict[int, tuple[Any, dict[str, Any] | None]] = {}
+        for row, seed, options in self.chunks.resets():
+            try:
+                seeds = [decode_value(one) for one in seed] if isinstance(seed, list) else decode_value(seed)
+                found[row] = seeds, decode_value(options, "options")
+            except LudusError as error:
+                raise TrajectoryError(f"reset in row {row}: {error}") from error
+        return found
+
+    def beginning(self, row: int, lane: int) -> tuple[int | None, dict[str, Any] | None]:
+        """The seed and the options with which a lane was begun in this row; both None where autoreset did it."""
+        seed, options = self.resets.get(row, (None, None))
+        if isinstance(seed, list):
+            if lane >= len(seed):
+                raise TrajectoryError(f"reset in row {row}: expected a seed for each lane, got {len(seed)}")
+            return seed[lane], options
+        if seed is not None and (not isinstance(seed, int) or seed < 0):
+            raise TrajectoryError(f"reset in row {row}: expected a seed, got {shorten(seed)}")
+        return (None if seed is None else seed + lane), options
+
+    def events(self, kind: str | None = None) -> Iterator[Event]:
+        """What happened beside the steps, of one kind or of all, in the order it came."""
+        for one in self.chunks.events():
+            if kind is None or one.kind == kind:
+                episode, step = self.place(one.row, one.lane)
+                yield Event(episode, step, one.seconds, value_of(one.kind, one.data))
+
+    @cached_property
+    def _by_lane(self) -> dict[int, tuple[list[int], list[int]]]:
+        """The episodes of each lane: their last rows, ascending, and their numbers."""
+        found: dict[int, tuple[list[int], list[int]]] = {}
+        for number, (lane, end) in enumerate(zip(self.table["lane"].tolist(), self.table["end"].tolist(), strict=True)):
+            ends, numbers = found.setdefault(lane, ([], []))
+            ends.append(end)
+            numbers.append(number)
+        return found
+
+    def place(self, row: int, lane: int) -> tuple[int | None, int]:
+        """The episode that a lane was in, in this row, and after how many of its steps."""
+        ends, numbers = self._by_lane.get(lane, ([], []))
+        place = bisect_left(ends, row)
+        if place == len(ends):
+            return None, 0
+        episode = Episode(self, numbers[place])
+        if row < episode.start:
+            return None, 0
+        return episode.number, int(np.searchsorted(episode.rows, row, side="right")) - 1
+
+    def blob(self, name: str) -> bytes:
+        """The bytes of that name, whose name is their hash; raises TrajectoryError where they are others."""
+        data = self._archive.read(f"blobs/{name}")
+        if blake2b(data, digest_size=32).hexdigest() != name:
+            raise TrajectoryError(f"blobs/{name}: expected bytes with that hash, got others")
+        return data
+
+    def infos(self, rows: Array, lane: int) -> list[Info]:
+        """The infos of one lane in these rows."""
+        if not self.chunks.has("steps/info"):
+            raise TrajectoryError(f"{self.path.name}: expected level 'full' for infos, got {self.level!r}")
+        found: list[Info] = []
+        for row in rows.tolist():
+            ((number, place, _),) = self.chunks.spans(row, row + 1)
+            data = (self.chunks.objects(number, "steps/info") or [{}])[place]
+            found.append(self._info(data, lane))
+        return found
+
+    def _info(self, data: Any, lane: int) -> Info:
+        try:
+            if not self.header.batched:
+                return decode_value(data if data is not None else {}, "info")
+            finals = SpaceCodec(self.observed.space, "final_obs")
+            return lane_info(read_infos(data or {}, finals, self.header.lanes), lane)
+        except LudusError as error:
+            raise TrajectoryError(f"info: {error}") from error
+
+    def final(self, row: int, lane: int) -> list[Array]:
+        """The leaves of the last observation of the episode that a lane ended, and went on from, in this row."""
+        for number, _, _ in self.chunks.spans(row, row + 1):
+            rows, lanes = (self.chunks.array(number, f"steps/at_final.{name}") for name in ("row", "lane"))
+            if rows is None or lanes is None or rows.shape != lanes.shape:
+                break
+            leaves = [self.chunks.array(number, f"steps/at_final.{place}") for place in range(len(self.observed.names))]
+            found = np.flatnonzero((rows == row) & (lanes == lane))
+            if len(found) == 1 and all(one is not None and len(one) == len(rows) for one in leaves):
+                return [one[found[0]] for one in leaves if one is not None]
+        raise TrajectoryError(f"row {row}: expected the last observation of lane {lane}, got none")

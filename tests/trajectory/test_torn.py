@@ -1,0 +1,116 @@
+"""A process that is killed leaves a file that opens, says what is missing, and lacks at most the last second."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import ludus
+from ludus.core import Outcome
+from ludus.errors import TrajectoryError
+from ludus.trajectory import Recorder, Run, replay
+from tests.trajectory.conftest import batch, record
+
+PROGRAM = """
+import sys, time
+import numpy as np, ludus
+from ludus.trajectory import Recorder
+env = Recorder(ludus.make("CartPole-v1"), sys.argv[1], "full")
+env.reset(seed=1)
+done = False
+while True:
+    done = env.step(0 if int(time.time() * 50) % 2 else 1).done
+    if done:
+        env.reset()
+    print(env._writer.row, time.monotonic(), flush=True)
+    time.sleep(0.01)
+"""
+
+
+def test_kill_9_loses_at_most_the_last_second(path):
+    child = subprocess.Popen([sys.executable, "-c", PROGRAM, path], stdout=subprocess.PIPE, text=True)
+    rows: list[tuple[int, float]] = []
+    for line in child.stdout:
+        row, moment = line.split()
+        rows.append((int(row), float(moment)))
+        if rows[-1][1] - rows[0][1] > 1.6:
+            break
+    child.send_signal(signal.SIGKILL)
+    killed = time.monotonic()
+    child.stdout.close()
+    assert child.wait() == -signal.SIGKILL
+    run = Run.open(path)
+    assert run.missing.startswith("cut short after ")
+    # All rows that were older than a second when it was killed are there.
+    assert run.chunks.rows >= max((row for row, moment in rows if killed - moment > 1.0), default=0) > 0
+    assert run[len(run) - 1].outcome is Outcome.ABORTED
+    assert sum(episode.length for episode in run) > 10
+    assert replay(run).difference is None
+    assert "cut short" in replay(run).stopped
+
+
+def test_a_slow_step_does_not_keep_the_last_one_from_the_file(path):
+    env = Recorder(ludus.make("GridWorld-v0"), path)
+    env.reset(seed=0)
+    env.step(1)
+    before = time.monotonic()
+    while Run.open(path).chunks.rows < 2:
+        assert time.monotonic() - before < 5
+        time.sleep(0.02)
+    assert Run.open(path)[0].actions.tolist() == [1]
+    env.close()
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+def test_a_file_cut_anywhere_opens_with_what_is_whole(path, tmp_path, mode):
+    envs = Recorder(batch("kernel", mode, 3), path, "full")
+    envs.reset(seed=0)
+    for count in range(60):
+        step = envs.step(np.full(3, count % 2))
+        if mode == "Disabled" and step.done.any():
+            envs.reset(options={"reset_mask": step.done})
+        if count % 12 == 0:
+            envs.flush()
+    envs.close()
+    whole, data = Run.open(path), path.read_bytes()
+    cut = tmp_path / "cut.ludus"
+    seen = set()
+    for at in range(len(data) - 1, 2000, -997):
+        cut.write_bytes(data[:at])
+        run = Run.open(cut)
+        assert run.missing
+        seen.add(run.chunks.rows)
+        for episode in run:
+            same = [one for one in whole if one.lane == episode.lane and one.start == episode.start]
+            assert same[0].length >= episode.length
+            assert np.array_equal(same[0].actions[: episode.length], episode.actions)
+            if episode.outcome is not Outcome.ABORTED:
+                assert np.array_equal(same[0].observations, episode.observations)
+    assert len(seen) > 2
+
+
+def test_a_file_cut_within_its_header_is_refused(path):
+    record(batch(), path, "seeds", 5)
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(TrajectoryError, match=r"first member is run\.json"):
+        Run.open(path)
+
+
+def test_a_program_that_ends_without_closing_leaves_a_whole_file(path):
+    program = PROGRAM.partition("done = False")[0] + "env.step(0)\n"
+    subprocess.run([sys.executable, "-W", "error", "-c", program, path], check=True, env=os.environ)
+    run = Run.open(path)
+    assert (run.missing, len(run)) == ("", 1)
+
+
+def test_a_disk_that_fails_is_told_by_the_next_steps_and_by_close(path):
+    env = Recorder(ludus.make("GridWorld-v0"), path)
+    env.reset(seed=0)
+    env._writer._archive._file.close()
+    env.step(0)
+    with pytest.raises(TrajectoryError, match="recording stopped"):
+        env.close()
