@@ -14,10 +14,12 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
-from ludus.errors import KernelError
+from ludus.errors import ContractViolation, KernelError
+from ludus.kernels.displays import tuple_code
 from ludus.kernels.random import Stream
 from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout, kernel_source
+from ludus.kernels.store import apart, is_row, put_seen, put_state
 from ludus.kernels.views import rows_at, values_at
 
 __all__ = ["compile_rules", "explain"]
@@ -30,7 +32,7 @@ DRAWN_ARRAYS = {"permutation", "shuffle", "choice"}
 @cache
 def compile_rules(rules: Rules, layout: Layout) -> Callable[..., int]:
     """The loop for a set of rules; Numba compiles it when it is first called."""
-    functions = [one for one in (rules.reset, rules.step, rules.observe, rules.inform, rules.renew) if one is not None]
+    functions = list(rules.functions.values())
     # Arrays made on the way need counting of references, which costs every lane two or three nanoseconds.
     counts = any(column.shape for column in layout.columns if column.name.startswith("s_")) or _makes_arrays(functions)
     options: dict[str, Any] = OPTIONS | {"_nrt": counts}
@@ -45,19 +47,23 @@ def compile_rules(rules: Rules, layout: Layout) -> Callable[..., int]:
     scope: dict[str, Any] = vars(module)
     scope |= {
         "np": np,
-        "State": rules.state,
+        **{name: kind for kind, name in layout.records.items()},
         "Params": rules.params,
         "Stream": Stream,
         "rows_at": rows_at,
         "values_at": values_at,
+        "put_seen": put_seen,
+        "put_state": put_state,
+        "apart": apart,
+        "is_row": is_row,
+        "ContractViolation": ContractViolation,
         "unsigned": np.uint64,  # an index that may be negative costs a test at every access
         "kept": numba.njit(cache=path is not None, **options),
     }
-    for name in ("reset", "step", "observe", "inform", "renew"):
-        rule = getattr(rules, name)
+    for name, rule in rules.functions.items():
         # A step that is called instead of written into the loop costs half as much again.
         inline = {"forceinline": name in ("step", "observe")}
-        scope[f"rule_{name}"] = None if rule is None else _compiled(rule, seen, options, inline)
+        scope[f"rule_{name}"] = _compiled(rule, seen, options, inline)
     exec(compile(text, str(path) if path else "<kernel>", "exec"), scope)  # noqa: S102  (text of our own making)
     return scope["run_lanes"]
 
@@ -100,7 +106,9 @@ def _compiled(
         called = scope.get(name)
         if isinstance(called, types.FunctionType) and called is not function:
             scope[name] = _compiled(called, seen, options)
-    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, function.__closure__)
+    copy = types.FunctionType(
+        tuple_code(function.__code__), scope, function.__name__, function.__defaults__, function.__closure__
+    )
     copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
     choices: dict[str, Any] = options | (inline or {})
     seen[function] = numba.njit(**choices)(copy)
@@ -135,7 +143,7 @@ def _kept_source(text: str, rules: Rules, functions: list[Any]) -> Path | None:
     if folder is None:
         return None
     digest = hashlib.sha256(f"{text}{OPTIONS}{numba.__version__}{np.__version__}{sys.version}".encode())
-    own = {str(Path(__file__).with_name(name)) for name in ("compiler.py", "random.py", "views.py")}
+    own = {str(Path(__file__).with_name(name)) for name in ("compiler.py", "random.py", "store.py", "views.py")}
     called = _reached(functions)
     for source in sorted({one.__code__.co_filename for one in called} | own):
         digest.update(Path(source).read_bytes())

@@ -7,10 +7,11 @@ import numpy as np
 
 from ludus.core import Env, Info, Step
 from ludus.errors import InvalidArgument, InvalidType, ResetNeeded, listing, shorten
-from ludus.kernels.action import finite_row, read_action
+from ludus.kernels.action import check_legal, finite_row, read_action
+from ludus.kernels.own import has_arrays, own_copy, own_state
 from ludus.kernels.parameters import fitted, fitted_all
-from ludus.kernels.row import row_writer
-from ludus.kernels.rules import Rules
+from ludus.kernels.row import observation_writer
+from ludus.kernels.rules import Rules, check_rules
 from ludus.seeding import Seed
 from ludus.spaces import Box
 
@@ -46,7 +47,8 @@ class RuleEnv(Env[Any, Any]):
     rules: ClassVar[Rules]
     clips_actions: ClassVar[bool] = False
     """Whether the rules clip a Box's action themselves: then any finite numbers are an action."""
-    _functions: ClassVar[tuple[Any, Any, Any]]
+    _functions: ClassVar[tuple[Any, Any, bool]]
+    _refuses: ClassVar[bool] = False
     last_action: Any
     """What `step` was last called with, as the rules took it; None after a reset."""
 
@@ -54,7 +56,10 @@ class RuleEnv(Env[Any, Any]):
         super().__init_subclass__(**kwargs)
         if "rules" not in cls.__dict__:
             return
-        cls._functions = cls.rules.step, cls.rules.observe, cls.rules.inform
+        check_rules(cls.__name__, cls.rules)
+        tells = cls.rules.inform is not None or cls.rules.legal is not None
+        cls._functions = cls.rules.step, cls.rules.observe, tells
+        cls._refuses = cls.rules.illegal == "refuse"
         for name in cls.rules.params._fields:
             if not hasattr(cls, name):
                 setattr(cls, name, _parameter(name))
@@ -70,30 +75,42 @@ class RuleEnv(Env[Any, Any]):
         self.last_action: Any = None
         self._state: Any = None
         self._needs = "no reset yet"
-        acts, seen = self.action_space, self.observation_space
+        self._owns = False
+        acts = self.action_space
         clipped = isinstance(acts, Box) and self.clips_actions
         self._row_dtype = acts.dtype if clipped else None
         self._row_shape = acts.shape if clipped and acts.shape and len(acts.shape) == 1 else None
-        self._seen_dtype = seen.dtype if isinstance(seen, Box) else None
-        self._write = row_writer(seen.shape[0] if isinstance(seen, Box) and len(seen.shape) == 1 else 0)
+        self._write = observation_writer(self.observation_space)
 
     # --- the episode ---
 
     def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
         """Draw a first state."""
-        params = self._params_under(options) if options else self.params
+        params, chosen = self._under(options)
         super().reset(seed=seed)
         rules, rng = self.rules, self.np_random
         if rules.renew is None or seed is not None or self._state is None:
-            self._state = rules.reset(rng, params)
+            begun = rules.reset(rng, params, *chosen)
         else:
-            self._state = rules.renew(self._state, rng, params)
+            begun = rules.renew(self._state, rng, params, *chosen)
+        self._owns = has_arrays(begun)
+        self._state = own_copy(begun) if self._owns else begun
         self._needs, self.last_action = "", None
         if self.render_mode == "human":
             self.render()
-        seen = rules.observe(self._state, params)
-        info: Info = {} if rules.inform is None else _told(rules.inform(self._state, params))
-        return seen if self._seen_dtype is None else self._write(seen, self._seen_dtype), info
+        return self._shown(params), self._told(params)
+
+    def _shown(self, params: Any) -> Any:
+        seen = self.rules.observe(self._state, params)
+        return seen if self._write is None else self._write(seen)
+
+    def _told(self, params: Any) -> Info:
+        """What is told of the state."""
+        rules = self.rules
+        info: Info = {} if rules.inform is None else entries(rules.inform(self._state, params))
+        if rules.legal is not None:
+            info["action_mask"] = np.array(rules.legal(self._state, params), np.int8)
+        return info
 
     def step(self, action: Any) -> Step[Any]:
         """Apply the rules once."""
@@ -113,23 +130,39 @@ class RuleEnv(Env[Any, Any]):
             action = number if self.action_space.contains(number) else read_action(self.action_space, action)
         elif type(action) is not int or not self.action_space.contains(action):
             action = read_action(self.action_space, action)
-        (advance, observe, inform), params = self._functions, self.params
-        state, reward, terminated = advance(self._state, action, self._np_random, params)
+        (advance, observe, tells), params = self._functions, self.params
+        before = self._state
+        if self._refuses:
+            check_legal(self.action_space, self.rules.functions["legal"](before, params), action)
+        given = advance(before, action, self._np_random, params)
+        if len(given) == 3:
+            state, reward, terminated = given
+            truncated = False
+        else:
+            state, reward, terminated, truncated = given[:4]
+        if self._owns:
+            state = own_state(before, state, self.rules.state.__name__)
         self._state, self.last_action = state, action
-        if terminated:
+        if terminated or truncated:
             self._needs = "an episode that has ended"
         if self.render_mode == "human":
             self.render()
         seen = observe(state, params)
-        if self._seen_dtype is not None:
-            seen = self._write(seen, self._seen_dtype)
-        info: Info = {} if inform is None else _told(inform(state, params))
-        return new_tuple(Step, (seen, reward, terminated, False, info))
+        if self._write is not None:
+            seen = self._write(seen)
+        info: Info = self._told(params) if tells else {}
+        if len(given) == 5:
+            info |= entries(given[4])
+        return new_tuple(Step, (seen, reward, terminated, truncated, info))
 
-    def _params_under(self, options: Any) -> Any:
-        if not isinstance(options, dict):
+    def _under(self, options: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The parameters of one reset, and the options that the rules take."""
+        if options is not None and not isinstance(options, dict):
             raise InvalidType(f"options: expected a dictionary or None, got {shorten(options)}")
-        return self.reset_params(options)
+        kind = self.rules.options
+        if kind is not None:
+            return self.params, (fitted_all("options", kind, options or {}),)
+        return (self.reset_params(options) if options else self.params), ()
 
     def reset_params(self, options: dict[str, Any]) -> Any:
         """The parameters of one reset under `options`; by default none are known."""
@@ -143,7 +176,10 @@ class RuleEnv(Env[Any, Any]):
     def state(self) -> Any:
         """The rules' state as a NamedTuple; None before the first reset. Any sequence of its fields sets it."""
         state = self._state
-        return state if state is None or isinstance(state, self.rules.state) else self.rules.state._make(state)
+        if state is None:
+            return None
+        whole = state if isinstance(state, self.rules.state) else self.rules.state._make(state)
+        return own_copy(whole) if self._owns else whole  # rules go on changing theirs
 
     @state.setter
     def state(self, value: Any) -> None:
@@ -151,7 +187,9 @@ class RuleEnv(Env[Any, Any]):
         if not isinstance(value, tuple | list | np.ndarray) or len(value) != len(fields):
             raise InvalidArgument(f"state: expected the fields {listing(fields)}, got {shorten(value)}")
         kind, owner = self.rules.state, type(self).__name__
-        self._state = kind(*(fitted(owner, kind, name, one) for name, one in zip(fields, value, strict=True)))
+        state = kind(*(fitted(owner, kind, name, one) for name, one in zip(fields, value, strict=True)))
+        self._owns = has_arrays(state)
+        self._state = own_copy(state)
         self._needs, self.last_action = "", None
         self.np_random  # noqa: B018  (rules read the generator directly: there has to be one)
 
@@ -160,9 +198,10 @@ class RuleEnv(Env[Any, Any]):
         return super().state_data(private=True) if private else {}
 
 
-def _told(told: Any) -> Info:
-    """What `inform` gave, as the caller's own: rules may tell of arrays that they keep."""
-    return {name: one.copy() if type(one) is ndarray else one for name, one in zip(told._fields, told, strict=True)}
+def entries(told: Any) -> Info:
+    """What a rule told, as the caller's own: rules may tell of arrays that they keep."""
+    given: Any = told.items() if isinstance(told, dict) else zip(told._fields, told, strict=True)
+    return {name: one.copy() if type(one) is ndarray else one for name, one in given}
 
 
 def _parameter(name: str) -> property:
