@@ -229,7 +229,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._relayout()
 
     def _set_states(self, values: Any) -> None:
-        """Put lanes into states; a state goes on as an episode under way, ended or not."""
+        """Put lanes into states; the count of steps goes on, and a lane that has ended stays ended."""
         each = [values] * self.num_envs if isinstance(values, self.rules.state) else values
         if not isinstance(each, list | tuple) or len(each) != self.num_envs:
             raise InvalidArgument(f"set_attr state: expected one state, or {self.num_envs}, got {shorten(values)}")
@@ -239,7 +239,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         for lane, row in enumerate(rows):
             for (leaf, _), one in zip(leaves(self._layout.state, ""), row, strict=True):
                 self._columns[leaf.column.name][lane] = one
-        self._ended[:] = False
+        self._begin(np.zeros(self.num_envs, np.bool_), self._under(None))  # what is told of a state is told of these
 
     def _relayout(self) -> None:
         """Take up a change of which parameters differ; the memory of the lanes stays as it is."""

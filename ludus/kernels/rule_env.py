@@ -1,5 +1,6 @@
 """`RuleEnv`: one environment that runs its rules as they are written."""
 
+from enum import IntEnum
 from math import isfinite
 from typing import Any, ClassVar
 
@@ -161,7 +162,7 @@ class RuleEnv(Env[Any, Any]):
             raise InvalidType(f"options: expected a dictionary or None, got {shorten(options)}")
         kind = self.rules.options
         if kind is not None:
-            return self.params, (fitted_all("options", kind, options or {}),)
+            return self.params, (own_copy(fitted_all("options", kind, options or {})),)
         return (self.reset_params(options) if options else self.params), ()
 
     def reset_params(self, options: dict[str, Any]) -> Any:
@@ -201,7 +202,13 @@ class RuleEnv(Env[Any, Any]):
 def entries(told: Any) -> Info:
     """What a rule told, as the caller's own: rules may tell of arrays that they keep."""
     given: Any = told.items() if isinstance(told, dict) else zip(told._fields, told, strict=True)
-    return {name: one.copy() if type(one) is ndarray else one for name, one in given}
+    return {name: _entry(one) for name, one in given}
+
+
+def _entry(value: Any) -> Any:
+    if type(value) is ndarray:
+        return value.copy()
+    return int(value) if isinstance(value, IntEnum) else value
 
 
 def _parameter(name: str) -> property:
