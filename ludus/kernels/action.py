@@ -41,15 +41,15 @@ def as_rules_take(space: Space[Any], action: Any) -> Any:
     return action
 
 
-def check_legal(space: Any, legal: Any, action: Any, name: str = "action") -> None:
-    """Raise InvalidAction for an action that the rules do not allow now.
+def check_legal(legal: Any, action: Any, start: int = 0, name: str = "action") -> None:
+    """Raise InvalidAction for an action that the rules do not allow now; `start` is the first of all actions.
 
-    >>> check_legal(Discrete(3), (True, False, True), 1)
+    >>> check_legal((True, False, True), 1)
     Traceback (most recent call last):
     ludus.errors.InvalidAction: action: expected one of the legal actions [0, 2], got 1; see info["action_mask"]
     """
-    if not legal[action - int(space.start)]:
-        possible = [int(space.start) + int(one) for one in np.flatnonzero(legal)]
+    if not legal[action - start]:
+        possible = [start + int(one) for one in np.flatnonzero(legal)]
         raise InvalidAction(
             f'{name}: expected one of the legal actions {shorten(possible)}, got {action}; see info["action_mask"]'
         )

@@ -175,10 +175,10 @@ class KernelVectorEnv(KernelLanes):
         """Refuse what the rules do not allow, in the lanes that are about to take an action."""
         self.action_space.check(actions, "action", InvalidAction)
         space: Any = self.single_action_space
-        mask = self._columns["i_mask"]
-        allowed = mask[np.arange(self.num_envs), actions - int(space.start)] != 0
+        mask, start = self._columns["i_mask"], int(space.start)
+        allowed = mask[np.arange(self.num_envs), actions - start] != 0
         for lane in np.flatnonzero(~allowed & ~aside).tolist():
-            check_legal(space, mask[lane], int(actions[lane]), f"action[{lane}]")
+            check_legal(mask[lane], int(actions[lane]), start, f"action[{lane}]")
 
     def _told(self, out: Array, flags: Array, count: int, stepped: Array | None) -> tuple[Array, Info]:
         """Infos of a step, of all lanes or of those stepped; under a plan, ended lanes begin here."""

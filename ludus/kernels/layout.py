@@ -17,7 +17,7 @@ from ludus.kernels.source import Layout, Told
 from ludus.kernels.tree import Branch, Leaf, Tree, is_record, leaves, tree_of
 from ludus.kernels.values import ParameterTable
 from ludus.seeding import np_random
-from ludus.spaces import Discrete
+from ludus.spaces import Discrete, Space
 
 __all__ = ["layout_of"]
 
@@ -48,7 +48,7 @@ def layout_of(env: RuleEnv, parameters: ParameterTable) -> Layout:
     state = tree_of("s", rules.state.__name__, sample.state)
     _check_step(state, sample)
     seen = observation_tree(env.observation_space, rules.observe(sample.state, params), rules.reached)
-    information, facts = _information(rules, sample, params), _facts(rules, sample)
+    information, facts = _information(rules, acts, sample, params), _facts(rules, sample)
     _check_keys((*information, *facts))
     options = None if sample.options is None else tree_of("o", "options", sample.options)
     told = [one.leaf.column for one in (*information, *facts)]
@@ -117,18 +117,23 @@ def _values(tree: Tree, value: Any) -> list[tuple[Leaf, Any]]:
 # --- what is told ---
 
 
-def _information(rules: Rules, sample: _Sample, params: Any) -> tuple[Told, ...]:
+def _information(rules: Rules, acts: Space[Any], sample: _Sample, params: Any) -> tuple[Told, ...]:
     found: list[Told] = []
     if rules.inform is not None:
         found += _entries(rules, "inform", rules.inform(sample.state, params), "i")
     if rules.legal is not None:
-        found.append(Told("action_mask", "legal", None, _mask(rules.legal(sample.state, params))))
+        found.append(Told("action_mask", "legal", None, _mask(acts, rules.legal(sample.state, params))))
     return tuple(found)
 
 
-def _mask(legal: Any) -> Leaf:
+def _mask(acts: Space[Any], legal: Any) -> Leaf:
+    count = int(acts.n) if isinstance(acts, Discrete) else None
+    if count is None or np.shape(legal) != (count,):
+        raise ContractViolation(
+            f"legal: expected one bool for each action of a Discrete, got {shorten(legal)} for {shorten(acts)}"
+        )
     form = "array" if isinstance(legal, np.ndarray) else "tuple"
-    return Leaf(Column("i_mask", "int8", np.shape(legal)), form, "action_mask")
+    return Leaf(Column("i_mask", "int8", (count,)), form, "action_mask")
 
 
 def _facts(rules: Rules, sample: _Sample) -> tuple[Told, ...]:

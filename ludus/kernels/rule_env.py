@@ -48,8 +48,7 @@ class RuleEnv(Env[Any, Any]):
     rules: ClassVar[Rules]
     clips_actions: ClassVar[bool] = False
     """Whether the rules clip a Box's action themselves: then any finite numbers are an action."""
-    _functions: ClassVar[tuple[Any, Any, bool]]
-    _refuses: ClassVar[bool] = False
+    _functions: tuple[Any, Any, bool]
     last_action: Any
     """What `step` was last called with, as the rules took it; None after a reset."""
 
@@ -60,7 +59,6 @@ class RuleEnv(Env[Any, Any]):
         check_rules(cls.__name__, cls.rules)
         tells = cls.rules.inform is not None or cls.rules.legal is not None
         cls._functions = cls.rules.step, cls.rules.observe, tells
-        cls._refuses = cls.rules.illegal == "refuse"
         for name in cls.rules.params._fields:
             if not hasattr(cls, name):
                 setattr(cls, name, _parameter(name))
@@ -82,6 +80,8 @@ class RuleEnv(Env[Any, Any]):
         self._row_dtype = acts.dtype if clipped else None
         self._row_shape = acts.shape if clipped and acts.shape and len(acts.shape) == 1 else None
         self._write = observation_writer(self.observation_space)
+        if self.rules.illegal == "refuse":
+            self._functions = (_refusing(self.rules, int(acts.start)), *self._functions[1:])  # type: ignore[attr-defined]
 
     # --- the episode ---
 
@@ -133,14 +133,14 @@ class RuleEnv(Env[Any, Any]):
             action = read_action(self.action_space, action)
         (advance, observe, tells), params = self._functions, self.params
         before = self._state
-        if self._refuses:
-            check_legal(self.action_space, self.rules.functions["legal"](before, params), action)
         given = advance(before, action, self._np_random, params)
+        info: Info = {}
         if len(given) == 3:
             state, reward, terminated = given
             truncated = False
         else:
             state, reward, terminated, truncated = given[:4]
+            info = entries(given[4]) if len(given) == 5 else info
         if self._owns:
             state = own_state(before, state, self.rules.state.__name__)
         self._state, self.last_action = state, action
@@ -151,9 +151,8 @@ class RuleEnv(Env[Any, Any]):
         seen = observe(state, params)
         if self._write is not None:
             seen = self._write(seen)
-        info: Info = self._told(params) if tells else {}
-        if len(given) == 5:
-            info |= entries(given[4])
+        if tells:
+            info = self._told(params) | info
         return new_tuple(Step, (seen, reward, terminated, truncated, info))
 
     def _under(self, options: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -197,6 +196,17 @@ class RuleEnv(Env[Any, Any]):
     def state_data(self, *, private: bool = False) -> dict[str, Any]:
         """The rules' state, which holds what an agent must not know (a dealer's cards): private as a whole."""
         return super().state_data(private=True) if private else {}
+
+
+def _refusing(rules: Rules, start: int) -> Any:
+    """The step of rules, which takes no illegal action; `start` is the first of all actions."""
+    legal, advance = rules.functions["legal"], rules.step
+
+    def refuse_or_advance(state: Any, action: Any, rng: Any, params: Any) -> Any:
+        check_legal(legal(state, params), action, start)
+        return advance(state, action, rng, params)
+
+    return refuse_or_advance
 
 
 def entries(told: Any) -> Info:
