@@ -59,6 +59,7 @@ def compile_rules(rules: Rules, layout: Layout) -> Callable[..., int]:
         "ContractViolation": ContractViolation,
         "unsigned": np.uint64,  # an index that may be negative costs a test at every access
         "kept": numba.njit(cache=path is not None, **options),
+        "inner": numba.njit(**options),
     }
     for name, rule in rules.functions.items():
         # A step that is called instead of written into the loop costs half as much again.

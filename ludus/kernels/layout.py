@@ -10,11 +10,12 @@ from ludus.kernels.action import as_rules_take
 from ludus.kernels.block import Column
 from ludus.kernels.displays import dict_places
 from ludus.kernels.forms import action_tree, observation_tree
+from ludus.kernels.players import adapter_text, play_of
 from ludus.kernels.random import WORDS
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.rules import Rules
-from ludus.kernels.source import Layout, Told
-from ludus.kernels.tree import Branch, Leaf, Tree, is_record, leaves, tree_of
+from ludus.kernels.source import Layout, Told, record_names
+from ludus.kernels.tree import Branch, Leaf, Tree, is_record, leaves, tree_of, written
 from ludus.kernels.values import ParameterTable
 from ludus.seeding import np_random
 from ludus.spaces import Discrete, Space
@@ -47,7 +48,7 @@ def layout_of(env: RuleEnv, parameters: ParameterTable) -> Layout:
     sample = _sample(env, params)
     state = tree_of("s", rules.state.__name__, sample.state)
     _check_step(state, sample)
-    seen = observation_tree(env.observation_space, rules.observe(sample.state, params), rules.reached)
+    seen = observation_tree(env.observation_space, play_of(rules).observe(sample.state, params), rules.reached)
     information, facts = _information(rules, acts, sample, params), _facts(rules, sample)
     _check_keys((*information, *facts))
     options = None if sample.options is None else tree_of("o", "options", sample.options)
@@ -65,10 +66,23 @@ def layout_of(env: RuleEnv, parameters: ParameterTable) -> Layout:
         information=information,
         facts=facts,
         options=options,  # pyright: ignore[reportArgumentType]
-        returns=len(sample.given),
+        returns=len(sample.given) if rules.players == 1 or rules.opponent is not None else 5,
+        adapter="" if rules.players == 1 else _adapter(rules, state, sample),
         choices=(int(acts.start), int(acts.start + acts.n - 1)) if isinstance(acts, Discrete) else None,
         renews=rules.renew is not None,
     )
+
+
+def _adapter(rules: Rules, state: Tree, sample: _Sample) -> str:
+    """The text of what several players make of the rules."""
+    rewards = sample.given[1]
+    if not isinstance(rewards, tuple) or len(rewards) != rules.players:  # pyright: ignore[reportUnknownArgumentType]
+        raise ContractViolation(
+            f"step: expected a tuple of {rules.players} rewards, one for each player, got {shorten(rewards)}"
+        )
+    values = {leaf.column.name: value for leaf, value in leaves(state, "after")}
+    made = written(state, record_names(state), lambda leaf: values[leaf.column.name])
+    return adapter_text(rules, len(sample.given), len(sample.given[4]) if len(sample.given) == 5 else 0, made)
 
 
 def _columns(tree: Tree) -> list[Column]:
@@ -123,6 +137,8 @@ def _information(rules: Rules, acts: Space[Any], sample: _Sample, params: Any) -
         found += _entries(rules, "inform", rules.inform(sample.state, params), "i")
     if rules.legal is not None:
         found.append(Told("action_mask", "legal", None, _mask(acts, rules.legal(sample.state, params))))
+    if rules.tells_turn:
+        found.append(Told("turn", "turn", None, Leaf(Column("i_turn", "int64"), "number", "turn")))
     return tuple(found)
 
 
@@ -137,7 +153,12 @@ def _mask(acts: Space[Any], legal: Any) -> Leaf:
 
 
 def _facts(rules: Rules, sample: _Sample) -> tuple[Told, ...]:
-    return tuple(_entries(rules, "step", sample.given[4], "f")) if len(sample.given) == 5 else ()
+    own = _entries(rules, "step", sample.given[4], "f") if len(sample.given) == 5 else []
+    if rules.players == 1 or rules.opponent is not None:
+        return tuple(own)
+    # What several players make of a step begins its info with the rewards.
+    rewards = Told("rewards", "step", 0, Leaf(Column("f_rewards", "float64", (rules.players,)), "tuple", "rewards"))
+    return rewards, *(one._replace(place=place + 1) for place, one in enumerate(own))
 
 
 def _entries(rules: Rules, rule: str, told: Any, prefix: str) -> list[Told]:

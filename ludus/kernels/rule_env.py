@@ -11,6 +11,7 @@ from ludus.errors import InvalidArgument, InvalidType, ResetNeeded, listing, sho
 from ludus.kernels.action import check_legal, finite_row, read_action
 from ludus.kernels.own import has_arrays, own_copy, own_state
 from ludus.kernels.parameters import fitted, fitted_all
+from ludus.kernels.players import Play, play_of
 from ludus.kernels.row import observation_writer
 from ludus.kernels.rules import Rules, check_rules
 from ludus.seeding import Seed
@@ -49,6 +50,7 @@ class RuleEnv(Env[Any, Any]):
     clips_actions: ClassVar[bool] = False
     """Whether the rules clip a Box's action themselves: then any finite numbers are an action."""
     _functions: tuple[Any, Any, bool]
+    _play: ClassVar[Play]
     last_action: Any
     """What `step` was last called with, as the rules took it; None after a reset."""
 
@@ -57,8 +59,9 @@ class RuleEnv(Env[Any, Any]):
         if "rules" not in cls.__dict__:
             return
         check_rules(cls.__name__, cls.rules)
-        tells = cls.rules.inform is not None or cls.rules.legal is not None
-        cls._functions = cls.rules.step, cls.rules.observe, tells
+        tells = cls.rules.inform is not None or cls.rules.legal is not None or cls.rules.tells_turn
+        cls._play = play_of(cls.rules)
+        cls._functions = cls._play.step, cls._play.observe, tells
         for name in cls.rules.params._fields:
             if not hasattr(cls, name):
                 setattr(cls, name, _parameter(name))
@@ -81,7 +84,7 @@ class RuleEnv(Env[Any, Any]):
         self._row_shape = acts.shape if clipped and acts.shape and len(acts.shape) == 1 else None
         self._write = observation_writer(self.observation_space)
         if self.rules.illegal == "refuse":
-            self._functions = (_refusing(self.rules, int(acts.start)), *self._functions[1:])  # type: ignore[attr-defined]
+            self._functions = (_refusing(self.rules, self._play.step, int(acts.start)), *self._functions[1:])  # type: ignore[attr-defined]
 
     # --- the episode ---
 
@@ -91,9 +94,9 @@ class RuleEnv(Env[Any, Any]):
         super().reset(seed=seed)
         rules, rng = self.rules, self.np_random
         if rules.renew is None or seed is not None or self._state is None:
-            begun = rules.reset(rng, params, *chosen)
+            begun = self._play.reset(rng, params, *chosen)
         else:
-            begun = rules.renew(self._state, rng, params, *chosen)
+            begun = self._play.renew(self._state, rng, params, *chosen)
         self._owns = has_arrays(begun)
         self._state = own_copy(begun) if self._owns else begun
         self._needs, self.last_action = "", None
@@ -102,7 +105,7 @@ class RuleEnv(Env[Any, Any]):
         return self._shown(params), self._told(params)
 
     def _shown(self, params: Any) -> Any:
-        seen = self.rules.observe(self._state, params)
+        seen = self._play.observe(self._state, params)
         return seen if self._write is None else self._write(seen)
 
     def _told(self, params: Any) -> Info:
@@ -111,6 +114,8 @@ class RuleEnv(Env[Any, Any]):
         info: Info = {} if rules.inform is None else entries(rules.inform(self._state, params))
         if rules.legal is not None:
             info["action_mask"] = np.array(rules.legal(self._state, params), np.int8)
+        if rules.tells_turn:
+            info["turn"] = int(rules.functions["turn"](self._state, params))
         return info
 
     def step(self, action: Any) -> Step[Any]:
@@ -198,9 +203,9 @@ class RuleEnv(Env[Any, Any]):
         return super().state_data(private=True) if private else {}
 
 
-def _refusing(rules: Rules, start: int) -> Any:
+def _refusing(rules: Rules, advance: Any, start: int) -> Any:
     """The step of rules, which takes no illegal action; `start` is the first of all actions."""
-    legal, advance = rules.functions["legal"], rules.step
+    legal = rules.functions["legal"]
 
     def refuse_or_advance(state: Any, action: Any, rng: Any, params: Any) -> Any:
         check_legal(legal(state, params), action, start)

@@ -69,11 +69,31 @@ class Rules(NamedTuple):
     """A NamedTuple class whose every field has a default: what `reset(options=…)` may say, such as where to start."""
     illegal: str = "allow"
     """What an action outside `legal` is: "allow" leaves it to `step`, "refuse" raises InvalidAction."""
+    players: int = 1
+    """How many play. With more than one, `step` gives a tuple of rewards, and `observe` takes a player's number last.
+
+    One reward is given, the mover's, or the sum where all move at once; `info["rewards"]` has those of all.
+    """
+    turn: Callable[..., Any] | None = None
+    """`turn(state, params)`: the number of the player to move, `info["turn"]`; None where all move at once.
+
+    Then the action is a tuple of one for each player, and so are observations.
+    """
+    opponent: Callable[..., Any] | None = None
+    """`opponent(state, rng, params)`: an action for whichever player but the first is to move.
+
+    With it the environment is the first player's: a step goes on until it is his turn again.
+    """
+
+    @property
+    def tells_turn(self) -> bool:
+        """Whether `info` says whose turn it is."""
+        return self.turn is not None and self.opponent is None
 
     @property
     def functions(self) -> dict[str, Callable[..., Any]]:
         """The functions that are there, by their names here."""
-        names = ("reset", "step", "observe", "inform", "renew", "legal")
+        names = ("reset", "step", "observe", "inform", "renew", "legal", "turn", "opponent")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     @property
@@ -103,6 +123,10 @@ def check_rules(owner: str, rules: Rules) -> None:
                 f"{owner} {name}: expected a NamedTuple class, got {got}; write `class {what}(NamedTuple):`, "
                 "and return a new one where a field changes"
             )
+    if rules.players == 1 and (rules.turn is not None or rules.opponent is not None):
+        raise InvalidArgument(f"{owner} turn and opponent: expected players=2 or more beside them, got players=1")
+    if rules.opponent is not None and rules.turn is None:
+        raise InvalidArgument(f"{owner} opponent: expected rules with `turn`, got none")
     if rules.illegal not in ("allow", "refuse"):
         raise InvalidArgument(f"{owner} illegal: expected 'allow' or 'refuse', got {shorten(rules.illegal)}")
     if rules.illegal == "refuse" and rules.legal is None:

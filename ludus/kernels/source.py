@@ -16,6 +16,8 @@ __all__ = ["Layout", "Parameter", "Told", "kernel_source"]
 NEXT_STEP, SAME_STEP, DISABLED, RESET = range(4)
 """The modes of autoreset, and the one that begins the chosen lanes."""
 DEEP = "    "
+PLAYED = ("reset", "step", "observe", "renew")
+"""The rules that several players make something of."""
 
 
 class Parameter(NamedTuple):
@@ -62,6 +64,8 @@ class Layout(NamedTuple):
     """The first and the last action, where it is one of several integers: then the loop checks it."""
     renews: bool
     """Whether the next episode depends on the last one."""
+    adapter: str = ""
+    """The text of what several players make of the rules: `play_step` and others instead of `rule_step`."""
 
     @property
     def loose(self) -> tuple[Parameter, ...]:
@@ -76,11 +80,16 @@ class Layout(NamedTuple):
     @property
     def records(self) -> dict[Any, str]:
         """The classes of NamedTuples that the text makes, and what it calls them."""
-        found = {self.state.kind: "State"}
-        for tree in (self.state, self.action, self.options):
-            for kind in () if tree is None else record_kinds(tree):
-                found.setdefault(kind, f"Record{len(found)}")
-        return found
+        return record_names(self.state, self.action, self.options)
+
+
+def record_names(state: Any, *trees: Tree | None) -> dict[Any, str]:
+    """What the text calls the classes of a state, and of other trees."""
+    found: dict[Any, str] = {state.kind: "State"}
+    for tree in (state, *trees):
+        for kind in () if tree is None else record_kinds(tree):
+            found.setdefault(kind, f"Record{len(found)}")
+    return found
 
 
 def kernel_source(layout: Layout) -> str:
@@ -111,7 +120,10 @@ def kernel_source(layout: Layout) -> str:
     text = TEMPLATE
     for name, value in known.items():
         text = text.replace(f"<{name}>", value)
-    return text
+    for name in PLAYED:
+        if f"def play_{name}(" in layout.adapter:
+            text = text.replace(f"rule_{name}(", f"play_{name}(")
+    return layout.adapter + text
 
 
 def _block(lines: list[str], depth: int) -> str:

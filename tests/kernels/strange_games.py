@@ -286,3 +286,115 @@ class Bag(RuleEnv):
 
 
 GAMES = [FourInARow, Life, Rover, Bag]
+
+
+# --- nim: two players in turn; the same with a rule as the second; and a duel of simultaneous moves ---
+
+
+class NimState(NamedTuple):
+    piles: Any
+    player: int
+
+
+class NimParams(NamedTuple):
+    most: int = 5
+    careless: float = 0.25
+
+
+class NimInfo(NamedTuple):
+    taken: int
+
+
+def nim_reset(rng, params):
+    return NimState(np.array([rng.integers(1, params.most + 1) for _ in range(3)]), rng.integers(2))
+
+
+def nim_step(state, action, rng, params):
+    piles, player = state.piles, state.player
+    pile, taken = action // 5, action % 5 + 1
+    if piles[pile] < taken:
+        return state, (-1.0, 1) if player == 0 else (1, -1.0), True, False, NimInfo(0)
+    piles[pile] -= taken
+    over = piles.max() == 0
+    won = (1.0, -1.0) if player == 0 else (-1.0, 1.0)
+    return NimState(piles, 1 - player), won if over else (0.0, 0.0), over, False, NimInfo(taken)
+
+
+def nim_observe(state, params, player):
+    return (state.piles[0], state.piles[1], state.piles[2], state.player == player)
+
+
+def nim_turn(state, params):
+    return state.player
+
+
+def nim_legal(state, params):
+    mask = np.zeros(15, np.bool_)
+    for pile in range(3):
+        mask[pile * 5 : pile * 5 + state.piles[pile]] = True
+    return mask
+
+
+def nim_opponent(state, rng, params):
+    """The move that leaves nothing to the sum of binary digits, unless he is careless."""
+    total = state.piles[0] ^ state.piles[1] ^ state.piles[2]
+    if rng.random() >= params.careless:
+        for pile in range(3):
+            wanted = state.piles[pile] ^ total
+            if wanted < state.piles[pile]:
+                return pile * 5 + (state.piles[pile] - wanted) - 1
+    for pile in range(3):
+        if state.piles[pile] > 0:
+            return pile * 5
+    return 0
+
+
+NIM = Rules(
+    NimState, NimParams, nim_reset, nim_step, nim_observe, legal=nim_legal, illegal="refuse", players=2, turn=nim_turn
+)
+
+
+class Nim(RuleEnv):
+    rules = NIM
+    observation_space = MultiDiscrete([6, 6, 6, 2])
+    action_space = Discrete(15)
+
+
+class NimAgainst(RuleEnv):
+    rules = NIM._replace(opponent=nim_opponent)
+    observation_space = MultiDiscrete([6, 6, 6, 2])
+    action_space = Discrete(15)
+
+
+class DuelState(NamedTuple):
+    lives: tuple
+    round: int
+
+
+def duel_reset(rng, params):
+    return DuelState((3, 3), 0)
+
+
+def duel_step(state, action, rng, params):
+    first, second = state.lives
+    hit_second = action[0] != action[1] and rng.random() < 0.75
+    hit_first = action[0] == action[1] and rng.random() < 0.75
+    first, second = first - (1 if hit_first else 0), second - (1 if hit_second else 0)
+    rewards = (1.0 if hit_second else 0.0, 1.0 if hit_first else 0.0)
+    return DuelState((first, second), state.round + 1), rewards, first == 0 or second == 0, state.round > 10
+
+
+def duel_observe(state, params, player):
+    return {"mine": state.lives[0] if player == 0 else state.lives[1], "round": float(state.round)}
+
+
+ONE = Dict(mine=Discrete(4), round=Box(0, 99, ()))
+
+
+class Duel(RuleEnv):
+    rules = Rules(DuelState, NoParams, duel_reset, duel_step, duel_observe, players=2)
+    observation_space = Tuple((ONE, ONE))
+    action_space = Tuple((Discrete(2), Discrete(2)))
+
+
+PLAYED = [Nim, NimAgainst, Duel]
