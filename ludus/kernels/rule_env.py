@@ -108,6 +108,18 @@ class RuleEnv(Env[Any, Any]):
         seen = self._play.observe(self._state, params)
         return seen if self._write is None else self._write(seen)
 
+    def observation_of(self, player: int) -> Any:
+        """What a player of several sees now, whether it is his turn or not."""
+        if self.rules.players == 1 or not 0 <= player < self.rules.players:
+            raise InvalidArgument(f"player: expected one of {self.rules.players} players by number, got {player}")
+        if self._state is None:
+            raise ResetNeeded("observation_of: expected reset() first, got no reset yet")
+        space: Any = self.observation_space
+        together = self.rules.turn is None
+        write = observation_writer(space.spaces[player] if together else space)
+        seen = self.rules.observe(self._state, self.params, player)
+        return seen if write is None else write(seen)
+
     def _told(self, params: Any) -> Info:
         """What is told of the state."""
         rules = self.rules
