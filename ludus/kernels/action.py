@@ -5,33 +5,54 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import InvalidAction, shorten
-from ludus.spaces import Box, Discrete, Space, Tuple
+from ludus.kernels.forms import action_record
+from ludus.spaces import Box, Dict, Discrete, Space, Tuple
+from ludus.spaces.array_space import ArraySpace
 
-__all__ = ["finite_row", "plain_action", "read_action"]
+__all__ = ["as_rules_take", "check_legal", "finite_row", "read_action"]
 
 
 def read_action(space: Space[Any], action: Any) -> Any:
-    """`action` checked to be in `space`, an integer as Python's and an array as the space's dtype.
+    """`action` checked to be in `space`, as rules take it.
 
     >>> read_action(Discrete(3), np.int8(2))
     2
     """
     space.check(action, "action", InvalidAction)
+    return as_rules_take(space, action)
+
+
+def as_rules_take(space: Space[Any], action: Any) -> Any:
+    """An integer as Python's, an array as the space's dtype, a Tuple's as a tuple and a Dict's as a NamedTuple.
+
+    >>> as_rules_take(Dict(move=Discrete(3), force=Box(-1, 1, ())), {"move": np.int8(2), "force": 0.5})
+    Action(move=2, force=np.float32(0.5))
+    """
     if isinstance(space, Discrete):
         return int(action)
-    return np.asarray(action, space.dtype) if isinstance(space, Box) else action
-
-
-def plain_action(space: Space[Any]) -> Any:
-    """An action of a space as rules take it: integers as Python's own.
-
-    >>> plain_action(Discrete(3, start=4))
-    4
-    """
-    action: Any = space.zero()
     if isinstance(space, Tuple):
-        return tuple(map(int, action))
-    return int(action) if isinstance(space, Discrete) else action
+        return tuple(as_rules_take(part, one) for part, one in zip(space.spaces, action, strict=True))
+    if isinstance(space, Dict):
+        parts = (as_rules_take(part, action[key]) for key, part in space.spaces.items())
+        return action_record(tuple(space.spaces))(*parts)
+    if isinstance(space, ArraySpace):
+        array = np.asarray(action, space.dtype)
+        return array if array.ndim else array[()]
+    return action
+
+
+def check_legal(legal: Any, action: Any, start: int = 0, name: str = "action") -> None:
+    """Raise InvalidAction for an action that the rules do not allow now; `start` is the first of all actions.
+
+    >>> check_legal((True, False, True), 1)
+    Traceback (most recent call last):
+    ludus.errors.InvalidAction: action: expected one of the legal actions [0, 2], got 1; see info["action_mask"]
+    """
+    if not legal[action - start]:
+        possible = [start + int(one) for one in np.flatnonzero(legal)]
+        raise InvalidAction(
+            f'{name}: expected one of the legal actions {shorten(possible)}, got {action}; see info["action_mask"]'
+        )
 
 
 def finite_row(space: Box, action: Any) -> Any:

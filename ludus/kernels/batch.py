@@ -10,6 +10,8 @@ from numpy import empty, ndarray
 from ludus.core import AutoresetMode, EpisodePlan, Info, Step
 from ludus.core.episode import planned
 from ludus.errors import InvalidAction, InvalidType, ResetNeeded, shorten
+from ludus.kernels.action import check_legal
+from ludus.kernels.block import columns_of
 from ludus.kernels.exact.fault import FAULTS
 from ludus.kernels.finals import finals
 from ludus.kernels.held import Held
@@ -17,7 +19,8 @@ from ludus.kernels.lanes import KernelLanes
 from ludus.kernels.overrides import refuse_overrides
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.source import DISABLED, NEXT_STEP, SAME_STEP
-from ludus.kernels.values import ParameterTable
+from ludus.kernels.start import Start
+from ludus.kernels.tree import composed
 from ludus.seeding import Seed, lane_seeds
 
 __all__ = ["KernelVectorEnv"]
@@ -66,6 +69,7 @@ class KernelVectorEnv(KernelLanes):
             )
         refuse_overrides(single)
         self.episodes, self.statistics, self.checks = episodes, statistics, checks
+        self._refuses = single.rules.illegal == "refuse"
         mode = AutoresetMode.of(autoreset_mode)
         self._mode = MODES[mode]
         # A plan is Python's to ask: then lanes that end are begun from here.
@@ -83,14 +87,14 @@ class KernelVectorEnv(KernelLanes):
         """Reset every lane, or those of `options["reset_mask"]`; lane `i` is seeded with `seed + i`."""
         self._check_open("reset")
         mask, rest = self.reset_mask(options)
-        parameters = self._under(rest)
+        start = self._under(rest)
         seeds = lane_seeds(seed, self.num_envs)
         if not self._ready and not mask.all():
             waiting = [int(lane) for lane in np.flatnonzero(~mask)]
             raise ResetNeeded(f"reset: expected every lane to have been reset once, got none for lanes {waiting}")
         self._seed(seeds, mask)
         self._numbers[mask] = 0
-        out = self._begin(mask, parameters)
+        out = self._begin(mask, start)
         self._ready = True
         return self._shown(out), self._infos(mask)
 
@@ -138,7 +142,7 @@ class KernelVectorEnv(KernelLanes):
         if self.episodes is not None:
             return self._shown(self._begun_as_planned(mask)), self._infos(mask)
         self._numbers[mask] += 1
-        return self._shown(self._begin(mask, self._parameters)), self._infos(mask)
+        return self._shown(self._begin(mask, self._under(None))), self._infos(mask)
 
     def _check_ready(self, what: str = "step", mask: Array | None = None) -> None:
         self._check_open(what)
@@ -158,6 +162,8 @@ class KernelVectorEnv(KernelLanes):
             actions = self._as_read(action)
         else:
             actions = action
+        if self._refuses:
+            self._check_legal(actions, self._ended if held is None else self._ended | held.lanes)
         n = self.num_envs
         out, rewards, flags = empty(self._out_shape, self._out_dtype), empty(n), empty((2, n), FLAG)
         try:
@@ -171,11 +177,20 @@ class KernelVectorEnv(KernelLanes):
             self.action_space.check(action, "action", InvalidAction)
         if held is not None:
             count = held.put_back(rewards, flags)
-            out[held.lanes] = self._begin(np.zeros(n, np.bool_), self._parameters)[held.lanes]
+            self._mix(out, self._begin(np.zeros(n, np.bool_), self._under(None)), held.lanes)
         info: Info = {}
         if self._info or (count and self._tells):
             out, info = self._told(out, flags, count, None if held is None else ~held.lanes)
         return new_tuple(Step, (out if self._plain else self._shown(out), rewards, flags[0], flags[1], info))
+
+    def _check_legal(self, actions: Array, aside: Array) -> None:
+        """Refuse what the rules do not allow, in the lanes that are about to take an action."""
+        self.action_space.check(actions, "action", InvalidAction)
+        space: Any = self.single_action_space
+        mask, start = self._columns["i_mask"], int(space.start)
+        allowed = mask[np.arange(self.num_envs), actions - start] != 0
+        for lane in np.flatnonzero(~allowed & ~aside).tolist():
+            check_legal(mask[lane], int(actions[lane]), start, f"action[{lane}]")
 
     def _told(self, out: Array, flags: Array, count: int, stepped: Array | None) -> tuple[Array, Info]:
         """Infos of a step, of all lanes or of those stepped; under a plan, ended lanes begin here."""
@@ -189,19 +204,21 @@ class KernelVectorEnv(KernelLanes):
             told |= {"l": np.where(ended, lengths, 0), "_l": ended.copy()}
             final = {"episode": told, "_episode": ended.copy()}
         if count and self._mode == SAME_STEP:
+            names = [one.leaf.column.name for one in self._info]
             if self._loop_mode == SAME_STEP:
-                last, informed = columns["last"], [columns[f"l_{name}"] for name in self._layout.information]
+                last = {one.name: columns[f"l{one.name}"] for one in self._out_columns}
+                informed = [columns[f"l{name}"] for name in names]
             else:
-                last, informed = out, [column.copy() for column in self._info]
+                last, informed = self._parts(out), [columns[name].copy() for name in names]
                 out = self._begun_as_planned(ended)
-            final |= finals(self.single_observation_space, self._layout.information, ended, last, informed)
-        return out, final | self._infos(stepped)
+            final |= finals(self._layout, ended, last, informed)
+        return out, final | self._infos(stepped, after_step=True)
 
     # --- planned episodes ---
 
-    def _plan(self, ended: Array) -> dict[int, ParameterTable]:
-        """Seed the lanes that are to begin, as the plan says; the parameters of those with options."""
-        optioned: dict[int, ParameterTable] = {}
+    def _plan(self, ended: Array) -> dict[int, Start]:
+        """Seed the lanes that are to begin, as the plan says; how those with options begin."""
+        optioned: dict[int, Start] = {}
         for lane in np.flatnonzero(ended).tolist():
             self._numbers[lane] += 1
             episode = planned(self.episodes, lane, int(self._numbers[lane]))
@@ -216,9 +233,10 @@ class KernelVectorEnv(KernelLanes):
         optioned = self._plan(ended)
         rest = ended.copy()
         rest[list(optioned)] = False
-        out = self._begin(rest, self._parameters)
-        for lane, parameters in optioned.items():
-            out[lane] = self._begin(self._only(lane), parameters)[lane]
+        out = self._begin(rest, self._under(None))
+        for lane, start in optioned.items():
+            only = self._only(lane)
+            self._mix(out, self._begin(only, start), only)
         return out
 
     def _planned_step(self, action: Any, held: Held | None = None) -> Step[Any]:
@@ -229,14 +247,14 @@ class KernelVectorEnv(KernelLanes):
         optioned = self._plan(ended) if len(lanes) else {}
         kept = {name: column[lanes] for name, column in self._columns.items()} if optioned else {}
         step = self._advance(action, held)
-        for lane, parameters in optioned.items():
+        for lane, start in optioned.items():
             for name, rows in kept.items():
                 self._columns[name][lane] = rows[lanes == lane][0]
-            self._begin(self._only(lane), parameters)
+            self._begin(self._only(lane), start)
         if not optioned:
             return step
-        out = self._begin(np.zeros(self.num_envs, np.bool_), self._parameters)
-        told = self._infos(None if held is None else ~held.lanes)
+        out = self._begin(np.zeros(self.num_envs, np.bool_), self._under(None))
+        told = self._infos(None if held is None else ~held.lanes, after_step=True)
         return step._replace(observation=self._shown(out), info=step.info | told)
 
     def _only(self, lane: int) -> Array:
@@ -247,15 +265,36 @@ class KernelVectorEnv(KernelLanes):
     # --- what is given ---
 
     def _shown(self, out: Array) -> Any:
-        if self._many:
-            return tuple(out[:, place].copy() for place in range(out.shape[1]))
-        return out if self._shape is None else out.reshape(self.num_envs, *self._shape)
+        if self._plain:
+            return out
+        parts = self._parts(out)
+        return composed(self._layout.seen, lambda leaf: parts[leaf.column.name])
 
-    def _infos(self, mask: Array | None) -> Info:
+    def _parts(self, out: Array) -> dict[str, Array]:
+        """The observations of each column."""
+        if self._plain:
+            return {self._out_columns[0].name: out}
+        return columns_of(out, self._out_columns, self.num_envs)
+
+    def _mix(self, out: Array, others: Array, lanes: Array) -> None:
+        """Take the observations of some lanes from elsewhere."""
+        found = self._parts(others)
+        for name, part in self._parts(out).items():
+            part[lanes] = found[name][lanes]
+
+    def _infos(self, mask: Array | None, *, after_step: bool = False) -> Info:
+        """What is told of the lanes of a mask; facts of a step only of those that took one and did not begin anew."""
         told: Info = {}
-        for name, column in zip(self._layout.information, self._info, strict=True):
-            shown = column.copy()
-            if mask is not None and not mask.all():
-                shown[~mask] = 0
-            told[name], told[f"_{name}"] = shown, np.ones(self.num_envs, np.bool_) if mask is None else mask.copy()
+        stepped = self._columns["elapsed"] > 0
+        for one in self._info:
+            told_of = mask
+            if one.rule == "step":
+                told_of = stepped if mask is None else stepped & mask
+                if not after_step or not told_of.any():
+                    continue
+            shown = self._columns[one.leaf.column.name].copy()
+            if told_of is not None and not told_of.all():
+                shown[~told_of] = 0
+            told[one.key] = shown
+            told[f"_{one.key}"] = np.ones(self.num_envs, np.bool_) if told_of is None else told_of.copy()
         return told

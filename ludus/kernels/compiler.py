@@ -12,13 +12,14 @@ from typing import Any
 import numba
 import numpy as np
 
-from ludus.errors import LudusError
+from ludus.errors import ContractViolation, LudusError
 from ludus.kernels.exact.explanation import explain
 from ludus.kernels.exact.program import Program
 from ludus.kernels.exact.reach import constants_of, makes_arrays, reached
 from ludus.kernels.random import Stream
 from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout, kernel_source
+from ludus.kernels.store import apart, is_row, put_seen, put_state
 from ludus.kernels.views import rows_at, values_at
 
 __all__ = ["compile_rules", "load_rules"]
@@ -30,7 +31,7 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline":
 @cache
 def compile_rules(rules: Rules, layout: Layout, checks: bool = False) -> Callable[..., int]:
     """The loop for a set of rules; Numba compiles it when it is first called."""
-    functions = [one for one in (rules.reset, rules.step, rules.observe, rules.inform, rules.renew) if one is not None]
+    functions = list(rules.functions.values())
     # Arrays made on the way need counting of references, which costs every lane two or three nanoseconds.
     counts = any(column.shape for column in layout.columns if column.name.startswith("s_")) or makes_arrays(functions)
     options: dict[str, Any] = OPTIONS | {"_nrt": counts}
@@ -45,19 +46,23 @@ def compile_rules(rules: Rules, layout: Layout, checks: bool = False) -> Callabl
     scope: dict[str, Any] = vars(module)
     scope |= {
         "np": np,
-        "State": rules.state,
+        **{name: kind for kind, name in layout.records.items()},
         "Params": rules.params,
         "Stream": Stream,
         "rows_at": rows_at,
         "values_at": values_at,
+        "put_seen": put_seen,
+        "put_state": put_state,
+        "apart": apart,
+        "is_row": is_row,
+        "ContractViolation": ContractViolation,
         "unsigned": np.uint64,  # an index that may be negative costs a test at every access
         "kept": numba.njit(cache=path is not None, pipeline_class=program.pipeline(rule=False), **options),
+        "inner": program.adapter,
     }
-    for name in ("reset", "step", "observe", "inform", "renew"):
-        rule = getattr(rules, name)
+    for name, rule in rules.functions.items():
         # A step that is called instead of written into the loop costs half as much again.
-        inline = name in ("step", "observe")
-        scope[f"rule_{name}"] = None if rule is None else program.compiled(rule, forceinline=inline)
+        scope[f"rule_{name}"] = program.compiled(rule, forceinline=name in ("step", "observe"))
     exec(compile(text, str(path) if path else "<kernel>", "exec"), scope)  # noqa: S102  (text of our own making)
     return scope["run_lanes"]
 
@@ -97,7 +102,7 @@ def _kept_source(text: str, rules: Rules, functions: list[Any], checks: bool) ->
     versions = f"{numba.__version__}{np.__version__}{sys.version}"
     digest = hashlib.sha256(f"{text}{OPTIONS}{checks}{rules.compiled}{versions}".encode())
     home = Path(__file__).parent
-    own = {str(home / name) for name in ("compiler.py", "random.py", "views.py")}
+    own = {str(home / name) for name in ("compiler.py", "displays.py", "random.py", "store.py", "views.py")}
     own |= {str(path) for path in (home / "exact").glob("*.py")}
     called = reached(functions)
     for source in sorted({one.__code__.co_filename for one in called} | own):

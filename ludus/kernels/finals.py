@@ -1,36 +1,35 @@
 """What SAME_STEP tells of the episodes that just ended."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Info
-from ludus.spaces import Space, Tuple
+from ludus.kernels.source import Layout
+from ludus.kernels.tree import Leaf, composed
 
 __all__ = ["finals"]
 
 Array = npt.NDArray[Any]
 
 
-def finals(space: Space[Any], names: tuple[str, ...], ended: Array, last: Array, informed: list[Array]) -> Info:
+def finals(layout: Layout, ended: Array, last: dict[str, Array], informed: Sequence[Array]) -> Info:
     """`final_obs` and `final_info` of the ended lanes, as the serial executor gives them.
 
-    >>> from ludus.spaces import Discrete
-    >>> finals(Discrete(9), (), np.array([False, True]), np.array([3, 5]), [])["final_obs"]
-    array([None, 5], dtype=object)
+    `last` has the last observations by column, `informed` the last infos in the layout's order.
     """
     column = np.full(len(ended), None, dtype=object)
-    shape = space.shape
-    for lane in np.flatnonzero(ended):
-        row = last[lane]
-        if isinstance(space, Tuple):
-            column[lane] = tuple(int(one) for one in row)
-        else:
-            column[lane] = row.reshape(shape).copy() if shape else row.item()
+    for lane in np.flatnonzero(ended).tolist():
+        column[lane] = composed(layout.seen, lambda leaf, lane=lane: _seen(leaf, last[leaf.column.name][lane]))
     final: Info = {}
-    for name, values in zip(names, informed, strict=True):
+    for told, values in zip((*layout.information, *layout.facts), informed, strict=True):
         shown = np.zeros_like(values)
         shown[ended] = values[ended]
-        final[name], final[f"_{name}"] = shown, ended.copy()
+        final[told.key], final[f"_{told.key}"] = shown, ended.copy()
     return {"final_obs": column, "_final_obs": ended.copy(), "final_info": final, "_final_info": ended.copy()}
+
+
+def _seen(leaf: Leaf, row: Any) -> Any:
+    return row.item() if leaf.form == "number" else np.array(row)

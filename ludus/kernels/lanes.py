@@ -8,12 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import VectorEnv
-from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidType
-from ludus.kernels.action import plain_action
+from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidType, ResetNeeded, shorten
+from ludus.kernels.action import as_rules_take
 from ludus.kernels.block import Column, columns_of, new_block
 from ludus.kernels.compiler import compile_rules, load_rules
 from ludus.kernels.exact.contract import check_contract
 from ludus.kernels.exact.fault import FAULTS, fault_of
+from ludus.kernels.forms import parts_of
+from ludus.kernels.lane_values import filled, fitting, state_parts, value_at
 from ludus.kernels.layout import layout_of
 from ludus.kernels.overrides import read_only
 from ludus.kernels.parameters import fitted
@@ -22,9 +24,11 @@ from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.seeds import fresh_entropy, seeded_words
 from ludus.kernels.source import RESET, SAME_STEP
 from ludus.kernels.split import Split
+from ludus.kernels.start import Start, option_rows
+from ludus.kernels.tree import Leaf, composed, leaves
 from ludus.kernels.values import ParameterTable
 from ludus.seeding import derived_stream
-from ludus.spaces import Discrete, Space, Tuple
+from ludus.spaces import Discrete, Space
 
 __all__ = ["KernelLanes"]
 
@@ -51,13 +55,15 @@ class KernelLanes(VectorEnv[Any, Any]):
         self.observation_space = single.observation_space.batch(num_envs)
         self.action_space = single.action_space.batch(num_envs)
         self._parameters = ParameterTable([single.params] if params is None else params, num_envs)
-        check_contract(self.rules, self._parameters.params, plain_action(single.action_space))
+        acts = single.action_space
+        check_contract(self.rules, self._parameters.params, as_rules_take(acts, acts.zero()))
         self._layout = layout_of(single, self._parameters)
         self._run_lanes = compile_rules(self.rules, self._layout, self.checks)
         self._split = Split.for_lanes(num_envs, threads)
         self._prepare()
         self._take_block(new_block(self._lasting, num_envs))
         self._columns["fresh"][:] = True
+        self._choose(() if self.rules.options is None else (self.rules.options(),))
         self._load()
         self._seeds: list[int | None] = [None] * num_envs
         self._lane_streams = {}
@@ -66,16 +72,17 @@ class KernelLanes(VectorEnv[Any, Any]):
 
     def _prepare(self) -> None:
         """What every step needs to know of the spaces."""
-        n, space, acts = self.num_envs, self.single_observation_space, self.single_action_space
-        self._kind = "choice" if isinstance(acts, Discrete) else "tuple" if isinstance(acts, Tuple) else "row"
-        self._many = isinstance(space, Tuple)
-        self._shape = space.shape if space.shape and len(space.shape) > 1 else None
-        self._plain = not self._many and self._shape is None
-        self._out_dtype: Any = np.int64 if self._many else space.dtype
-        self._out_shape = (n, self._layout.width) if self._layout.width else (n,)
+        n, acts, layout = self.num_envs, self.single_action_space, self._layout
+        self._kind = "choice" if isinstance(acts, Discrete) else "row" if isinstance(layout.action, Leaf) else "parts"
+        self._plain = isinstance(layout.seen, Leaf)
+        columns = tuple(leaf.column for leaf, _ in leaves(layout.seen, ""))
+        # One observation is an array of its own; several are parts of one, which is handed over as one.
+        self._out_columns = columns
+        self._out_dtype: Any = np.dtype(columns[0].dtype if self._plain else np.uint8)
+        self._out_shape = (n, *columns[0].shape) if self._plain else new_block(columns, n).shape
         self._choice_shape = (n,) if self._kind == "choice" else None
         self._no_actions = self._as_read(self.action_space.zero())
-        self._no_rewards, self._no_flags = np.empty(0), np.empty((2, 0), np.bool_)
+        self._no_rewards, self._no_flags = np.empty(n), np.empty((2, 0), np.bool_)
 
     @property
     def _lasting(self) -> tuple[Column, ...]:
@@ -93,7 +100,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._block = block
         self._columns = columns_of(block, self._lasting, self.num_envs)
         self._ended = self._columns["ended"]
-        self._info = [self._columns[f"i_{name}"] for name in self._layout.information]
+        self._info = [*self._layout.information, *self._layout.facts]
         self._swift = self._plain and not self._info and self._bare and self._split is None
         self._fixed = (0, self.num_envs, self._loop_mode, self._limit, block, *self._parameters.arguments)
 
@@ -106,9 +113,14 @@ class KernelLanes(VectorEnv[Any, Any]):
             if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
                 self.action_space.check(action, "action", InvalidAction)
             return actions.astype(np.int64, copy=False)
-        if self._kind == "tuple":
+        if self._kind == "parts":
             self.action_space.check(action, "action", InvalidAction)
-            return np.stack([np.asarray(part, dtype=np.int64) for part in action], axis=1)
+            columns = tuple(leaf.column for leaf, _ in leaves(self._layout.action, ""))
+            block = new_block(columns, self.num_envs)
+            memory = columns_of(block, columns, self.num_envs)
+            for leaf, part in parts_of(self._layout.action, action):
+                memory[leaf.column.name][:] = part
+            return block
         actions = np.asarray(action)
         space: Any = self.single_action_space
         # Rules that clip take any finite numbers, in one environment as in a batch.
@@ -119,41 +131,45 @@ class KernelLanes(VectorEnv[Any, Any]):
 
     def _filled(self, action: Any, mask: Array) -> Any:
         """A batch of actions with something valid for the lanes that the mask leaves out."""
-        if self._kind == "tuple":
-            space: Any = self.single_action_space
-            nothing: list[Any] = [part.zero() for part in space.spaces]
-            if not isinstance(action, tuple) or len(action) != len(nothing):
-                return action  # refused where it is read
-            return tuple(np.where(mask, part, zero) for part, zero in zip(action, nothing, strict=True))
-        actions = np.asarray(action)
-        if actions.shape[:1] != mask.shape or actions.dtype.kind not in "fiu":
-            return action
-        over = mask.reshape(mask.shape + (1,) * (actions.ndim - 1))
-        return np.where(over, actions, np.asarray(self.single_action_space.zero(), actions.dtype))
+        return filled(self.single_action_space, action, mask)
 
     def _check_open(self, what: str) -> None:
         if self.closed:
             raise ClosedEnvironment(f"{what}: expected an open batch, got one that was closed; make a new one")
 
-    def _under(self, options: dict[str, Any] | None) -> ParameterTable:
-        """The parameters of a reset with these options."""
+    def _under(self, options: dict[str, Any] | None) -> Start:
+        """How lanes begin under these options."""
+        kind = self.rules.options
+        if kind is not None:
+            return Start(self._parameters, option_rows(kind, options or {}, self.num_envs))
         if not options:
-            return self._parameters
-        return self._parameters.replaced(self._single.params, self._single.reset_params(options))
+            return Start(self._parameters)
+        return Start(self._parameters.replaced(self._single.params, self._single.reset_params(options)))
 
-    def _begin(self, mask: Array, parameters: ParameterTable) -> Array:
+    def _begin(self, mask: Array, start: Start) -> Array:
         """Begin the lanes of a mask; the observations of all lanes."""
         self._columns["chosen"][:] = mask
-        loop = self._run_lanes
+        loop, parameters = self._run_lanes, start.parameters
         if parameters.fields != self._parameters.fields:  # options may make equal what differs, or an integer a float
             loop = compile_rules(self.rules, layout_of(self._single, parameters), self.checks)
         out = np.empty(self._out_shape, self._out_dtype)
         arrays = (self._no_actions, out, self._no_rewards, self._no_flags)
+        self._choose(start.options)
         try:
             loop(0, self.num_envs, RESET, self._limit, self._block, *parameters.arguments, *arrays)
         except FAULTS as error:
             raise self._fault(error) from error
+        finally:
+            if start.options:
+                self._choose((self.rules.options(),))  # pyright: ignore[reportOptionalCall]
         return out
+
+    def _choose(self, options: tuple[Any, ...]) -> None:
+        """Lay out the options that the lanes are to begin with; those that begin by themselves have the defaults."""
+        tree: Any = self._layout.options
+        for lane, row in enumerate(options):
+            for leaf, one in state_parts(tree, row):
+                self._columns[leaf.column.name][lane if len(options) > 1 else slice(None)] = fitting(leaf, one)
 
     def _fault(self, error: Exception) -> Exception:
         """What to raise for an error inside the rules; other lanes may have been stepped, so the batch is not ready."""
@@ -199,7 +215,14 @@ class KernelLanes(VectorEnv[Any, Any]):
         """A parameter, or another attribute of the environment, for each lane."""
         if name in self.rules.params._fields:
             return self._parameters.of_each(name)
+        if name == "state":
+            return tuple(self._state_of(lane) for lane in range(self.num_envs))
         return (read_only(getattr(self._single, name)),) * self.num_envs
+
+    def _state_of(self, lane: int) -> Any:
+        """A lane's state, as the rules' NamedTuple; None before the first reset."""
+        columns = self._columns
+        return composed(self._layout.state, lambda leaf: value_at(columns, leaf, lane)) if self._ready else None
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """An attribute of each lane; methods are of single environments, and there are none here to call."""
@@ -210,7 +233,10 @@ class KernelLanes(VectorEnv[Any, Any]):
         return self.get_attr(name)
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Set a parameter: one value for all lanes, or a list or tuple with one for each."""
+        """Set a parameter, or the lanes' `state`: one value for all lanes, or a list or tuple with one for each."""
+        if name == "state":
+            self._set_states(values)
+            return
         if name not in self.rules.params._fields:
             raise InvalidArgument(
                 f"set_attr: expected one of the parameters {', '.join(self.rules.params._fields)}, got {name!r}"
@@ -220,6 +246,19 @@ class KernelLanes(VectorEnv[Any, Any]):
         each = [fitted(owner, kind, name, one) for one in (values if many else [values])]
         self._parameters = self._parameters.changed(name, each)
         self._relayout()
+
+    def _set_states(self, values: Any) -> None:
+        """Put lanes into states; the count of steps goes on, and a lane that has ended stays ended."""
+        each = [values] * self.num_envs if isinstance(values, self.rules.state) else values
+        if not isinstance(each, list | tuple) or len(each) != self.num_envs:
+            raise InvalidArgument(f"set_attr state: expected one state, or {self.num_envs}, got {shorten(values)}")
+        if not self._ready:
+            raise ResetNeeded("set_attr state: expected reset() first, got no reset yet")
+        rows = [[fitting(leaf, one) for leaf, one in state_parts(self._layout.state, state)] for state in each]
+        for lane, row in enumerate(rows):
+            for (leaf, _), one in zip(leaves(self._layout.state, ""), row, strict=True):
+                self._columns[leaf.column.name][lane] = one
+        self._begin(np.zeros(self.num_envs, np.bool_), self._under(None))  # what is told of a state is told of these
 
     def _relayout(self) -> None:
         """Take up a change of which parameters differ; the memory of the lanes stays as it is."""

@@ -1,19 +1,25 @@
 """From an environment of rules to the layout of its batch: what lies in the block, and what the loop has to know."""
 
-from typing import Any
+from copy import deepcopy
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.errors import KernelError, shorten
-from ludus.kernels.action import plain_action
-from ludus.kernels.block import Column, column_of
-from ludus.kernels.parameters import fitted
+from ludus.errors import ContractViolation, KernelError, shorten
+from ludus.kernels.action import as_rules_take
+from ludus.kernels.block import Column
+from ludus.kernels.displays import dict_places
+from ludus.kernels.exact.reach import reached
+from ludus.kernels.forms import action_tree, observation_tree
+from ludus.kernels.players import adapter_text, play_of
 from ludus.kernels.random import WORDS
 from ludus.kernels.rule_env import RuleEnv
-from ludus.kernels.source import Layout
+from ludus.kernels.rules import Rules
+from ludus.kernels.source import Layout, Told, record_names
+from ludus.kernels.tree import Branch, Leaf, Tree, is_record, leaves, tree_of, written
 from ludus.kernels.values import ParameterTable
 from ludus.seeding import np_random
-from ludus.spaces import Discrete, Tuple
+from ludus.spaces import Discrete, Space
 
 __all__ = ["layout_of"]
 
@@ -28,46 +34,157 @@ OWN = (
 """What every lane has beside its state."""
 
 
+class _Sample(NamedTuple):
+    """One reset and one step, as the single environment would take them: what rules give is known by example."""
+
+    state: Any
+    given: tuple[Any, ...]
+    """What `step` gave."""
+    options: Any
+
+
 def layout_of(env: RuleEnv, parameters: ParameterTable) -> Layout:
     """The layout for an environment: the same for every mode, so that it is compiled once."""
-    rules, space, acts = env.rules, env.observation_space, env.action_space
-    names, rng = rules.state._fields, np_random(0)[0]
-    sample = rules.reset(rng, parameters.params)
-    # A field is what its annotation says: a first state of 0 must not make a column of integers for a float.
-    sample = [fitted("State", rules.state, name, one) for name, one in zip(names, sample, strict=True)]
-    state = [column_of(f"s_{name}", value) for name, value in zip(names, sample, strict=True)]
-    _check_types(env, state, sample, rng, parameters.params)
-    told = rules.inform(rules.state._make(sample), parameters.params) if rules.inform else None
-    information = () if told is None else tuple(told._fields)
-    informed = [] if told is None else [column_of(f"i_{name}", value) for name, value in told._asdict().items()]
-    many = isinstance(space, Tuple)
-    width = len(space) if many else 0 if isinstance(space, Discrete) else space.flatdim
-    dtype = "int64" if many else np.dtype(space.dtype).name  # pyright: ignore[reportArgumentType]
-    kept = [
-        Column("last", dtype, (width,) if width else ()),
-        *(one._replace(name=f"l{one.name[1:]}") for one in informed),
-    ]
+    rules, acts, params = env.rules, env.action_space, parameters.params
+    sample = _sample(env, params)
+    state = tree_of("s", rules.state.__name__, sample.state)
+    _check_step(state, sample)
+    seen = observation_tree(
+        env.observation_space, play_of(rules).observe(sample.state, params), reached(list(rules.functions.values()))
+    )
+    information, facts = _information(rules, acts, sample, params), _facts(rules, sample)
+    _check_keys((*information, *facts))
+    options = None if sample.options is None else tree_of("o", "options", sample.options)
+    told = [one.leaf.column for one in (*information, *facts)]
+    kept = [one._replace(name=f"l{one.name}") for one in (*_columns(seen), *told)]
     kept += [Column("last_returns", "float64"), Column("last_lengths", "int64")]
+    begun = [] if options is None else _columns(options)
     return Layout(
-        (*state, *OWN, *informed),
-        tuple(kept),
-        names,
-        parameters.fields,
-        width,
-        information,
-        len(acts) if isinstance(acts, Tuple) else 0,
-        (int(acts.start), int(acts.start + acts.n - 1)) if isinstance(acts, Discrete) else None,
-        rules.renew is not None,
+        columns=(*_columns(state), *OWN, *told, *begun),
+        kept=tuple(kept),
+        state=state,  # pyright: ignore[reportArgumentType]  (a state is a NamedTuple: a branch)
+        params=parameters.fields,
+        seen=seen,
+        action=action_tree(acts),
+        information=information,
+        facts=facts,
+        options=options,  # pyright: ignore[reportArgumentType]
+        returns=len(sample.given) if rules.players == 1 or rules.opponent is not None else 5,
+        adapter="" if rules.players == 1 else _adapter(rules, state, sample),
+        choices=(int(acts.start), int(acts.start + acts.n - 1)) if isinstance(acts, Discrete) else None,
+        renews=rules.renew is not None,
     )
 
 
-def _check_types(env: RuleEnv, state: list[Column], sample: list[Any], rng: np.random.Generator, params: Any) -> None:
-    """Take one step as the single environment would: a column of integers would cut a float, and say nothing."""
-    kind, space = env.rules.state, env.action_space
-    after, _, _ = env.rules.step(kind(*sample), plain_action(space), rng, params)
-    for name, column, value in zip(kind._fields, state, after, strict=True):
-        if not column.dtype.startswith("float") and np.asarray(value).dtype.kind == "f":
+def _adapter(rules: Rules, state: Tree, sample: _Sample) -> str:
+    """The text of what several players make of the rules."""
+    rewards = sample.given[1]
+    if not isinstance(rewards, tuple) or len(rewards) != rules.players:  # pyright: ignore[reportUnknownArgumentType]
+        raise ContractViolation(
+            f"step: expected a tuple of {rules.players} rewards, one for each player, got {shorten(rewards)}"
+        )
+    values = {leaf.column.name: value for leaf, value in leaves(state, "after")}
+    made = written(state, record_names(state), lambda leaf: values[leaf.column.name])
+    return adapter_text(rules, len(sample.given), len(sample.given[4]) if len(sample.given) == 5 else 0, made)
+
+
+def _columns(tree: Tree) -> list[Column]:
+    return [leaf.column for leaf, _ in leaves(tree, "")]
+
+
+def _sample(env: RuleEnv, params: Any) -> _Sample:
+    rules, rng = env.rules, np_random(0)[0]
+    options = None if rules.options is None else rules.options()
+    begun = rules.reset(rng, params) if options is None else rules.reset(rng, params, options)
+    state = begun if isinstance(begun, rules.state) else rules.state._make(begun)
+    action = as_rules_take(env.action_space, env.action_space.zero())
+    given = rules.step(deepcopy(state), action, rng, params)  # rules may change it in place
+    if not isinstance(given, tuple) or not 3 <= len(given) <= 5:  # pyright: ignore[reportUnknownArgumentType]
+        raise ContractViolation(
+            "step: expected (state, reward, terminated), and truncated and info after them if there are any, "
+            f"got {shorten(given)}"
+        )
+    return _Sample(state, given, options)
+
+
+def _check_step(state: Tree, sample: _Sample) -> None:
+    """Whether a step gives what a reset gives: a column of integers would cut a float, and say nothing."""
+    after = sample.given[0]
+    if not isinstance(state, Branch) or len(after) != len(state.keys):
+        raise KernelError(f"step: expected a state of {len(sample.state)} fields, as from reset, got {shorten(after)}")
+    for leaf, value in _values(state, after):
+        dtype = np.asarray(value).dtype
+        if leaf.column.dtype[:5] != "float" and dtype.kind == "f":
             raise KernelError(
-                f"{kind.__name__}.{name}: expected {column.dtype} from step, as from reset, got {shorten(value)}; "
-                f"annotate it as float, or return int({name})"
+                f"{leaf.name}: expected {leaf.column.dtype} from step, as from reset, got {shorten(value)}; "
+                f"annotate it as float, or return int({leaf.name.rpartition('.')[2]})"
             )
+        if np.shape(value) != leaf.column.shape:
+            raise KernelError(
+                f"{leaf.name}: expected shape {leaf.column.shape} from step, as from reset, got shape {np.shape(value)}"
+            )
+
+
+def _values(tree: Tree, value: Any) -> list[tuple[Leaf, Any]]:
+    if isinstance(tree, Leaf):
+        return [(tree, value)]
+    return [found for part, one in zip(tree.parts, value, strict=True) for found in _values(part, one)]
+
+
+# --- what is told ---
+
+
+def _information(rules: Rules, acts: Space[Any], sample: _Sample, params: Any) -> tuple[Told, ...]:
+    found: list[Told] = []
+    if rules.inform is not None:
+        found += _entries(rules, "inform", rules.inform(sample.state, params), "i")
+    if rules.legal is not None:
+        found.append(Told("action_mask", "legal", None, _mask(acts, rules.legal(sample.state, params))))
+    if rules.tells_turn:
+        found.append(Told("turn", "turn", None, Leaf(Column("i_turn", "int64"), "number", "turn")))
+    return tuple(found)
+
+
+def _mask(acts: Space[Any], legal: Any) -> Leaf:
+    count = int(acts.n) if isinstance(acts, Discrete) else None
+    if count is None or np.shape(legal) != (count,):
+        raise ContractViolation(
+            f"legal: expected one bool for each action of a Discrete, got {shorten(legal)} for {shorten(acts)}"
+        )
+    form = "array" if isinstance(legal, np.ndarray) else "tuple"
+    return Leaf(Column("i_mask", "int8", (count,)), form, "action_mask")
+
+
+def _facts(rules: Rules, sample: _Sample) -> tuple[Told, ...]:
+    own = _entries(rules, "step", sample.given[4], "f") if len(sample.given) == 5 else []
+    if rules.players == 1 or rules.opponent is not None:
+        return tuple(own)
+    # What several players make of a step begins its info with the rewards.
+    rewards = Told("rewards", "step", 0, Leaf(Column("f_rewards", "float64", (rules.players,)), "tuple", "rewards"))
+    return rewards, *(one._replace(place=place + 1) for place, one in enumerate(own))
+
+
+def _entries(rules: Rules, rule: str, told: Any, prefix: str) -> list[Told]:
+    """The entries that a NamedTuple, or a dictionary that is written out, makes in `info`."""
+    if not is_record(told) and not isinstance(told, dict):
+        raise KernelError(f"info from {rule}: expected a NamedTuple or a dictionary, got {shorten(told)}")
+    tree: Any = tree_of(prefix, f"{rule} info", told if is_record(told) else tuple(told.values()))
+    keys: tuple[str, ...] = tree.keys if is_record(told) else tuple(told)
+    places = (
+        dict(zip(keys, tree.places, strict=True))
+        if is_record(told)
+        else dict_places(rule, told, reached(list(rules.functions.values())))
+    )
+    found: list[Told] = []
+    for key, part in zip(keys, tree.parts, strict=True):
+        if isinstance(part, Branch):
+            raise KernelError(f"info[{key!r}] from {rule}: expected a number or an array, got a tuple")
+        found.append(Told(key, rule, places[key], part))
+    return found
+
+
+def _check_keys(entries: tuple[Told, ...]) -> None:
+    keys = [one.key for one in entries]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice:
+        raise KernelError(f"info: expected each key from one rule, got {twice} from two")

@@ -16,7 +16,7 @@ from ludus.errors import InvalidArgument, InvalidType, KernelError, listing, sho
 __all__ = ["Parameter", "hook", "overridden", "read_only", "refuse_overrides", "take_class"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-FUNCTIONS = ("observe", "inform", "renew")
+FUNCTIONS = ("observe", "inform", "renew", "legal", "turn", "opponent")
 """Functions of the rules that no method stands for."""
 
 

@@ -1,5 +1,6 @@
 """`RuleEnv`: one environment that runs its rules as they are written."""
 
+from enum import IntEnum
 from math import isfinite
 from typing import Any, ClassVar
 
@@ -7,11 +8,14 @@ import numpy as np
 
 from ludus.core import Env, Info, Step
 from ludus.errors import InvalidArgument, InvalidType, ResetNeeded, listing, shorten
-from ludus.kernels.action import finite_row, read_action
+from ludus.kernels.action import check_legal, finite_row, read_action
 from ludus.kernels.overrides import hook, overridden, take_class
+from ludus.kernels.own import has_arrays, own_copy, own_state
 from ludus.kernels.parameters import fitted, fitted_all
-from ludus.kernels.row import row_writer
-from ludus.kernels.rules import Rules
+from ludus.kernels.players import Play, play_of
+from ludus.kernels.row import observation_writer
+from ludus.kernels.rules import Rules, check_rules
+from ludus.kernels.start import options_of
 from ludus.seeding import Seed
 from ludus.spaces import Box
 
@@ -53,13 +57,17 @@ class RuleEnv(Env[Any, Any]):
     default_settings: ClassVar[dict[str, Any]] = {}
     """What classes set to a value of their own: parameters, and other attributes that are kept elsewhere."""
     _functions: tuple[Any, Any, Any]
+    """What steps, what observes, and what tells of a state, or None."""
+    _play: ClassVar[Play]
     last_action: Any
     """What `step` was last called with, as the rules took it; None after a reset."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "rules" in cls.__dict__:
-            cls._functions = cls.rules.step, cls.rules.observe, cls.rules.inform
+            check_rules(cls.__name__, cls.rules)
+            cls._play = play_of(cls.rules)
+            cls._functions = cls._play.step, cls._play.observe, _teller(cls.rules)
         take_class(cls)
 
     def __init__(self, *, render_mode: str | None = None, **params: Any) -> None:
@@ -73,12 +81,14 @@ class RuleEnv(Env[Any, Any]):
         self.last_action: Any = None
         self._state: Any = None
         self._needs = "no reset yet"
-        acts, seen = self.action_space, self.observation_space
+        self._owns = False
+        acts = self.action_space
         clipped = isinstance(acts, Box) and self.clips_actions
         self._row_dtype = acts.dtype if clipped else None
         self._row_shape = acts.shape if clipped and acts.shape and len(acts.shape) == 1 else None
-        self._seen_dtype = seen.dtype if isinstance(seen, Box) else None
-        self._write = row_writer(seen.shape[0] if isinstance(seen, Box) and len(seen.shape) == 1 else 0)
+        self._write = observation_writer(self.observation_space)
+        if self.rules.illegal == "refuse":
+            self._functions = (_refusing(self.rules, self._play.step, int(acts.start)), *self._functions[1:])  # type: ignore[attr-defined]
         for name, value in self.default_settings.items():
             if name not in self.rules.params._fields:
                 setattr(self, name, value)
@@ -107,7 +117,7 @@ class RuleEnv(Env[Any, Any]):
         functions = self._hooked_functions(overridden(self))
         if functions is not None:
             self._functions = functions
-            self._seen_dtype = None  # what a hook observes is given as it is
+            self._write = None  # what a hook observes is given as it is
 
     def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
         """`step`, `observe` and `inform` that call what is `changed`, as this object's methods; None where rules do."""
@@ -123,22 +133,36 @@ class RuleEnv(Env[Any, Any]):
     @hook
     def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
         """Draw a first state."""
-        params = self._params_under(options) if options else self.params
+        params, chosen = self._under(options)
         super().reset(seed=seed)
         if not self.hooks.isdisjoint(self.__dict__):
             self._follow_overrides()
         rules, rng = self.rules, self.np_random
         if rules.renew is None or seed is not None or self._state is None:
-            self._state = rules.reset(rng, params)
+            begun = self._play.reset(rng, params, *chosen)
         else:
-            self._state = rules.renew(self._state, rng, params)
+            begun = self._play.renew(self._state, rng, params, *chosen)
+        self._owns = has_arrays(begun)
+        self._state = own_copy(begun) if self._owns else begun
         self._needs, self.last_action = "", None
         if self.render_mode == "human":
             self.render()
-        _, observe, inform = self._functions
+        _, observe, tell = self._functions
         seen = observe(self._state, params)
-        info: Info = {} if inform is None else _told(inform(self._state, params))
-        return seen if self._seen_dtype is None else self._write(seen, self._seen_dtype), info
+        info: Info = {} if tell is None else entries(tell(self._state, params))
+        return seen if self._write is None else self._write(seen), info
+
+    def observation_of(self, player: int) -> Any:
+        """What a player of several sees now, whether it is his turn or not."""
+        if self.rules.players == 1 or not 0 <= player < self.rules.players:
+            raise InvalidArgument(f"player: expected one of {self.rules.players} players by number, got {player}")
+        if self._state is None:
+            raise ResetNeeded("observation_of: expected reset() first, got no reset yet")
+        space: Any = self.observation_space
+        together = self.rules.turn is None
+        write = observation_writer(space.spaces[player] if together else space)
+        seen = self.rules.observe(self._state, self.params, player)
+        return seen if write is None else write(seen)
 
     @hook
     def step(self, action: Any) -> Step[Any]:
@@ -159,23 +183,38 @@ class RuleEnv(Env[Any, Any]):
             action = number if self.action_space.contains(number) else read_action(self.action_space, action)
         elif type(action) is not int or not self.action_space.contains(action):
             action = read_action(self.action_space, action)
-        (advance, observe, inform), params = self._functions, self.params
-        state, reward, terminated = advance(self._state, action, self._np_random, params)
+        (advance, observe, tell), params = self._functions, self.params
+        before = self._state
+        given = advance(before, action, self._np_random, params)
+        info: Info = {}
+        if len(given) == 3:
+            state, reward, terminated = given
+            truncated = False
+        else:
+            state, reward, terminated, truncated = given[:4]
+            info = entries(given[4]) if len(given) == 5 else info
+        if self._owns:
+            state = own_state(before, state, self.rules.state.__name__)
         self._state, self.last_action = state, action
-        if terminated:
+        if terminated or truncated:
             self._needs = "an episode that has ended"
         if self.render_mode == "human":
             self.render()
         seen = observe(state, params)
-        if self._seen_dtype is not None:
-            seen = self._write(seen, self._seen_dtype)
-        info: Info = {} if inform is None else _told(inform(state, params))
-        return new_tuple(Step, (seen, reward, terminated, False, info))
+        if self._write is not None:
+            seen = self._write(seen)
+        if tell is not None:
+            info = entries(tell(state, params)) | info
+        return new_tuple(Step, (seen, reward, terminated, truncated, info))
 
-    def _params_under(self, options: Any) -> Any:
-        if not isinstance(options, dict):
+    def _under(self, options: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The parameters of one reset, and the options that the rules take."""
+        if options is not None and not isinstance(options, dict):
             raise InvalidType(f"options: expected a dictionary or None, got {shorten(options)}")
-        return self.reset_params(options)
+        kind = self.rules.options
+        if kind is not None:
+            return self.params, (options_of(kind, options or {}),)
+        return (self.reset_params(options) if options else self.params), ()
 
     def reset_params(self, options: dict[str, Any]) -> Any:
         """The parameters of one reset under `options`; by default none are known."""
@@ -189,7 +228,10 @@ class RuleEnv(Env[Any, Any]):
     def state(self) -> Any:
         """The rules' state as a NamedTuple; None before the first reset. Any sequence of its fields sets it."""
         state = self._state
-        return state if state is None or isinstance(state, self.rules.state) else self.rules.state._make(state)
+        if state is None:
+            return None
+        whole = state if isinstance(state, self.rules.state) else self.rules.state._make(state)
+        return own_copy(whole) if self._owns else whole  # rules go on changing theirs
 
     @state.setter
     def state(self, value: Any) -> None:
@@ -197,7 +239,9 @@ class RuleEnv(Env[Any, Any]):
         if not isinstance(value, tuple | list | np.ndarray) or len(value) != len(fields):
             raise InvalidArgument(f"state: expected the fields {listing(fields)}, got {shorten(value)}")
         kind, owner = self.rules.state, type(self).__name__
-        self._state = kind(*(fitted(owner, kind, name, one) for name, one in zip(fields, value, strict=True)))
+        state = kind(*(fitted(owner, kind, name, one) for name, one in zip(fields, value, strict=True)))
+        self._owns = has_arrays(state)
+        self._state = own_copy(state)
         self._needs, self.last_action = "", None
         self.np_random  # noqa: B018  (rules read the generator directly: there has to be one)
 
@@ -206,6 +250,41 @@ class RuleEnv(Env[Any, Any]):
         return super().state_data(private=True) if private else {}
 
 
-def _told(told: Any) -> Info:
-    """What `inform` gave, as the caller's own: rules may tell of arrays that they keep."""
-    return {name: one.copy() if type(one) is ndarray else one for name, one in zip(told._fields, told, strict=True)}
+def _teller(rules: Rules) -> Any:
+    """What tells of a state: the rules' own `inform`, and beside it what is legal and whose turn it is."""
+    inform, legal, turn = rules.inform, rules.legal, rules.turn if rules.tells_turn else None
+    if legal is None and turn is None:
+        return inform
+
+    def tell(state: Any, params: Any) -> Info:
+        info: Info = {} if inform is None else entries(inform(state, params))
+        if legal is not None:
+            info["action_mask"] = np.array(legal(state, params), np.int8)
+        if turn is not None:
+            info["turn"] = int(turn(state, params))
+        return info
+
+    return tell
+
+
+def _refusing(rules: Rules, advance: Any, start: int) -> Any:
+    """The step of rules, which takes no illegal action; `start` is the first of all actions."""
+    legal = rules.functions["legal"]
+
+    def refuse_or_advance(state: Any, action: Any, rng: Any, params: Any) -> Any:
+        check_legal(legal(state, params), action, start)
+        return advance(state, action, rng, params)
+
+    return refuse_or_advance
+
+
+def entries(told: Any) -> Info:
+    """What a rule told, as the caller's own: rules may tell of arrays that they keep."""
+    given: Any = told.items() if isinstance(told, dict) else zip(told._fields, told, strict=True)
+    return {name: _entry(one) for name, one in given}
+
+
+def _entry(value: Any) -> Any:
+    if type(value) is ndarray:
+        return value.copy()
+    return int(value) if isinstance(value, IntEnum) else value

@@ -1,14 +1,16 @@
 """`Rules`: the contract between an environment's arithmetic and whatever runs it.
 
 Rules are plain functions. They touch nothing but their arguments and the constants of their module, draw only from
-`rng`, use only `math`, scalars, tuples and small arrays, call only functions written alike, and so can be compiled as
-they are. State and parameters are NamedTuples: values, never changed in place.
+`rng`, use only `math`, scalars, tuples and arrays, call only functions written alike, and so can be compiled as
+they are. State and parameters are NamedTuples. Arrays of a state are the lane's own memory: `step` may change them.
 """
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["Rules"]
+from ludus.errors import InvalidArgument, KernelError, shorten
+
+__all__ = ["Rules", "check_rules"]
 
 
 class Rules(NamedTuple):
@@ -27,7 +29,7 @@ class Rules(NamedTuple):
     """
 
     state: type[Any]
-    """A NamedTuple class: numbers, bools and arrays of fixed shape.
+    """A NamedTuple class: numbers, bools, arrays of fixed shape, and NamedTuples and tuples of these.
 
     Rules that unpack their state may return it as the plain tuple of its fields, which saves a tenth of a small step.
     """
@@ -37,20 +39,86 @@ class Rules(NamedTuple):
     Values that are given for `float`, `int` and `bool` fields are checked.
     """
     reset: Callable[..., Any]
-    """`reset(rng, params) -> State`."""
+    """`reset(rng, params) -> State`; with `options`, `reset(rng, params, options) -> State`."""
     step: Callable[..., Any]
-    """`step(state, action, rng, params) -> (State, reward, terminated)`.
+    """`step(state, action, rng, params) -> (State, reward, terminated)`, then `truncated`, then an info.
 
-    The action is an int for a Discrete, an array of the space's dtype for a Box, a tuple for a Tuple.
+    The action is an int for a Discrete, an array of the space's dtype for a Box, a MultiDiscrete and a MultiBinary, a
+    tuple for a Tuple and a NamedTuple for a Dict. An info is a NamedTuple, or a dictionary written out, of numbers and
+    arrays; a field `outcome` says how the episode went.
     """
     observe: Callable[..., Any]
-    """`observe(state, params)`: an int, a tuple of numbers for a Box of one axis, or a tuple for a Tuple space."""
+    """`observe(state, params)`: a number, a tuple of numbers or an array of the space's shape.
+
+    A tuple of those for a Tuple; a NamedTuple, or a dictionary written out, for a Dict.
+    """
     inform: Callable[..., Any] | None = None
-    """`inform(state, params) -> NamedTuple`: what goes into `info`; None for nothing."""
+    """`inform(state, params)`: what goes into `info`, a NamedTuple or a dictionary; None for nothing."""
     renew: Callable[..., Any] | None = None
     """`renew(state, rng, params) -> State`: the next episode's first state, where it depends on how the last one went.
 
     None for `reset`. A reset with a seed never calls it: the same seed gives the same history, whatever came before.
     """
+    legal: Callable[..., Any] | None = None
+    """`legal(state, params)`: which actions of a Discrete may be taken, an array or a tuple of one bool for each.
+
+    It is `info["action_mask"]`, of int8, as the space's `sample(mask)` takes it.
+    """
+    options: type[Any] | None = None
+    """A NamedTuple class whose every field has a default: what `reset(options=…)` may say, such as where to start."""
+    illegal: str = "allow"
+    """What an action outside `legal` is: "allow" leaves it to `step`, "refuse" raises InvalidAction."""
+    players: int = 1
+    """How many play. With more than one, `step` gives a tuple of rewards, and `observe` takes a player's number last.
+
+    One reward is given, the mover's, or the sum where all move at once; `info["rewards"]` has those of all.
+    """
+    turn: Callable[..., Any] | None = None
+    """`turn(state, params)`: the number of the player to move, `info["turn"]`; None where all move at once.
+
+    Then the action is a tuple of one for each player, and so are observations.
+    """
+    opponent: Callable[..., Any] | None = None
+    """`opponent(state, rng, params)`: an action for whichever player but the first is to move.
+
+    With it the environment is the first player's: a step goes on until it is his turn again.
+    """
     compiled: bool = False
-    """Whether one environment runs its rules compiled, as a batch does: then they may use what has other bits interpreted."""
+    """Whether one environment runs its rules compiled, as a batch does.
+
+    Then they may use what has other bits when it is interpreted.
+    """
+
+    @property
+    def tells_turn(self) -> bool:
+        """Whether `info` says whose turn it is."""
+        return self.turn is not None and self.opponent is None
+
+    @property
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """The functions that are there, by their names here."""
+        names = ("reset", "step", "observe", "inform", "renew", "legal", "turn", "opponent")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+
+def check_rules(owner: str, rules: Rules) -> None:
+    """Raise KernelError unless state, parameters and options are NamedTuples, and InvalidArgument for an odd choice."""
+    for name, kind in (("state", rules.state), ("params", rules.params), ("options", rules.options)):
+        known: Any = kind
+        if known is None and name == "options":
+            continue
+        if not isinstance(known, type) or not issubclass(known, tuple) or not hasattr(known, "_fields"):
+            got = "a dataclass" if hasattr(known, "__dataclass_fields__") else shorten(known)
+            what = getattr(known, "__name__", "It")
+            raise KernelError(
+                f"{owner} {name}: expected a NamedTuple class, got {got}; write `class {what}(NamedTuple):`, "
+                "and return a new one where a field changes"
+            )
+    if rules.players == 1 and (rules.turn is not None or rules.opponent is not None):
+        raise InvalidArgument(f"{owner} turn and opponent: expected players=2 or more beside them, got players=1")
+    if rules.opponent is not None and rules.turn is None:
+        raise InvalidArgument(f"{owner} opponent: expected rules with `turn`, got none")
+    if rules.illegal not in ("allow", "refuse"):
+        raise InvalidArgument(f"{owner} illegal: expected 'allow' or 'refuse', got {shorten(rules.illegal)}")
+    if rules.illegal == "refuse" and rules.legal is None:
+        raise InvalidArgument(f"{owner} illegal='refuse': expected rules with `legal`, got none")

@@ -2,17 +2,22 @@
 
 Text, not closures: a function in a file is what Numba keeps on disk between processes. The loop reads a lane's state
 into the rules' NamedTuple, calls the rule and writes the result back. All that lasts from step to step lies in one
-block of memory, column by column: an array handed to compiled code costs as much as stepping ten lanes.
+block of memory, column by column: an array handed to compiled code costs as much as stepping ten lanes. Arrays are
+written by loops, so that the text grows with what is observed, and not with how many numbers it has.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ludus.kernels.block import ALIGNMENT, Column
+from ludus.kernels.tree import Branch, Leaf, Tree, leaves, record_kinds, written
 
-__all__ = ["Layout", "Parameter", "kernel_source"]
+__all__ = ["Layout", "Parameter", "Told", "kernel_source"]
 
 NEXT_STEP, SAME_STEP, DISABLED, RESET = range(4)
 """The modes of autoreset, and the one that begins the chosen lanes."""
+DEEP = "    "
+PLAYED = ("reset", "step", "observe", "renew")
+"""The rules that several players make something of."""
 
 
 class Parameter(NamedTuple):
@@ -25,6 +30,17 @@ class Parameter(NamedTuple):
     """Whether each lane has its own."""
 
 
+class Told(NamedTuple):
+    """An entry of `info`."""
+
+    key: str
+    rule: str
+    """The rule whose value it is, or is a part of."""
+    place: int | None
+    """Which part; None for the whole."""
+    leaf: Leaf
+
+
 class Layout(NamedTuple):
     """What the loop has to know of a set of rules beyond its functions."""
 
@@ -32,18 +48,24 @@ class Layout(NamedTuple):
     """All that lies in the block, in its order."""
     kept: tuple[Column, ...]
     """What follows only where the last observations are kept: there is no memory for it otherwise, and no use of it."""
-    state: tuple[str, ...]
+    state: Branch
     params: tuple[Parameter, ...]
-    width: int
-    """How many numbers an observation has; 0 for a single integer."""
-    information: tuple[str, ...]
-    """The fields of `inform`."""
-    parts: int
-    """How many integers an action has, where it is a tuple of them; 0 for one integer, or a row of a Box."""
+    seen: Tree
+    """Observations."""
+    action: Tree
+    information: tuple[Told, ...]
+    """What is told of a state: by `inform`, `legal`, `turn`."""
+    facts: tuple[Told, ...]
+    """What `step` tells of itself."""
+    options: Branch | None
+    returns: int
+    """How many values `step` gives: state, reward, terminated; then truncated; then its facts."""
     choices: tuple[int, int] | None
     """The first and the last action, where it is one of several integers: then the loop checks it."""
     renews: bool
     """Whether the next episode depends on the last one."""
+    adapter: str = ""
+    """The text of what several players make of the rules: `play_step` and others instead of `rule_step`."""
 
     @property
     def loose(self) -> tuple[Parameter, ...]:
@@ -55,45 +77,76 @@ class Layout(NamedTuple):
         """Whether any parameter differs from lane to lane."""
         return any(one.varies for one in self.params)
 
+    @property
+    def records(self) -> dict[Any, str]:
+        """The classes of NamedTuples that the text makes, and what it calls them."""
+        return record_names(self.state, self.action, self.options)
+
+
+def record_names(state: Any, *trees: Tree | None) -> dict[Any, str]:
+    """What the text calls the classes of a state, and of other trees."""
+    found: dict[Any, str] = {state.kind: "State"}
+    for tree in (state, *trees):
+        for kind in () if tree is None else record_kinds(tree):
+            found.setdefault(kind, f"Record{len(found)}")
+    return found
+
 
 def kernel_source(layout: Layout) -> str:
-    """The module's text; `State`, `Params`, `Stream`, `rule_…`, `kept` and the views have to be there before it."""
-    several = "".join(f"actions[i, {part}], " for part in range(layout.parts))
-    read = ", ".join(f"s_{name}[i]" for name in layout.state)
+    """The module's text; `Params`, `Stream`, `rule_…`, `kept`, the records and all it calls have to be there before."""
     params = f"params = Params({', '.join(_parameter(layout, place) for place in range(len(layout.params)))})"
+    state = written(layout.state, layout.records, _row)
     known = {
         "LOOSE": "".join(f"q_{one.name}, " for one in layout.loose),
         "VIEWS": _block(_views(layout), 1),
         "CHECK": _block(_check(layout), 1),
         "PARAMS_ONCE": "" if layout.varied else params,
         "PARAMS_EACH": params if layout.varied else "",
-        "ACTION": f"({several})" if several else "actions[i]",
-        "READ": read,
-        "AFTER": ", ".join(f"after[{place}]" for place in range(len(layout.state))),
-        "BEGUN": ", ".join(f"begun[{place}]" for place in range(len(layout.state))),
-        "WRITE_AFTER": _block(_writes(layout, "after"), 3),
-        "WRITE_BEGUN": _block(_writes(layout, "begun"), 3),
+        "ACTION": "actions[i]" if isinstance(layout.action, Leaf) else written(layout.action, layout.records, _row),
+        "GIVEN": ", ".join(("after", "gain", "ends", "cuts", "facts")[: layout.returns]),
+        "CUTS": "bool(cuts) or " if layout.returns > 3 else "",
+        "STATE": state,
+        "WRITE_AFTER": _block(_writes(layout, "after", views=True), 3),
+        "WRITE_BEGUN": _block(_writes(layout, "begun", views=layout.renews), 3),
+        "STEPPED": _state_of(layout, "after"),
+        "STARTED": _state_of(layout, "begun"),
         "SHOW_STATE": _block(_shown(layout, "state"), 3),
         "SHOW_STEPPED": _block(_shown(layout, "stepped"), 3),
         "SHOW_STARTED": _block(_shown(layout, "started"), 3),
+        "FACTS": _block([line for one in layout.facts for line in _told(one, "facts")], 3),
         "KEEP": _block(_kept(layout), 5),
-        "BEGIN": _block(_begin(layout, read), 3),
+        "BEGIN": _block(_begin(layout, state), 3),
     }
     text = TEMPLATE
     for name, value in known.items():
         text = text.replace(f"<{name}>", value)
-    return text
+    for name in PLAYED:
+        if f"def play_{name}(" in layout.adapter:
+            text = text.replace(f"rule_{name}(", f"play_{name}(")
+    return layout.adapter + text
 
 
 def _block(lines: list[str], depth: int) -> str:
-    return ("\n" + "    " * depth).join(lines)
+    return ("\n" + DEEP * depth).join(lines)
+
+
+def _row(leaf: Leaf) -> str:
+    return f"{leaf.column.name}[i]"
 
 
 def _views(layout: Layout) -> list[str]:
+    lines = _parts("block", (*layout.columns, *layout.kept))
+    for memory, tree in (("out", layout.seen), ("actions", layout.action)):
+        if isinstance(tree, Branch):
+            lines += ["at = 0", *_parts(memory, tuple(leaf.column for leaf, _ in leaves(tree, "")))]
+    return lines
+
+
+def _parts(memory: str, columns: tuple[Column, ...]) -> list[str]:
     lines: list[str] = []
-    for column in (*layout.columns, *layout.kept):
+    for column in columns:
         shape = "".join(f"{one}, " for one in column.shape)
-        view = f"rows_at(block, at, n, ({shape})," if shape else "values_at(block, at, n,"
+        view = f"rows_at({memory}, at, n, ({shape})," if shape else f"values_at({memory}, at, n,"
         lines.append(f"{column.name} = {view} np.{column.dtype})")
         lines.append(f"at += (n * {column.size} + {ALIGNMENT - 1}) // {ALIGNMENT} * {ALIGNMENT}")
     return lines
@@ -126,54 +179,100 @@ def _parameter(layout: Layout, place: int) -> str:
     }[one.kind]
 
 
-def _writes(layout: Layout, name: str) -> list[str]:
-    fields = enumerate(layout.state)
-    return [line for place, field in fields for line in _entered(layout, f"s_{field}", f"{name}[{place}]")]
+def _writes(layout: Layout, name: str, *, views: bool) -> list[str]:
+    """A new state into its columns; `views` says that its arrays may be the lane's own memory."""
+    lines: list[str] = []
+    found = list(leaves(layout.state, name))
+    arrays = [(leaf, value) for leaf, value in found if leaf.form == "array"]
+    if views:  # all of them before the first is written: rules may swap two
+        for leaf, value in arrays:
+            lines.append(f"{name}_{leaf.column.name} = apart({value}, block, {leaf.column.name}[i])")
+    for leaf, value in found:
+        column = leaf.column.name
+        if leaf.form != "array" or not views:
+            lines += _entered(leaf, column, value, "put_state")
+        else:
+            own = f"{name}_{column}"
+            lines.append(f"if not is_row({own}, {column}[i]):")
+            lines += [f"{DEEP}{line}" for line in _entered(leaf, column, own, "put_state")]
+    return lines
 
 
-def _entered(layout: Layout, name: str, value: str) -> list[str]:
-    """A value into its column, an array number by number: a slice would bring in all of NumPy's messages to compile."""
-    shape = next(column.shape for column in (*layout.columns, *layout.kept) if column.name == name)
-    if not shape:
-        return [f"{name}[i] = {value}"]
+def _entered(leaf: Leaf, memory: str, value: str, put: str) -> list[str]:
+    """A value into memory, an array number by number: a slice would bring in all of NumPy's messages to compile."""
+    if leaf.form != "array":
+        return [f"{put}({memory}, i, {value}, {leaf.name!r})"]
+    shape = leaf.column.shape
     lengths = "".join(f"{one}, " for one in shape)
-    lines = [f"if {value}.shape != ({lengths}):", f"    raise ValueError('{name[2:]}: expected an array of {shape}')"]
+    text = f"{leaf.name}: expected shape {shape} from the rules, got another"
+    lines = [f"if {value}.shape != ({lengths}):", f"    raise ContractViolation({text!r})"]
+    return lines + _looped(shape, lambda place: f"{put}({memory}, (i, {place}), {value}[{place}], {leaf.name!r})")
+
+
+def _looped(shape: tuple[int, ...], line: Any) -> list[str]:
+    """A line for every element of a shape, which gets the text of its indices."""
     indices = [f"e{depth}" for depth in range(len(shape))]
-    lines += [f"{'    ' * depth}for {one} in range({shape[depth]}):" for depth, one in enumerate(indices)]
+    lines = [f"{DEEP * depth}for {one} in range({shape[depth]}):" for depth, one in enumerate(indices)]
     place = ", ".join(f"unsigned({one})" for one in indices)
-    return [*lines, f"{'    ' * len(shape)}{name}[i, {place}] = {value}[{place}]"]
+    return [*lines, f"{DEEP * len(shape)}{line(place)}"]
+
+
+def _state_of(layout: Layout, name: str) -> str:
+    """The new state, of the numbers that the rules gave and of the lane's own arrays."""
+    values = {leaf.column.name: value for leaf, value in leaves(layout.state, name)}
+    return written(
+        layout.state,
+        layout.records,
+        lambda leaf: _row(leaf) if leaf.form == "array" else values[leaf.column.name],
+    )
 
 
 def _shown(layout: Layout, state: str) -> list[str]:
     """Variables of their own for each place: what they hold may differ in type."""
     lines = [f"seen_{state} = rule_observe({state}, params)"]
-    if layout.width:
-        lines += [f"out[i, {place}] = seen_{state}[{place}]" for place in range(layout.width)]
-    else:
-        lines.append(f"out[i] = seen_{state}")
-    if layout.information:
-        lines.append(f"told_{state} = rule_inform({state}, params)")
-        for place, name in enumerate(layout.information):
-            lines += _entered(layout, f"i_{name}", f"told_{state}[{place}]")
+    for leaf, value in leaves(layout.seen, f"seen_{state}"):
+        lines += _entered(leaf, _memory(layout, leaf), value, "put_seen")
+    for rule in dict.fromkeys(one.rule for one in layout.information):
+        lines.append(f"{rule}_{state} = rule_{rule}({state}, params)")
+        for one in layout.information:
+            lines += _told(one, f"{rule}_{state}") if one.rule == rule else []
     return lines
 
 
+def _told(one: Told, value: str) -> list[str]:
+    whole = value if one.place is None else f"{value}[{one.place}]"
+    return _entered(one.leaf, one.leaf.column.name, whole, "put_seen")
+
+
+def _memory(layout: Layout, leaf: Leaf) -> str:
+    """Where an observation goes: to an array of its own, or to its part of one."""
+    return "out" if layout.seen is leaf else leaf.column.name
+
+
 def _kept(layout: Layout) -> list[str]:
-    places = [f"[i, {place}]" for place in range(layout.width)] or ["[i]"]
-    lines = [f"last{place} = out{place}" for place in places]
-    for name in layout.information:
-        lines += _entered(layout, f"l_{name}", f"i_{name}[i]")
+    lines: list[str] = []
+    sources = [(leaf.column, _memory(layout, leaf)) for leaf, _ in leaves(layout.seen, "")]
+    sources += [(one.leaf.column, one.leaf.column.name) for one in (*layout.information, *layout.facts)]
+    for column, memory in sources:
+        lines += _copied(column, memory)
     return [*lines, "last_returns[i] = returns[i]", "last_lengths[i] = elapsed[i]"]
 
 
-def _begin(layout: Layout, read: str) -> list[str]:
+def _copied(column: Column, memory: str) -> list[str]:
+    if not column.shape:
+        return [f"l{column.name}[i] = {memory}[i]"]
+    return _looped(column.shape, lambda place: f"l{column.name}[i, {place}] = {memory}[i, {place}]")
+
+
+def _begin(layout: Layout, state: str) -> list[str]:
+    options = "" if layout.options is None else f", {written(layout.options, layout.records, _row)}"
     if not layout.renews:
-        return ["begun = rule_reset(Stream(words, i), params)"]
+        return [f"begun = rule_reset(Stream(words, i), params{options})"]
     return [
         "if fresh[i]:",
-        "    begun = rule_reset(Stream(words, i), params)",
+        f"    begun = rule_reset(Stream(words, i), params{options})",
         "else:",
-        f"    begun = rule_renew(State({read}), Stream(words, i), params)",
+        f"    begun = rule_renew({state}, Stream(words, i), params{options})",
         "fresh[i] = False",
     ]
 
@@ -181,7 +280,7 @@ def _begin(layout: Layout, read: str) -> list[str]:
 TEMPLATE = f"""
 @kept
 def run_lanes(first, stop, mode, limit, block, values, <LOOSE>actions, out, rewards, flags):
-    n = len(out)
+    n = len(rewards)
     at = 0
     <VIEWS>
     floats = values_at(values, 0, len(values) // 8, np.float64)
@@ -197,17 +296,18 @@ def run_lanes(first, stop, mode, limit, block, values, <LOOSE>actions, out, rewa
         if starts:
             pass
         elif mode == {RESET}:
-            state = State(<READ>)
+            state = <STATE>
             <SHOW_STATE>
         else:
-            after, gain, ends = rule_step(State(<READ>), <ACTION>, Stream(words, i), params)
+            <GIVEN> = rule_step(<STATE>, <ACTION>, Stream(words, i), params)
             <WRITE_AFTER>
-            stepped = State(<AFTER>)
+            stepped = <STEPPED>
             <SHOW_STEPPED>
+            <FACTS>
             reward, over = np.float64(gain), bool(ends)
             elapsed[i] += 1
             returns[i] += reward
-            cut = limit > 0 and elapsed[i] >= limit
+            cut = <CUTS>(limit > 0 and elapsed[i] >= limit)
             if over or cut:
                 count += 1
                 if mode == {SAME_STEP}:
@@ -218,7 +318,7 @@ def run_lanes(first, stop, mode, limit, block, values, <LOOSE>actions, out, rewa
         if starts:
             <BEGIN>
             <WRITE_BEGUN>
-            started = State(<BEGUN>)
+            started = <STARTED>
             <SHOW_STARTED>
             elapsed[i] = 0
             returns[i] = 0.0

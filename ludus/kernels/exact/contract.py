@@ -1,6 +1,7 @@
 """The contract of rules, tried once: what a first reset and step give is what a compiled loop can hold."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -15,29 +16,27 @@ __all__ = ["check_contract"]
 
 def check_contract(rules: Rules, params: Any, action: Any) -> None:
     """Raise KernelError, with the rule's line, where rules give what no column can hold."""
-    for name in ("state", "params"):
-        kind = getattr(rules, name)
-        if not (isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")):
-            raise KernelError(
-                f"Rules.{name}: expected a NamedTuple class, got {shorten(kind)}; "
-                f"write `class {getattr(kind, '__name__', 'State')}(NamedTuple): …` with the same fields"
-            )
     rng = np_random(0)[0]
-    state = rules.reset(rng, params)
+    state = rules.reset(rng, params) if rules.options is None else rules.reset(rng, params, rules.options())
     _check_state(rules, rules.reset, state)
     state = rules.state._make(state)
-    found = rules.step(state, action, rng, params)
-    if not isinstance(found, tuple) or len(found) not in (3, 4):
-        raise KernelError(f"{_at(rules.step)}: expected (State, reward, terminated), got {shorten(found)}; return those")
+    found = rules.step(deepcopy(state), action, rng, params)  # rules may change it in place
+    if not isinstance(found, tuple) or len(found) not in (3, 4, 5):
+        raise KernelError(
+            f"{_at(rules.step)}: expected (State, reward, terminated), got {shorten(found)}; return those"
+        )
     _check_state(rules, rules.step, found[0])
     if rules.inform is not None:
         told = rules.inform(state, params)
-        if not (isinstance(told, tuple) and hasattr(told, "_fields")):
+        if isinstance(told, dict):
+            _check_fields(rules.inform, tuple(told.values()), tuple(told))
+        elif isinstance(told, tuple) and hasattr(told, "_fields"):
+            _check_fields(rules.inform, told, told._fields)
+        else:
             raise KernelError(
-                f"{_at(rules.inform)}: expected a NamedTuple from inform, got {shorten(told)}; "
+                f"{_at(rules.inform)}: expected a NamedTuple or a dictionary from inform, got {shorten(told)}; "
                 "define `class Told(NamedTuple)` and return Told(…)"
             )
-        _check_fields(rules.inform, told, told._fields)
 
 
 def _check_state(rules: Rules, rule: Callable[..., Any], state: Any) -> None:

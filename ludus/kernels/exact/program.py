@@ -6,6 +6,8 @@ from typing import Any
 import numba
 from numba.core.compiler import CompilerBase
 
+from ludus.kernels.displays import tuple_code
+
 __all__ = ["Program"]
 
 
@@ -22,7 +24,11 @@ class Program:
         """A rule, or a plain function that one calls, for use in compiled code."""
         if function not in self._compiled:
             copy = types.FunctionType(
-                function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+                tuple_code(function.__code__),
+                function.__globals__,
+                function.__name__,
+                function.__defaults__,
+                function.__closure__,
             )
             copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
             copy.__kwdefaults__ = function.__kwdefaults__
@@ -31,6 +37,11 @@ class Program:
             apart = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": self.pipeline(rule=True)}
             choices: dict[str, Any] = self.options | options | apart
             self._compiled[function] = numba.njit(**choices)(copy)
+        return self._compiled[function]
+
+    def adapter(self, function: Any) -> Any:
+        """A function of the kernel's own text that calls rules."""
+        self._compiled[function] = numba.njit(pipeline_class=self.pipeline(rule=False), **self.options)(function)
         return self._compiled[function]
 
     def owns(self, dispatcher: Any) -> bool:
@@ -56,4 +67,3 @@ class Program:
         from ludus.kernels.exact.pipeline import RuleCompiler  # which needs to know what a program is
 
         return type("RuleCompilerOfProgram", (RuleCompiler,), {"program": self, "rule": rule})
-

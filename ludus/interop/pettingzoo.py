@@ -1,0 +1,191 @@
+"""PettingZoo: environments of several players in its two shapes, agents in turn and agents at once.
+
+PettingZoo itself is opened when a view is asked for. The views of this module are whole without it, so that a program
+which only drives them needs it no more than they do.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from ludus.core import Env
+from ludus.errors import InvalidArgument, InvalidType, MissingExtra, shorten
+from ludus.interop.gymnasium_spaces import space_to_gymnasium
+from ludus.kernels import RuleEnv
+from ludus.spaces import Tuple
+
+__all__ = ["InTurn", "Together", "to_aec", "to_parallel"]
+
+
+def to_aec(env: Env[Any, Any]) -> Any:
+    """An environment whose players move in turn, as PettingZoo's `AECEnv`; raises MissingExtra without PettingZoo."""
+    return _as("AECEnv", InTurn, env)
+
+
+def to_parallel(env: Env[Any, Any]) -> Any:
+    """An environment whose players move at once, as PettingZoo's `ParallelEnv`; raises MissingExtra without it."""
+    return _as("ParallelEnv", Together, env)
+
+
+def _as(name: str, view: type[Any], env: Env[Any, Any]) -> Any:
+    try:
+        theirs: Any = getattr(import_module("pettingzoo"), name)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            'ludus.interop.pettingzoo: expected the package pettingzoo, got none; pip install "ludus-rl[pettingzoo]"',
+            name="pettingzoo",
+        ) from error
+    return type(f"{view.__name__}{name}", (view, theirs), {})(env)
+
+
+class _View:
+    """What both shapes have: agents with names and spaces, around an environment."""
+
+    def __init__(self, env: Env[Any, Any]) -> None:
+        bare: Any = env.unwrapped
+        if env.batch_shape or not isinstance(bare, RuleEnv):
+            raise InvalidType(f"{type(self).__name__}: expected one environment made of rules, got {shorten(env)}")
+        rules = bare.rules
+        if rules.players == 1 or rules.opponent is not None:
+            raise InvalidArgument(f"{type(self).__name__}: expected rules of several players, got those of {bare}")
+        self.env, self._bare = env, bare
+        self.possible_agents = [f"player_{number}" for number in range(rules.players)]
+        self.agents: list[str] = []
+        self.render_mode = env.render_mode
+        self.observation_spaces = self._spaces(env.observation_space)
+        self.action_spaces = self._spaces(env.action_space)
+        self.metadata = {**env.metadata, "name": type(bare).__name__, "is_parallelizable": rules.turn is None}
+
+    def _spaces(self, space: Any) -> dict[str, Any]:
+        each = space.spaces if self._bare.rules.turn is None and isinstance(space, Tuple) else [space]
+        parts = each if len(each) > 1 else list(each) * len(self.possible_agents)
+        if len(parts) != len(self.possible_agents):
+            raise InvalidArgument(f"expected a space for each of {len(self.possible_agents)} players, got {space!r}")
+        return {agent: space_to_gymnasium(part) for agent, part in zip(self.possible_agents, parts, strict=True)}
+
+    @property
+    def unwrapped(self) -> Any:
+        """The view itself: PettingZoo's wrappers look for it."""
+        return self
+
+    @property
+    def num_agents(self) -> int:
+        """How many agents are left."""
+        return len(self.agents)
+
+    @property
+    def max_num_agents(self) -> int:
+        """How many agents there are."""
+        return len(self.possible_agents)
+
+    def observation_space(self, agent: str) -> Any:
+        """What an agent sees; always the same object."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        """What an agent may do; always the same object."""
+        return self.action_spaces[agent]
+
+    def render(self) -> Any:
+        """The environment's picture."""
+        return self.env.render()
+
+    def close(self) -> None:
+        """Close the environment."""
+        self.env.close()
+
+    def _seen_by(self, agent: str) -> Any:
+        return self._bare.observation_of(self.possible_agents.index(agent))
+
+
+class InTurn(_View):
+    """Agents that move one after another, as PettingZoo's agent-environment cycle has them.
+
+    `infos` of the agent to move holds what the environment told, its `action_mask` among it.
+    """
+
+    def __init__(self, env: Env[Any, Any]) -> None:
+        super().__init__(env)
+        if self._bare.rules.turn is None:
+            raise InvalidArgument("InTurn: expected rules with `turn`, got none; see Together and to_parallel")
+        self.agent_selection = self.possible_agents[0]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a game; whose turn it is, is `agent_selection`."""
+        _, info = self.env.reset(seed=seed, options=options)
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._select(info)
+
+    def step(self, action: Any) -> None:
+        """Move the agent whose turn it is; one whose game is over takes None, and leaves."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._leave(agent, action)
+            return
+        step = self.env.step(action)
+        self._cumulative_rewards[agent] = 0.0
+        for number, one in enumerate(self.agents):
+            self.rewards[one] = float(step.info["rewards"][number])
+            self._cumulative_rewards[one] += self.rewards[one]
+            self.terminations[one], self.truncations[one] = bool(step.terminated), bool(step.truncated)
+        self._select(step.info)
+
+    def observe(self, agent: str) -> Any:
+        """What an agent sees now, whether it is its turn or not."""
+        return self._seen_by(agent)
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Observation, reward since its last move, both flags and info of the agent to move."""
+        agent = self.agent_selection
+        seen = self.observe(agent) if observe else None
+        flags = self.terminations[agent], self.truncations[agent]
+        return seen, self._cumulative_rewards[agent], *flags, self.infos[agent]
+
+    def _select(self, info: dict[str, Any]) -> None:
+        self.agent_selection = self.possible_agents[info["turn"]]
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self.infos[self.agent_selection] = {name: one for name, one in info.items() if name not in ("turn", "rewards")}
+
+    def _leave(self, agent: str, action: Any) -> None:
+        if action is not None:
+            raise ValueError(f"step: expected None of {agent}, whose game is over, got {shorten(action)}")
+        self.agents.remove(agent)
+        for table in (self.rewards, self._cumulative_rewards, self.terminations, self.truncations, self.infos):
+            del table[agent]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        if self.agents:
+            self.agent_selection = self.agents[0]
+
+
+class Together(_View):
+    """Agents that move all at once, as PettingZoo's parallel environments have them: a dictionary of everything."""
+
+    def __init__(self, env: Env[Any, Any]) -> None:
+        super().__init__(env)
+        if self._bare.rules.turn is not None:
+            raise InvalidArgument("Together: expected rules without `turn`, got some; see InTurn and to_aec")
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        """Begin a game: observations and infos of every agent."""
+        observations, info = self.env.reset(seed=seed, options=options)
+        self.agents = list(self.possible_agents)
+        return dict(zip(self.agents, observations, strict=True)), {agent: dict(info) for agent in self.agents}
+
+    def step(self, actions: dict[str, Any]) -> tuple[Any, Any, Any, Any, Any]:
+        """Move every agent: observations, rewards, terminations, truncations and infos."""
+        agents = self.agents
+        step = self.env.step(tuple(actions[agent] for agent in self.possible_agents))
+        told = {name: one for name, one in step.info.items() if name != "rewards"}
+        rewards = [float(one) for one in step.info["rewards"]]
+        if step.terminated or step.truncated:
+            self.agents = []
+        return (
+            dict(zip(agents, step.observation, strict=True)),
+            dict(zip(agents, rewards, strict=True)),
+            dict.fromkeys(agents, bool(step.terminated)),
+            dict.fromkeys(agents, bool(step.truncated)),
+            {agent: dict(told) for agent in agents},
+        )

@@ -1,0 +1,76 @@
+"""Values of single lanes: a lane's state out of its columns and back, and actions for lanes that take none."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.errors import InvalidArgument, listing, shorten
+from ludus.kernels.tree import Leaf, Tree
+from ludus.spaces import Dict, Space, Tuple
+
+__all__ = ["filled", "fitting", "state_parts", "value_at"]
+
+Array = npt.NDArray[Any]
+PYTHONS = ("float64", "int64", "bool_")
+"""The dtypes whose numbers rules know as Python's."""
+
+
+def value_at(columns: dict[str, Array], leaf: Leaf, lane: int) -> Any:
+    """What a lane has in the column of a leaf: a number as rules know it, or an array of its own."""
+    found = columns[leaf.column.name][lane]
+    if leaf.form == "array":
+        return found.copy()
+    return found.item() if leaf.column.dtype in PYTHONS else found
+
+
+def state_parts(tree: Tree, value: Any) -> Iterator[tuple[Leaf, Any]]:
+    """Every leaf of a state, and what `value` has there; raises InvalidArgument where it has other fields."""
+    if isinstance(tree, Leaf):
+        yield tree, value
+        return
+    if not isinstance(value, tuple | list | np.ndarray) or len(value) != len(tree.keys):
+        raise InvalidArgument(f"state: expected the fields {listing(map(str, tree.keys))}, got {shorten(value)}")
+    for part, one in zip(tree.parts, value, strict=True):
+        yield from state_parts(part, one)
+
+
+def fitting(leaf: Leaf, value: Any) -> Array:
+    """A value as the column of a leaf takes it; raises InvalidArgument where it would be another.
+
+    >>> from ludus.kernels.block import column_of
+    >>> fitting(Leaf(column_of("s_0", 0.5), "number", "State.x"), 2)
+    array(2.)
+    """
+    column = leaf.column
+    try:
+        given = np.asarray(value)
+        found = given.astype(column.dtype)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument(f"{leaf.name}: expected {_described(leaf)}, got {shorten(value)}") from error
+    if given.shape != column.shape or not np.array_equal(found, given, equal_nan=given.dtype.kind == "f"):
+        raise InvalidArgument(f"{leaf.name}: expected {_described(leaf)}, got {shorten(value)}")
+    return found
+
+
+def _described(leaf: Leaf) -> str:
+    return f"{leaf.column.dtype} of shape {leaf.column.shape}" if leaf.column.shape else leaf.column.dtype
+
+
+def filled(space: Space[Any], action: Any, mask: Array) -> Any:
+    """A batch of actions with something valid for the lanes that the mask leaves out; what is odd is refused later."""
+    if isinstance(space, Tuple):
+        given: Any = action
+        if not isinstance(action, tuple) or len(given) != len(space.spaces):
+            return given
+        return tuple(filled(part, one, mask) for part, one in zip(space.spaces, given, strict=True))
+    if isinstance(space, Dict):
+        if not isinstance(action, dict) or action.keys() != space.spaces.keys():
+            return action
+        return {key: filled(part, action[key], mask) for key, part in space.spaces.items()}
+    actions = np.asarray(action)
+    if actions.shape[:1] != mask.shape or actions.dtype.kind not in "fiub":
+        return action
+    over = mask.reshape(mask.shape + (1,) * (actions.ndim - 1))
+    return np.where(over, actions, np.asarray(space.zero(), actions.dtype))

@@ -1,0 +1,42 @@
+"""How lanes begin: the parameters of a reset, and the options that rules take."""
+
+from typing import Any, NamedTuple
+
+from ludus.errors import InvalidArgument, InvalidType, listing, shorten
+from ludus.kernels.parameters import fitted_all
+from ludus.kernels.values import ParameterTable
+
+__all__ = ["Start", "option_rows"]
+
+
+class Start(NamedTuple):
+    """What `reset(options=…)` comes to."""
+
+    parameters: ParameterTable
+    options: tuple[Any, ...] = ()
+    """One of the rules' `options` for all lanes, or one for each; none where rules take none."""
+
+
+def option_rows(kind: type[Any], options: dict[str, Any], lanes: int) -> tuple[Any, ...]:
+    """The rules' options for all lanes; for each lane, where `options["each"]` has lists of one value a lane.
+
+    >>> class Options(NamedTuple):
+    ...     place: int = 0
+    ...     speed: float = 1.0
+    >>> option_rows(Options, {"speed": 2, "each": {"place": [3, 4]}}, 2)
+    (Options(place=3, speed=2.0), Options(place=4, speed=2.0))
+    """
+    if "each" not in options or "each" in kind._fields:
+        return (fitted_all("options", kind, options),)
+    common = {name: value for name, value in options.items() if name != "each"}
+    each = options["each"]
+    if not isinstance(each, dict):
+        raise InvalidType(f"options['each']: expected a dictionary of lists, one value a lane, got {shorten(each)}")
+    twice = sorted(common.keys() & each.keys())
+    if twice:
+        raise InvalidArgument(f"options: expected each option once, got {listing(twice)} for all lanes and for each")
+    for name, values in each.items():
+        if len(values) != lanes:
+            raise InvalidArgument(f"options['each'][{name!r}]: expected {lanes} values, one a lane, got {len(values)}")
+    rows = ({name: values[lane] for name, values in each.items()} for lane in range(lanes))
+    return tuple(fitted_all("options", kind, common | row) for row in rows)

@@ -1,0 +1,158 @@
+"""What compiled rules give, into memory: checked when compiled, so that nothing is cut without a word.
+
+A float for an integer is refused while compiling. An integer that a narrower one cannot hold is an error when it comes.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numba
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, store_item
+
+from ludus.errors import ContractViolation, KernelError
+
+__all__ = ["apart", "is_row", "put_seen", "put_state"]
+
+
+def _storing(exact: bool) -> Any:
+    """The function that stores a number, or a tuple of as many as a row has, at a place of an array."""
+
+    @intrinsic(prefer_literal=True)  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+    def put(typing_context: Any, array: Any, index: Any, value: Any, name: Any) -> Any:
+        del typing_context
+        where = name.literal_value
+        kinds = list(_flat(value))
+        for kind in kinds:
+            _check(kind, array.dtype, where, exact)
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            del signature
+            numbers = _unpacked(builder, value, args[2])
+            first = _first(context, builder, array, args[0], _indices(builder, index, args[1]))
+            for place, (kind, number) in enumerate(zip(kinds, numbers, strict=True)):
+                fits = _narrowed(context, builder, kind, array.dtype, number, where)
+                pointer = builder.gep(first, [context.get_constant(types.intp, place)]) if place else first
+                store_item(context, builder, array, fits, pointer)
+            return context.get_dummy_value()
+
+        return types.void(array, index, value, name), build
+
+    return put
+
+
+def _flat(kind: Any) -> Iterator[Any]:
+    if _is_tuple(kind):
+        for one in kind.types:
+            yield from _flat(one)
+    else:
+        yield types.unliteral(kind)
+
+
+def _is_tuple(kind: Any) -> bool:
+    return isinstance(kind, types.BaseTuple)
+
+
+def _unpacked(builder: Any, kind: Any, value: Any) -> Iterator[Any]:
+    if _is_tuple(kind):
+        for one, part in zip(kind.types, cgutils.unpack_tuple(builder, value, kind.count), strict=True):
+            yield from _unpacked(builder, one, part)
+    else:
+        yield value
+
+
+def _indices(builder: Any, kind: Any, index: Any) -> list[Any]:
+    return cgutils.unpack_tuple(builder, index, len(kind)) if isinstance(kind, types.BaseTuple) else [index]
+
+
+def _first(context: Any, builder: Any, kind: Any, array: Any, indices: list[Any]) -> Any:
+    """Where the row, or the number, of these indices begins."""
+    zero = context.get_constant(types.intp, 0)
+    inside = indices + [zero] * (kind.ndim - len(indices))
+    return cgutils.get_item_pointer(context, builder, kind, make_array(kind)(context, builder, array), inside)
+
+
+def _check(kind: Any, dtype: Any, name: str, exact: bool) -> None:
+    """Whether numbers of a type may go into an array of a dtype, as far as that is known while compiling."""
+    if kind == dtype or isinstance(kind, types.IntEnumMember):
+        return
+    whole = isinstance(kind, types.Integer | types.Boolean)
+    if whole and isinstance(dtype, types.Integer | types.Float):
+        return
+    if (
+        isinstance(kind, types.Float)
+        and isinstance(dtype, types.Float)
+        and (not exact or kind.bitwidth <= dtype.bitwidth)
+    ):
+        return
+    cure = "annotate it as float, or round it: int(x)" if isinstance(kind, types.Float) else f"return {dtype}"
+    raise KernelError(f"{name}: expected {dtype}, got {kind} from the rules; {cure}")
+
+
+def _narrowed(context: Any, builder: Any, kind: Any, dtype: Any, value: Any, name: str) -> Any:
+    """The number in the array's dtype; an error in the compiled loop where that is another number."""
+    found = context.cast(builder, value, kind, dtype)
+    if not all(isinstance(one, types.Integer) for one in (kind, dtype)):
+        return found
+    if kind.minval >= dtype.minval and kind.maxval <= dtype.maxval:
+        return found
+    back = context.cast(builder, found, dtype, kind)
+    lost = builder.icmp_unsigned("!=", back, value)
+    if kind.signed != dtype.signed:
+        signed, number = (kind, value) if kind.signed else (dtype, found)
+        below = builder.icmp_signed("<", number, context.get_constant(signed, 0))
+        lost = builder.or_(lost, below)
+    with builder.if_then(lost, likely=False):
+        text = f"{name}: expected {dtype}, {dtype.minval} to {dtype.maxval}, got a number beyond it"
+        context.call_conv.return_user_exc(builder, ContractViolation, (text,))
+    return found
+
+
+put_state, put_seen = _storing(True), _storing(False)
+
+
+# --- arrays that are views of the lane's own memory ---
+
+
+@intrinsic  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+def _points_into(typing_context: Any, array: Any, block: Any) -> Any:
+    """Whether an array's elements lie in a block."""
+    del typing_context
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = signature.args
+        start, memory = (
+            builder.ptrtoint(make_array(kind)(context, builder, one).data, cgutils.intp_t)
+            for kind, one in zip(kinds, args, strict=True)
+        )
+        size = make_array(kinds[1])(context, builder, args[1]).nitems
+        return builder.icmp_unsigned("<", builder.sub(start, memory), size)
+
+    return types.boolean(array, block), build
+
+
+@intrinsic  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+def is_row(typing_context: Any, array: Any, row: Any) -> Any:
+    """Whether an array is the row itself: rules that change it in place give it back."""
+    del typing_context
+    known = array.layout == "C" and array.dtype == row.dtype and array.ndim == row.ndim
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if not known:
+            return cgutils.false_bit
+        first, second = (
+            builder.ptrtoint(make_array(kind)(context, builder, one).data, cgutils.intp_t)
+            for kind, one in zip(signature.args, args, strict=True)
+        )
+        return builder.icmp_unsigned("==", first, second)
+
+    return types.boolean(array, row), build
+
+
+@numba.njit(nogil=True)
+def apart(array: Any, block: Any, row: Any) -> Any:
+    """The array, or a copy of it where it is another part of the block, which is about to be written over."""
+    if _points_into(array, block) and not is_row(array, row):  # pyright: ignore[reportCallIssue]
+        return array.copy()
+    return array

@@ -1,0 +1,130 @@
+"""Trees: values of NamedTuples, tuples and dictionaries, however nested, and the columns their numbers lie in."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.errors import KernelError, shorten
+from ludus.kernels.block import Column, column_of
+from ludus.kernels.parameters import fitted
+
+__all__ = ["Branch", "Leaf", "Tree", "composed", "is_record", "leaves", "record_kinds", "tree_of", "written"]
+
+Array = npt.NDArray[Any]
+NUMBERS = (bool, int, float, np.generic)
+
+
+class Leaf(NamedTuple):
+    """Numbers of one dtype: one, or an array of fixed shape."""
+
+    column: Column
+    form: str
+    """How rules give them: as a `number`, a `tuple` of numbers, or an `array`; a `scalar` is an array of no axis."""
+    name: str
+    """What messages call it."""
+
+
+class Branch(NamedTuple):
+    """A NamedTuple, a tuple or a dictionary of trees."""
+
+    kind: Any
+    """The NamedTuple's class, `tuple` or `dict`."""
+    keys: tuple[Any, ...]
+    places: tuple[int, ...]
+    """Where rules' own value has each part, which is a tuple in compiled code whatever its kind."""
+    parts: "tuple[Tree, ...]"
+
+
+Tree = Leaf | Branch
+
+
+def is_record(value: Any) -> bool:
+    """Whether a value is a NamedTuple, or a class one."""
+    kind = value if isinstance(value, type) else type(value)
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def tree_of(prefix: str, name: str, value: Any) -> Tree:
+    """The tree of a value that rules keep; its columns are called after the prefix and their number.
+
+    >>> class Place(NamedTuple):
+    ...     row: int
+    ...     visits: Array
+    >>> [leaf.column for leaf, _ in leaves(tree_of("s", "Place", Place(1, np.zeros((2, 3)))), "it")]
+    [Column(name='s_0', dtype='int64', shape=()), Column(name='s_1', dtype='float64', shape=(2, 3))]
+    """
+    count = iter(range(1_000_000))
+    return _tree(prefix, name, value, count)
+
+
+def _tree(prefix: str, name: str, value: Any, count: Iterator[int]) -> Tree:
+    if isinstance(value, tuple):
+        if not value:
+            raise KernelError(f"{name}: expected numbers, arrays and NamedTuples of them, got an empty tuple")
+        record = is_record(value)
+        whole: Any = value
+        keys: tuple[Any, ...] = whole._fields if record else tuple(range(len(whole)))
+        kind: Any = type(whole) if record else tuple
+        names = [f"{name}.{key}" if record else f"{name}[{key}]" for key in keys]
+        fits = [_fits(name, kind, key, one) for key, one in zip(keys, whole, strict=True)]
+        parts = tuple(_tree(prefix, where, one, count) for where, one in zip(names, fits, strict=True))
+        return Branch(kind, keys, tuple(range(len(keys))), parts)
+    array = np.asarray(value) if isinstance(value, (*NUMBERS, np.ndarray)) else None
+    if array is None or array.dtype.kind not in "biuf" or (isinstance(value, np.ndarray) and not value.ndim):
+        raise KernelError(
+            f"{name}: expected a number, an array of numbers, or a NamedTuple or tuple of them, "
+            f"got {shorten(value)} ({type(value).__name__})"
+        )
+    if not array.size:
+        raise KernelError(f"{name}: expected an array with elements, got shape {array.shape}")
+    form = "array" if isinstance(value, np.ndarray) else "number"
+    return Leaf(column_of(f"{prefix}_{next(count)}", array), form, name)
+
+
+def _fits(name: str, kind: Any, key: Any, value: Any) -> Any:
+    # A field is what its annotation says: a first state of 0 must not make a column of integers for a float.
+    return value if kind is tuple else fitted(name, kind, key, value)
+
+
+def leaves(tree: Tree, value: str) -> Iterator[tuple[Leaf, str]]:
+    """Every leaf, and the text that finds it in the value that rules gave, which `value` is the text of."""
+    if isinstance(tree, Leaf):
+        yield tree, value
+        return
+    for place, part in zip(tree.places, tree.parts, strict=True):
+        yield from leaves(part, f"{value}[{place}]")
+
+
+def written(tree: Tree, known: dict[Any, str], read: Callable[[Leaf], str]) -> str:
+    """The text that makes a value of a tree; `known` has the names of the classes of NamedTuples."""
+    if isinstance(tree, Leaf):
+        return read(tree)
+    inside = "".join(f"{written(part, known, read)}, " for part in tree.parts)
+    return f"{known.get(tree.kind, '')}({inside})"
+
+
+def record_kinds(tree: Tree) -> dict[Any, None]:
+    """The classes of NamedTuples in a tree, in the order they are met."""
+    if isinstance(tree, Leaf):
+        return {}
+    found: dict[Any, None] = {tree.kind: None} if is_record(tree.kind) else {}
+    for part in tree.parts:
+        found |= record_kinds(part)
+    return found
+
+
+def composed(tree: Tree, read: Callable[[Leaf], Any]) -> Any:
+    """The value of a tree whose leaves are as `read` gives them.
+
+    >>> tree = tree_of("s", "pair", (1, 2.5))
+    >>> composed(tree, lambda leaf: leaf.column.dtype)
+    ('int64', 'float64')
+    """
+    if isinstance(tree, Leaf):
+        return read(tree)
+    parts = [composed(part, read) for part in tree.parts]
+    if tree.kind is dict:
+        return dict(zip(tree.keys, parts, strict=True))
+    return tuple(parts) if tree.kind is tuple else tree.kind(*parts)
