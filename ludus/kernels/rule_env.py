@@ -14,6 +14,7 @@ from ludus.kernels.parameters import fitted, fitted_all
 from ludus.kernels.players import Play, play_of
 from ludus.kernels.row import observation_writer
 from ludus.kernels.rules import Rules, check_rules
+from ludus.kernels.start import options_of
 from ludus.seeding import Seed
 from ludus.spaces import Box
 
@@ -178,7 +179,7 @@ class RuleEnv(Env[Any, Any]):
             raise InvalidType(f"options: expected a dictionary or None, got {shorten(options)}")
         kind = self.rules.options
         if kind is not None:
-            return self.params, (own_copy(fitted_all("options", kind, options or {})),)
+            return self.params, (options_of(kind, options or {}),)
         return (self.reset_params(options) if options else self.params), ()
 
     def reset_params(self, options: dict[str, Any]) -> Any:
