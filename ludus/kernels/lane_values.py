@@ -10,7 +10,7 @@ from ludus.errors import InvalidArgument, listing, shorten
 from ludus.kernels.tree import Leaf, Tree
 from ludus.spaces import Dict, Space, Tuple
 
-__all__ = ["filled", "fitting", "state_parts", "value_at"]
+__all__ = ["filled", "fitting", "known", "state_parts", "value_at"]
 
 Array = npt.NDArray[Any]
 PYTHONS = ("float64", "int64", "bool_")
@@ -19,10 +19,14 @@ PYTHONS = ("float64", "int64", "bool_")
 
 def value_at(columns: dict[str, Array], leaf: Leaf, lane: int) -> Any:
     """What a lane has in the column of a leaf: a number as rules know it, or an array of its own."""
-    found = columns[leaf.column.name][lane]
+    return known(leaf, columns[leaf.column.name][lane])
+
+
+def known(leaf: Leaf, value: Any) -> Any:
+    """What a column holds, as rules know it."""
     if leaf.form == "array":
-        return found.copy()
-    return found.item() if leaf.column.dtype in PYTHONS else found
+        return np.array(value)
+    return value.item() if leaf.column.dtype in PYTHONS else value[()]
 
 
 def state_parts(tree: Tree, value: Any) -> Iterator[tuple[Leaf, Any]]:

@@ -3,10 +3,13 @@
 from typing import Any, NamedTuple
 
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
+from ludus.kernels.lane_values import fitting, known, state_parts
+from ludus.kernels.own import own_copy
 from ludus.kernels.parameters import fitted_all
+from ludus.kernels.tree import composed, tree_of
 from ludus.kernels.values import ParameterTable
 
-__all__ = ["Start", "option_rows"]
+__all__ = ["Start", "option_rows", "options_of"]
 
 
 class Start(NamedTuple):
@@ -15,6 +18,24 @@ class Start(NamedTuple):
     parameters: ParameterTable
     options: tuple[Any, ...] = ()
     """One of the rules' `options` for all lanes, or one for each; none where rules take none."""
+
+
+def options_of(kind: type[Any], given: dict[str, Any]) -> Any:
+    """The rules' options, each of the type, dtype and shape of its default, and the caller's own.
+
+    >>> import numpy as np
+    >>> class Options(NamedTuple):
+    ...     place: int = 0
+    ...     board: Any = np.zeros(2, np.int8)
+    >>> options_of(Options, {"board": [1, 0]})
+    Options(place=0, board=array([1, 0], dtype=int8))
+    """
+    chosen = fitted_all("options", kind, given)
+    if not given:
+        return own_copy(chosen)
+    tree = tree_of("o", "options", kind())
+    parts = {leaf.column.name: fitting(leaf, value) for leaf, value in state_parts(tree, chosen)}
+    return composed(tree, lambda leaf: known(leaf, parts[leaf.column.name]))
 
 
 def option_rows(kind: type[Any], options: dict[str, Any], lanes: int) -> tuple[Any, ...]:
@@ -27,7 +48,7 @@ def option_rows(kind: type[Any], options: dict[str, Any], lanes: int) -> tuple[A
     (Options(place=3, speed=2.0), Options(place=4, speed=2.0))
     """
     if "each" not in options or "each" in kind._fields:
-        return (fitted_all("options", kind, options),)
+        return (options_of(kind, options),)
     common = {name: value for name, value in options.items() if name != "each"}
     each = options["each"]
     if not isinstance(each, dict):
@@ -39,4 +60,4 @@ def option_rows(kind: type[Any], options: dict[str, Any], lanes: int) -> tuple[A
         if len(values) != lanes:
             raise InvalidArgument(f"options['each'][{name!r}]: expected {lanes} values, one a lane, got {len(values)}")
     rows = ({name: values[lane] for name, values in each.items()} for lane in range(lanes))
-    return tuple(fitted_all("options", kind, common | row) for row in rows)
+    return tuple(options_of(kind, common | row) for row in rows)

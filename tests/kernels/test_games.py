@@ -33,7 +33,7 @@ def played(batch, steps, seed=1):
 
 
 def test_options_set_a_start_in_one_environment_and_in_every_lane():
-    options = {"x": 2, "doors": np.array([1, 0, 1, 1], np.int8)}
+    options = {"x": 2, "doors": [1, 0, 1, 1]}
     compiled, serial = pair(Rover, AutoresetMode.NEXT_STEP)
     same(*(one.reset(seed=3, options=options) for one in (compiled, serial)))
     assert compiled.get_attr("state")[1].pose.x == 2.0
