@@ -21,20 +21,44 @@ from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout, kernel_source
 from ludus.kernels.views import rows_at, values_at
 
-__all__ = ["compile_rules", "load_rules"]
+__all__ = ["compile_rules", "compile_single", "load_rules"]
 
 # No fast-math and no contraction: a batch has to give the bits that the interpreted rules give.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": False}
+RULES = ("reset", "step", "observe", "inform", "renew")
+SINGLE = {
+    name: f"\n@kept\ndef run_{name}({arguments}):\n    return rule_{name}({arguments})\n"
+    for name, arguments in (
+        ("reset", "rng, params"),
+        ("step", "state, action, rng, params"),
+        ("observe", "state, params"),
+        ("inform", "state, params"),
+        ("renew", "state, rng, params"),
+    )
+}
+"""The text for one environment, rule by rule."""
 
 
 @cache
 def compile_rules(rules: Rules, layout: Layout, checks: bool = False) -> Callable[..., int]:
     """The loop for a set of rules; Numba compiles it when it is first called."""
-    functions = [one for one in (rules.reset, rules.step, rules.observe, rules.inform, rules.renew) if one is not None]
+    arrays = any(column.shape for column in layout.columns if column.name.startswith("s_"))
+    return _scope(rules, kernel_source(layout), checks=checks, arrays=arrays)["run_lanes"]
+
+
+@cache
+def compile_single(rules: Rules) -> dict[str, Callable[..., Any]]:
+    """Each rule by itself, for one environment; Numba compiles them when they are first called."""
+    names = [name for name in RULES if getattr(rules, name) is not None]
+    scope = _scope(rules, "".join(SINGLE[name] for name in names), checks=False, arrays=True)
+    return {name: scope[f"run_{name}"] for name in names}
+
+
+def _scope(rules: Rules, text: str, *, checks: bool, arrays: bool) -> dict[str, Any]:
+    """What a module of this text holds, in which the rules are `rule_…` and `kept` makes machine code."""
+    functions = [one for one in (getattr(rules, name) for name in RULES) if one is not None]
     # Arrays made on the way need counting of references, which costs every lane two or three nanoseconds.
-    counts = any(column.shape for column in layout.columns if column.name.startswith("s_")) or makes_arrays(functions)
-    options: dict[str, Any] = OPTIONS | {"_nrt": counts}
-    text = kernel_source(layout)
+    options: dict[str, Any] = OPTIONS | {"_nrt": arrays or makes_arrays(functions)}
     path = _kept_source(text, rules, functions, checks)
     _announce(path, rules)
     program = Program(options, checks=checks, inexact=rules.compiled)
@@ -53,13 +77,13 @@ def compile_rules(rules: Rules, layout: Layout, checks: bool = False) -> Callabl
         "unsigned": np.uint64,  # an index that may be negative costs a test at every access
         "kept": numba.njit(cache=path is not None, pipeline_class=program.pipeline(rule=False), **options),
     }
-    for name in ("reset", "step", "observe", "inform", "renew"):
+    for name in RULES:
         rule = getattr(rules, name)
         # A step that is called instead of written into the loop costs half as much again.
         inline = name in ("step", "observe")
         scope[f"rule_{name}"] = None if rule is None else program.compiled(rule, forceinline=inline)
     exec(compile(text, str(path) if path else "<kernel>", "exec"), scope)  # noqa: S102  (text of our own making)
-    return scope["run_lanes"]
+    return scope
 
 
 def load_rules(rules: Rules, loop: Callable[..., int], arguments: tuple[Any, ...]) -> None:

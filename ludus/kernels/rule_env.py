@@ -46,7 +46,7 @@ class RuleEnv(Env[Any, Any]):
     rules: ClassVar[Rules]
     clips_actions: ClassVar[bool] = False
     """Whether the rules clip a Box's action themselves: then any finite numbers are an action."""
-    _functions: ClassVar[tuple[Any, Any, Any]]
+    _functions: tuple[Any, Any, Any]
     last_action: Any
     """What `step` was last called with, as the rules took it; None after a reset."""
 
@@ -66,6 +66,7 @@ class RuleEnv(Env[Any, Any]):
                 f"{type(self).__name__} render_mode: expected one of {list(modes)} or None, got {render_mode!r}"
             )
         self.render_mode = render_mode
+        self._running = self._runnable()
         self.params: Any = fitted_all(type(self).__name__, self.rules.params, params)
         self.last_action: Any = None
         self._state: Any = None
@@ -83,7 +84,7 @@ class RuleEnv(Env[Any, Any]):
         """Draw a first state."""
         params = self._params_under(options) if options else self.params
         super().reset(seed=seed)
-        rules, rng = self.rules, self.np_random
+        rules, rng = self._running, self.np_random
         if rules.renew is None or seed is not None or self._state is None:
             self._state = rules.reset(rng, params)
         else:
@@ -125,6 +126,22 @@ class RuleEnv(Env[Any, Any]):
             seen = self._write(seen, self._seen_dtype)
         info: Info = {} if inform is None else _told(inform(state, params))
         return new_tuple(Step, (seen, reward, terminated, False, info))
+
+    @property
+    def compiled(self) -> bool:
+        """Whether one environment runs its rules compiled, as `Rules(…, compiled=True)` asks for."""
+        return self.rules.compiled
+
+    def _runnable(self) -> Rules:
+        """The rules as this environment calls them."""
+        rules = self.rules
+        if not rules.compiled:
+            return rules
+        from ludus.kernels.exact.single import compiled_single  # the compiler, which takes half a second to load
+
+        rules = compiled_single(rules)
+        self._functions = rules.step, rules.observe, rules.inform
+        return rules
 
     def _params_under(self, options: Any) -> Any:
         if not isinstance(options, dict):

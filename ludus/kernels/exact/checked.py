@@ -131,9 +131,7 @@ class RuleLower(Lower):
             if not isinstance(one, types.Integer):
                 continue
             number = self.context.cast(builder, value, one, types.int64)
-            if not one.signed:
-                outside = builder.icmp_unsigned(">=", number, length)
-            elif isinstance(one, types.IntegerLiteral) and one.literal_value >= 0:
+            if not one.signed or (isinstance(one, types.IntegerLiteral) and one.literal_value >= 0):
                 outside = builder.icmp_unsigned(">=", number, length)
             else:
                 # -length <= number < length, in one comparison.

@@ -28,7 +28,9 @@ def check_contract(rules: Rules, params: Any, action: Any) -> None:
     state = rules.state._make(state)
     found = rules.step(state, action, rng, params)
     if not isinstance(found, tuple) or len(found) not in (3, 4):
-        raise KernelError(f"{_at(rules.step)}: expected (State, reward, terminated), got {shorten(found)}; return those")
+        raise KernelError(
+            f"{_at(rules.step)}: expected (State, reward, terminated), got {shorten(found)}; return those"
+        )
     _check_state(rules, rules.step, found[0])
     if rules.inform is not None:
         told = rules.inform(state, params)

@@ -178,17 +178,16 @@ class _Judge:
             return
         for one in expr.incoming_values:
             if isinstance(one, ir.Var) and self._kind(one) == types.int64 and not self._literal(one):
-                name = target.name.partition(".")[0].lstrip("$")
-                refuse(self.loc, f"{name}, an integer in one branch and a float in another", f"float({name}) in both")
+                name = target.name.partition(".")[0]
+                name = "a value" if name.startswith("$") else name
+                refuse(self.loc, f"{name}, an integer in one branch and a float in another", "float(…) in both")
 
     def _literal(self, var: Any) -> bool:
-        """Whether a variable is an integer that is written down, and not 0: of 0 a float knows two."""
-        found = self.typemap[var.name]
+        """Whether a variable is an integer that is written down: `total = 0` before a loop that adds."""
         defined = self.func_ir._definitions.get(var.name, [])
-        constant = [one.value for one in defined if isinstance(one, ir.Const)]
-        if isinstance(found, types.IntegerLiteral):
+        if isinstance(self.typemap[var.name], types.IntegerLiteral):
             return True
-        return len(constant) == len(defined) == 1
+        return len(defined) == 1 and isinstance(defined[0], ir.Const)
 
     # --- calls ---
 
@@ -204,8 +203,6 @@ class _Judge:
             self._judge_method(kind)
         elif isinstance(kind, types.Function):
             self._judge_function(kind, expr)
-        elif isinstance(kind, types.NumberClass):
-            self._judge_cast(kind, expr)
 
     def _judge_method(self, kind: Any) -> None:
         owner, key = kind.this, kind.template.key
@@ -217,7 +214,9 @@ class _Judge:
         else:
             allowed = isinstance(owner, types.BaseTuple)  # streams are NamedTuples, whose methods are ours
         if not allowed:
-            refuse(self.loc, f"the method {attribute} of {owner}", "a loop, or a function of the table in docs/rules.md")
+            refuse(
+                self.loc, f"the method {attribute} of {owner}", "a loop, or a function of the table in docs/rules.md"
+            )
 
     def _judge_function(self, kind: Any, expr: Any) -> None:
         key = kind.typing_key
@@ -244,9 +243,6 @@ class _Judge:
         for name, _ in expr.kws:
             if name == "axis":
                 refuse(self.loc, f"{name_of(key)} with an axis", "a loop over the rows")
-
-    def _judge_cast(self, kind: Any, expr: Any) -> None:
-        del kind, expr
 
     def _kind(self, var: Any) -> Any:
         return types.unliteral(self.typemap[var.name])

@@ -56,4 +56,3 @@ class Program:
         from ludus.kernels.exact.pipeline import RuleCompiler  # which needs to know what a program is
 
         return type("RuleCompilerOfProgram", (RuleCompiler,), {"program": self, "rule": rule})
-
