@@ -22,7 +22,7 @@ from ludus.kernels.source import Layout, kernel_source
 from ludus.kernels.store import apart, is_row, put_seen, put_state
 from ludus.kernels.views import rows_at, values_at
 
-__all__ = ["compile_rules", "load_rules"]
+__all__ = ["compile_rules", "compile_single", "load_rules"]
 
 # No fast-math and no contraction: a batch has to give the bits that the interpreted rules give.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": False}
@@ -31,11 +31,27 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline":
 @cache
 def compile_rules(rules: Rules, layout: Layout, checks: bool = False) -> Callable[..., int]:
     """The loop for a set of rules; Numba compiles it when it is first called."""
+    arrays = any(column.shape for column in layout.columns if column.name.startswith("s_"))
+    records = {name: kind for kind, name in layout.records.items()}
+    return _scope(rules, kernel_source(layout), records, checks=checks, arrays=arrays)["run_lanes"]
+
+
+@cache
+def compile_single(rules: Rules) -> dict[str, Callable[..., Any]]:
+    """Each rule by itself, for one environment; Numba compiles them when they are first called."""
+    text = "".join(
+        f"\n@kept\ndef run_{name}({', '.join(taken)}):\n    return rule_{name}({', '.join(taken)})\n"
+        for name, taken in rules.arguments.items()
+    )
+    scope = _scope(rules, text, {"State": rules.state}, checks=False, arrays=True)
+    return {name: scope[f"run_{name}"] for name in rules.functions}
+
+
+def _scope(rules: Rules, text: str, records: dict[str, Any], *, checks: bool, arrays: bool) -> dict[str, Any]:
+    """What a module of this text holds, in which the rules are `rule_…` and `kept` makes machine code."""
     functions = list(rules.functions.values())
     # Arrays made on the way need counting of references, which costs every lane two or three nanoseconds.
-    counts = any(column.shape for column in layout.columns if column.name.startswith("s_")) or makes_arrays(functions)
-    options: dict[str, Any] = OPTIONS | {"_nrt": counts}
-    text = kernel_source(layout)
+    options: dict[str, Any] = OPTIONS | {"_nrt": arrays or makes_arrays(functions)}
     path = _kept_source(text, rules, functions, checks)
     _announce(path, rules)
     program = Program(options, checks=checks, inexact=rules.compiled)
@@ -46,7 +62,7 @@ def compile_rules(rules: Rules, layout: Layout, checks: bool = False) -> Callabl
     scope: dict[str, Any] = vars(module)
     scope |= {
         "np": np,
-        **{name: kind for kind, name in layout.records.items()},
+        **records,
         "Params": rules.params,
         "Stream": Stream,
         "rows_at": rows_at,
@@ -64,7 +80,7 @@ def compile_rules(rules: Rules, layout: Layout, checks: bool = False) -> Callabl
         # A step that is called instead of written into the loop costs half as much again.
         scope[f"rule_{name}"] = program.compiled(rule, forceinline=name in ("step", "observe"))
     exec(compile(text, str(path) if path else "<kernel>", "exec"), scope)  # noqa: S102  (text of our own making)
-    return scope["run_lanes"]
+    return scope
 
 
 def load_rules(rules: Rules, loop: Callable[..., int], arguments: tuple[Any, ...]) -> None:

@@ -39,6 +39,7 @@ class KernelLanes(VectorEnv[Any, Any]):
     """What a compiled batch holds; how it is stepped is `KernelVectorEnv`'s."""
 
     executor = "kernel"
+    compiled = True
     checks: bool
     """Whether integers are checked to fit 64 bits, and what they are written to."""
     _loop_mode: int

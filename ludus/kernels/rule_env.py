@@ -58,7 +58,7 @@ class RuleEnv(Env[Any, Any]):
     """What classes set to a value of their own: parameters, and other attributes that are kept elsewhere."""
     _functions: tuple[Any, Any, Any]
     """What steps, what observes, and what tells of a state, or None."""
-    _play: ClassVar[Play]
+    _play: Play
     last_action: Any
     """What `step` was last called with, as the rules took it; None after a reset."""
 
@@ -87,6 +87,8 @@ class RuleEnv(Env[Any, Any]):
         self._row_dtype = acts.dtype if clipped else None
         self._row_shape = acts.shape if clipped and acts.shape and len(acts.shape) == 1 else None
         self._write = observation_writer(self.observation_space)
+        if self.rules.compiled:
+            self._run_compiled()
         if self.rules.illegal == "refuse":
             self._functions = (_refusing(self.rules, self._play.step, int(acts.start)), *self._functions[1:])  # type: ignore[attr-defined]
         for name, value in self.default_settings.items():
@@ -206,6 +208,18 @@ class RuleEnv(Env[Any, Any]):
         if tell is not None:
             info = entries(tell(state, params)) | info
         return new_tuple(Step, (seen, reward, terminated, truncated, info))
+
+    @property
+    def compiled(self) -> bool:
+        """Whether one environment runs its rules compiled, as `Rules(…, compiled=True)` asks for."""
+        return self.rules.compiled
+
+    def _run_compiled(self) -> None:
+        from ludus.kernels.exact.single import compiled_single  # the compiler, which takes half a second to load
+
+        rules = compiled_single(self.rules)
+        self._play = play_of(rules)
+        self._functions = self._play.step, self._play.observe, _teller(rules)
 
     def _under(self, options: Any) -> tuple[Any, tuple[Any, ...]]:
         """The parameters of one reset, and the options that the rules take."""

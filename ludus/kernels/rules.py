@@ -100,6 +100,22 @@ class Rules(NamedTuple):
         names = ("reset", "step", "observe", "inform", "renew", "legal", "turn", "opponent")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
+    @property
+    def arguments(self) -> dict[str, tuple[str, ...]]:
+        """What each of the functions takes, in its order."""
+        options = () if self.options is None else ("options",)
+        known: dict[str, tuple[str, ...]] = {
+            "reset": ("rng", "params", *options),
+            "step": ("state", "action", "rng", "params"),
+            "observe": ("state", "params", *(("player",) if self.players > 1 else ())),
+            "inform": ("state", "params"),
+            "renew": ("state", "rng", "params", *options),
+            "legal": ("state", "params"),
+            "turn": ("state", "params"),
+            "opponent": ("state", "rng", "params"),
+        }
+        return {name: known[name] for name in self.functions}
+
 
 def check_rules(owner: str, rules: Rules) -> None:
     """Raise KernelError unless state, parameters and options are NamedTuples, and InvalidArgument for an odd choice."""

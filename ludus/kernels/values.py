@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels.source import Parameter
 
-__all__ = ["ParameterTable"]
+__all__ = ["ParameterTable", "read_only"]
 
 KINDS = {float: "float", int: "int", bool: "bool"}
 Array = npt.NDArray[Any]
@@ -86,7 +86,7 @@ class ParameterTable:
     def _loose(self, field: Parameter) -> Any:
         values = [getattr(row, field.name) for row in self.rows]
         if not field.varies:
-            return _read_only(values[0])
+            return read_only(values[0])
         arrays = [np.frombuffer(one, np.uint8) if isinstance(one, bytes) else np.asarray(one) for one in values]
         shapes = {(one.shape, one.dtype.kind) for one in arrays}
         if len(shapes) > 1 or arrays[0].dtype.kind not in "biuf":
@@ -94,10 +94,10 @@ class ParameterTable:
                 f"{field.name}: expected numbers of one shape in every lane of a compiled batch, "
                 f"got {shorten(values)}; use executor='serial'"
             )
-        return _read_only(np.stack(arrays))
+        return read_only(np.stack(arrays))
 
 
-def _read_only(value: Any) -> Any:
+def read_only(value: Any) -> Any:
     """Arrays are the caller's, or every lane's: rules that write into them are refused by the compiler."""
     if not isinstance(value, np.ndarray):
         return value

@@ -42,9 +42,9 @@ INEXACT: frozenset[Any] = frozenset(
 )
 """What compiles, with other bits than the interpreter's: allowed where one environment runs compiled as well."""
 ARRAY_METHODS = frozenset(
-    "copy reshape ravel flatten fill astype any all argmax argmin nonzero cumsum transpose".split()
+    ["copy", "reshape", "ravel", "flatten", "fill", "astype", "any", "all", "argmax", "argmin", "nonzero", "cumsum", "transpose"]
 )
-LIST_METHODS = frozenset("append pop extend insert reverse clear index count copy".split())
+LIST_METHODS = frozenset(["append", "pop", "extend", "insert", "reverse", "clear", "index", "count", "copy"])
 
 CURES: dict[Any, str] = {
     math.hypot: "math.sqrt(x * x + y * y)",

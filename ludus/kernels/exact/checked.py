@@ -59,7 +59,18 @@ class RuleLower(Lower):
                 return self._overflowing(resty, expr, WITH_OVERFLOW[plain])
             if plain in (operator.lshift, operator.rshift):
                 self._check_shift(expr, plain)
-        return super().lower_binop(resty, expr, op)
+        found = super().lower_binop(resty, expr, op)
+        kind = next((one for one in (left, right) if isinstance(one, types.Integer) and one.bitwidth < 64), None)
+        if self._is_rule and kind is not None and plain in WITH_OVERFLOW and isinstance(resty, types.Integer):
+            self._check_narrow(found, resty, kind)
+        return found
+
+    def _check_narrow(self, found: Any, resty: Any, kind: Any) -> None:
+        """NumPy's small integers wrap around; here that is an error."""
+        value = self.context.cast(self.builder, found, resty, types.int64)
+        above = self.builder.icmp_signed(">", value, WORD(kind.maxval))
+        below = self.builder.icmp_signed("<", value, WORD(kind.minval))
+        self._fail_if(self.builder.or_(above, below), OverflowError, f"an integer beyond {kind}")
 
     def _check_divisor(self, divisor: Any, kind: Any) -> None:
         value, builder = self.loadvar(divisor.name), self.builder
@@ -131,9 +142,7 @@ class RuleLower(Lower):
             if not isinstance(one, types.Integer):
                 continue
             number = self.context.cast(builder, value, one, types.int64)
-            if not one.signed:
-                outside = builder.icmp_unsigned(">=", number, length)
-            elif isinstance(one, types.IntegerLiteral) and one.literal_value >= 0:
+            if not one.signed or (isinstance(one, types.IntegerLiteral) and one.literal_value >= 0):
                 outside = builder.icmp_unsigned(">=", number, length)
             else:
                 # -length <= number < length, in one comparison.

@@ -6,7 +6,7 @@ from ludus.errors import KernelError
 from ludus.kernels.exact.place import place_of
 from ludus.kernels.rules import Rules
 
-__all__ = ["explain"]
+__all__ = ["NOT_THE_USERS", "explain"]
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 PLACES = (
@@ -14,7 +14,8 @@ PLACES = (
     re.compile(r"Raised from (?P<file>[^\n]+?) \((?P<line>\d+)\)"),
     re.compile(r'File "(?P<file>[^"\n]+)", line (?P<line>\d+)'),
 )
-NOT_THE_USERS = ("/numba/", "/ludus/kernels/", "<string>", "<kernel>", "ludus_kernel_")
+NOT_THE_USERS = re.compile(r"/numba/|/ludus/kernels/|<string>|<kernel>|_[0-9a-f]{24}\.py$")
+"""Files of the compiler, and the text of loops, kept on disk under a digest."""
 DRAWS = "random, uniform, integers, normal, standard_normal, exponential, choice, permutation or shuffle"
 REASONS: tuple[tuple[str, str, str], ...] = (
     (r"opcode \(IMPORT_NAME\)", "an import inside a rule", "import it at the top of the module"),
@@ -59,7 +60,7 @@ def _reason(text: str, error: BaseException) -> tuple[str, str]:
 def _place(rules: Rules, text: str) -> str:
     for pattern in PLACES:
         for found in pattern.finditer(text):
-            if not any(part in found["file"] for part in NOT_THE_USERS):
+            if not NOT_THE_USERS.search(found["file"]):
                 return place_of(found["file"], int(found["line"]))
     code = rules.step.__code__
     return f"rules of {rules.step.__module__} ({place_of(code.co_filename, code.co_firstlineno)})"

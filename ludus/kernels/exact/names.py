@@ -2,6 +2,7 @@
 
 import math
 import operator
+from enum import IntEnum
 from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
@@ -139,12 +140,11 @@ class _Names:
         if isinstance(thing, str | bytes):
             return True
         if isinstance(thing, type):
-            return thing in FUNCTIONS or issubclass(thing, np.generic) or hasattr(thing, "_fields") or _error(thing)
+            kinds = (np.generic, IntEnum, Exception)
+            return thing in FUNCTIONS or issubclass(thing, kinds) or hasattr(thing, "_fields")
+        if (getattr(thing, "__module__", None) or "").startswith("numba."):  # what Numba made of an array of a list
+            return True
         return _hashable(thing) and (thing in FUNCTIONS or (self.program.inexact and thing in INEXACT))
-
-
-def _error(thing: type) -> bool:
-    return issubclass(thing, Exception)
 
 
 def _shown(name: str, thing: Any) -> str:

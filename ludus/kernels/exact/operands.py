@@ -11,17 +11,19 @@ from numba.core import ir, types
 
 from ludus.errors import KernelError
 from ludus.kernels.exact.allowed import ARRAY_METHODS, FUNCTIONS, INEXACT, LIST_METHODS, cure_of, name_of
-from ludus.kernels.exact.functions import METHODS, REPLACED
+from ludus.kernels.exact.functions import METHODS, REPLACED, integer
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.program import Program
 
-__all__ = ["judge_loop", "judge_rule"]
+__all__ = ["is_narrow", "judge_loop", "judge_rule", "narrow_of"]
 
 ARITHMETIC = {operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod}
 INPLACE = {
     getattr(operator, f"i{one.__name__.strip('_')}"): one
     for one in (*ARITHMETIC, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift)
 }
+NARROW = {operator.add, operator.sub, operator.mul}
+"""What small integers may do, where it is checked that the result is one of them."""
 BITS = {operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift}
 ORDER = {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne}
 OURS = {id(one) for one in (*REPLACED.values(), *METHODS.values())}
@@ -78,12 +80,12 @@ class _Judge:
     def _judge_expression(self, expr: Any, target: Any) -> None:
         if expr.op in ("binop", "inplace_binop"):
             op = INPLACE.get(expr.fn, expr.fn)
-            self._judge_operator(op, self._kind(expr.lhs), self._kind(expr.rhs), expr)
+            self._judge_operator(op, self._kind(expr.lhs), self._kind(expr.rhs), expr, target)
             if expr.op == "inplace_binop":
                 self._judge_inplace(expr, op)
         elif expr.op == "unary":
             kind = _element(self._kind(expr.value))
-            if expr.fn in (operator.neg, operator.pos, operator.invert):
+            if expr.fn in (operator.neg, operator.pos, operator.invert) and not self._narrow_only(kind, target):
                 self._judge_number(kind, op=expr.fn)
         elif expr.op == "call":
             self._judge_call(expr)
@@ -94,7 +96,7 @@ class _Judge:
 
     # --- operators ---
 
-    def _judge_operator(self, op: Any, left: Any, right: Any, expr: Any) -> None:
+    def _judge_operator(self, op: Any, left: Any, right: Any, expr: Any, target: Any) -> None:
         if not _numeric(left) or not _numeric(right):
             return
         a, b = _element(left), _element(right)
@@ -103,7 +105,8 @@ class _Judge:
         if op in ORDER:
             self._judge_comparison(a, b, expr)
         elif op in ARITHMETIC:
-            self._judge_pair(a, b, op)
+            if not (op in NARROW and self._narrow_pair(expr) and self._narrow_only(narrow_of(a, b), target)):
+                self._judge_pair(a, b, op)
         elif op in BITS and {a, b} & {types.float64, types.float32}:
             refuse(self.loc, f"{_sign(op)} of {a} and {b}", "int(x)")
         elif op in (operator.lshift, operator.rshift):
@@ -117,6 +120,60 @@ class _Judge:
         if {a, b} <= {types.int64, types.float64, types.boolean} or (a == b and a in (types.float32, types.uint64)):
             return
         self._refuse_mixed(a, b, _sign(op))
+
+    # --- small integers, such as a board's ---
+
+    def _narrow_pair(self, expr: Any) -> bool:
+        """Whether a small integer meets one of its own type, or one that is written down and fits it."""
+        kinds = [self.typemap[one.name] for one in (expr.lhs, expr.rhs)]
+        plain = [types.unliteral(one) for one in kinds]
+        kind = narrow_of(*plain)
+        if kind is None:
+            return False
+        if plain[0] == plain[1]:
+            return True
+        literal = kinds[plain.index(kind) == 0]
+        return isinstance(literal, types.IntegerLiteral) and kind.minval <= literal.literal_value <= kind.maxval
+
+    def _narrow_only(self, kind: Any, target: Any) -> bool:
+        """Whether a result of small integers is only stored where they lie, compared, or made an int.
+
+        Then NumPy's type for it cannot be told from a wide one, as long as it fits: that is checked when it comes.
+        """
+        if not is_narrow(kind):
+            return False
+        waiting, met = [target.name], set[str]()
+        while waiting:
+            name = waiting.pop()
+            if name in met:
+                continue
+            met.add(name)
+            for block in self.func_ir.blocks.values():
+                for statement in block.body:
+                    if not self._narrow_use(statement, name, kind, waiting):
+                        return False
+        return True
+
+    def _narrow_use(self, statement: Any, name: str, kind: Any, waiting: list[str]) -> bool:
+        if isinstance(statement, ir.Del | ir.Branch) or name not in {one.name for one in statement.list_vars()}:
+            return True
+        if isinstance(statement, ir.SetItem | ir.StaticSetItem):
+            return statement.value.name != name or _element(self._kind(statement.target)) == kind
+        if not isinstance(statement, ir.Assign):
+            return False
+        value = statement.value
+        if statement.target.name == name or isinstance(value, ir.Var):
+            waiting.append(statement.target.name)
+            return True
+        if not isinstance(value, ir.Expr):
+            return False
+        if value.op == "phi":
+            waiting.append(statement.target.name)
+            return True
+        if value.op == "call":
+            return getattr(self.typemap[value.func.name], "typing_key", None) in (int, bool, integer, REPLACED[float])
+        compared = value.op in ("binop", "inplace_binop") and value.fn in ORDER
+        return compared or (value.op in ("getitem", "static_getitem") and value.value.name != name)
 
     def _judge_comparison(self, a: Any, b: Any, expr: Any) -> None:
         whole = (types.Integer, types.Boolean)
@@ -178,17 +235,16 @@ class _Judge:
             return
         for one in expr.incoming_values:
             if isinstance(one, ir.Var) and self._kind(one) == types.int64 and not self._literal(one):
-                name = target.name.partition(".")[0].lstrip("$")
-                refuse(self.loc, f"{name}, an integer in one branch and a float in another", f"float({name}) in both")
+                name = target.name.partition(".")[0]
+                name = "a value" if name.startswith("$") else name
+                refuse(self.loc, f"{name}, an integer in one branch and a float in another", "float(…) in both")
 
     def _literal(self, var: Any) -> bool:
-        """Whether a variable is an integer that is written down, and not 0: of 0 a float knows two."""
-        found = self.typemap[var.name]
+        """Whether a variable is an integer that is written down: `total = 0` before a loop that adds."""
         defined = self.func_ir._definitions.get(var.name, [])
-        constant = [one.value for one in defined if isinstance(one, ir.Const)]
-        if isinstance(found, types.IntegerLiteral):
+        if isinstance(self.typemap[var.name], types.IntegerLiteral):
             return True
-        return len(constant) == len(defined) == 1
+        return len(defined) == 1 and isinstance(defined[0], ir.Const)
 
     # --- calls ---
 
@@ -204,8 +260,6 @@ class _Judge:
             self._judge_method(kind)
         elif isinstance(kind, types.Function):
             self._judge_function(kind, expr)
-        elif isinstance(kind, types.NumberClass):
-            self._judge_cast(kind, expr)
 
     def _judge_method(self, kind: Any) -> None:
         owner, key = kind.this, kind.template.key
@@ -217,11 +271,13 @@ class _Judge:
         else:
             allowed = isinstance(owner, types.BaseTuple)  # streams are NamedTuples, whose methods are ours
         if not allowed:
-            refuse(self.loc, f"the method {attribute} of {owner}", "a loop, or a function of the table in docs/rules.md")
+            refuse(
+                self.loc, f"the method {attribute} of {owner}", "a loop, or a function of the table in docs/rules.md"
+            )
 
     def _judge_function(self, kind: Any, expr: Any) -> None:
         key = kind.typing_key
-        if id(key) in OURS:
+        if id(key) in OURS or (getattr(key, "__module__", None) or "").startswith("numba."):
             return
         known = _hashable(key) and (key in FUNCTIONS or (self.program.inexact and key in INEXACT))
         if not known:
@@ -245,11 +301,18 @@ class _Judge:
             if name == "axis":
                 refuse(self.loc, f"{name_of(key)} with an axis", "a loop over the rows")
 
-    def _judge_cast(self, kind: Any, expr: Any) -> None:
-        del kind, expr
-
     def _kind(self, var: Any) -> Any:
         return types.unliteral(self.typemap[var.name])
+
+
+def is_narrow(kind: Any) -> bool:
+    """Whether it is an integer of fewer bits than Python's has in compiled code."""
+    return isinstance(kind, types.Integer) and kind.bitwidth < 64
+
+
+def narrow_of(*kinds: Any) -> Any:
+    """The narrow integer among types, or None."""
+    return next((one for one in kinds if is_narrow(one)), None)
 
 
 def _element(kind: Any) -> Any:

@@ -1,0 +1,257 @@
+"""Rules as newcomers write them that cannot be compiled exactly, each with what its error has to say."""
+
+import math
+import random
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import default_rng
+
+from ludus.kernels import RuleEnv, Rules
+from ludus.spaces import Box, Discrete
+
+SEEN: list[int] = []
+COUNT = 0
+
+
+class State(NamedTuple):
+    x: float
+    n: int
+
+
+class Params(NamedTuple):
+    goal: int = 3
+    table: Any = np.arange(4.0)
+
+
+def reset(rng: Any, params: Params) -> State:
+    return State(0.5, 1)
+
+
+def observe(state: Any, params: Params) -> tuple[float]:
+    return (state[0],)
+
+
+def made_of(step: Any, reset: Any = reset, observe: Any = observe, state: Any = State, **more: Any) -> type[RuleEnv]:
+    """An environment class with this step."""
+
+    class Made(RuleEnv):
+        observation_space = Box(-np.inf, np.inf, (1,), np.float64)
+        action_space = Discrete(2)
+        rules = Rules(state, Params, reset, step, observe, **more)
+
+    return Made
+
+
+STEPS: dict[str, tuple[Any, str]] = {}
+
+
+def refused(text: str) -> Any:
+    """Keeps a step, and what its error says."""
+
+    def keep(step: Any) -> Any:
+        STEPS[step.__name__] = step, text
+        return step
+
+    return keep
+
+
+@refused("got str; leave it out: rules have no text")
+def fstring(state, action, rng, params):
+    return state, float(len(f"{state.n}")), False
+
+
+@refused("got an import inside a rule; import it at the top of the module")
+def importing(state, action, rng, params):
+    import math as inner
+
+    return state, inner.sin(state.x), False
+
+
+@refused("got numpy.linalg; write the sum of squares, or a loop")
+def norm(state, action, rng, params):
+    return state, np.linalg.norm(np.array([state.x, 1.0])), False
+
+
+@refused("got @; write a loop that adds the products")
+def product(state, action, rng, params):
+    row = np.array([state.x, 1.0])
+    return state, row @ row, False
+
+
+def factorial(n):
+    return 1 if n <= 1 else n * factorial(n - 1)
+
+
+@refused("got factorial, which calls itself; write a loop")
+def recursion(state, action, rng, params):
+    return state, float(factorial(state.n)), False
+
+
+@refused("got numpy.random; write a draw from `rng`")
+def global_numpy(state, action, rng, params):
+    return state, np.random.rand(), False
+
+
+@refused("got random; write a draw from `rng`")
+def global_python(state, action, rng, params):
+    return state, random.random(), False
+
+
+@refused("got numpy.random.default_rng; write a draw from `rng`")
+def own_generator(state, action, rng, params):
+    return state, default_rng(0).random(), False
+
+
+@refused("got the list SEEN of the module, which may change; write a tuple, or an array")
+def outside_list(state, action, rng, params):
+    return state, float(len(SEEN)), False
+
+
+@refused("got a global that is set; keep it in the State")
+def outside_number(state, action, rng, params):
+    global COUNT
+    COUNT += 1
+    return state, 0.0, False
+
+
+@refused("got a write into an array that was given; copy it first")
+def params_written(state, action, rng, params):
+    params.table[0] += 1.0
+    return state, params.table[0], False
+
+
+@refused("got math.hypot, whose bits differ in compiled code; write math.sqrt(x * x + y * y)")
+def hypot(state, action, rng, params):
+    return state, math.hypot(state.x, 1.0), False
+
+
+@refused("got math.gamma, whose bits differ in compiled code; write a table of its values, or Rules(…, compiled=True)")
+def gamma(state, action, rng, params):
+    return state, math.gamma(state.x + 1.0), False
+
+
+@refused("got a dict; write a NamedTuple, or an array")
+def dictionary(state, action, rng, params):
+    return state, {1: 2.0}[1], False
+
+
+@refused("got try; write an `if` that asks beforehand")
+def trying(state, action, rng, params):
+    try:
+        gain = 1.0 / state.x
+    except ZeroDivisionError:
+        gain = 0.0
+    return state, gain, False
+
+
+@refused("got a generator expression; write a loop")
+def generator(state, action, rng, params):
+    return state, 0.0, any(one > 2 for one in range(3))
+
+
+@refused("got _replace, which has no compiled form; build the State anew")
+def replacing(state, action, rng, params):
+    return state._replace(x=1.0), 0.0, False
+
+
+@refused("got returns of different types; return the same types in every branch")
+def cut_in_a_branch(state, action, rng, params):
+    if action == 1:
+        return State(state.x, state.n / 2), 0.0, False
+    return State(state.x, state.n), 0.0, False
+
+
+def half_at_times(action):
+    if action == 0:
+        return 1
+    return 0.5
+
+
+@refused("State.n: expected int64 in every branch of the rules, got a float, which would be cut; annotate it as float")
+def cut_unseen(state, action, rng, params):
+    return (state.x, half_at_times(action)), 0.0, False
+
+
+@refused("got n, an integer in one branch and a float in another; write float(…) in both")
+def two_types(state, action, rng, params):
+    n = state.n
+    if action == 1:
+        n = state.x
+    return State(float(n), 1), 0.0, False
+
+
+@refused("got rng.gamma; draw by random, uniform, integers")
+def other_draw(state, action, rng, params):
+    return state, rng.gamma(2.0), False
+
+
+@refused("got round with digits; write round(x * 100) / 100")
+def digits(state, action, rng, params):
+    return state, round(state.x, 2), False
+
+
+@refused("got + of two bools, which Python counts and NumPy does not; write int(x)")
+def bools(state, action, rng, params):
+    return state, float((state.x > 0.0) + (state.n > 0)), False
+
+
+@refused("which Python's numbers and NumPy's promote differently; write float(x) around the float32")
+def single_precision(state, action, rng, params):
+    return state, float(np.float32(state.x) * 2.5), False
+
+
+@refused("write int(x) around the int8")
+def short_integers(state, action, rng, params):
+    board = np.zeros(3, np.int8)
+    return state, float(board[0] + 100), False
+
+
+@refused("got an array as an index; write a loop, or np.where")
+def fancy(state, action, rng, params):
+    row = np.zeros(4)
+    return state, np.sum(row[np.array([0, 2])]), False
+
+
+@refused("got numpy.empty; write np.zeros")
+def uninitialised(state, action, rng, params):
+    return state, np.empty(3)[0], False
+
+
+def still(state, action, rng, params):
+    return state, 0.0, False
+
+
+class Named(NamedTuple):
+    x: float
+    name: Any
+
+
+@dataclass
+class Data:
+    x: float
+
+
+CONTRACTS: dict[str, tuple[type[RuleEnv], str]] = {
+    "a str in the state": (
+        made_of(still, reset=lambda rng, params: Named(0.0, "a"), state=Named),
+        "expected a number, a bool or an array of them for name, got 'a' (str)",
+    ),
+    "a dataclass as the state": (
+        made_of(still, reset=lambda rng, params: Data(0.0), state=Data),
+        "Rules.state: expected a NamedTuple class",
+    ),
+    "a dict from inform": (
+        made_of(still, inform=lambda state, params: {"x": state.x}),
+        "expected a NamedTuple from inform, got {'x': 0.5}; define `class Told(NamedTuple)`",
+    ),
+    "a state of too few fields": (
+        made_of(still, reset=lambda rng, params: (0.5,)),
+        "expected State(x, n), got (0.5,); return all of its fields",
+    ),
+    "two values from step": (
+        made_of(lambda state, action, rng, params: (state, 0.0)),
+        "expected (State, reward, terminated), got (State(x=0.5, n=1), 0.0); return those",
+    ),
+}

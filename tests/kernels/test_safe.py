@@ -1,0 +1,139 @@
+"""An error of the interpreter is an error of a compiled batch, with lane, step and line, and never memory."""
+
+import math
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import ludus
+from ludus.errors import InvalidArgument, ResetNeeded
+from ludus.kernels import RuleEnv, Rules
+from ludus.kernels.batch import KernelVectorEnv
+from ludus.spaces import Box, Discrete
+from ludus.testing import check_env
+from ludus.vector import Kernel
+
+pytestmark = pytest.mark.no_cover
+
+TABLE = np.arange(5.0)
+LANES, STEPS = 3, 9
+
+
+class State(NamedTuple):
+    row: np.ndarray
+    n: int
+    x: float
+
+
+class Params(NamedTuple):
+    kind: int = 0
+
+
+def reset(rng, params):
+    return State(np.zeros(4), 1, 0.5)
+
+
+def faulty(state, action, rng, params):
+    row, n, x, kind = state.row.copy(), state.n, 0.5, params.kind
+    if kind == 0:
+        x = row[n]  # past the end
+    elif kind == 1:
+        x = row[1 - n]  # before the beginning
+    elif kind == 2:
+        row[n] = 1.0  # written past the end
+    elif kind == 3:
+        x = TABLE[n + 1]  # past the end of a constant
+    elif kind == 4:
+        x = 1.0 / (3 - n)  # by an integer
+    elif kind == 5:
+        x = 1.0 / (3.0 - n)  # by a float
+    elif kind == 6:
+        x = float(7 % (3 - n))  # of integers
+    elif kind == 7:
+        x = math.sqrt(2.5 - n)  # of a negative number
+    elif kind == 8:
+        x = math.exp(300.0 * n)  # too large
+    elif kind == 9:
+        x = math.log(3.0 - n)  # of zero
+    elif kind == 10:
+        x = 10.0 ** (n * 150.0)  # a power too large
+    elif kind == 11:
+        x = float(rng.integers(3 - n))  # out of nothing
+    elif kind == 12:
+        x = math.sin(1e300 * 10.0 ** (5.0 * n) * 1e-2)  # never fails
+    return State(row, n + 1, x), 0.0, False
+
+
+def observe(state, params):
+    return (state.x,)
+
+
+class Faulty(RuleEnv):
+    observation_space, action_space = Box(-np.inf, np.inf, (1,), np.float64), Discrete(2)
+    rules = Rules(State, Params, reset, faulty, observe)
+
+
+def fails(step, most=STEPS):
+    """At which step it raises what; None where it does not."""
+    for number in range(1, most):
+        try:
+            step()
+        except (ArithmeticError, IndexError, ValueError) as error:
+            return number, error
+    return None
+
+
+@pytest.mark.parametrize("kind", range(12))
+def test_an_error_of_the_interpreter_is_one_of_a_batch_with_lane_step_and_line(kind):
+    alone, batch = Faulty(kind=kind), KernelVectorEnv(Faulty, LANES, params=[Params(20)] * 2 + [Params(kind)])
+    alone.reset(seed=0)
+    batch.reset(seed=0)
+    number, expected = fails(lambda: alone.step(0))
+    found, error = fails(lambda: batch.step(np.zeros(LANES, int)))
+    assert (found, type(error)) == (number, type(expected))
+    assert str(error).startswith(f"lane 2, step {number}: ")
+    assert str(error).endswith("; the batch has to be reset")
+    line = faulty.__code__.co_firstlineno + 3 + 2 * kind
+    assert kind == 11 or f"test_safe.py:{line}" in str(error)
+    with pytest.raises(ResetNeeded):
+        batch.step(np.zeros(LANES, int))
+    batch.reset(seed=0)
+    batch.step(np.zeros(LANES, int))
+
+
+class Tally(NamedTuple):
+    n: int
+
+
+def multiplied(state, action, rng, params):
+    n = state.n * 3 if params.kind == 0 else (state.n << 20 if params.kind == 1 else state.n + 2**61)
+    return Tally(n), 0.0, False
+
+
+class Growing(RuleEnv):
+    observation_space, action_space = Box(-np.inf, np.inf, (1,), np.float64), Discrete(2)
+    rules = Rules(Tally, Params, lambda rng, params: Tally(1), multiplied, lambda state, params: (float(state.n),))
+
+
+@pytest.mark.parametrize("kind", range(3))
+def test_integers_past_64_bits_are_errors_where_checks_are_on(kind):
+    batch = ludus.make_vec(Growing, 2, executor=Kernel(checks=True), kind=kind)
+    assert batch.checks
+    batch.reset(seed=0)
+    number, error = fails(lambda: batch.step(np.zeros(2, int)), most=60)
+    assert isinstance(error, OverflowError)
+    assert re.match(r"lane 0, step \d+: an integer is larger than 64 bits at .*test_safe.py", str(error)), number
+
+
+def test_checks_are_on_or_off():
+    with pytest.raises(InvalidArgument, match=r"Kernel\.checks: expected True or False, got 1"):
+        Kernel(checks=1)
+
+
+def test_the_contract_plays_a_compiled_batch_with_checks_beside_the_environment():
+    report = check_env(Growing, steps=10)
+    (finding,) = [one for one in report.errors if one.rule == "a-compiled-batch-is-its-lanes"]
+    assert "step 40: no error alone, OverflowError: lane 0" in finding.message
+    assert "rules-can-be-compiled" in report.rules
