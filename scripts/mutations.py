@@ -138,7 +138,7 @@ MUTATIONS = (
         "ludus/serve/sessions.py",
         "self._held[owner.name] >= most",
         "self._held[owner.name] > most",
-        "tests/serve",
+        "tests/serve/test_sessions.py tests/serve/test_access.py tests/serve/test_limits.py",
     ),
     Mutation(
         "client",

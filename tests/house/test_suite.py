@@ -1,5 +1,6 @@
 """The suite itself: its samples cover, its table tells the truth, and nothing in it depends on what ran before."""
 
+import sys
 from itertools import combinations, product
 from types import SimpleNamespace
 
@@ -73,6 +74,26 @@ def test_a_failure_is_told_in_a_line():
     crash = SimpleNamespace(reprcrash=SimpleNamespace(message="AssertionError: 1\nassert 1 == 2"))
     assert reason(SimpleNamespace(longrepr=crash)) == "AssertionError: 1"
     assert reason(SimpleNamespace(longrepr="", longreprtext="")) == ""
+
+
+GROUPED = """
+import os, pytest
+
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("kind", [pytest.param(one, marks=pytest.mark.xdist_group(f"of {one}")) for one in "abc"])
+def test_one(kind, number):
+    with open(f"{kind}.txt", "a") as file:
+        file.write(os.environ["PYTEST_XDIST_WORKER"] + "\\n")
+"""
+
+
+def test_a_group_has_one_worker(tmp_path, run, root, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(root))
+    (tmp_path / "conftest.py").write_text("from tests.groups import *\n")
+    (tmp_path / "test_grouped.py").write_text(GROUPED)
+    run(sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider", tmp_path)
+    workers = {kind: (tmp_path / f"{kind}.txt").read_text().split() for kind in "abc"}
+    assert {kind: (len(names), len(set(names))) for kind, names in workers.items()} == dict.fromkeys("abc", (4, 1))
 
 
 def test_examples_do_not_depend_on_the_modules_that_happen_to_be_imported():

@@ -212,7 +212,7 @@ input()
 """
 
 
-@pytest.mark.parametrize("name", ["podman", "docker", "gvisor"])
+@pytest.mark.parametrize("name", ["podman", pytest.param("docker", marks=pytest.mark.xdist_group("docker")), "gvisor"])
 def test_a_parent_that_is_killed_takes_its_containers_with_it(name, podman, request):
     if name == "docker":
         request.getfixturevalue("container_daemon")

@@ -96,6 +96,7 @@ def test_an_engine_that_mounts_something_else_is_found_out(container_backend, fo
 
 
 @pytest.mark.no_cover
+@pytest.mark.xdist_group("docker")
 @pytest.mark.usefixtures("container_daemon")
 def test_docker_makes_no_folder_in_the_place_of_one_that_is_gone(folder, monkeypatch):
     real = Engine._created
