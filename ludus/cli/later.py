@@ -15,6 +15,7 @@ VERBS = {
     "list": "ludus.cli.list:list_environments",
     "info": "ludus.cli.info:info",
     "run": "ludus.cli.run:run",
+    "eval": "ludus.cli.eval:evaluate_agent",
     "play": "ludus.cli.play:play",
     "ui": "ludus.cli.ui:ui",
     "serve": "ludus.cli.serve:serve",

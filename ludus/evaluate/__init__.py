@@ -1,0 +1,54 @@
+"""Agents on environments: how they are played, what their scores say, and how sure one can be of it.
+
+Not here: environments, and the files in which episodes are kept.
+"""
+
+from ludus.evaluate.agents import Agent, NopAgent, RandomAgent, ScriptedAgent, as_agent
+from ludus.evaluate.comparison import PairedTest, improvement_interval, paired_test, probability_of_improvement
+from ludus.evaluate.evaluation import EpisodeResult, Evaluation
+from ludus.evaluate.intervals import Interval, interval, profile_interval
+from ludus.evaluate.plots import Band, plot_curves, plot_intervals, plot_profiles
+from ludus.evaluate.runner import evaluate
+from ludus.evaluate.scores import Scores, normalize
+from ludus.evaluate.seeds import derived_seed
+from ludus.evaluate.statistics import (
+    STATISTICS,
+    interquartile_mean,
+    mean,
+    median,
+    optimality_gap,
+    performance_profile,
+    summary,
+)
+
+__all__ = [
+    "STATISTICS",
+    "Agent",
+    "Band",
+    "EpisodeResult",
+    "Evaluation",
+    "Interval",
+    "NopAgent",
+    "PairedTest",
+    "RandomAgent",
+    "Scores",
+    "ScriptedAgent",
+    "as_agent",
+    "derived_seed",
+    "evaluate",
+    "improvement_interval",
+    "interquartile_mean",
+    "interval",
+    "mean",
+    "median",
+    "normalize",
+    "optimality_gap",
+    "paired_test",
+    "performance_profile",
+    "plot_curves",
+    "plot_intervals",
+    "plot_profiles",
+    "probability_of_improvement",
+    "profile_interval",
+    "summary",
+]

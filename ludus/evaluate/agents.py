@@ -1,0 +1,199 @@
+"""Agents: what chooses actions in an evaluation. A function of the observation is one; so are these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.core import Info
+from ludus.core.spec import load_entry_point
+from ludus.errors import InvalidArgument, InvalidType, listing, shorten
+from ludus.spaces import Discrete, Space
+
+__all__ = ["AGENTS", "Agent", "AgentLike", "NopAgent", "RandomAgent", "ScriptedAgent", "as_agent"]
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Agent:
+    """Plays in `num_envs` lanes at once, each with episodes of its own. Subclass it and define `act`.
+
+    >>> class Left(Agent):
+    ...     def act(self, observation, info, lane):
+    ...         return 0
+    >>> Left().prepare(Discrete(2), Discrete(2), 1).act(1, {}, 0)
+    0
+    """
+
+    observation_space: Space[Any]
+    action_space: Space[Any]
+
+    def prepare(self, observation_space: Space[Any], action_space: Space[Any], num_envs: int) -> Agent:
+        """Learn of the spaces of one lane, and of how many there are; before anything else. Gives the agent itself."""
+        del num_envs
+        self.observation_space, self.action_space = observation_space, action_space
+        return self
+
+    def begin(self, lane: int, seed: int) -> None:
+        """A new episode in `lane`; `seed` is for whatever the agent draws in it."""
+
+    def act(self, observation: Any, info: Info, lane: int) -> Any:
+        """The action for one observation."""
+        raise NotImplementedError(f"{type(self).__name__} defines no act(observation, info, lane)")
+
+    def act_batch(self, observations: Sequence[Any], infos: Sequence[Info], mask: Mask) -> list[Any]:
+        """Actions for all lanes; those out of `mask` are not looked at. Define it where many at once are cheaper."""
+        return [
+            self.act(observation, infos[lane], lane) if mask[lane] else self.action_space.zero()
+            for lane, observation in enumerate(observations)
+        ]
+
+
+class RandomAgent(Agent):
+    """Actions drawn from the space, legal ones where `info["action_mask"]` says which are.
+
+    Each episode has a stream of its own, so that what is drawn does not depend on other lanes.
+
+    >>> agent = RandomAgent().prepare(Discrete(2), Discrete(9), num_envs=2)
+    >>> agent.begin(0, seed=5)
+    >>> agent.begin(1, seed=5)
+    >>> int(agent.act(0, {}, 0)) == int(agent.act(0, {}, 1))
+    True
+    """
+
+    def prepare(self, observation_space: Space[Any], action_space: Space[Any], num_envs: int) -> Agent:
+        """A copy of the action space for each lane."""
+        from copy import deepcopy
+
+        self._spaces = [deepcopy(action_space) for _ in range(num_envs)]
+        return super().prepare(observation_space, action_space, num_envs)
+
+    def begin(self, lane: int, seed: int) -> None:
+        """Seed the lane's own copy."""
+        self._spaces[lane].seed(seed)
+
+    def act(self, observation: Any, info: Info, lane: int) -> Any:
+        """A draw."""
+        del observation
+        mask = info.get("action_mask")
+        return self._spaces[lane].sample() if mask is None else self._spaces[lane].sample(mask=mask)
+
+
+class NopAgent(Agent):
+    """The zero of the action space, always: what doing nothing is worth.
+
+    >>> int(NopAgent().prepare(Discrete(2), Discrete(9), 1).act(1, {}, 0))
+    0
+    """
+
+    def act(self, observation: Any, info: Info, lane: int) -> Any:
+        """Zero, or the first that is legal."""
+        del observation, lane
+        mask = info.get("action_mask")
+        if mask is None or not isinstance(self.action_space, Discrete):
+            return self.action_space.zero()
+        return self.action_space.start + int(np.argmax(mask))
+
+
+class ScriptedAgent(Agent):
+    """The same actions in every episode, the last one again and again after that.
+
+    >>> agent = ScriptedAgent([2, 1])
+    >>> agent.begin(0, seed=0)
+    >>> [agent.act(None, {}, 0) for _ in range(3)]
+    [2, 1, 1]
+    """
+
+    def __init__(self, actions: Sequence[Any]) -> None:
+        self.actions = list(actions)
+        if not self.actions:
+            raise InvalidArgument("ScriptedAgent: expected at least one action, got none")
+        self._places: dict[int, int] = {}
+
+    def begin(self, lane: int, seed: int) -> None:
+        """From the first one."""
+        del seed
+        self._places[lane] = 0
+
+    def act(self, observation: Any, info: Info, lane: int) -> Any:
+        """The next one."""
+        del observation, info
+        place = self._places[lane]
+        self._places[lane] = place + 1
+        return self.actions[min(place, len(self.actions) - 1)]
+
+
+class FunctionAgent(Agent):
+    """A function of the observation, or of the observation and the info."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self._with_info = _takes_two(function)
+
+    def act(self, observation: Any, info: Info, lane: int) -> Any:
+        """What it returns."""
+        del lane
+        return self.function(observation, info) if self._with_info else self.function(observation)
+
+
+class PolicyAgent(Agent):
+    """An object with `predict(observation, deterministic=True)`, as Stable-Baselines3's algorithms and policies are."""
+
+    def __init__(self, policy: Any) -> None:
+        self.policy = policy
+
+    def act(self, observation: Any, info: Info, lane: int) -> Any:
+        """The first of what `predict` returns."""
+        del info, lane
+        return self.policy.predict(observation, deterministic=True)[0]
+
+    def act_batch(self, observations: Sequence[Any], infos: Sequence[Info], mask: Mask) -> list[Any]:
+        """All lanes in one call where observations are arrays of one shape."""
+        if not all(isinstance(one, np.ndarray) for one in observations):
+            return super().act_batch(observations, infos, mask)
+        return list(self.policy.predict(np.stack(observations), deterministic=True)[0])
+
+
+AGENTS: dict[str, type[Agent]] = {"random": RandomAgent, "nop": NopAgent}
+"""By name, as the command line takes them."""
+AgentLike = Agent | type[Agent] | str | Callable[..., Any] | Sequence[Any]
+
+
+def as_agent(agent: Any) -> Agent:
+    """An `Agent`, whatever it is given as: one, a class of them, a name, `module:name`, a function, a policy, actions.
+
+    >>> type(as_agent("random")).__name__, type(as_agent([0, 1])).__name__, type(as_agent(lambda seen: 0)).__name__
+    ('RandomAgent', 'ScriptedAgent', 'FunctionAgent')
+    """
+    if isinstance(agent, str):
+        if agent not in AGENTS and ":" not in agent:
+            raise InvalidArgument(f"agent: expected {listing(AGENTS)} or module:name, got {agent!r}")
+        return as_agent(AGENTS[agent] if agent in AGENTS else load_entry_point(agent))
+    if isinstance(agent, type):
+        return as_agent(agent())
+    if isinstance(agent, Agent):
+        return agent
+    if callable(getattr(agent, "predict", None)):
+        return PolicyAgent(agent)
+    if callable(agent):
+        return FunctionAgent(agent)
+    if isinstance(agent, list | tuple | np.ndarray):
+        return ScriptedAgent(list[Any](agent))
+    raise InvalidType(
+        "agent: expected an Agent, a function of the observation, an object with predict, a list of actions or a name, "
+        f"got {shorten(agent)}"
+    )
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    """Whether a function asks for two values; one that cannot be looked at is given one."""
+    try:
+        parameters = list(signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    by_place = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return len([one for one in parameters if one.kind in by_place and one.default is Parameter.empty]) >= 2
