@@ -127,7 +127,7 @@ class EnvHost:
         # Bounds are left to environments that clip by themselves, and where another process will say no.
         checked = not self._trusted and not getattr(env.unwrapped, "clips_actions", False)
         self._read_action = action_reader(env, checked=checked)
-        if checked and hasattr(env, "checks_actions"):
+        if (checked or self.action_space.typed) and hasattr(env, "checks_actions"):  # typed ones always are, as read
             env.checks_actions = False  # type: ignore[attr-defined]
         self.answers: dict[type[Any], Callable[[Any], Any]] = self._answers()
 

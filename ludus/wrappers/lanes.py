@@ -23,13 +23,15 @@ def expanded(mask: Any, dimensions: int) -> Any:
 
 def blend(space: Space[Any], mask: Any, a: Any, b: Any) -> Any:
     """Lanes of `a` where `mask`, of `b` elsewhere; `space` is that of one lane."""
+    if isinstance(space, ArraySpace):
+        dimensions = np.ndim(b)
+        return np.where(mask if dimensions == 1 else expanded(mask, dimensions), a, b)
     if isinstance(space, Dict):
         return {key: blend(part, mask, a[key], b[key]) for key, part in space.spaces.items()}
     if isinstance(space, Tuple):
         return tuple(blend(part, mask, one, two) for part, one, two in zip(space.spaces, a, b, strict=True))
-    if not isinstance(space, ArraySpace):  # a batch is a tuple of values
-        return tuple(one if chosen else two for chosen, one, two in zip(mask.tolist(), a, b, strict=True))
-    return np.where(expanded(mask, np.ndim(b)), a, b)
+    # A batch of any other is a tuple of values.
+    return tuple(one if chosen else two for chosen, one, two in zip(mask.tolist(), a, b, strict=True))
 
 
 def lane_of(space: Space[Any], batch: Any, lane: int) -> Any:

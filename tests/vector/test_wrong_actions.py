@@ -131,9 +131,10 @@ def test_lanes_get_the_class_of_their_author():
         assert envs.get_attr("given") == (Brew(3), Brew(1), Brew(2, "java"))
 
 
-def test_a_host_that_has_looked_at_actions_leaves_nothing_to_look_at(monkeypatch):
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_host_that_has_looked_at_actions_leaves_nothing_to_look_at(monkeypatch, trusted):
     envs = SerialVectorEnv([typed] * 3)
-    host = EnvHost(envs)
+    host = EnvHost(envs, trusted=trusted)
     host.answer(BatchResetRequest(0, None))
     actions = SpaceCodec(envs.action_space, "action").write((Brew(1), Brew(2), Brew(3)))
     monkeypatch.setattr(SerialVectorEnv, "_coerced", None)
@@ -141,3 +142,12 @@ def test_a_host_that_has_looked_at_actions_leaves_nothing_to_look_at(monkeypatch
     assert envs.get_attr("given") == (Brew(1), Brew(2), Brew(3))
     with pytest.raises(InvalidAction, match=r"action\[0\].grams"):
         host.answer(BatchStepRequest([{"grams": 99}] * 3))
+
+
+def test_a_host_that_takes_text_as_it_comes_leaves_it_to_the_batch():
+    envs = SerialVectorEnv([written] * 2)
+    host = EnvHost(envs, trusted=True)
+    host.answer(BatchResetRequest(0, None))
+    with pytest.raises(InvalidAction, match=r"action\[1\]"):
+        host.answer(BatchStepRequest({"$tuple": ["ab", "abcde"]}))
+    assert [env.steps for env in envs.envs] == [0, 0]
