@@ -12,7 +12,7 @@ from typing import Any
 from ludus.client.access import Access
 from ludus.client.framing import Framing
 from ludus.client.keeping import keep
-from ludus.remote.spin import LOOK_SECONDS, MOST_MISSES, yield_core
+from ludus.remote.spin import LOOK_SECONDS, Spin, yield_core
 
 __all__ = ["SocketLine", "TransportLine"]
 
@@ -37,8 +37,7 @@ class SocketLine:
         self._number = -1
         """The descriptor by which bytes are read and written at once or not at all; -1: the socket's own ways alone."""
         self._poll: Callable[[int], Any] = select.poll().poll
-        self._chunk = FIRST_CHUNK
-        self._rest = self._misses = 0
+        self._spin, self._chunk = Spin(self._poll), FIRST_CHUNK
         self._turn = RLock()
 
     def open(self, path: str, text: bool, seconds: float) -> None:
@@ -77,6 +76,7 @@ class SocketLine:
             poll = select.poll()
             poll.register(self._number, select.POLLIN)
             self._poll = poll.poll
+            self._spin = Spin(poll.poll)
 
     def exchange(self, data: Any, seconds: float) -> Any:
         """Send a message, and wait for the next one."""
@@ -178,15 +178,17 @@ class SocketLine:
             self._socket.sendall(due)
 
     def _look_busily(self) -> bool:
-        """Whether something comes within microseconds; it is not looked for where that was in vain before."""
-        if self._rest > 0:
-            self._rest -= 1
+        """Whether something comes within microseconds: as the spin's own `look`."""
+        spin = self._spin
+        if spin.rest:
+            spin.rest -= 1
             return False
         poll, ends = self._poll, perf_counter() + LOOK_SECONDS
         while not (found := poll(0)) and perf_counter() < ends:
             yield_core()
-        self._misses = 0 if found else min(self._misses + 1, MOST_MISSES)
-        self._rest = 0 if found else 1 << self._misses
+        hit = bool(found) and perf_counter() < ends
+        if not hit or spin.misses:
+            spin.judge(hit)
         return bool(found)
 
     def fetch(self, method: str, path: str, body: bytes | None, seconds: float) -> tuple[int, bytes]:

@@ -11,14 +11,13 @@ import asyncio
 import os
 import select
 import socket
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Lock
 from time import monotonic, perf_counter
 from typing import Any, NamedTuple, Protocol
 
-from ludus.remote.spin import LOOK_SECONDS, MOST_MISSES, yield_core
+from ludus.remote.spin import LOOK_SECONDS, Spin, yield_core
 from ludus.serve.activity import Activity
 from ludus.serve.env_thread import EnvThread, WakeUp
 
@@ -234,19 +233,19 @@ class Direct:
         link, split, _ = self._socket
         requests, thread, answer, awake = self._requests, self._thread, self._answer, self._activity.awake
         accept, session, receive, (look, poll) = requests.accept, requests.session, link.recv, self._polls()
-        others = self._activity.fileno
-        chunk, allowed, rest, misses = FIRST_CHUNK, 0, 0 if others >= 0 else sys.maxsize, 0
+        chunk, allowed, others, spin = FIRST_CHUNK, 0, self._activity.fileno, Spin(look)
         while not self._recalled:
             found: Any = None
-            if rest > 0 or len(awake) > 1:
-                rest -= 1
-            else:
+            if spin.rest:
+                spin.rest -= 1
+            elif others >= 0 and len(awake) == 1:
                 ends = perf_counter() + LOOK_SECONDS
                 while not (found := look(0)) and perf_counter() < ends and len(awake) == 1:
                     yield_core()
                 found = None if found and found[0][0] == others else found
-                misses = 0 if found else min(misses + 1, MOST_MISSES)
-                rest = 0 if found else 1 << misses
+                hit = bool(found) and perf_counter() < ends
+                if not hit or spin.misses:
+                    spin.judge(hit)
             if not found:
                 awake.discard(self)
                 found = poll(IDLE)

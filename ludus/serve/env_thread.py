@@ -82,6 +82,8 @@ class EnvThread:
         self._queue.put((waiting, work, brief, handover))
         if handover.done.acquire(timeout=QUICK) or not handover.close():
             self._settle(waiting, handover.result, handover.error)
+        else:  # it blocks, or no core was free for it: the next ones are not waited for, either
+            self.usual = UNKNOWN
         return waiting
 
     def end(self) -> None:

@@ -1,9 +1,9 @@
 """`ExactPaths`: requests whose path is one of ours to the letter go to their endpoint, past the routers' patterns."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ludus.serve.doors.openenv.exchange import Endpoint
@@ -12,37 +12,55 @@ __all__ = ["ExactPaths"]
 
 
 class Found(NamedTuple):
-    """What a path leads to."""
+    """Where a request leads."""
 
-    endpoint: ASGIApp
-    methods: frozenset[str]
+    endpoint: Endpoint
     root: str
+    """The path of what it is mounted in."""
 
 
 class ExactPaths:
-    """An ASGI application before the routers; what it does not know, or is asked by another method, is theirs.
+    """An ASGI application before the routers: it knows what they find for a path and a method; all else is theirs.
 
     Only endpoints that answer every error by themselves are known: nothing is around them here.
     """
 
-    def __init__(self, app: ASGIApp, routes: Iterable[BaseRoute]) -> None:
-        self.app, self._known = app, dict[str, Found]()
-        for path, found in _endpoints(routes, ""):
-            self._known.setdefault(path, found)
+    def __init__(self, app: ASGIApp, routes: Sequence[BaseRoute]) -> None:
+        self.app = app
+        asked = {(path, method): _found(routes, _scope(path, method)) for path, method in _paths(routes, "")}
+        self._known = {key: found for key, found in asked.items() if found is not None}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = self._known.get(scope["path"]) if scope["type"] == "http" and not scope.get("root_path") else None
-        if found is None or scope["method"] not in found.methods:
+        found = None
+        if scope["type"] == "http" and not scope.get("root_path"):
+            found = self._known.get((scope["path"], scope["method"]))
+        if found is None:
             await self.app(scope, receive, send)
-            return
-        scope["root_path"] = found.root
-        await found.endpoint(scope, receive, send)
+        else:
+            scope["root_path"] = found.root
+            await found.endpoint(scope, receive, send)
 
 
-def _endpoints(routes: Iterable[BaseRoute], root: str) -> Iterator[tuple[str, Found]]:
+def _paths(routes: Iterable[BaseRoute], root: str) -> Iterator[tuple[str, str]]:
+    """The paths without parameters that lead to endpoints of ours, with their methods."""
     for one in routes:
-        inner: Any = one
-        if isinstance(one, Mount) and not one.param_convertors:
-            yield from _endpoints(inner.routes or (), root + one.path)
+        if isinstance(one, Mount):
+            yield from _paths(one.routes or (), root + one.path)
         elif isinstance(one, Route) and not one.param_convertors and isinstance(one.endpoint, Endpoint):
-            yield root + one.path, Found(one.endpoint, frozenset(one.methods or ()), root)
+            yield from ((root + one.path, method) for method in one.methods or ())
+
+
+def _scope(path: str, method: str) -> dict[str, Any]:
+    return {"type": "http", "path": path, "method": method, "root_path": "", "headers": []}
+
+
+def _found(routes: Iterable[BaseRoute], scope: dict[str, Any]) -> Found | None:
+    """What the routers would find, which take the first that matches; None where that is not an endpoint of ours."""
+    for one in routes:
+        match, inner = one.matches(scope)
+        if match is Match.FULL:
+            if isinstance(one, Mount):
+                return _found(one.routes or (), {**scope, **inner})
+            ours = isinstance(one, Route) and isinstance(one.endpoint, Endpoint)
+            return Found(one.endpoint, scope["root_path"]) if ours else None  # type: ignore[union-attr]
+    return None

@@ -90,8 +90,8 @@ def read_frame(payload: Bytes, decoder: "msgspec.msgpack.Decoder[Any]", limits: 
         # Whether nothing in it can ask for more than it holds: no bytes that announce many, few that hold others at
         # all. Some that are none are taken for such; then all of it is walked through. What is cut short the decoder
         # sees.
-        marks = bytes(payload).translate(MARKS)
-        if b"\2" in marks or marks.count(1) > limits.depth:
+        marks = (payload if type(payload) is bytes else bytes(payload)).translate(MARKS)
+        if 2 in marks or marks.count(1) > limits.depth:
             check_frame(payload, limits)
     else:
         check_frame(payload, limits)

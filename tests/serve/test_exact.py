@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
 from ludus.serve import Settings, create_app
@@ -34,6 +35,22 @@ def test_an_episode_over_http_is_the_same_by_either_way(
     monkeypatch.setattr(ExactPaths, "__call__", lambda self, scope, receive, send: self.app(scope, receive, send))
     assert played() == by_letter
     assert [status for status, _ in by_letter] == [200, 200, 200, 200, 422, 405, 200]
+
+
+def test_what_the_routers_find_first_for_a_path_is_found_here_or_left_to_them() -> None:
+    app = create_app(WORLD, settings=Settings(isolation="none"))
+    (step,) = [one for one in app.routes if isinstance(one, Route) and one.path == "/step"]
+
+    async def another(request: Any) -> Any:
+        raise NotImplementedError
+
+    alone = ExactPaths(app, [step, Mount("/env/x", routes=[step])])
+    assert {key: found.root for key, found in alone._known.items()} == {
+        ("/step", "POST"): "",
+        ("/env/x/step", "POST"): "/env/x",
+    }
+    assert not ExactPaths(app, [Route("/{any:path}", another, methods=["POST"]), step])._known
+    assert ExactPaths(app, [Route("/{any:path}", another, methods=["GET"]), step])._known
 
 
 def test_the_cookie_of_a_reset_is_for_the_path_that_it_was_asked_at(client: Any) -> None:
