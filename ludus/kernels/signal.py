@@ -159,8 +159,9 @@ class _Functions:
     """The machine code, and how many looks it takes a second."""
 
     def __init__(self) -> None:
-        import llvmlite.binding as llvm  # as heavy as Numba, which has loaded it where there are kernels
+        from numba.core import codegen  # which is loaded where there are kernels, and has LLVM with it
 
+        llvm: Any = vars(codegen)["ll"]
         machine = platform.machine()
         text = SOURCE.replace("<PAUSE>", PAUSE[machine]).replace("<FUTEX>", str(FUTEX[machine]))
         text = text.replace("<DECLARED>", DECLARED[machine])

@@ -21,8 +21,8 @@ class ClassicEnv(Drawn, ViewedRuleEnv):
     >>> env = MountainCar()
     >>> _ = env.reset(seed=123)
     >>> env.state += 0.125
-    >>> env.state.tolist()
-    [-0.33852962803871837, 0.125]
+    >>> env.state.round(3)
+    array([-0.339,  0.125])
     """
 
     steps_beyond_terminated: int | None = None
