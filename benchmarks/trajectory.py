@@ -72,7 +72,9 @@ def main() -> None:
     for name, one in found.items():
         rates = [f"{one[key] / 1e6:.1f}" for key in ("steps_per_second", "bare_steps_per_second")]
         ratios = [f"{one[key]:.2f}×" for key in ("processor_ratio", "clock_ratio")]
-        table.add_row(name, *rates, *ratios, f"{one['bytes_per_step']:.2f}", f"{BARS[name]:.2f}×" if name in BARS else "")
+        table.add_row(
+            name, *rates, *ratios, f"{one['bytes_per_step']:.2f}", f"{BARS[name]:.2f}×" if name in BARS else ""
+        )
     Console().print(table)
     if given.json:
         given.json.write_text(json.dumps(found, indent=1), encoding="utf8")

@@ -243,8 +243,8 @@ def _directory(members: Mapping[str, Member], at: int) -> bytes:
         tail = END64.pack(b"PK\x06\x06", END64.size - 12, VERSION, VERSION, 0, 0, count, count, size, at)
         tail += LOCATOR64.pack(b"PK\x06\x07", 0, end, 1)
     short, long = min(count, 0xFFFF) if not large else 0xFFFF, LARGEST_32
-    return entries + tail + END.pack(
-        b"PK\x05\x06", 0, 0, short, short, long if large else size, long if large else at, 0
+    return (
+        entries + tail + END.pack(b"PK\x05\x06", 0, 0, short, short, long if large else size, long if large else at, 0)
     )
 
 

@@ -136,7 +136,9 @@ class Chunks:
         for one in rows:
             row, lane = (one.row, one.lane) if isinstance(one, StoredEvent) else (one[0], 0)
             if not 0 <= row < max(self.rows, 1) or not 0 <= lane < self.header.lanes:
-                raise TrajectoryError(f"{name} of chunk {number}: expected a row and lane of the run, got {row}, {lane}")
+                raise TrajectoryError(
+                    f"{name} of chunk {number}: expected a row and lane of the run, got {row}, {lane}"
+                )
         return rows
 
     def _message(self, member: str, decoder: Any) -> tuple[Any, int]:

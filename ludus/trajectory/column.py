@@ -70,7 +70,9 @@ def encode_column(values: Array, shown: np.dtype[Any] | None = None) -> tuple[Co
     """
     dtype = (values.dtype if shown is None else shown).newbyteorder("<")
     if dtype.str not in DTYPES:
-        raise TrajectoryError(f"column: expected plain numbers, got dtype {values.dtype}; record level 'seeds' or 'steps'")
+        raise TrajectoryError(
+            f"column: expected plain numbers, got dtype {values.dtype}; record level 'seeds' or 'steps'"
+        )
     narrow = _narrowed(values)
     if narrow is not None and narrow.dtype == np.bool_:
         head = ColumnHead(dtype.str, values.shape, "bits")

@@ -140,6 +140,13 @@ class Episode:
         """What happened beside its steps."""
         return [event for event in self.run.events() if event.episode == self.number]
 
+    def column(self, name: str, kind: str) -> Any:
+        """One column as the file has it: a row for each step, and one more for observations."""
+        if kind != "observation":
+            return self._column(name, self.rows[1:])
+        leaves = self.run.observed.take_many(self.observations)
+        return leaves[self.run.observed.names.index(name)]
+
     def _column(self, name: str, rows: Array) -> Any:
         return self.run.chunks.lane(f"steps/{name}", self.lane, rows)
 

@@ -180,7 +180,14 @@ def source_hash(env: Env[Any, Any]) -> str:
 
 def _is_ground(module: str) -> bool:
     room = module.split(".")[1] if module.startswith("ludus.") else ""
-    return module in ("builtins", "typing", "abc") or room in ("core", "vector", "kernels", "remote", "spaces", "client")
+    return module in ("builtins", "typing", "abc") or room in (
+        "core",
+        "vector",
+        "kernels",
+        "remote",
+        "spaces",
+        "client",
+    )
 
 
 def _source(module: str) -> bytes | None:

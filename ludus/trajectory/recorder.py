@@ -80,7 +80,9 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         mode = self.autoreset_mode if batched else AutoresetMode.DISABLED
         below: Any = env
         self._observed = ValueColumns(
-            below.single_observation_space if batched else env.observation_space, "observation", self._lanes if batched else None
+            below.single_observation_space if batched else env.observation_space,
+            "observation",
+            self._lanes if batched else None,
         )
         self._acted = ValueColumns(
             below.single_action_space if batched else env.action_space, "action", self._lanes if batched else None
@@ -203,7 +205,9 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
 
     def fork(self, lanes: Any) -> Any:
         """Refused: two batches cannot write one file."""
-        raise InvalidType("fork: expected a batch that is not recorded, got a Recorder; fork `env.env`, record that anew")
+        raise InvalidType(
+            "fork: expected a batch that is not recorded, got a Recorder; fork `env.env`, record that anew"
+        )
 
     # --- rows ---
 

@@ -186,6 +186,10 @@ class Run:
             return None, 0
         return episode.number, int(np.searchsorted(episode.rows, row, side="right")) - 1
 
+    def blobs(self) -> list[str]:
+        """The names of all blobs."""
+        return [name.removeprefix("blobs/") for name in self._archive.names("blobs/")]
+
     def blob(self, name: str) -> bytes:
         """The bytes of that name, whose name is their hash; raises TrajectoryError where they are others."""
         data = self._archive.read(f"blobs/{name}")

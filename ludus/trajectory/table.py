@@ -108,7 +108,7 @@ def _with_unfinished(chunks: Chunks, columns: dict[str, Array]) -> dict[str, Arr
     by_row = dict(zip(masked.tolist(), masks, strict=True))
     for number, head in enumerate(chunks.heads):
         operations = chunks.array(number, "steps/op")
-        for row in (() if operations is None else (np.flatnonzero(operations != STEP) + head.first).tolist()):
+        for row in () if operations is None else (np.flatnonzero(operations != STEP) + head.first).tolist():
             begun[by_row.get(row, slice(None))] = row
     mode = chunks.header.autoreset_mode
     if mode == AutoresetMode.NEXT_STEP.value:
