@@ -1,8 +1,8 @@
-"""What recording costs a compiled batch of 4,096 CartPoles: the time of a step with a Recorder around it over that without.
+"""What recording costs a compiled batch of 4,096 CartPoles: the time of a step with a Recorder over that without.
 
     python benchmarks/trajectory.py [--lanes N] [--rounds N] [--json FILE]
 
-Alternating rounds of 2,048 steps in one process, a pair at a time; actions are drawn before, episodes end in every step.
+Alternating rounds of 2,048 steps in one process, a pair at a time; actions are drawn before, episodes end all the time.
 Both times are of all threads together, the one that compresses and writes too: processor time, which a busy machine
 disturbs less, and that of the clock. Ratios are medians over the rounds.
 """

@@ -1,6 +1,7 @@
-"""What a recorder takes of one step of a compiled batch, in one pass over its lanes: as `ludus.trajectory` does it with NumPy.
+"""What a recorder takes of one step of a compiled batch, in one pass over its lanes.
 
-A NumPy function for each part of it reads the same memory ten times, which costs a third of the step itself.
+`ludus.trajectory` has the same in NumPy: a function for each part of it, which reads the same memory ten times and
+costs a third of the step itself.
 """
 
 from typing import Any
@@ -38,9 +39,10 @@ def tally(
 ) -> int:
     """Digest, actions, returns and ended episodes of a step; how many have ended by now.
 
-    -1 for an action that a byte does not hold: then nothing has changed.
-    `words` are the observations as words of 64 bits; `step` is reward, terminated, truncated; `lanes` starts and returns; `block` the columns action and seen; `ended`
-    integers, returns and codes; `numbers` the row in the run and in the block, the row after an end, and how many ended.
+    -1 for an action that a byte does not hold: then nothing has changed. `words` are the observations as words of 64
+    bits; `step` is reward, terminated, truncated; `lanes` starts and returns; `block` the columns action and seen;
+    `ended` integers, returns and codes; `numbers` the row in the run and in the block, the row after an end, and how
+    many have ended.
     """
     reward, terminated, truncated = step
     starts, returns = lanes

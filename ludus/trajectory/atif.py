@@ -4,6 +4,7 @@ It has no reward, outcome, seed or environment: they go under `extra.ludus`, of 
 """
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,7 +36,7 @@ __all__ = ["from_atif", "to_atif"]
 SCHEMA = "ATIF-v1.8"
 VERSIONS = tuple(f"ATIF-v1.{minor}" for minor in range(9))
 LONGEST_TEXT = 1 << 24
-USAGE = {"prompt_tokens": "prompt_tokens", "completion_tokens": "completion_tokens", "cached_tokens": "cached_tokens"}
+USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens")
 TEXT = describe(Text(LONGEST_TEXT, min_length=0))
 
 
@@ -125,11 +126,11 @@ def _step(source: str, event: Event, message: str) -> dict[str, Any]:
     return {"step_id": 0, "source": source, "message": message, "extra": {"ludus": {"step": event.step}}}
 
 
-def _agent(steps: list[dict[str, Any]], event: Event, fresh: Any = lambda step: False) -> dict[str, Any]:
+def _agent(steps: list[dict[str, Any]], event: Event, fresh: Callable[[Any], bool] | None = None) -> dict[str, Any]:
     """The agent's step that an event belongs to: the last one of the same step of the environment, or a new one."""
     last = steps[-1] if steps else None
     same = last is not None and last["source"] == "agent" and last["extra"]["ludus"]["step"] == event.step
-    if last is None or not same or fresh(last):
+    if last is None or not same or (fresh is not None and fresh(last)):
         steps.append(_step("agent", event, ""))
     return steps[-1]
 
@@ -157,7 +158,7 @@ class _Result(msgspec.Struct):
 
 
 class _Observation(msgspec.Struct):
-    results: list[_Result] = []  # noqa: RUF012  (msgspec copies it)
+    results: list[_Result] = []
 
 
 class _Step(msgspec.Struct):
@@ -253,9 +254,11 @@ def _events(step: _Step) -> list[EventValue]:
     for result in step.observation.results if step.observation else ():
         found.append(ToolResult(result.source_call_id or "", result.content))
     if step.metrics:
-        counts = {name: int(_number(step.metrics.get(name))) for name in USAGE}
+        prompt, completion, cached = (int(_number(step.metrics.get(name))) for name in USAGE)
         cost = step.metrics.get("cost_usd")
-        found.append(ModelUsage(step.model_name or "", **counts, cost_usd=None if cost is None else _number(cost)))
+        found.append(
+            ModelUsage(step.model_name or "", prompt, completion, cached, None if cost is None else _number(cost))
+        )
     return found
 
 

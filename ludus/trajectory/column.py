@@ -99,7 +99,7 @@ def decode_column(head: ColumnHead, data: bytes) -> Array:
 
 
 def _narrowed(values: Array) -> Array | None:
-    """The same integers in the narrowest dtype, as bools where they are 0 and 1; None where there is no narrower one."""
+    """The same integers in the narrowest dtype, as bools where they are 0 and 1; None where none is narrower."""
     if values.dtype.kind == "b":
         return values
     if values.dtype.kind not in "iu" or not values.size:

@@ -1,5 +1,6 @@
 """Runs for those who train: steps by number, as a data loader asks for them, and flat columns for tables."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -108,20 +109,21 @@ def _joined(columns: list[Any]) -> Any:
 
 def to_pandas(run: Run) -> Any:
     """A DataFrame with a row for each step; values of several numbers are arrays in its cells."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise MissingExtra("to_pandas: expected the package pandas, got none; `pip install pandas`") from error
-    return pandas.DataFrame({name: _cells(column) for name, column in flat_columns(run).items()})
+    return _package("to_pandas", "pandas").DataFrame(
+        {name: _cells(column) for name, column in flat_columns(run).items()}
+    )
 
 
 def to_arrow(run: Run) -> Any:
     """An Arrow table with a row for each step; `pyarrow.parquet.write_table` makes it a Parquet file."""
+    return _package("to_arrow", "pyarrow").table({name: _cells(column) for name, column in flat_columns(run).items()})
+
+
+def _package(what: str, name: str) -> Any:
     try:
-        import pyarrow
+        return import_module(name)
     except ImportError as error:
-        raise MissingExtra("to_arrow: expected the package pyarrow, got none; `pip install pyarrow`") from error
-    return pyarrow.table({name: _cells(column) for name, column in flat_columns(run).items()})
+        raise MissingExtra(f"{what}: expected the package {name}, got none; `pip install {name}`") from error
 
 
 def _cells(column: Any) -> Any:

@@ -12,9 +12,25 @@ from ludus.errors import InvalidArgument, InvalidType, TrajectoryError, shorten
 from ludus.spaces.plain import decode_value, encode_value
 
 __all__ = [
-    "EVENT_KINDS", "Event", "EventValue", "Failure", "FileDiff", "LimitReached", "Message", "ModelUsage", "Note", "Reasoning",
-    "ResourceUse", "Score", "ToolCall", "ToolResult", "Unknown", "StoredEvent", "value_of",
-]  # fmt: skip
+    "EVENT_KINDS",
+    "Event",
+    "EventValue",
+    "Failure",
+    "FileDiff",
+    "LimitReached",
+    "Message",
+    "ModelUsage",
+    "Note",
+    "Reasoning",
+    "ResourceUse",
+    "Score",
+    "StoredEvent",
+    "ToolCall",
+    "ToolResult",
+    "Unknown",
+    "stored",
+    "value_of",
+]
 
 
 class EventValue(msgspec.Struct, kw_only=False):

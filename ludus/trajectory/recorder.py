@@ -211,15 +211,14 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
 
     # --- rows ---
 
-    def _seen(self, observation: Any, info: Info) -> tuple[dict[str, Array], dict[str, Any]]:
+    def _seen(self, observation: Any, info: Info) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a row has of the observation and the info, as the level asks for it."""
-        arrays, objects = self._observed.take(observation)
+        taken, objects = self._observed.take(observation)
+        arrays: dict[str, Any] = dict(taken)
+        if self.level != "full":
+            arrays, objects = {"seen": np.uint64(self._digest.of(self._observed.parts(taken, objects)))}, {}
         if self.level == "seeds":
-            seen = self._digest.of(self._observed.parts(arrays, objects))
-            return {"seen": np.uint64(seen)}, {}  # type: ignore[dict-item]
-        if self.level == "steps":
-            seen = self._digest.of(self._observed.parts(arrays, objects))
-            arrays, objects = {"seen": np.uint64(seen)}, {}  # type: ignore[dict-item]
+            return arrays, objects
         for place, key in enumerate(self._info_keys):
             if key in info:
                 arrays[f"info.{place}"] = np.asarray(info[key]) if self._batched else np.asarray(info[key])[None]

@@ -69,8 +69,8 @@ class Replay(NamedTuple):
 def replay(run: Run | str | os.PathLike[str], env: Env[Any, Any] | None = None, *, executor: Any = None) -> Replay:
     """Execute a run again and compare every row; stops at the first that differs.
 
-    Without `env` the environment is made from the run's spec, which imports and runs the code it names: replay only what
-    you trust, or give an environment that is confined. `executor` says where, as for `make_vec`.
+    Without `env` the environment is made from the run's spec, which imports and runs the code it names: replay only
+    what you trust, or give an environment that is confined. `executor` says where, as for `make_vec`.
 
     >>> import ludus, tempfile
     >>> from ludus.trajectory import Recorder
@@ -110,15 +110,11 @@ def _made(run: Run, executor: Any) -> Env[Any, Any]:
 
 def _check_alike(run: Run, env: Env[Any, Any]) -> None:
     lanes = env.batch_shape[0] if env.batch_shape else 1
-    mode: Any = env.autoreset_mode.value if env.batch_shape else ""  # type: ignore[attr-defined]
-    expected = run.header.autoreset_mode
-    if (
-        lanes != run.header.lanes
-        or (run.header.batched and mode != expected)
-        or (lanes == 1 and not run.header.batched and mode not in ("", "Disabled"))
-    ):
+    mode: Any = env.autoreset_mode.value if env.batch_shape else "Disabled"  # type: ignore[attr-defined]
+    expected = run.header.autoreset_mode or "Disabled"
+    if lanes != run.header.lanes or mode != expected:
         raise TrajectoryError(
-            f"replay: expected {run.header.lanes} lanes with autoreset {expected or 'Disabled'}, got {lanes} with {mode!r}"
+            f"replay: expected {run.header.lanes} lanes with autoreset {expected}, got {lanes} with {mode!r}"
         )
 
 

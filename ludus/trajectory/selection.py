@@ -91,7 +91,8 @@ def _header(chosen: list[Episode], metadata: dict[str, Any]) -> RunHeader:
     for one in headers[1:]:
         if (one.action_space, one.observation_space) != (first.action_space, first.observation_space):
             raise TrajectoryError(
-                f"episodes: expected runs with the same spaces, got {shorten(first.action_space)} and {shorten(one.action_space)}"
+                "episodes: expected runs with the same spaces, got "
+                f"{shorten(first.action_space)} and {shorten(one.action_space)}"
             )
     alike = all((one.spec, one.wrappers) == (first.spec, first.wrappers) for one in headers)
     spec = first.spec if alike and not first.wrappers else None

@@ -209,8 +209,9 @@ class RunWriter:
         # The current block is looked at first and the queue after: what was handed over between comes before it.
         current = self._block
         waiting = self._drained()
-        if not all([self._store(one, current) for one in waiting]):
-            return False
+        for one in waiting:
+            if not self._store(one, current):
+                return False
         if current is not None:
             self._store_block(current)
         for one in (work, *waiting):
