@@ -27,6 +27,26 @@ def _kept(function: Any) -> Any:
 
 
 @_kept
+def _digest(words: Any, keys: Any) -> Any:
+    """The number of a row, as `RowDigest` computes it."""
+    digest = ZERO
+    whole = len(words) // GROUP
+    for begin in range(whole):
+        group = ZERO
+        for at in range(GROUP):
+            word, key = words[begin * GROUP + at], keys[at]
+            group += ((word + key) & LOW) * (((word >> HALF) + (key >> HALF)) & LOW)
+        digest = digest * FACTOR + group
+    if whole * GROUP < len(words):
+        group = ZERO
+        for at in range(len(words) - whole * GROUP):
+            word, key = words[whole * GROUP + at], keys[at]
+            group += ((word + key) & LOW) * (((word >> HALF) + (key >> HALF)) & LOW)
+        digest = digest * FACTOR + group
+    return digest
+
+
+@_kept
 def tally(
     words: Any,
     keys: Any,
@@ -55,21 +75,7 @@ def tally(
         out[lane] = action[lane]
     if not fits:
         return -1
-    digest = ZERO
-    whole = len(words) // GROUP
-    for begin in range(whole):
-        group = ZERO
-        for at in range(GROUP):
-            word, key = words[begin * GROUP + at], keys[at]
-            group += ((word + key) & LOW) * (((word >> HALF) + (key >> HALF)) & LOW)
-        digest = digest * FACTOR + group
-    if whole * GROUP < len(words):
-        group = ZERO
-        for at in range(len(words) - whole * GROUP):
-            word, key = words[whole * GROUP + at], keys[at]
-            group += ((word + key) & LOW) * (((word >> HALF) + (key >> HALF)) & LOW)
-        digest = digest * FACTOR + group
-    seen[place] = digest
+    seen[place] = _digest(words, keys)
     for lane in range(len(reward)):
         returns[lane] += reward[lane]
     for lane in range(len(reward)):

@@ -24,7 +24,7 @@ from ludus.trajectory.event import (
 )
 from ludus.trajectory.messages import messages_of, to_jsonl
 from ludus.trajectory.recorder import Recorder
-from ludus.trajectory.replay import Difference, Replay, replay
+from ludus.trajectory.replay import Difference, Replay, recompute, replay
 from ludus.trajectory.run import Run
 from ludus.trajectory.selection import diff, merge, select, split
 from ludus.trajectory.table import EpisodeTable
@@ -57,6 +57,7 @@ __all__ = [
     "from_atif",
     "merge",
     "messages_of",
+    "recompute",
     "replay",
     "select",
     "split",

@@ -108,7 +108,7 @@ class Episode:
         if not all(self.run.chunks.has(f"steps/{name}") for name in columns.names):
             raise TrajectoryError(
                 f"{self.run.path.name}: expected level 'full' for observations, got {self.run.level!r}; "
-                "`replay` computes them again"
+                "`recompute` makes a file that has them"
             )
         if self.run.header.autoreset_mode != AutoresetMode.SAME_STEP.value or not (self.terminated or self.truncated):
             return self._values("observation", self.rows)

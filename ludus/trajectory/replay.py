@@ -13,12 +13,13 @@ from ludus.core import AutoresetMode, Env, Step
 from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP
 from ludus.trajectory.digest import RowDigest, chunk_digest
-from ludus.trajectory.header import source_hash
+from ludus.trajectory.header import Level, source_hash
+from ludus.trajectory.recorder import Recorder
 from ludus.trajectory.run import Run
 from ludus.trajectory.tracker import Ended, EpisodeTracker
 from ludus.trajectory.values import ValueColumns
 
-__all__ = ["Difference", "Replay", "first_difference", "replay"]
+__all__ = ["Difference", "Replay", "first_difference", "recompute", "replay"]
 
 Array = npt.NDArray[Any]
 TABLE = ("lane", "start", "end", "length", "return", "terminated", "truncated")
@@ -91,6 +92,23 @@ def replay(run: Run | str | os.PathLike[str], env: Env[Any, Any] | None = None, 
     finally:
         if made:
             target.close()
+
+
+def recompute(
+    run: Run | str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    level: Level = "full",
+    *,
+    env: Env[Any, Any] | None = None,
+    executor: Any = None,
+) -> Replay:
+    """Execute a run again and record it anew, with more than was kept: observations, infos, rewards.
+
+    What the replay says is what the new file is worth: true where all that the old one says was seen again.
+    """
+    opened = run if isinstance(run, Run) else Run.open(run)
+    with Recorder(_made(opened, executor) if env is None else env, path, level) as recorder:
+        return replay(opened, recorder)
 
 
 def _made(run: Run, executor: Any) -> Env[Any, Any]:
