@@ -62,7 +62,7 @@ class ArchiveWriter:
     >>> path = Path(tempfile.mkdtemp(), "a.zip")
     >>> writer = ArchiveWriter(path)
     >>> writer.add("notes.txt", b"hello")
-    >>> writer.close()
+    >>> _ = writer.close()
     >>> Archive(path).read("notes.txt")
     b'hello'
     """
@@ -99,11 +99,12 @@ class ArchiveWriter:
             raise TrajectoryError(f"{self.path}: expected room for {len(data)} more bytes, got {error}") from error
         self._at += len(data)
 
-    def close(self) -> None:
-        """Write the directory, which says that nothing is missing."""
+    def close(self) -> int:
+        """Write the directory, which says that nothing is missing; how many bytes the file has."""
         if not self._file.closed:
             self._write(_directory(self.members, self._at))
             self._file.close()
+        return self._at
 
     def abandon(self) -> None:
         """Close the file as it is, as a kill would leave it."""

@@ -20,6 +20,7 @@ from ludus.errors import TrajectoryError
 from ludus.trajectory.archive import ArchiveWriter
 from ludus.trajectory.block import Block, Layout, Row, Values, layout_of
 from ludus.trajectory.chunk import write_block
+from ludus.trajectory.compaction import compact, worth_compacting
 from ludus.trajectory.event import StoredEvent
 from ludus.trajectory.header import RunHeader
 from ludus.trajectory.tracker import Ended
@@ -170,7 +171,9 @@ class RunWriter:
         if self._failure is not None:
             self._archive.abandon()
             raise TrajectoryError(f"{self.path}: recording stopped: {self._failure}") from self._failure
-        self._archive.close()
+        size = self._archive.close()
+        if worth_compacting(self._number, size):
+            compact(self.path)
 
     def __enter__(self) -> "RunWriter":
         return self
