@@ -6,6 +6,7 @@ So a step costs the copy of its row, and a killed process loses no more than its
 import atexit
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import blake2b
 from queue import Empty, Full, Queue
 from threading import Event as Signal
@@ -173,7 +174,8 @@ class RunWriter:
             raise TrajectoryError(f"{self.path}: recording stopped: {self._failure}") from self._failure
         size = self._archive.close()
         if worth_compacting(self._number, size):
-            compact(self.path)
+            with suppress(TrajectoryError, OSError):  # the file is whole, only larger than it could be
+                compact(self.path)
 
     def __enter__(self) -> "RunWriter":
         return self
