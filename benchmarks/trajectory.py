@@ -1,8 +1,8 @@
-"""What recording costs a compiled batch of 4,096 CartPoles: the time of a step with a Recorder around it over that without.
+"""What recording costs a compiled batch of 4,096 CartPoles: the time of a step with a Recorder over that without.
 
     python benchmarks/trajectory.py [--lanes N] [--rounds N] [--json FILE]
 
-Alternating rounds of 2,048 steps in one process, a pair at a time; actions are drawn before, episodes end in every step.
+Alternating rounds of 2,048 steps in one process, a pair at a time; actions are drawn before, episodes end all the time.
 Both times are of all threads together, the one that compresses and writes too: processor time, which a busy machine
 disturbs less, and that of the clock. Ratios are medians over the rounds.
 """
@@ -72,7 +72,9 @@ def main() -> None:
     for name, one in found.items():
         rates = [f"{one[key] / 1e6:.1f}" for key in ("steps_per_second", "bare_steps_per_second")]
         ratios = [f"{one[key]:.2f}×" for key in ("processor_ratio", "clock_ratio")]
-        table.add_row(name, *rates, *ratios, f"{one['bytes_per_step']:.2f}", f"{BARS[name]:.2f}×" if name in BARS else "")
+        table.add_row(
+            name, *rates, *ratios, f"{one['bytes_per_step']:.2f}", f"{BARS[name]:.2f}×" if name in BARS else ""
+        )
     Console().print(table)
     if given.json:
         given.json.write_text(json.dumps(found, indent=1), encoding="utf8")

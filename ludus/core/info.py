@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ludus.core.step import Info
 
-__all__ = ["FINAL", "add_final", "info_of", "joined"]
+__all__ = ["FINAL", "add_final", "info_of", "joined", "lane_info"]
 
 Mask = npt.NDArray[np.bool_]
 FINAL = ("final_obs", "final_info")
@@ -74,6 +74,22 @@ def add_final(info: Info, lanes: Mask, observations: list[Any], begun: Info) -> 
     final = {"final_obs": column, "_final_obs": lanes.copy()}
     final |= {"final_info": info_of(own, lanes), "_final_info": lanes.copy()}
     return joined(joined(info_of(info, ~lanes), final), info_of(begun, lanes))
+
+
+def lane_info(infos: Info, lane: int) -> Info:
+    """What one lane says in the infos of a batch.
+
+    >>> lane_info({"steps": np.array([3, 0]), "_steps": np.array([True, False])}, 0)
+    {'steps': np.int64(3)}
+    """
+    found: Info = {}
+    for key, column in infos.items():
+        mask: Any = infos.get(f"_{key}")
+        if mask is None or not mask[lane]:
+            continue
+        value: Any = lane_info(column, lane) if isinstance(column, dict) else column[lane]
+        found[key] = bool(value) if isinstance(value, np.bool_) else value
+    return found
 
 
 def _columns(info: Info, count: int) -> list[tuple[str, Any, Mask | None]]:

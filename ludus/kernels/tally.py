@@ -1,6 +1,7 @@
-"""What a recorder takes of one step of a compiled batch, in one pass over its lanes: as `ludus.trajectory` does it with NumPy.
+"""What a recorder takes of one step of a compiled batch, in one pass over its lanes.
 
-A NumPy function for each part of it reads the same memory ten times, which costs a third of the step itself.
+`ludus.trajectory` has the same in NumPy: a function for each part of it, which reads the same memory ten times and
+costs a third of the step itself.
 """
 
 from typing import Any
@@ -26,33 +27,8 @@ def _kept(function: Any) -> Any:
 
 
 @_kept
-def tally(
-    words: Any,
-    keys: Any,
-    step: Any,
-    action: Any,
-    lanes: Any,
-    block: Any,
-    ended: Any,
-    numbers: Any,
-) -> int:
-    """Digest, actions, returns and ended episodes of a step; how many have ended by now.
-
-    -1 for an action that a byte does not hold: then nothing has changed.
-    `words` are the observations as words of 64 bits; `step` is reward, terminated, truncated; `lanes` starts and returns; `block` the columns action and seen; `ended`
-    integers, returns and codes; `numbers` the row in the run and in the block, the row after an end, and how many ended.
-    """
-    reward, terminated, truncated = step
-    starts, returns = lanes
-    acted, seen = block
-    integers, totals, codes = ended
-    row, place, after, count = numbers
-    out, fits = acted[place], True
-    for lane in range(len(action)):
-        fits &= 0 <= action[lane] <= 255
-        out[lane] = action[lane]
-    if not fits:
-        return -1
+def _digest(words: Any, keys: Any) -> Any:
+    """The number of a row, as `RowDigest` computes it."""
     digest = ZERO
     whole = len(words) // GROUP
     for begin in range(whole):
@@ -67,7 +43,39 @@ def tally(
             word, key = words[whole * GROUP + at], keys[at]
             group += ((word + key) & LOW) * (((word >> HALF) + (key >> HALF)) & LOW)
         digest = digest * FACTOR + group
-    seen[place] = digest
+    return digest
+
+
+@_kept
+def tally(
+    words: Any,
+    keys: Any,
+    step: Any,
+    action: Any,
+    lanes: Any,
+    block: Any,
+    ended: Any,
+    numbers: Any,
+) -> int:
+    """Digest, actions, returns and ended episodes of a step; how many have ended by now.
+
+    -1 for an action that a byte does not hold: then nothing has changed. `words` are the observations as words of 64
+    bits; `step` is reward, terminated, truncated; `lanes` starts and returns; `block` the columns action and seen;
+    `ended` integers, returns and codes; `numbers` the row in the run and in the block, the row after an end, and how
+    many have ended.
+    """
+    reward, terminated, truncated = step
+    starts, returns = lanes
+    acted, seen = block
+    integers, totals, codes = ended
+    row, place, after, count = numbers
+    out, fits = acted[place], True
+    for lane in range(len(action)):
+        fits &= 0 <= action[lane] <= 255
+        out[lane] = action[lane]
+    if not fits:
+        return -1
+    seen[place] = _digest(words, keys)
     for lane in range(len(reward)):
         returns[lane] += reward[lane]
     for lane in range(len(reward)):

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import AutoresetMode, EnvSpec, EpisodePlan, Info, Step
+from ludus.core.info import lane_info
 from ludus.errors import ContractViolation, EnvError, InvalidAction, LudusError, SessionLost, shorten
 from ludus.remote.codec import ARRAYS, BatchCodec, travelling
-from ludus.remote.columns import Columns, lane_info
+from ludus.remote.columns import Columns
 from ludus.remote.link import LinkEnded
 from ludus.remote.share import Share
 from ludus.remote.snapshots import SnapshotHandle

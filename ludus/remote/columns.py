@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import EpisodePlan, Info
+from ludus.core import EpisodePlan
 from ludus.core.episode import planned
 from ludus.remote.codec import travelling
 from ludus.remote.env import next_seed
@@ -13,7 +13,7 @@ from ludus.seeding import as_seed
 from ludus.wire import encode_value
 from ludus.wire.messages import Plan
 
-__all__ = ["Columns", "lane_info"]
+__all__ = ["Columns"]
 
 
 class Columns:
@@ -82,19 +82,3 @@ class Columns:
             episode = planned(self.episodes, lane, int(self.numbers[lane]) + 1)
             found.append((lane - begin, travelling(episode.seed, "seed"), travelling(episode.options, "options")))
         return found
-
-
-def lane_info(infos: Info, lane: int) -> Info:
-    """What one lane says in the infos of a batch.
-
-    >>> lane_info({"steps": np.array([3, 0]), "_steps": np.array([True, False])}, 0)
-    {'steps': np.int64(3)}
-    """
-    found: Info = {}
-    for key, column in infos.items():
-        mask: Any = infos.get(f"_{key}")
-        if mask is None or not mask[lane]:
-            continue
-        value: Any = lane_info(column, lane) if isinstance(column, dict) else column[lane]
-        found[key] = bool(value) if isinstance(value, np.bool_) else value
-    return found

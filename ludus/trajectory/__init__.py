@@ -4,6 +4,8 @@ Not here: scores and statistics of runs, which are `evaluate`'s.
 """
 
 from ludus.core import Outcome
+from ludus.trajectory.atif import from_atif, to_atif
+from ludus.trajectory.dataset import StepDataset, flat_columns, to_arrow, to_pandas
 from ludus.trajectory.episode import Episode, Transition
 from ludus.trajectory.event import (
     Event,
@@ -20,9 +22,11 @@ from ludus.trajectory.event import (
     ToolResult,
     Unknown,
 )
+from ludus.trajectory.messages import messages_of, to_jsonl
 from ludus.trajectory.recorder import Recorder
-from ludus.trajectory.replay import Difference, Replay, replay
+from ludus.trajectory.replay import Difference, Replay, recompute, replay
 from ludus.trajectory.run import Run
+from ludus.trajectory.selection import diff, merge, select, split
 from ludus.trajectory.table import EpisodeTable
 
 __all__ = [
@@ -43,9 +47,22 @@ __all__ = [
     "ResourceUse",
     "Run",
     "Score",
+    "StepDataset",
     "ToolCall",
     "ToolResult",
     "Transition",
     "Unknown",
+    "diff",
+    "flat_columns",
+    "from_atif",
+    "merge",
+    "messages_of",
+    "recompute",
     "replay",
+    "select",
+    "split",
+    "to_arrow",
+    "to_atif",
+    "to_jsonl",
+    "to_pandas",
 ]

@@ -62,7 +62,7 @@ class ArchiveWriter:
     >>> path = Path(tempfile.mkdtemp(), "a.zip")
     >>> writer = ArchiveWriter(path)
     >>> writer.add("notes.txt", b"hello")
-    >>> writer.close()
+    >>> _ = writer.close()
     >>> Archive(path).read("notes.txt")
     b'hello'
     """
@@ -99,11 +99,12 @@ class ArchiveWriter:
             raise TrajectoryError(f"{self.path}: expected room for {len(data)} more bytes, got {error}") from error
         self._at += len(data)
 
-    def close(self) -> None:
-        """Write the directory, which says that nothing is missing."""
+    def close(self) -> int:
+        """Write the directory, which says that nothing is missing; how many bytes the file has."""
         if not self._file.closed:
             self._write(_directory(self.members, self._at))
             self._file.close()
+        return self._at
 
     def abandon(self) -> None:
         """Close the file as it is, as a kill would leave it."""
@@ -243,8 +244,8 @@ def _directory(members: Mapping[str, Member], at: int) -> bytes:
         tail = END64.pack(b"PK\x06\x06", END64.size - 12, VERSION, VERSION, 0, 0, count, count, size, at)
         tail += LOCATOR64.pack(b"PK\x06\x07", 0, end, 1)
     short, long = min(count, 0xFFFF) if not large else 0xFFFF, LARGEST_32
-    return entries + tail + END.pack(
-        b"PK\x05\x06", 0, 0, short, short, long if large else size, long if large else at, 0
+    return (
+        entries + tail + END.pack(b"PK\x05\x06", 0, 0, short, short, long if large else size, long if large else at, 0)
     )
 
 

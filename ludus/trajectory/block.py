@@ -114,9 +114,9 @@ class Block:
     def put(self, row: "Row") -> None:
         """Take a row, whose values `fits`; a column without a value has zeros. It counts once all of it is in."""
         operation, values, objects, mask, reset, final = row
-        row, number = self.filled, self.first + self.filled
+        place, number = self.filled, self.first + self.filled
         for name, array in self.arrays.items():
-            array[row] = values.get(name, 0)
+            array[place] = values.get(name, 0)
         for name, column in self.objects.items():
             before = column.size
             column.append(objects.get(name))
@@ -128,7 +128,7 @@ class Block:
         if final is not None:
             self.finals.append((number, *final))
         self.operations.append(operation)
-        self.filled = row + 1
+        self.filled = place + 1
 
 
 def layout_of(values: Values) -> Layout:

@@ -75,7 +75,9 @@ def read_chunk_head(data: bytes, what: str) -> ChunkHead:
     try:
         return msgspec.json.decode(data, type=ChunkHead)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise TrajectoryError(f"{what}: expected the description of a chunk, got {shorten(data[:60])}: {error}") from error
+        raise TrajectoryError(
+            f"{what}: expected the description of a chunk, got {shorten(data[:60])}: {error}"
+        ) from error
 
 
 def write_chunk(

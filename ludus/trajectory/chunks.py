@@ -117,17 +117,27 @@ class Chunks:
 
     def events(self) -> Iterator[StoredEvent]:
         """All events, in the order they came."""
-        for number, head in enumerate(self.heads):
-            if head.events:
-                yield from self._checked(number, "events", EVENTS, head.events)
+        for number in range(len(self.heads)):
+            yield from self.events_of(number)
+
+    def events_of(self, number: int) -> list[StoredEvent]:
+        """The events of one chunk."""
+        count = self.heads[number].events
+        return self._checked(number, "events", EVENTS, count) if count else []
 
     def resets(self) -> list[tuple[int, Any, Any]]:
         """Row, seed and options of each reset."""
-        found: list[tuple[int, Any, Any]] = []
-        for number, head in enumerate(self.heads):
-            if head.resets:
-                found += self._checked(number, "resets", RESETS, head.resets)
-        return found
+        return [one for number in range(len(self.heads)) for one in self.resets_of(number)]
+
+    def resets_of(self, number: int) -> list[tuple[int, Any, Any]]:
+        """The resets of one chunk."""
+        count = self.heads[number].resets
+        return self._checked(number, "resets", RESETS, count) if count else []
+
+    def stored_bytes(self, number: int, name: str) -> int:
+        """How many bytes a column of other values has in the file."""
+        member = self.archive.members.get(f"{column_member(number, name, 'msgpack')}.zst")
+        return 0 if member is None else member.size
 
     def _checked(self, number: int, name: str, decoder: Any, count: int) -> list[Any]:
         rows, _ = self._message(column_member(number, name, "msgpack"), decoder)
@@ -136,7 +146,9 @@ class Chunks:
         for one in rows:
             row, lane = (one.row, one.lane) if isinstance(one, StoredEvent) else (one[0], 0)
             if not 0 <= row < max(self.rows, 1) or not 0 <= lane < self.header.lanes:
-                raise TrajectoryError(f"{name} of chunk {number}: expected a row and lane of the run, got {row}, {lane}")
+                raise TrajectoryError(
+                    f"{name} of chunk {number}: expected a row and lane of the run, got {row}, {lane}"
+                )
         return rows
 
     def _message(self, member: str, decoder: Any) -> tuple[Any, int]:

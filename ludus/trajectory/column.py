@@ -70,7 +70,9 @@ def encode_column(values: Array, shown: np.dtype[Any] | None = None) -> tuple[Co
     """
     dtype = (values.dtype if shown is None else shown).newbyteorder("<")
     if dtype.str not in DTYPES:
-        raise TrajectoryError(f"column: expected plain numbers, got dtype {values.dtype}; record level 'seeds' or 'steps'")
+        raise TrajectoryError(
+            f"column: expected plain numbers, got dtype {values.dtype}; record level 'seeds' or 'steps'"
+        )
     narrow = _narrowed(values)
     if narrow is not None and narrow.dtype == np.bool_:
         head = ColumnHead(dtype.str, values.shape, "bits")
@@ -97,7 +99,7 @@ def decode_column(head: ColumnHead, data: bytes) -> Array:
 
 
 def _narrowed(values: Array) -> Array | None:
-    """The same integers in the narrowest dtype, as bools where they are 0 and 1; None where there is no narrower one."""
+    """The same integers in the narrowest dtype, as bools where they are 0 and 1; None where none is narrower."""
     if values.dtype.kind == "b":
         return values
     if values.dtype.kind not in "iu" or not values.size:

@@ -1,10 +1,10 @@
 """Digests of what was seen: one number for each row, quick enough for compiled batches.
 
 A row is taken as groups of 64 words, and a word as two halves of 32 bits. To each half a key of its place is added,
-modulo 2**32; the sum of the products of the halves (NH, as in UMAC) is the number of the group, and the number of the row
-is the polynomial of its groups in an odd constant, modulo 2**64. It shows that a replay has not seen the same; it is no
-signature, since who forges a file can compute it too. (BLAKE2 over every observation would take half as long as the
-step of a compiled batch; it is taken over the numbers, once for each chunk.)
+modulo 2**32; the sum of the products of the halves (NH, as in UMAC) is the number of the group, and the number of the
+row is the polynomial of its groups in an odd constant, modulo 2**64. It shows that a replay has not seen the same; it
+is no signature, since who forges a file can compute it too. (BLAKE2 over every observation would take half as long as
+the step of a compiled batch; it is taken over the numbers, once for each chunk.)
 """
 
 from collections.abc import Iterable

@@ -108,7 +108,7 @@ class Episode:
         if not all(self.run.chunks.has(f"steps/{name}") for name in columns.names):
             raise TrajectoryError(
                 f"{self.run.path.name}: expected level 'full' for observations, got {self.run.level!r}; "
-                "`replay` computes them again"
+                "`recompute` makes a file that has them"
             )
         if self.run.header.autoreset_mode != AutoresetMode.SAME_STEP.value or not (self.terminated or self.truncated):
             return self._values("observation", self.rows)
@@ -128,7 +128,7 @@ class Episode:
         return self.run.infos(self.rows, self.lane)
 
     def info(self, key: str) -> Array:
-        """The column of an info that the recorder was told to keep, one more row than steps; 0 where it was not told."""
+        """The column of an info that the recorder was told to keep, one more row than steps; 0 where it had none."""
         known = self.run.header.info
         name = f"steps/info.{known.index(key)}" if key in known else ""
         if not self.run.chunks.has(name):
@@ -139,6 +139,13 @@ class Episode:
     def events(self) -> list[Event]:
         """What happened beside its steps."""
         return [event for event in self.run.events() if event.episode == self.number]
+
+    def column(self, name: str, kind: str) -> Any:
+        """One column as the file has it: a row for each step, and one more for observations."""
+        if kind != "observation":
+            return self._column(name, self.rows[1:])
+        leaves = self.run.observed.take_many(self.observations)
+        return leaves[self.run.observed.names.index(name)]
 
     def _column(self, name: str, rows: Array) -> Any:
         return self.run.chunks.lane(f"steps/{name}", self.lane, rows)

@@ -12,9 +12,25 @@ from ludus.errors import InvalidArgument, InvalidType, TrajectoryError, shorten
 from ludus.spaces.plain import decode_value, encode_value
 
 __all__ = [
-    "EVENT_KINDS", "Event", "EventValue", "Failure", "FileDiff", "LimitReached", "Message", "ModelUsage", "Note", "Reasoning",
-    "ResourceUse", "Score", "ToolCall", "ToolResult", "Unknown", "StoredEvent", "value_of",
-]  # fmt: skip
+    "EVENT_KINDS",
+    "Event",
+    "EventValue",
+    "Failure",
+    "FileDiff",
+    "LimitReached",
+    "Message",
+    "ModelUsage",
+    "Note",
+    "Reasoning",
+    "ResourceUse",
+    "Score",
+    "StoredEvent",
+    "ToolCall",
+    "ToolResult",
+    "Unknown",
+    "stored",
+    "value_of",
+]
 
 
 class EventValue(msgspec.Struct, kw_only=False):
@@ -233,7 +249,9 @@ class Event(msgspec.Struct, frozen=True):
 def stored(value: Any, row: int, lane: int, seconds: float) -> StoredEvent:
     """An event as it is written; raises InvalidType for what is none."""
     if not isinstance(value, EventValue) or not (value.kind or isinstance(value, Unknown)):
-        raise InvalidType(f"event: expected a Message, ToolCall, Note or another of {', '.join(EVENT_KINDS)}, got {shorten(value)}")
+        raise InvalidType(
+            f"event: expected a Message, ToolCall, Note or another of {', '.join(EVENT_KINDS)}, got {shorten(value)}"
+        )
     name = value.name if isinstance(value, Unknown) else value.kind
     if isinstance(value, Unknown) and name in EVENT_KINDS:
         raise InvalidArgument(f"event: expected a kind of its own, got {name!r}; use {EVENT_KINDS[name].__name__}")
@@ -249,4 +267,6 @@ def value_of(kind: str, data: dict[str, Any]) -> EventValue:
         fields = {str(name): decode_value(one, f"{kind}.{name}") for name, one in data.items()}
         return msgspec.convert(fields, known)
     except (msgspec.ValidationError, ValueError, TypeError) as error:
-        raise TrajectoryError(f"event {kind!r}: expected the fields of {known.__name__}, got {shorten(data)}: {error}") from error
+        raise TrajectoryError(
+            f"event {kind!r}: expected the fields of {known.__name__}, got {shorten(data)}: {error}"
+        ) from error

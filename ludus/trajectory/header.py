@@ -158,7 +158,7 @@ def source_hash(env: Env[Any, Any]) -> str:
     Modules of Ludus's own ground (`core`, `vector`, `kernels` …) are what `versions` stand for, and left out. Nothing
     is imported: of an environment that runs elsewhere the source is not looked for.
     """
-    classes = [type(layer) for layer in env._layers()]  # pyright: ignore[reportPrivateUsage]
+    classes: list[Any] = [type(layer) for layer in env._layers()]  # pyright: ignore[reportPrivateUsage]
     entry = None if env.unwrapped.spec is None else env.unwrapped.spec.entry_point
     if isinstance(entry, str):
         module, _, name = entry.partition(":")
@@ -180,7 +180,14 @@ def source_hash(env: Env[Any, Any]) -> str:
 
 def _is_ground(module: str) -> bool:
     room = module.split(".")[1] if module.startswith("ludus.") else ""
-    return module in ("builtins", "typing", "abc") or room in ("core", "vector", "kernels", "remote", "spaces", "client")
+    return module in ("builtins", "typing", "abc") or room in (
+        "core",
+        "vector",
+        "kernels",
+        "remote",
+        "spaces",
+        "client",
+    )
 
 
 def _source(module: str) -> bytes | None:

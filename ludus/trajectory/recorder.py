@@ -80,7 +80,9 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         mode = self.autoreset_mode if batched else AutoresetMode.DISABLED
         below: Any = env
         self._observed = ValueColumns(
-            below.single_observation_space if batched else env.observation_space, "observation", self._lanes if batched else None
+            below.single_observation_space if batched else env.observation_space,
+            "observation",
+            self._lanes if batched else None,
         )
         self._acted = ValueColumns(
             below.single_action_space if batched else env.action_space, "action", self._lanes if batched else None
@@ -203,19 +205,20 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
 
     def fork(self, lanes: Any) -> Any:
         """Refused: two batches cannot write one file."""
-        raise InvalidType("fork: expected a batch that is not recorded, got a Recorder; fork `env.env`, record that anew")
+        raise InvalidType(
+            "fork: expected a batch that is not recorded, got a Recorder; fork `env.env`, record that anew"
+        )
 
     # --- rows ---
 
-    def _seen(self, observation: Any, info: Info) -> tuple[dict[str, Array], dict[str, Any]]:
+    def _seen(self, observation: Any, info: Info) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a row has of the observation and the info, as the level asks for it."""
-        arrays, objects = self._observed.take(observation)
+        taken, objects = self._observed.take(observation)
+        arrays: dict[str, Any] = dict(taken)
+        if self.level != "full":
+            arrays, objects = {"seen": np.uint64(self._digest.of(self._observed.parts(taken, objects)))}, {}
         if self.level == "seeds":
-            seen = self._digest.of(self._observed.parts(arrays, objects))
-            return {"seen": np.uint64(seen)}, {}  # type: ignore[dict-item]
-        if self.level == "steps":
-            seen = self._digest.of(self._observed.parts(arrays, objects))
-            arrays, objects = {"seen": np.uint64(seen)}, {}  # type: ignore[dict-item]
+            return arrays, objects
         for place, key in enumerate(self._info_keys):
             if key in info:
                 arrays[f"info.{place}"] = np.asarray(info[key]) if self._batched else np.asarray(info[key])[None]

@@ -13,12 +13,13 @@ from ludus.core import AutoresetMode, Env, Step
 from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP
 from ludus.trajectory.digest import RowDigest, chunk_digest
-from ludus.trajectory.header import source_hash
+from ludus.trajectory.header import Level, source_hash
+from ludus.trajectory.recorder import Recorder
 from ludus.trajectory.run import Run
 from ludus.trajectory.tracker import Ended, EpisodeTracker
 from ludus.trajectory.values import ValueColumns
 
-__all__ = ["Difference", "Replay", "replay"]
+__all__ = ["Difference", "Replay", "first_difference", "recompute", "replay"]
 
 Array = npt.NDArray[Any]
 TABLE = ("lane", "start", "end", "length", "return", "terminated", "truncated")
@@ -66,13 +67,11 @@ class Replay(NamedTuple):
         return self.difference is None and not self.stopped
 
 
-def replay(
-    run: Run | str | os.PathLike[str], env: Env[Any, Any] | None = None, *, executor: Any = None
-) -> Replay:
+def replay(run: Run | str | os.PathLike[str], env: Env[Any, Any] | None = None, *, executor: Any = None) -> Replay:
     """Execute a run again and compare every row; stops at the first that differs.
 
-    Without `env` the environment is made from the run's spec, which imports and runs the code it names: replay only what
-    you trust, or give an environment that is confined. `executor` says where, as for `make_vec`.
+    Without `env` the environment is made from the run's spec, which imports and runs the code it names: replay only
+    what you trust, or give an environment that is confined. `executor` says where, as for `make_vec`.
 
     >>> import ludus, tempfile
     >>> from ludus.trajectory import Recorder
@@ -95,6 +94,23 @@ def replay(
             target.close()
 
 
+def recompute(
+    run: Run | str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    level: Level = "full",
+    *,
+    env: Env[Any, Any] | None = None,
+    executor: Any = None,
+) -> Replay:
+    """Execute a run again and record it anew, with more than was kept: observations, infos, rewards.
+
+    What the replay says is what the new file is worth: true where all that the old one says was seen again.
+    """
+    opened = run if isinstance(run, Run) else Run.open(run)
+    with Recorder(_made(opened, executor) if env is None else env, path, level) as recorder:
+        return replay(opened, recorder)
+
+
 def _made(run: Run, executor: Any) -> Env[Any, Any]:
     header = run.header
     if header.planned:
@@ -112,11 +128,11 @@ def _made(run: Run, executor: Any) -> Env[Any, Any]:
 
 def _check_alike(run: Run, env: Env[Any, Any]) -> None:
     lanes = env.batch_shape[0] if env.batch_shape else 1
-    mode: Any = env.autoreset_mode.value if env.batch_shape else ""  # type: ignore[attr-defined]
-    expected = run.header.autoreset_mode
-    if lanes != run.header.lanes or (run.header.batched and mode != expected) or (lanes == 1 and not run.header.batched and mode not in ("", "Disabled")):
+    mode: Any = env.autoreset_mode.value if env.batch_shape else "Disabled"  # type: ignore[attr-defined]
+    expected = run.header.autoreset_mode or "Disabled"
+    if lanes != run.header.lanes or mode != expected:
         raise TrajectoryError(
-            f"replay: expected {run.header.lanes} lanes with autoreset {expected or 'Disabled'}, got {lanes} with {mode!r}"
+            f"replay: expected {run.header.lanes} lanes with autoreset {expected}, got {lanes} with {mode!r}"
         )
 
 
@@ -214,17 +230,15 @@ class _Replayer:
                 return self._at(row, lane, "observation", f"digest {int(columns['seen']):04x}", step.observation)
         if step.reward is not None:
             for name, mine in (("terminated", step.terminated), ("truncated", step.truncated), ("reward", step.reward)):
-                if name in columns and (lane := _first(columns[name], mine)) is not None:
+                if name in columns and (lane := first_difference(columns[name], mine)) is not None:
                     return self._at(row, lane, name, columns[name][lane], mine[lane])
         for name in self.observed.names:
             if name not in columns:
                 continue
-            if name in arrays and (lane := _first(columns[name], arrays[name])) is not None:
+            if name in arrays and (lane := first_difference(columns[name], arrays[name])) is not None:
                 return self._at(row, lane, name, columns[name][lane], arrays[name][lane])
-            if name in objects and columns[name] != objects[name]:
-                pairs = enumerate(zip(columns[name], objects[name], strict=False))
-                lane = next((place for place, (a, b) in pairs if a != b), 0)
-                return self._at(row, lane, name, columns[name], objects[name])
+            if name in objects and (lane := first_difference(columns[name], objects[name])) is not None:
+                return self._at(row, lane, name, columns[name][lane], objects[name][lane])
         return None
 
     def _digests(self, number: int, numbers: Array) -> Difference | None:
@@ -241,7 +255,7 @@ class _Replayer:
         for name in TABLE if mine else ():
             told = mine.get(f"episodes/{name}")
             theirs = table[name][self.told : self.ended.count]
-            if told is not None and (place := _first(theirs, told[: len(theirs)])) is not None:
+            if told is not None and (place := first_difference(theirs, told[: len(theirs)])) is not None:
                 episode = self.told + place
                 lane, row, step = (int(table[key][episode]) for key in ("lane", "end", "length"))
                 return Difference(episode, step, lane, row, name, theirs[place], told[place])
@@ -263,13 +277,15 @@ class _Replayer:
         return Difference(episode, None if episode is None else step, lane, row, field, recorded, replayed)
 
 
-def _first(a: Any, b: Any) -> int | None:
-    """The first lane in which two columns differ in any bit that counts; NaN equals NaN."""
+def first_difference(a: Any, b: Any) -> int | None:
+    """The first place in which two columns differ in a value; NaN equals NaN."""
+    if isinstance(a, list) or isinstance(b, list):
+        return next((place for place, (one, two) in enumerate(zip(a, b, strict=False)) if one != two), None)
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape:
         return 0
     if a.dtype == b.dtype and a.tobytes() == b.tobytes():
         return None
     same = (a == b) | ((a != a) & (b != b))
-    lanes = np.flatnonzero(~same.reshape(len(same), -1).all(axis=1)) if same.ndim else np.flatnonzero([not same])
-    return int(lanes[0]) if len(lanes) else None
+    places = np.flatnonzero(~same.reshape(len(same), -1).all(axis=1)) if same.ndim else np.flatnonzero([not same])
+    return int(places[0]) if len(places) else None

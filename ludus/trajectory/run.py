@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Info
+from ludus.core.info import lane_info
 from ludus.errors import LudusError, TrajectoryError, shorten
-from ludus.remote.columns import lane_info
 from ludus.spaces.plain import decode_value
 from ludus.trajectory.archive import MEMBER_LIMIT_BYTES, Archive
 from ludus.trajectory.chunks import Chunks
@@ -32,7 +32,7 @@ HEADER_BYTES = 1 << 24
 
 
 class Run:
-    """A run in a file. `Run.open` reads its header and descriptions, `table` its episodes, `run[3]` no more than it must.
+    """A run in a file. `Run.open` reads its descriptions, `table` its episodes, `run[3]` no more than it must.
 
     Raises TrajectoryError, and nothing else, on any file.
 
@@ -185,6 +185,10 @@ class Run:
         if row < episode.start:
             return None, 0
         return episode.number, int(np.searchsorted(episode.rows, row, side="right")) - 1
+
+    def blobs(self) -> list[str]:
+        """The names of all blobs."""
+        return [name.removeprefix("blobs/") for name in self._archive.names("blobs/")]
 
     def blob(self, name: str) -> bytes:
         """The bytes of that name, whose name is their hash; raises TrajectoryError where they are others."""

@@ -11,7 +11,7 @@ from ludus.trajectory.block import STEP
 from ludus.trajectory.chunks import Chunks
 from ludus.trajectory.tracker import DERIVED, OUTCOMES
 
-__all__ = ["EpisodeTable", "read_table"]
+__all__ = ["EpisodeTable", "episode_part", "read_table"]
 
 Array = npt.NDArray[Any]
 ABORTED = OUTCOMES.index(Outcome.ABORTED)
@@ -49,7 +49,9 @@ class EpisodeTable:
 
 def read_table(chunks: Chunks, *, torn: bool) -> EpisodeTable:
     """The table of a file, checked; of one that was cut short, with the episodes that were under way."""
-    parts = [_part(chunks, number) for number, head in enumerate(chunks.heads) if "episodes/lane" in head.columns]
+    parts = [
+        episode_part(chunks, number) for number, head in enumerate(chunks.heads) if "episodes/lane" in head.columns
+    ]
     empty = {name: np.zeros(0, np.int64) for name in INTEGERS} | {
         "return": np.zeros(0),
         "terminated": np.zeros(0, np.bool_),
@@ -65,7 +67,8 @@ def read_table(chunks: Chunks, *, torn: bool) -> EpisodeTable:
     return EpisodeTable(columns)
 
 
-def _part(chunks: Chunks, number: int) -> dict[str, Array]:
+def episode_part(chunks: Chunks, number: int) -> dict[str, Array]:
+    """The rows of one chunk, all columns of them, checked."""
     found: dict[str, Array] = {}
     for name in NAMES:
         column = chunks.array(number, f"episodes/{name}")
@@ -108,7 +111,7 @@ def _with_unfinished(chunks: Chunks, columns: dict[str, Array]) -> dict[str, Arr
     by_row = dict(zip(masked.tolist(), masks, strict=True))
     for number, head in enumerate(chunks.heads):
         operations = chunks.array(number, "steps/op")
-        for row in (() if operations is None else (np.flatnonzero(operations != STEP) + head.first).tolist()):
+        for row in () if operations is None else (np.flatnonzero(operations != STEP) + head.first).tolist():
             begun[by_row.get(row, slice(None))] = row
     mode = chunks.header.autoreset_mode
     if mode == AutoresetMode.NEXT_STEP.value:

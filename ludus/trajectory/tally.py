@@ -45,7 +45,7 @@ class CompiledTally:
     @staticmethod
     def suits(actions: Space[Any]) -> bool:
         """Whether actions are single numbers that a byte holds."""
-        return isinstance(actions, Discrete) and actions.start >= 0 and actions.start + actions.n <= 256
+        return isinstance(actions, Discrete) and bool(actions.start >= 0 and actions.start + actions.n <= 256)
 
     def take(self, action: Any, step: Step[Any], mask: Any) -> bool:
         """Take a step's row, if it is such as this is made for."""

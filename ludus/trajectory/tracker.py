@@ -8,7 +8,7 @@ import numpy.typing as npt
 from ludus.core import AutoresetMode, Info, Outcome
 from ludus.errors import ContractViolation, InvalidArgument
 
-__all__ = ["DERIVED", "OUTCOMES", "Ended", "EpisodeTracker"]
+__all__ = ["CODES", "DERIVED", "OUTCOMES", "UNTOLD", "Ended", "EpisodeTracker", "outcome_of"]
 
 Array = npt.NDArray[Any]
 INTEGERS = ("lane", "start", "end", "length")
@@ -187,6 +187,14 @@ class EpisodeTracker:
             return 0
         column, said = told["outcome"], told.get("_outcome")
         return [_code(column[lane]) if said is None or said[lane] else 0 for lane in lanes.tolist()]
+
+
+def outcome_of(value: Any) -> Outcome | None:
+    """The outcome that somebody's data names; None where it names none."""
+    try:
+        return Outcome.of(value)
+    except InvalidArgument:
+        return None
 
 
 def _code(outcome: Any) -> int:

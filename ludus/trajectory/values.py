@@ -33,8 +33,7 @@ class ValueColumns:
         self.names = (name,) if whole else tuple(f"{name}.{place}" for place in range(len(self.leaf_spaces)))
         self._arrays = [isinstance(one, ArraySpace) for one in self.leaf_spaces]
         self._codecs = [
-            None if array else SpaceCodec(one, name)
-            for one, array in zip(self.leaf_spaces, self._arrays, strict=True)
+            None if array else SpaceCodec(one, name) for one, array in zip(self.leaf_spaces, self._arrays, strict=True)
         ]
         self.array_names = tuple(one for one, array in zip(self.names, self._arrays, strict=True) if array)
         self.object_names = tuple(one for one, array in zip(self.names, self._arrays, strict=True) if not array)
@@ -95,7 +94,9 @@ class ValueColumns:
         """Values with a row in front: arrays as they are, lists of others, in the structure of the space."""
         return self._together(columns, _unchanged, lambda codec, data: list(map(codec.take, data)))
 
-    def _together(self, columns: dict[str, Any], array: Callable[[Any, Any], Any], other: Callable[[Any, Any], Any]) -> Any:
+    def _together(
+        self, columns: dict[str, Any], array: Callable[[Any, Any], Any], other: Callable[[Any, Any], Any]
+    ) -> Any:
         try:
             found = [
                 array(space, columns[name]) if codec is None else other(codec, columns[name])
@@ -104,6 +105,10 @@ class ValueColumns:
             return rebuilt(self.space, found)
         except (LudusError, LookupError, TypeError, ValueError, AttributeError) as error:
             raise TrajectoryError(f"{self.name}: expected values of {self.space!r}, got {error}") from error
+
+    def take_many(self, values: Any) -> list[Any]:
+        """The leaves of what `many` gave."""
+        return leaves(self.space, values)
 
     def split(self, values: Any, count: int) -> list[Any]:
         """What `many` gave, taken apart into one value for each row."""

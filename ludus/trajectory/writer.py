@@ -6,6 +6,7 @@ So a step costs the copy of its row, and a killed process loses no more than its
 import atexit
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import blake2b
 from queue import Empty, Full, Queue
 from threading import Event as Signal
@@ -20,6 +21,7 @@ from ludus.errors import TrajectoryError
 from ludus.trajectory.archive import ArchiveWriter
 from ludus.trajectory.block import Block, Layout, Row, Values, layout_of
 from ludus.trajectory.chunk import write_block
+from ludus.trajectory.compaction import compact, worth_compacting
 from ludus.trajectory.event import StoredEvent
 from ludus.trajectory.header import RunHeader
 from ludus.trajectory.tracker import Ended
@@ -170,7 +172,10 @@ class RunWriter:
         if self._failure is not None:
             self._archive.abandon()
             raise TrajectoryError(f"{self.path}: recording stopped: {self._failure}") from self._failure
-        self._archive.close()
+        size = self._archive.close()
+        if worth_compacting(self._number, size):
+            with suppress(TrajectoryError, OSError):  # the file is whole, only larger than it could be
+                compact(self.path)
 
     def __enter__(self) -> "RunWriter":
         return self
@@ -209,8 +214,9 @@ class RunWriter:
         # The current block is looked at first and the queue after: what was handed over between comes before it.
         current = self._block
         waiting = self._drained()
-        if not all([self._store(one, current) for one in waiting]):
-            return False
+        for one in waiting:
+            if not self._store(one, current):
+                return False
         if current is not None:
             self._store_block(current)
         for one in (work, *waiting):

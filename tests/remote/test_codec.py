@@ -8,9 +8,10 @@ import pytest
 
 from ludus import AutoresetMode
 from ludus.core import Episode
+from ludus.core.info import lane_info
 from ludus.errors import ContractViolation, InvalidAction, InvalidArgument
 from ludus.remote.codec import BatchCodec, EnvCodec, travelling
-from ludus.remote.columns import Columns, lane_info
+from ludus.remote.columns import Columns
 from ludus.remote.plans import EpisodePlans
 from ludus.spaces import Box, Discrete, Record, Tuple
 from ludus.wire import write_space

@@ -24,7 +24,9 @@ class Move:
 class Workshop(Env[Any, Any]):
     """Odd spaces: dictionaries with odd keys, texts, records; every seventh step ends, by turns in three ways."""
 
-    observation_space = Dict({"größe/x": Box(-1, 1, (2, 3), np.float64), "word": Text(8), "n": Tuple((Discrete(300, start=-5),))})
+    observation_space = Dict(
+        {"größe/x": Box(-1, 1, (2, 3), np.float64), "word": Text(8), "n": Tuple((Discrete(300, start=-5),))}
+    )
     action_space = Dict({"move": Record(Move), "aim": Box(-1, 1, (2,), np.float32)})
 
     def __init__(self) -> None:

@@ -100,7 +100,7 @@ def test_a_directory_that_says_something_else_is_refused(path):
     def lie(data):
         return data.replace(b"PK\x01\x02", b"PK\x01\x02", 1)[:-30] + b"\x07" + data[-29:]
 
-    with pytest.raises(TrajectoryError, match="expected the directory of its 2 members .* says something else"):
+    with pytest.raises(TrajectoryError, match=r"expected the directory of its 2 members .* says something else"):
         Archive(raw(path, ("a.zst", b"1"), ("b.zst", b"2"), patch=lie))
 
 
@@ -135,7 +135,7 @@ def test_a_bomb_takes_no_memory(path):
     raw(path, ("run.json.zst", bomb))
     tracemalloc.start()
     try:
-        with pytest.raises(TrajectoryError, match="at most .* got an announcement of 536870912"):
+        with pytest.raises(TrajectoryError, match=r"at most .* got an announcement of 536870912"):
             Run.open(path)
         assert tracemalloc.get_traced_memory()[1] < 4_000_000
     finally:
@@ -155,7 +155,7 @@ def test_a_frame_without_its_size_or_with_more_behind_it_is_refused(path):
 def test_what_is_no_file_of_ours_is_refused_or_has_nothing_in_it(path, tmp_path):
     with pytest.raises(TrajectoryError, match="expected a file that can be read"):
         Run.open(tmp_path / "none")
-    with pytest.raises(TrajectoryError, match="expected a file that can be read|bytes at 0"):
+    with pytest.raises(TrajectoryError, match=r"expected a file that can be read|bytes at 0"):
         Run.open(tmp_path)
     for data in (b"", b"PK", b"hello, this is no zip", struct.pack("<I", 7) * 100):
         path.write_bytes(data)
@@ -167,6 +167,6 @@ def test_a_full_disk_is_told_by_the_next_call(path):
     writer = ArchiveWriter(path)
     writer._file.close()
     writer._file = open("/dev/full", "wb", buffering=0)  # noqa: SIM115
-    with pytest.raises(TrajectoryError, match="expected room for .* more bytes, got .*No space left"):
+    with pytest.raises(TrajectoryError, match=r"expected room for .* more bytes, got .*No space left"):
         writer.add("a", b"1")
     writer.abandon()

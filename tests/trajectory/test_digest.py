@@ -8,7 +8,6 @@ from ludus.trajectory import Recorder, Run, replay
 from ludus.trajectory.digest import RowDigest
 from tests.trajectory.conftest import batch, play
 
-
 M64, M32, FACTOR = (1 << 64) - 1, (1 << 32) - 1, 0x9E3779B97F4A7C15
 
 

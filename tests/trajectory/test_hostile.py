@@ -125,8 +125,7 @@ def attack(originals, path, seed: int) -> bool:
     try:
         read_everything(path)
     except TrajectoryError as error:
-        assert str(error)
-        return True
+        return bool(str(error))
     return False
 
 
@@ -175,7 +174,10 @@ def edited_head(members, edit):
         (lambda head: head["columns"]["steps/reward"].update(dtype="<f4"), "bytes"),
         (lambda head: head["columns"]["steps/reward"].update(shape=[31, 2]), "expected 3 lanes"),
         (lambda head: head["columns"]["steps/reward"].update(shape=[32, 3]), "expected 31 rows"),
-        (lambda head: head["columns"]["steps/reward"].update(shape=[31, 3, 10**11]), "expected at most|a shape of a few"),
+        (
+            lambda head: head["columns"]["steps/reward"].update(shape=[31, 3, 10**11]),
+            "expected at most|a shape of a few",
+        ),
         (lambda head: head.update(first=5), "expected rows from 0 on, got 5"),
         (lambda head: head.update(rows=-1), "rows, got -1"),
         (lambda head: head.update(rows=10**12), "expected 0 to"),

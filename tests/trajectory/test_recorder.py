@@ -152,9 +152,11 @@ def test_an_environment_that_raises_leaves_an_outcome_that_is_masked(path):
 
     env = Recorder(Breaking(), path)
     env.reset(seed=0)
+    actions = random_actions(env, 9)
+    for action in actions[:4]:
+        env.step(action)
     with pytest.raises(RuntimeError, match="blunt"):
-        for action in random_actions(env, 9):
-            env.step(action)
+        env.step(actions[4])
     env.reset()
     env.close()
     run = Run.open(path)
@@ -255,7 +257,7 @@ def test_wrong_arguments_are_refused_with_what_to_do(path):
         recorder.record("hello")
     with pytest.raises(InvalidArgument, match="lane: expected 0 to 0, got 3"):
         recorder.record(Note("x"), lane=3)
-    with pytest.raises(InvalidType, match="two|fork"):
+    with pytest.raises(InvalidType, match="fork: expected a batch that is not recorded"):
         recorder.fork([0])
     recorder.close()
     with pytest.raises(TrajectoryError, match="got one that was closed"):
