@@ -261,7 +261,7 @@ START = np.arange(6, dtype=np.int16).reshape(2, 3)
 def bag_step(state, action, rng, params):
     cell = state.cell
     cell[action[0], 0] += 1
-    cell[0, 1] += action[1][0] + action[1][1]
+    cell[0, 1] = int(cell[0, 1]) + int(action[1][0]) + int(action[1][1])
     small = np.float32(state.small * np.float32(0.5))
     return BagState(small, cell), small, cell[0, 1] > 12
 
