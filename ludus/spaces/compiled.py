@@ -93,12 +93,14 @@ def _reader(
     All in one function: each call more would cost as much as msgspec takes for a small record.
     """
     from msgspec import convert
-    from msgspec.structs import asdict, astuple
+    from msgspec.structs import astuple
 
     texts, tests = _texts(fields), _tests(fields, strict=False)
     finishers = [(place, field.finisher()) for place, field in enumerate(fields.values())]
     parts = [(place, one) for place, one in finishers if one is not None]
     call, by_position, make = construct.call, construct.keywords is None, construct.make
+    if construct.whole and construct.keywords == tuple(fields) and not tests and not parts:
+        return _whole_reader(kind, fields, call, otherwise)
 
     def finish(values: Any) -> Any:
         for place, test in tests:
@@ -110,19 +112,6 @@ def _reader(
         return call(*values) if by_position else make(values)
 
     plain = by_position and not tests and not parts
-    named = [name for place, name in enumerate(fields) if place in texts]
-
-    def read_whole(x: Any, name: str = "value") -> Any:
-        try:
-            values = asdict(convert(x, kind))
-            for one in named:
-                if not values[one].isascii() and not is_unicode(values[one]):
-                    raise ValueError
-            return call(values)
-        except Exception:  # msgspec's, or Pydantic's
-            if otherwise is None:
-                raise
-        return otherwise(x, name)
 
     def read(x: Any, name: str = "value") -> Any:
         try:
@@ -136,8 +125,34 @@ def _reader(
                 raise
         return otherwise(x, name)
 
-    whole = construct.whole and construct.keywords == tuple(fields) and not tests and not parts
-    return read_whole if whole else read
+    return read
+
+
+def _whole_reader(
+    kind: Any,
+    fields: Mapping[str, FieldType],
+    call: Callable[[dict[str, Any]], Any],
+    otherwise: Callable[[Any, str], Any] | None,
+) -> Callable[..., Any]:
+    """The same for what is made of a dictionary, where no field asks for more than msgspec does."""
+    from msgspec import convert
+    from msgspec.structs import asdict
+
+    texts = [name for name, field in fields.items() if _is_plain_text(field)]
+
+    def read(x: Any, name: str = "value") -> Any:
+        try:
+            values = asdict(convert(x, kind))
+            for one in texts:
+                if not values[one].isascii() and not is_unicode(values[one]):
+                    raise ValueError
+            return call(values)
+        except Exception:  # msgspec's, or Pydantic's
+            if otherwise is None:
+                raise
+        return otherwise(x, name)
+
+    return read
 
 
 def _tester(kind: Any, fields: Mapping[str, FieldType], values_of: Callable[[Any], Values]) -> Test:

@@ -86,7 +86,7 @@ def _kind(name: str) -> Any:
     if name not in ("Record", "Scalar"):
         return known_space(name)
     from ludus.spaces.record import Record  # see above
-    from ludus.spaces.scalar import Scalar
+    from ludus.spaces.scalar import Scalar  # see above
 
     return Record if name == "Record" else Scalar
 

@@ -26,14 +26,11 @@ from ludus.spaces.models import (
     takes_positions,
     validator,
 )
-from ludus.spaces.record_columns import RecordColumns, is_flat
-from ludus.spaces.scalar_fields import BoolField, FloatField, IntField, StrField
+from ludus.spaces.record_columns import WRITTEN_ALIKE, RecordColumns, is_flat
 from ludus.spaces.space import LanesCodec, Space, Violation, same_data
 
 __all__ = ["Record"]
 
-PLAIN_FIELDS = (BoolField, IntField, FloatField, StrField)
-"""Of which msgspec writes values as they do."""
 LONGEST_ORIGIN = 1024
 """Characters of the place of a model in a description."""
 
@@ -346,12 +343,17 @@ class Record(Composite[Any]):
         return super().batch(n)
 
     def lanes_codec(self, spaces: Sequence[Space[Any]], name: str) -> LanesCodec | None:
-        """Columns, where these spaces are copies of this one and all fields hold single values."""
-        alike = all(type(one) is Record and one._compiled is self._compiled for one in spaces)
-        if self._compiled is None or not alike or not all(map(is_flat, self.fields.values())):
+        """Columns, where these spaces are equal to this one and all fields hold single values."""
+        if not all(map(is_flat, self.fields.values())) or not all(map(self._is_twin, spaces)):
             return None
         found = RecordColumns(self, len(spaces), name)
         return found.read, found.write
+
+    def _is_twin(self, other: Space[Any]) -> bool:
+        """Whether a space takes and gives the same; copies of one batch, nearly always, are told at a glance."""
+        if type(other) is not Record:
+            return False
+        return other._compiled is self.compiled or (other.model is self.model and other == self)
 
     def writer(self, name: str) -> Callable[[Any], Any]:
         """`write` of that name for msgpack: an instance of a plain dataclass is left to the encoder, which knows it."""
@@ -368,7 +370,7 @@ class Record(Composite[Any]):
         """Whether msgspec would write an instance as `encode` does: a dataclass of numbers, text and truth alone."""
         model: Any = self.model
         known = {one.name for one in dataclass_fields(model)} if is_dataclass(model) else None
-        return known == set(self.fields) and all(type(one) in PLAIN_FIELDS for one in self.fields.values())
+        return known == set(self.fields) and all(type(one) in WRITTEN_ALIKE for one in self.fields.values())
 
     def encode(self, x: Any, *, binary: bool = False) -> dict[str, Any]:
         """An object of the fields, each written as its own type would be."""

@@ -20,7 +20,7 @@ from ludus.spaces.union_field import UnionField
 if TYPE_CHECKING:
     from ludus.spaces.record import Record
 
-__all__ = ["RecordColumns", "is_flat"]
+__all__ = ["WRITTEN_ALIKE", "RecordColumns", "is_flat"]
 
 SINGLE = (NoneField, BoolField, IntField, FloatField, StrField, ChoiceField)
 WRITTEN_ALIKE = (BoolField, IntField, FloatField, StrField)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
 from ludus.errors import CodecError, InvalidValue
-from ludus.spaces import Discrete, Record, Text
+from ludus.spaces import Discrete, Record, Text, Tuple
 from ludus.wire import SpaceCodec
 
 KEY = UUID(int=7)
@@ -211,6 +211,13 @@ def test_records_with_containers_and_differing_records_travel_lane_by_lane():
     assert shelves.read([{"cups": [1]}, {"cups": []}]) == (Shelf([1]), Shelf([]))
     both = SpaceCodec(Record(Cup).batch_differing([Record(Cup), Record(Pot)]), "action")
     assert both.read(both.write([Cup(1, "a"), Pot(2.0)])) == (Cup(1, "a"), Pot(2.0))
+
+
+def test_a_batch_of_records_that_was_put_together_by_hand_speaks_as_any_other():
+    made, own = SpaceCodec(Record(Cup).batch(2), "action"), SpaceCodec(Tuple([Record(Cup), Record(Cup)]), "action")
+    values = (Cup(1, "a"), Cup(2, "b"))
+    assert own.write(values) == made.write(values)
+    assert own.read(made.write(values)) == made.read(own.write(values)) == values
 
 
 def test_lanes_that_come_as_a_list_are_read_too():
