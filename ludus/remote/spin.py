@@ -4,7 +4,9 @@
 `look` where they read their messages.
 """
 
+import ctypes
 import os
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +21,15 @@ MOST_MISSES = 10
 STREAK = 32
 """Looks not in vain, one after another, that make up for one that was: those cost tens of times what these save."""
 
-yield_core: Callable[[], object] = getattr(os, "sched_yield", lambda: time.sleep(0.0))
+
+def _yield() -> Callable[[], object]:
+    """That of `os` keeps the interpreter before Python 3.12, while whoever is let run may run for milliseconds."""
+    if not hasattr(os, "sched_yield"):
+        return lambda: time.sleep(0.0)
+    return os.sched_yield if sys.version_info >= (3, 12) else ctypes.CDLL(None).sched_yield
+
+
+yield_core = _yield()
 """Between two looks: where both sides share a core, the other one is let run, and answers all the sooner.
 
 On a machine with more to do than it has cores, somebody else may be let run, for long: that look was in vain as well.

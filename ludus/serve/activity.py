@@ -5,7 +5,10 @@ import select
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["Activity"]
+__all__ = ["FEW", "Activity"]
+
+FEW = 8
+"""Connections: with more of them, no thread looks for a message before it waits for it."""
 
 
 class Activity:
@@ -25,8 +28,10 @@ class Activity:
     """
 
     def __init__(self) -> None:
+        self.connections: set[object] = set()
+        """Those that threads read."""
         self.awake: set[object] = set()
-        """Connections whose threads do not wait now."""
+        """Those among them whose threads do not wait now."""
         self._ready: Any = None
 
     @property
@@ -43,6 +48,7 @@ class Activity:
 
     def join(self, connection: object, fileno: int) -> None:
         """A thread reads a connection from now on."""
+        self.connections.add(connection)
         self.awake.add(connection)
         if self._ready is not None:
             with suppress(OSError):
@@ -50,6 +56,7 @@ class Activity:
 
     def leave(self, connection: object, fileno: int) -> None:
         """It does not any more."""
+        self.connections.discard(connection)
         self.awake.discard(connection)
         if self._ready is not None:
             with suppress(OSError, ValueError):

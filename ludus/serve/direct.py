@@ -18,7 +18,7 @@ from time import monotonic, perf_counter
 from typing import Any, NamedTuple, Protocol
 
 from ludus.remote.spin import LOOK_SECONDS, Spin, yield_core
-from ludus.serve.activity import Activity
+from ludus.serve.activity import FEW, Activity
 from ludus.serve.env_thread import EnvThread, WakeUp
 
 __all__ = ["Direct", "DirectLink", "DirectProtocol", "DirectSocket", "Requests"]
@@ -231,14 +231,15 @@ class Direct:
         In one function, without a call that can be spared: every step of every session goes through it.
         """
         link, split, _ = self._socket
-        requests, thread, answer, awake = self._requests, self._thread, self._answer, self._activity.awake
+        requests, thread, answer, activity = self._requests, self._thread, self._answer, self._activity
         accept, session, receive, (look, poll) = requests.accept, requests.session, link.recv, self._polls()
-        chunk, allowed, others, spin = FIRST_CHUNK, 0, self._activity.fileno, Spin(look)
+        connections, awake, others, spin = activity.connections, activity.awake, activity.fileno, Spin(look)
+        chunk, allowed = FIRST_CHUNK, 0
         while not self._recalled:
             found: Any = None
             if spin.rest:
                 spin.rest -= 1
-            elif others >= 0 and len(awake) == 1:
+            elif others >= 0 and len(awake) == 1 and len(connections) <= FEW:
                 ends = perf_counter() + LOOK_SECONDS
                 while not (found := look(0)) and perf_counter() < ends and len(awake) == 1:
                     yield_core()

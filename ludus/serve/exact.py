@@ -28,12 +28,13 @@ class ExactPaths:
     def __init__(self, app: ASGIApp, routes: Sequence[BaseRoute]) -> None:
         self.app = app
         asked = {(path, method): _found(routes, _scope(path, method)) for path, method in _paths(routes, "")}
-        self._known = {key: found for key, found in asked.items() if found is not None}
+        self.known = {key: found for key, found in asked.items() if found is not None}
+        """By path and method."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         found = None
         if scope["type"] == "http" and not scope.get("root_path"):
-            found = self._known.get((scope["path"], scope["method"]))
+            found = self.known.get((scope["path"], scope["method"]))
         if found is None:
             await self.app(scope, receive, send)
         else:

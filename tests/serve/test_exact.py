@@ -45,12 +45,12 @@ def test_what_the_routers_find_first_for_a_path_is_found_here_or_left_to_them() 
         raise NotImplementedError
 
     alone = ExactPaths(app, [step, Mount("/env/x", routes=[step])])
-    assert {key: found.root for key, found in alone._known.items()} == {
+    assert {key: found.root for key, found in alone.known.items()} == {
         ("/step", "POST"): "",
         ("/env/x/step", "POST"): "/env/x",
     }
-    assert not ExactPaths(app, [Route("/{any:path}", another, methods=["POST"]), step])._known
-    assert ExactPaths(app, [Route("/{any:path}", another, methods=["GET"]), step])._known
+    assert not ExactPaths(app, [Route("/{any:path}", another, methods=["POST"]), step]).known
+    assert ExactPaths(app, [Route("/{any:path}", another, methods=["GET"]), step]).known
 
 
 def test_the_cookie_of_a_reset_is_for_the_path_that_it_was_asked_at(client: Any) -> None:
