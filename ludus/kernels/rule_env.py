@@ -48,8 +48,10 @@ class RuleEnv(Env[Any, Any]):
     rules: ClassVar[Rules]
     clips_actions: ClassVar[bool] = False
     """Whether the rules clip a Box's action themselves: then any finite numbers are an action."""
-    hooks: ClassVar[frozenset[str]] = frozenset()
+    hooks: ClassVar[tuple[str, ...]] = ()
     """The methods that the rules stand for."""
+    inner_hooks: ClassVar[tuple[str, ...]] = ()
+    """Those that a step or a reset would call."""
     default_settings: ClassVar[dict[str, Any]] = {}
     """What classes set to a value of their own: parameters, and other attributes that are kept elsewhere."""
     _functions: tuple[Any, Any, Any]
@@ -125,7 +127,7 @@ class RuleEnv(Env[Any, Any]):
         """Draw a first state."""
         params = self._params_under(options) if options else self.params
         super().reset(seed=seed)
-        if not self.hooks.isdisjoint(self.__dict__):
+        if self.inner_hooks and (seed is not None or self._state is None):  # an object may have got methods of its own
             self._follow_overrides()
         rules, rng = self.rules, self.np_random
         if rules.renew is None or seed is not None or self._state is None:
