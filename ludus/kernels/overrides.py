@@ -51,10 +51,10 @@ class Parameter:
         self.__doc__ = f"The parameter `{name}` of the rules."
 
     def __get__(self, env: Any, kind: Any = None) -> Any:
-        return getattr(kind.default_params() if env is None else env.params, self.name)
+        return getattr(kind._default_params() if env is None else env.params, self.name)
 
     def __set__(self, env: Any, value: Any) -> None:
-        env.set_params(**{self.name: value})
+        env._set_params(**{self.name: value})
 
 
 # --- classes ---
@@ -69,11 +69,11 @@ def take_class(kind: Any) -> None:
         _refuse_functions(kind)
         managed = kind._managed = _managed(kind)
         marked = {name for one in kind.__mro__ for name, value in vars(one).items() if _follows(value)}
-        kind.hooks = tuple(sorted(marked))
-        kind.inner_hooks = tuple(sorted(marked - {"step", "reset"}))
+        kind._hooks = tuple(sorted(marked))
+        kind._inner_hooks = tuple(sorted(marked - {"step", "reset"}))
     elif not _is_changed(kind, managed):
         return  # setting anything would make Python forget what it knows of the class
-    settings = dict(kind.default_settings)
+    settings = dict(kind._class_settings)
     for name, descriptor in managed.items():
         value = _static(kind, name)
         if value is descriptor:
@@ -84,7 +84,7 @@ def take_class(kind: Any) -> None:
         _refuse_argument(kind, name, value)
         settings[name] = value
         setattr(kind, name, descriptor)
-    kind.default_settings = settings
+    kind._class_settings = settings
 
 
 def _is_changed(kind: Any, managed: dict[str, Any]) -> bool:
@@ -164,7 +164,7 @@ def _follows(value: Any) -> bool:
 def overridden(env: Any) -> list[str]:
     """The hooks that an environment, or its class, has methods of its own for."""
     # Not by the object's `__dict__`: one that was asked for makes every attribute slower from then on.
-    return [name for name in env.hooks if not _follows(getattr(env, name))]
+    return [name for name in type(env)._hooks if not _follows(getattr(env, name))]
 
 
 def read_only(value: Any) -> Any:

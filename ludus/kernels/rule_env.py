@@ -48,11 +48,11 @@ class RuleEnv(Env[Any, Any]):
     rules: ClassVar[Rules]
     clips_actions: ClassVar[bool] = False
     """Whether the rules clip a Box's action themselves: then any finite numbers are an action."""
-    hooks: ClassVar[tuple[str, ...]] = ()
+    _hooks: ClassVar[tuple[str, ...]] = ()
     """The methods that the rules stand for."""
-    inner_hooks: ClassVar[tuple[str, ...]] = ()
+    _inner_hooks: ClassVar[tuple[str, ...]] = ()
     """Those that a step or a reset would call."""
-    default_settings: ClassVar[dict[str, Any]] = {}
+    _class_settings: ClassVar[dict[str, Any]] = {}
     """What classes set to a value of their own: parameters, and other attributes that are kept elsewhere."""
     _functions: tuple[Any, Any, Any]
     last_action: Any
@@ -71,7 +71,7 @@ class RuleEnv(Env[Any, Any]):
                 f"{type(self).__name__} render_mode: expected one of {list(modes)} or None, got {render_mode!r}"
             )
         self.render_mode = render_mode
-        self.params: Any = self.default_params(**params)
+        self.params: Any = self._default_params(**params)
         self.last_action: Any = None
         self._state: Any = None
         self._needs = "no reset yet"
@@ -81,7 +81,7 @@ class RuleEnv(Env[Any, Any]):
         self._row_shape = acts.shape if clipped and acts.shape and len(acts.shape) == 1 else None
         self._seen_dtype = seen.dtype if isinstance(seen, Box) else None
         self._write = row_writer(seen.shape[0] if isinstance(seen, Box) and len(seen.shape) == 1 else 0)
-        for name, value in self.default_settings.items():
+        for name, value in self._class_settings.items():
             if name not in self.rules.params._fields:
                 setattr(self, name, value)
         self._follow_overrides()
@@ -89,14 +89,14 @@ class RuleEnv(Env[Any, Any]):
     # --- what subclasses and users change ---
 
     @classmethod
-    def default_params(cls, **given: Any) -> Any:
+    def _default_params(cls, **given: Any) -> Any:
         """The parameters as the class has them, with those that are `given` instead."""
         take_class(cls)
         fields = cls.rules.params._fields
-        settings = {name: value for name, value in cls.default_settings.items() if name in fields}
+        settings = {name: value for name, value in cls._class_settings.items() if name in fields}
         return fitted_all(cls.__name__, cls.rules.params, settings | given)
 
-    def set_params(self, **changes: Any) -> None:
+    def _set_params(self, **changes: Any) -> None:
         """Change parameters, for the steps that follow."""
         owner, kind = type(self).__name__, self.rules.params
         self.params = self.params._replace(**{name: fitted(owner, kind, name, one) for name, one in changes.items()})
@@ -127,7 +127,7 @@ class RuleEnv(Env[Any, Any]):
         """Draw a first state."""
         params = self._params_under(options) if options else self.params
         super().reset(seed=seed)
-        if self.inner_hooks and (seed is not None or self._state is None):  # an object may have got methods of its own
+        if self._inner_hooks and (seed is not None or self._state is None):  # an object may have got methods of its own
             self._follow_overrides()
         rules, rng = self.rules, self.np_random
         if rules.renew is None or seed is not None or self._state is None:
