@@ -51,10 +51,10 @@ class Parameter:
         self.__doc__ = f"The parameter `{name}` of the rules."
 
     def __get__(self, env: Any, kind: Any = None) -> Any:
-        return getattr(kind.default_params() if env is None else env.params, self.name)
+        return getattr(kind._default_params() if env is None else env.params, self.name)
 
     def __set__(self, env: Any, value: Any) -> None:
-        env.set_params(**{self.name: value})
+        env._set_params(**{self.name: value})
 
 
 # --- classes ---
@@ -64,9 +64,16 @@ def take_class(kind: Any) -> None:
     """Take up what a class sets: called when it is made, and when it is used, since a class can be changed as well."""
     if not hasattr(kind, "rules"):
         return
-    _refuse_functions(kind)
-    managed: dict[str, Any] = kind.__dict__.get("_managed") or _managed(kind)
-    settings = dict(kind.default_settings)
+    managed: dict[str, Any] | None = kind.__dict__.get("_managed")
+    if managed is None:
+        _refuse_functions(kind)
+        managed = kind._managed = _managed(kind)
+        marked = {name for one in kind.__mro__ for name, value in vars(one).items() if _follows(value)}
+        kind._hooks = tuple(sorted(marked))
+        kind._inner_hooks = tuple(sorted(marked - {"step", "reset"}))
+    elif not _is_changed(kind, managed):
+        return  # setting anything would make Python forget what it knows of the class
+    settings = dict(kind._class_settings)
     for name, descriptor in managed.items():
         value = _static(kind, name)
         if value is descriptor:
@@ -77,9 +84,18 @@ def take_class(kind: Any) -> None:
         _refuse_argument(kind, name, value)
         settings[name] = value
         setattr(kind, name, descriptor)
-    kind._managed, kind.default_settings = managed, settings
-    marked = {name for one in kind.__mro__ for name, value in vars(one).items() if _follows(value)}
-    kind.hooks = frozenset(marked)
+    kind._class_settings = settings
+
+
+def _is_changed(kind: Any, managed: dict[str, Any]) -> bool:
+    known = [one.__dict__ for one in kind.__mro__]
+    for name, descriptor in managed.items():
+        for names in known:
+            if name in names:
+                if names[name] is not descriptor:
+                    return True
+                break
+    return False
 
 
 def _managed(kind: Any) -> dict[str, Any]:
@@ -147,8 +163,8 @@ def _follows(value: Any) -> bool:
 
 def overridden(env: Any) -> list[str]:
     """The hooks that an environment, or its class, has methods of its own for."""
-    kind, own = type(env), vars(env)
-    return sorted(name for name in kind.hooks if name in own or not _follows(_static(kind, name)))
+    # Not by the object's `__dict__`: one that was asked for makes every attribute slower from then on.
+    return [name for name in type(env)._hooks if not _follows(getattr(env, name))]
 
 
 def read_only(value: Any) -> Any:

@@ -52,9 +52,11 @@ class RuleEnv(Env[Any, Any]):
     rules: ClassVar[Rules]
     clips_actions: ClassVar[bool] = False
     """Whether the rules clip a Box's action themselves: then any finite numbers are an action."""
-    hooks: ClassVar[frozenset[str]] = frozenset()
+    _hooks: ClassVar[tuple[str, ...]] = ()
     """The methods that the rules stand for."""
-    default_settings: ClassVar[dict[str, Any]] = {}
+    _inner_hooks: ClassVar[tuple[str, ...]] = ()
+    """Those that a step or a reset would call."""
+    _class_settings: ClassVar[dict[str, Any]] = {}
     """What classes set to a value of their own: parameters, and other attributes that are kept elsewhere."""
     _functions: tuple[Any, Any, Any]
     """What steps, what observes, and what tells of a state, or None."""
@@ -77,7 +79,7 @@ class RuleEnv(Env[Any, Any]):
                 f"{type(self).__name__} render_mode: expected one of {list(modes)} or None, got {render_mode!r}"
             )
         self.render_mode = render_mode
-        self.params: Any = self.default_params(**params)
+        self.params: Any = self._default_params(**params)
         self.last_action: Any = None
         self._state: Any = None
         self._needs = "no reset yet"
@@ -91,7 +93,7 @@ class RuleEnv(Env[Any, Any]):
             self._run_compiled()
         if self.rules.illegal == "refuse":
             self._functions = (_refusing(self.rules, self._play.step, int(acts.start)), *self._functions[1:])  # type: ignore[attr-defined]
-        for name, value in self.default_settings.items():
+        for name, value in self._class_settings.items():
             if name not in self.rules.params._fields:
                 setattr(self, name, value)
         self._follow_overrides()
@@ -99,14 +101,14 @@ class RuleEnv(Env[Any, Any]):
     # --- what subclasses and users change ---
 
     @classmethod
-    def default_params(cls, **given: Any) -> Any:
+    def _default_params(cls, **given: Any) -> Any:
         """The parameters as the class has them, with those that are `given` instead."""
         take_class(cls)
         fields = cls.rules.params._fields
-        settings = {name: value for name, value in cls.default_settings.items() if name in fields}
+        settings = {name: value for name, value in cls._class_settings.items() if name in fields}
         return fitted_all(cls.__name__, cls.rules.params, settings | given)
 
-    def set_params(self, **changes: Any) -> None:
+    def _set_params(self, **changes: Any) -> None:
         """Change parameters, for the steps that follow."""
         owner, kind = type(self).__name__, self.rules.params
         self.params = self.params._replace(**{name: fitted(owner, kind, name, one) for name, one in changes.items()})
@@ -137,7 +139,7 @@ class RuleEnv(Env[Any, Any]):
         """Draw a first state."""
         params, chosen = self._under(options)
         super().reset(seed=seed)
-        if not self.hooks.isdisjoint(self.__dict__):
+        if self._inner_hooks and (seed is not None or self._state is None):  # an object may have got methods of its own
             self._follow_overrides()
         rules, rng = self.rules, self.np_random
         if rules.renew is None or seed is not None or self._state is None:

@@ -33,7 +33,7 @@ STALLS = (1.5, 8.0)
 nothing; that threads wait for one that is, is what splitting costs on a busy machine."""
 RETRY, RARELY = 64, 4096
 LOOK_SECONDS = 50e-6
-HOLD_SECONDS = 3e-6
+HOLD_SECONDS = 2e-6
 """What the caller takes from giving out a step to letting the interpreter lock go: who comes sooner is put to sleep."""
 HEAD_SECONDS = 3e-6
 """How much longer the caller works than the others, who begin later."""

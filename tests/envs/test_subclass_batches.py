@@ -241,3 +241,29 @@ def test_a_wrong_value_in_a_class_is_refused_when_it_is_used():
     kind = type("Broken", (Forward,), {"goal": "far"})
     with pytest.raises(InvalidType, match="Broken goal: expected an integer, got 'far'"):
         kind()
+
+
+class Stranger(Forward):
+    """Names that the library might have wanted for itself."""
+
+    hooks = ("mine",)
+    default_params = "mine"
+    settings = 3
+
+    def set_params(self):
+        return "mine"
+
+    def _get_obs(self):
+        return "nobody calls it: Forward has no such hook"
+
+
+def test_names_of_a_strangers_own_mean_nothing_to_the_rules():
+    env = Stranger(goal=5)
+    env.goal = 4
+    assert (env.goal, env.hooks, env.default_params, env.set_params()) == (4, ("mine",), "mine", "mine")
+    assert ludus.make_vec(ludus.EnvSpec("Own-v0", Stranger), 2).executor == "kernel"
+
+
+def test_a_subclass_runs_in_processes_as_it_does_alone():
+    with ludus.make_vec(ludus.EnvSpec("Own-v0", Endless), 3, executor="process") as envs:
+        _lanes_are_single_environments(envs, Endless)

@@ -168,7 +168,7 @@ class Acrobot(ClassicEnv):
     }
 
     def __init__(self, render_mode: str | None = None) -> None:
-        params = self.default_params()
+        params = self._default_params()
         ends = np.array([1.0, 1.0, 1.0, 1.0, params.MAX_VEL_1, params.MAX_VEL_2], dtype=np.float32)
         self.observation_space = Box(-ends, ends, dtype=np.float32)
         self.action_space = Discrete(3)

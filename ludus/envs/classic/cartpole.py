@@ -102,7 +102,7 @@ class CartPole(ClassicEnv):
     }
 
     def __init__(self, sutton_barto_reward: bool = False, render_mode: str | None = None) -> None:
-        params = self.default_params()
+        params = self._default_params()
         ends = np.array([params.x_threshold * 2, np.inf, params.theta_threshold_radians * 2, np.inf], dtype=np.float32)
         self.observation_space = Box(-ends, ends, dtype=np.float32)
         self.action_space = Discrete(2)
@@ -111,7 +111,7 @@ class CartPole(ClassicEnv):
     def _derived(self, params: Params) -> dict[str, float]:
         """What follows from other parameters, unless a class sets it; later changes are nobody's but the caller's."""
         found = {"total_mass": params.masspole + params.masscart, "polemass_length": params.masspole * params.length}
-        return {name: value for name, value in found.items() if name not in self.default_settings}
+        return {name: value for name, value in found.items() if name not in self._class_settings}
 
     @property
     def kinematics_integrator(self) -> str:
@@ -131,7 +131,7 @@ class CartPole(ClassicEnv):
 
     @_sutton_barto_reward.setter
     def _sutton_barto_reward(self, value: bool) -> None:
-        self.set_params(sutton_barto_reward=value)
+        self._set_params(sutton_barto_reward=value)
 
     def draw(self) -> Canvas:
         """The cart, the pole, and the limits of both."""

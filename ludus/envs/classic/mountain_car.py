@@ -79,7 +79,7 @@ class MountainCar(ClassicEnv):
     }
 
     def __init__(self, render_mode: str | None = None, goal_velocity: float = 0) -> None:
-        params = self.default_params()
+        params = self._default_params()
         self.low = np.array([params.min_position, -params.max_speed], dtype=np.float32)
         self.high = np.array([params.max_position, params.max_speed], dtype=np.float32)
         self.observation_space = Box(self.low, self.high, dtype=np.float32)

@@ -131,7 +131,7 @@ class MountainCarContinuous(ClassicEnv):
     metadata = {"render_modes": ["human", "rgb_array", "ansi", "svg"], "render_fps": 30}  # noqa: RUF012
 
     def __init__(self, render_mode: str | None = None, goal_velocity: float = 0) -> None:
-        params = self.default_params()
+        params = self._default_params()
         self.low_state = np.array([params.min_position, -params.max_speed], dtype=np.float32)
         self.high_state = np.array([params.max_position, params.max_speed], dtype=np.float32)
         self.observation_space = Box(self.low_state, self.high_state, dtype=np.float32)

@@ -89,7 +89,7 @@ class Pendulum(ClassicEnv):
     metadata = {"render_modes": ["human", "rgb_array", "ansi", "svg"], "render_fps": 30}  # noqa: RUF012
 
     def __init__(self, render_mode: str | None = None, g: float = 10.0) -> None:
-        params = self.default_params()
+        params = self._default_params()
         ends = np.array([1.0, 1.0, params.max_speed], dtype=np.float32)
         self.observation_space = Box(-ends, ends, dtype=np.float32)
         self.action_space = Box(-params.max_torque, params.max_torque, shape=(1,), dtype=np.float32)

@@ -130,7 +130,7 @@ class TabularEnv(Drawn, RuleEnv):
         """What was given out may have been written into."""
         starts = np.cumsum(self._distribution)
         if not np.array_equal(starts, self.params.starts):
-            self.set_params(starts=starts)
+            self._set_params(starts=starts)
 
     @hook
     def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
