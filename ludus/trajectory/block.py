@@ -10,7 +10,20 @@ from ludus.errors import CodecError, TrajectoryError
 from ludus.trajectory.event import StoredEvent
 from ludus.trajectory.tracker import Ended
 
-__all__ = ["AUTORESET", "RESET", "RESTORE", "STEP", "Block", "Layout", "ObjectRows", "Row", "Values", "layout_of"]
+__all__ = [
+    "AUTORESET",
+    "RESET",
+    "RESTORE",
+    "STEP",
+    "Block",
+    "Layout",
+    "ObjectRows",
+    "PlannedEpisode",
+    "Row",
+    "StoredReset",
+    "Values",
+    "layout_of",
+]
 
 Array = npt.NDArray[Any]
 RESET, STEP, AUTORESET, RESTORE = range(4)
@@ -53,6 +66,25 @@ class ObjectRows:
         return b"\xdd" + len(rows).to_bytes(4, "big") + b"".join(rows)
 
 
+class StoredReset(msgspec.Struct, array_like=True):
+    """A reset as a file has it; of one lane where a plan of episodes began it, with the episode's number there."""
+
+    row: int
+    seed: Any
+    options: Any
+    lane: int = -1
+    number: int = 0
+
+
+class PlannedEpisode(NamedTuple):
+    """What a plan says of an episode, as plain data."""
+
+    lane: int
+    number: int
+    seed: Any
+    options: Any
+
+
 class Row(NamedTuple):
     """One call of reset or step."""
 
@@ -67,6 +99,8 @@ class Row(NamedTuple):
     """The seed and the options of a reset, as plain data."""
     final: tuple[Array, list[Array]] | None = None
     """The lanes that ended and began in this row, and their last observations."""
+    plans: tuple["PlannedEpisode", ...] = ()
+    """How the lanes were begun that a plan of episodes begins in this row."""
 
 
 class Block:
@@ -90,7 +124,7 @@ class Block:
             self.objects[name] = ObjectRows()
         self.operations = bytearray()
         self.masks: list[tuple[int, Array]] = []
-        self.resets: list[tuple[int, Any, Any]] = []
+        self.resets: list[StoredReset] = []
         self.ended.clear()
         self.told = 0
         self.finals: list[tuple[int, Array, list[Any]]] = []
@@ -113,7 +147,7 @@ class Block:
 
     def put(self, row: "Row") -> None:
         """Take a row, whose values `fits`; a column without a value has zeros. It counts once all of it is in."""
-        operation, values, objects, mask, reset, final = row
+        operation, values, objects, mask, reset, final, plans = row
         place, number = self.filled, self.first + self.filled
         for name, array in self.arrays.items():
             array[place] = values.get(name, 0)
@@ -124,7 +158,8 @@ class Block:
         if mask is not None:
             self.masks.append((number, mask))
         if reset is not None:
-            self.resets.append((number, *reset))
+            self.resets.append(StoredReset(number, *reset))
+        self.resets += [StoredReset(number, one.seed, one.options, one.lane, one.number) for one in plans]
         if final is not None:
             self.finals.append((number, *final))
         self.operations.append(operation)

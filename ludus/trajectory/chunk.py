@@ -138,7 +138,7 @@ def write_block(archive: ArchiveWriter, number: int, block: Block) -> bool:
         digests = [(end - begin, chunk_digest(arrays["steps/seen"]))]
         arrays["steps/seen"] = arrays["steps/seen"].astype(np.uint16)
     objects = {f"steps/{name}": column.member(begin, end) for name, column in block.objects.items()}
-    resets = [one for one in block.resets if first <= one[0] < last]
+    resets = [one for one in block.resets if first <= one.row < last]
     shown = {f"steps/{name}": dtype for name, dtype in block.shown.items()}
     beside: Any = {"events": events[:count_events], "resets": resets, "digests": digests, "shown": shown}
     write_chunk(archive, number, first, end - begin, arrays, objects, **beside)

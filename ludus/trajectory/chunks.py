@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ludus.errors import CodecError, TrajectoryError
 from ludus.trajectory.archive import Archive
+from ludus.trajectory.block import StoredReset
 from ludus.trajectory.chunk import ChunkHead, chunk_member, column_member, read_chunk_head
 from ludus.trajectory.column import decode_column
 from ludus.trajectory.event import StoredEvent
@@ -31,7 +32,7 @@ KEPT_BYTES = 1 << 27
 """How many bytes of columns are kept for the next time they are asked for."""
 ANYTHING: "msgspec.msgpack.Decoder[Any]" = msgspec.msgpack.Decoder()
 EVENTS = msgspec.msgpack.Decoder(list[StoredEvent])
-RESETS = msgspec.msgpack.Decoder(list[tuple[int, Any, Any]])
+RESETS = msgspec.msgpack.Decoder(list[StoredReset])
 
 
 class Chunks:
@@ -125,11 +126,11 @@ class Chunks:
         count = self.heads[number].events
         return self._checked(number, "events", EVENTS, count) if count else []
 
-    def resets(self) -> list[tuple[int, Any, Any]]:
-        """Row, seed and options of each reset."""
+    def resets(self) -> list[StoredReset]:
+        """All resets, those of a plan included."""
         return [one for number in range(len(self.heads)) for one in self.resets_of(number)]
 
-    def resets_of(self, number: int) -> list[tuple[int, Any, Any]]:
+    def resets_of(self, number: int) -> list[StoredReset]:
         """The resets of one chunk."""
         count = self.heads[number].resets
         return self._checked(number, "resets", RESETS, count) if count else []
@@ -144,7 +145,7 @@ class Chunks:
         if len(rows) != count:
             raise TrajectoryError(f"{name} of chunk {number}: expected {count}, got {len(rows)}")
         for one in rows:
-            row, lane = (one.row, one.lane) if isinstance(one, StoredEvent) else (one[0], 0)
+            row, lane = one.row, max(one.lane, 0)
             if not 0 <= row < max(self.rows, 1) or not 0 <= lane < self.header.lanes:
                 raise TrajectoryError(
                     f"{name} of chunk {number}: expected a row and lane of the run, got {row}, {lane}"

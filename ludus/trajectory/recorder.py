@@ -27,6 +27,7 @@ from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP, Row
 from ludus.trajectory.digest import RowDigest
 from ludus.trajectory.event import EventValue, Failure, stored
 from ludus.trajectory.header import LEVELS, Level, header_of
+from ludus.trajectory.plan import PlannedLanes
 from ludus.trajectory.tracker import EpisodeTracker
 from ludus.trajectory.values import ValueColumns
 from ludus.trajectory.writer import RunWriter
@@ -59,7 +60,15 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
     [0, 1, 1]
     """
 
-    snapshot_shared: ClassVar[tuple[str, ...]] = ("_writer", "_tracker", "_digest", "_tally", "_observed", "_acted")
+    snapshot_shared: ClassVar[tuple[str, ...]] = (
+        "_writer",
+        "_tracker",
+        "_digest",
+        "_tally",
+        "_observed",
+        "_acted",
+        "_plans",
+    )
 
     def __init__(
         self,
@@ -97,11 +106,17 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         objects += ("info",) if self._whole_infos else ()
         self._writer = RunWriter(path, header, objects, at_end=self._abort)
         self._seeded = False
+        self._plans = PlannedLanes(env.unwrapped.episodes, self._lanes) if header.planned else None  # type: ignore[attr-defined]
         self._tally = self._compiled()
 
     def _compiled(self) -> "CompiledTally | None":
         """What takes the steps of a compiled batch in one pass, where it can."""
-        if self.level == "full" or self._info_keys or getattr(self.env.unwrapped, "executor", "") != "kernel":
+        if (
+            self.level == "full"
+            or self._info_keys
+            or self._plans is not None
+            or getattr(self.env.unwrapped, "executor", "") != "kernel"
+        ):
             return None
         from ludus.trajectory.tally import CompiledTally  # with the compiler, which a compiled batch has loaded already
 
@@ -139,7 +154,8 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
             arrays |= {"reward": self._tracker.returns * 0.0, "terminated": none, "truncated": none}
         written = None if begins else (_plain_seed(seed), _plain_options(options))
         lanes = None if mask is None or mask.all() else mask.copy()
-        self._writer.put(Row(AUTORESET if begins else RESET, arrays, objects, lanes, written))
+        plans = () if self._plans is None else self._plans.reset(lanes, planned=begins)
+        self._writer.put(Row(AUTORESET if begins else RESET, arrays, objects, lanes, written, None, plans))
         self._tracker.begin(self._writer.row - 1, lanes, self._writer.ended)
         return observation, info
 
@@ -164,7 +180,8 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
             arrays["reward"], arrays["terminated"], arrays["truncated"] = reward, terminated, truncated
         mask, writer = self.stepped, self._writer
         final = self._finals(info) if self.level == "full" else None
-        writer.put(Row(STEP, arrays, objects, None if mask is None else mask.copy(), None, final))
+        plans = () if self._plans is None else self._plans.step(terminated | truncated, self._tracker.mode, mask)
+        writer.put(Row(STEP, arrays, objects, None if mask is None else mask.copy(), None, final, plans))
         self._tracker.advance(writer.row - 1, (reward, terminated, truncated, info), mask, writer.ended)
         return step
 

@@ -18,6 +18,7 @@ from ludus.trajectory.recorder import Recorder
 from ludus.trajectory.run import Run
 from ludus.trajectory.tracker import Ended, EpisodeTracker
 from ludus.trajectory.values import ValueColumns
+from ludus.vector.executor import EXECUTORS
 
 __all__ = ["Difference", "Replay", "first_difference", "recompute", "replay"]
 
@@ -113,14 +114,14 @@ def recompute(
 
 def _made(run: Run, executor: Any) -> Env[Any, Any]:
     header = run.header
-    if header.planned:
-        raise TrajectoryError("replay: expected a run without planned episodes, got one; give env=, made with its plan")
     spec = header.env_spec()
     if not header.batched:
         mode = AutoresetMode.DISABLED
         return spec.make() if executor is None else spec.make_vec(1, executor=executor, autoreset_mode=mode)
-    where = executor if executor is not None else header.executor or None
-    batch: Any = spec.make_vec(header.lanes, executor=where, autoreset_mode=header.autoreset_mode)
+    known = header.executor if header.executor in EXECUTORS else None  # it may have been a batch of its own kind
+    where = known if executor is None else executor
+    plan = {"episodes": run.plan} if header.planned else {}
+    batch: Any = spec.make_vec(header.lanes, executor=where, autoreset_mode=header.autoreset_mode, **plan)
     for wrapper in header.batch_wrappers():
         batch = wrapper(batch)
     return batch

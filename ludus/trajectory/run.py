@@ -11,11 +11,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from ludus.core import Episode as PlannedReset
 from ludus.core import Info
 from ludus.core.info import lane_info
 from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.spaces.plain import decode_value
 from ludus.trajectory.archive import MEMBER_LIMIT_BYTES, Archive
+from ludus.trajectory.block import StoredReset
 from ludus.trajectory.chunks import Chunks
 from ludus.trajectory.episode import Episode, Transition
 from ludus.trajectory.event import Event, value_of
@@ -138,17 +140,34 @@ class Run:
     @cached_property
     def resets(self) -> dict[int, tuple[Any, dict[str, Any] | None]]:
         """The seed and the options of each reset, by its row."""
-        found: dict[int, tuple[Any, dict[str, Any] | None]] = {}
-        for row, seed, options in self.chunks.resets():
-            try:
-                seeds = [decode_value(one) for one in seed] if isinstance(seed, list) else decode_value(seed)
-                found[row] = seeds, decode_value(options, "options")
-            except LudusError as error:
-                raise TrajectoryError(f"reset in row {row}: {error}") from error
-        return found
+        return {one.row: self._read_reset(one) for one in self.chunks.resets() if one.lane < 0}
+
+    @cached_property
+    def planned(self) -> dict[tuple[int, int], tuple[Any, dict[str, Any] | None]]:
+        """The seed and the options of each episode that a plan began, by row and lane."""
+        return {(one.row, one.lane): self._read_reset(one) for one in self.chunks.resets() if one.lane >= 0}
+
+    def plan(self, lane: int, number: int) -> PlannedReset:
+        """What the plan of the recorded batch said, as `make_vec(episodes=run.plan)` asks it again."""
+        return self._plan.get((lane, number), PlannedReset())
+
+    @cached_property
+    def _plan(self) -> dict[tuple[int, int], PlannedReset]:
+        found = [one for one in self.chunks.resets() if one.lane >= 0]
+        return {(one.lane, one.number): PlannedReset(*self._read_reset(one)) for one in found}
+
+    def _read_reset(self, one: StoredReset) -> tuple[Any, dict[str, Any] | None]:
+        try:
+            seed: Any = one.seed
+            seeds = [decode_value(each) for each in seed] if isinstance(seed, list) else decode_value(seed)
+            return seeds, decode_value(one.options, "options")
+        except LudusError as error:
+            raise TrajectoryError(f"reset in row {one.row}: {error}") from error
 
     def beginning(self, row: int, lane: int) -> tuple[int | None, dict[str, Any] | None]:
-        """The seed and the options with which a lane was begun in this row; both None where autoreset did it."""
+        """The seed and the options with which a lane was begun in this row; None where its stream went on."""
+        if (row, lane) in self.planned:
+            return self.planned[row, lane]
         seed, options = self.resets.get(row, (None, None))
         if isinstance(seed, list):
             if lane >= len(seed):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -45,10 +46,13 @@ def test_kill_9_loses_at_most_the_last_second(path):
     assert child.wait() == -signal.SIGKILL
     run = Run.open(path)
     assert run.missing.startswith("cut short after ")
-    # All rows that were older than a second when it was killed are there.
-    assert run.chunks.rows >= max((row for row, moment in rows if killed - moment > 1.0), default=0) > 0
-    assert run[len(run) - 1].outcome is Outcome.ABORTED
-    assert sum(episode.length for episode in run) > 10
+    # All rows that were older than a second when it was killed are there; where the machine keeps a program that only
+    # sleeps a hundredth of a second waiting for longer, it keeps the thread that writes waiting as well.
+    waited = max(after - before for (_, before), (_, after) in pairwise(rows))
+    assert run.chunks.rows >= max((row for row, moment in rows if killed - moment > 1.0 + 4 * waited), default=0)
+    assert run.chunks.rows > 10
+    # Every row is one of an episode, the one under way too; but for a reset after which nothing has come.
+    assert run.chunks.rows - sum(episode.length + 1 for episode in run) in (0, 1)
     assert replay(run).difference is None
     assert "cut short" in replay(run).stopped
 
