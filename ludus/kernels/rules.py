@@ -53,4 +53,4 @@ class Rules(NamedTuple):
     None for `reset`. A reset with a seed never calls it: the same seed gives the same history, whatever came before.
     """
     compiled: bool = False
-    """Whether one environment runs its rules compiled, as a batch does: then they may use what has other bits interpreted."""
+    """Whether one environment runs compiled, as a batch does: then rules may use what has other bits interpreted."""

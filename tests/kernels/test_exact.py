@@ -85,22 +85,23 @@ def test_every_edge_has_the_interpreters_bits_or_its_error():
         run, (alone,) = compiled([name], ("x", "y")), interpreted([name], ("x", "y"))
         for x in EDGES:
             for y in EDGES[::3]:
-                assert result_of(lambda x=x, y=y: alone(x, y)) == result_of(lambda x=x, y=y: first_of(run, x, y)), (
-                    f"{name} of {x} and {y}"
-                )
+                assert result_of(alone, x, y) == result_of(first_of(run), x, y), f"{name} of {x} and {y}"
 
 
-def first_of(run, x, y):
-    out = np.empty((1, 1))
-    run(np.array([[x]]), np.array([[y]]), out)
-    return out[0, 0]
+def first_of(run):
+    def call(x, y):
+        out = np.empty((1, 1))
+        run(np.array([[x]]), np.array([[y]]), out)
+        return out[0, 0]
+
+    return call
 
 
-def result_of(call):
+def result_of(call, x, y):
     """The bits that a call gives, or "error"."""
     try:
         with np.errstate(all="ignore"):
-            found = call()
+            found = call(x, y)
     except (ArithmeticError, ValueError):
         return "error"
     return "error" if isinstance(found, complex) else int(bits(np.array(found, np.float64)))

@@ -42,7 +42,8 @@ INEXACT: frozenset[Any] = frozenset(
 )
 """What compiles, with other bits than the interpreter's: allowed where one environment runs compiled as well."""
 ARRAY_METHODS = frozenset(
-    ["copy", "reshape", "ravel", "flatten", "fill", "astype", "any", "all", "argmax", "argmin", "nonzero", "cumsum", "transpose"]
+    ("copy", "reshape", "ravel", "flatten", "fill", "astype", "transpose")
+    + ("any", "all", "argmax", "argmin", "nonzero", "cumsum")
 )
 LIST_METHODS = frozenset(["append", "pop", "extend", "insert", "reverse", "clear", "index", "count", "copy"])
 

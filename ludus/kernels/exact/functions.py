@@ -360,10 +360,17 @@ def _integer_of(x: Any) -> Any:
 
 REPLACED: dict[Any, Any] = {
     **{ufunc: _exact_ufunc(ufunc) for ufunc in UFUNCS},
-    np.sum: _sum, np.mean: _mean, np.prod: _prod, np.max: _max, np.min: _min,
+    np.sum: _sum,
+    np.mean: _mean,
+    np.prod: _prod,
+    np.max: _max,
+    np.min: _min,
     **{one: _math_function(one, 1) for one in (math.cbrt, math.exp2, math.erf, math.erfc)},
     **{one: _math_function(one, 2) for one in (math.pow, math.fmod)},
-    pow: power, operator.pow: power, float: _float, int: integer,
+    pow: power,
+    operator.pow: power,
+    float: _float,
+    int: integer,
 }
 """What stands in compiled rules for what they name."""
 METHODS: dict[str, Any] = {"sum": _sum, "mean": _mean, "prod": _prod, "max": _max, "min": _min}

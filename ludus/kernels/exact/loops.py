@@ -1,8 +1,9 @@
 """NumPy's own loops in compiled code: `np.tanh` in a compiled rule runs the machine code that it runs interpreted.
 
-NumPy picks its loops when it is loaded, by what the processor can do, and they differ from libm in the last bit. Writing
-them again would follow one machine; calling them follows every machine. A loop is reached by the pointer that the ufunc
-object holds (its layout is public, in `numpy/ufuncobject.h`), under a symbol, so that machine code on disk stays valid.
+NumPy picks its loops when it is loaded, by what the processor can do, and they differ from libm in the last bit.
+Writing them again would follow one machine; calling them follows every machine. A loop is reached by the pointer that
+the ufunc object holds (its layout is public, in `numpy/ufuncobject.h`), under a symbol, so that machine code on disk
+stays valid.
 """
 
 import ctypes
@@ -54,7 +55,8 @@ def has_loop(ufunc: np.ufunc, char: str) -> bool:
 @cache
 def _symbol(ufunc: np.ufunc, char: str) -> tuple[str, bool]:
     """The symbol of a loop, and whether it takes data, which then lies at the same name with `_data`."""
-    place = ufunc.types.index(f"{char * ufunc.nin}->{char}")
+    signatures: list[str] = list(ufunc.types)
+    place = signatures.index(f"{char * ufunc.nin}->{char}")
     held = _Ufunc.from_address(id(ufunc))
     name = f"ludus_numpy_{ufunc.__name__}_{char}"
     binding.add_symbol(name, held.functions[place])

@@ -1,7 +1,8 @@
 """Operands: whether an operation is exact for the types it is applied to, judged when types are known.
 
-In compiled code a number has one type. Interpreted, `x + 1` depends on whether x is Python's or NumPy's: `np.int8(100) + 100`
-is -56, `np.float32(0.1) < 0.1` compares in single precision. Where the two cannot be made one, the rule has to say which is meant.
+In compiled code a number has one type. Interpreted, `x + 1` depends on whether x is Python's or NumPy's:
+`np.int8(100) + 100` is -56, `np.float32(0.1) < 0.1` compares in single precision. Where the two cannot be made one, the
+rule has to say which is meant.
 """
 
 import operator
@@ -157,8 +158,8 @@ class _Judge:
     def _judge_index(self, value: Any, index: Any) -> None:
         if not isinstance(self._kind(value), types.Array) or index is None:
             return
-        kind = self.typemap[index.name]
-        parts = list(kind) if isinstance(kind, types.BaseTuple) else [kind]
+        kind: Any = self.typemap[index.name]
+        parts = getattr(kind, "types", None) or [kind]
         if any(isinstance(one, types.Array | types.List) for one in parts):
             refuse(self.loc, "an array as an index", "a loop, or np.where")
         if any(isinstance(one, types.Float) for one in parts):
@@ -168,9 +169,10 @@ class _Judge:
         index = statement.index_var if isinstance(statement, ir.StaticSetItem) else statement.index
         self._judge_index(statement.target, index)
         target, value = self._kind(statement.target), _element(self._kind(statement.value))
-        if isinstance(target, types.Array) and isinstance(target.dtype, types.Integer | types.Boolean):
-            if isinstance(value, types.Float):
-                refuse(self.loc, f"a float for an array of {target.dtype}, which would be cut", "int(x)")
+        if not isinstance(target, types.Array):
+            return
+        if isinstance(target.dtype, types.Integer | types.Boolean) and isinstance(value, types.Float):
+            refuse(self.loc, f"a float for an array of {target.dtype}, which would be cut", "int(x)")
 
     def _judge_branches(self, expr: Any, target: Any) -> None:
         """A variable that is an integer here and a float there is a float in compiled code from the start."""
@@ -258,7 +260,7 @@ def _numeric(kind: Any) -> bool:
 
 
 def _sign(op: Any) -> str:
-    return SIGNS.get(op, op.__name__)
+    return SIGNS.get(op) or str(op.__name__)
 
 
 SIGNS = {
