@@ -41,10 +41,8 @@ INEXACT: frozenset[Any] = frozenset(
     | {np.clip, np.round, np.interp, np.cross, np.cumprod, sum, sorted}
 )
 """What compiles, with other bits than the interpreter's: allowed where one environment runs compiled as well."""
-ARRAY_METHODS = frozenset(
-    ("copy", "reshape", "ravel", "flatten", "fill", "astype", "transpose")
-    + ("any", "all", "argmax", "argmin", "nonzero", "cumsum")
-)
+MOVING = ("copy", "reshape", "ravel", "flatten", "fill", "astype", "transpose")
+ARRAY_METHODS = frozenset((*MOVING, "any", "all", "argmax", "argmin", "nonzero", "cumsum"))
 LIST_METHODS = frozenset(["append", "pop", "extend", "insert", "reverse", "clear", "index", "count", "copy"])
 
 CURES: dict[Any, str] = {
