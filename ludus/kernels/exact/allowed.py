@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.kernels.exact.functions import REPLACED
+from ludus.kernels.exact.functions import NATIVE, REPLACED
 
 __all__ = ["ARRAY_METHODS", "CURES", "FUNCTIONS", "INEXACT", "LIST_METHODS", "cure_of"]
 
@@ -34,7 +34,7 @@ ARRAYS = {
     *(np.isnan, np.isinf, np.isfinite, np.logical_and, np.logical_or, np.logical_not, np.logical_xor),
     *(np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.ascontiguousarray),
 }
-FUNCTIONS: frozenset[Any] = frozenset({*MATH, *BUILTINS, *OPERATORS, *ARRAYS, *REPLACED})
+FUNCTIONS: frozenset[Any] = frozenset({*MATH, *BUILTINS, *OPERATORS, *ARRAYS, *NATIVE, *REPLACED})
 """What a rule may call."""
 INEXACT: frozenset[Any] = frozenset(
     {math.gamma, math.lgamma, math.hypot, np.var, np.std, np.linspace, np.sort, np.median}

@@ -12,7 +12,7 @@ from numba.core import ir, types
 
 from ludus.errors import KernelError
 from ludus.kernels.exact.allowed import ARRAY_METHODS, FUNCTIONS, INEXACT, LIST_METHODS, cure_of, name_of
-from ludus.kernels.exact.functions import METHODS, REPLACED
+from ludus.kernels.exact.functions import METHODS, NATIVE, REPLACED
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.program import Program
 
@@ -240,6 +240,8 @@ class _Judge:
             for one in elements:
                 if one not in FULL:
                     refuse(self.loc, f"{name_of(key)} of {one}", "float(x) or int(x)")
+        if key in NATIVE and any(one not in (types.float64, types.float32, types.int64) for one in elements):
+            refuse(self.loc, f"{name_of(key)} of {elements[0]}", "float(x) or int(x)")
         if getattr(key, "__name__", "") == "arange" and any(isinstance(one, types.Float) for one in elements):
             refuse(self.loc, "np.arange with floats", "low + step * np.arange(n)")
         for name, _ in expr.kws:
