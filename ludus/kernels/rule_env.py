@@ -137,7 +137,7 @@ class RuleEnv(Env[Any, Any]):
         rules = self.rules
         if not rules.compiled:
             return rules
-        from ludus.kernels.exact.single import compiled_single  # the compiler, which takes half a second to load
+        from ludus.kernels.single import compiled_single  # the compiler, which takes half a second to load
 
         rules = compiled_single(rules)
         self._functions = rules.step, rules.observe, rules.inform

@@ -13,7 +13,7 @@ import pytest
 
 from ludus.kernels import RuleEnv, Rules
 from ludus.kernels.batch import KernelVectorEnv
-from ludus.kernels.exact.program import Program
+from ludus.kernels.exact.pipeline import program_of
 from ludus.spaces import Box, Discrete
 from tests.kernels.operations import EDGES, RATIOS, REALS, ROWS, WHOLE, numbers
 
@@ -38,7 +38,7 @@ def compiled(expressions, names):
         lines.append(f"        out[{k}, n] = {expression}")
     scope = {"np": np, "math": math}
     exec("\n".join(lines), scope)
-    rule = Program(OPTIONS).compiled(scope["run"])
+    rule = program_of(OPTIONS).compiled(scope["run"])
     return numba.njit(lambda a, b, out: rule(a, b, out))
 
 

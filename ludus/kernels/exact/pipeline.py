@@ -12,7 +12,7 @@ from ludus.kernels.exact.names import replace_names
 from ludus.kernels.exact.operands import judge_loop, judge_rule
 from ludus.kernels.exact.program import Program
 
-__all__ = ["RuleCompiler"]
+__all__ = ["RuleCompiler", "program_of"]
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -62,3 +62,14 @@ class RuleCompiler(CompilerBase):
         passes.passes = [(RuleLowering, text) if one is NativeLowering else (one, text) for one, text in passes.passes]
         passes.finalize()
         return [passes]
+
+
+def program_of(options: dict[str, Any], *, checks: bool = False, inexact: bool = False) -> Program:
+    """A program whose functions go through these passes.
+
+    >>> import numba
+    >>> cubed = program_of({"nogil": True}).compiled(lambda x: x**3)
+    >>> numba.njit(lambda x: cubed(x))(1.1) == 1.1**3
+    True
+    """
+    return Program(options, RuleCompiler, checks=checks, inexact=inexact)
