@@ -14,7 +14,7 @@ import numpy as np
 
 from ludus.errors import ContractViolation, LudusError
 from ludus.kernels.exact.explanation import explain
-from ludus.kernels.exact.program import Program
+from ludus.kernels.exact.pipeline import program_of
 from ludus.kernels.exact.reach import constants_of, makes_arrays, reached
 from ludus.kernels.random import Stream
 from ludus.kernels.rules import Rules
@@ -54,7 +54,7 @@ def _scope(rules: Rules, text: str, records: dict[str, Any], *, checks: bool, ar
     options: dict[str, Any] = OPTIONS | {"_nrt": arrays or makes_arrays(functions)}
     path = _kept_source(text, rules, functions, checks)
     _announce(path, rules)
-    program = Program(options, checks=checks, inexact=rules.compiled)
+    program = program_of(options, checks=checks, inexact=rules.compiled)
     # Numba looks the module of a kept function up by name when it loads it.
     module = types.ModuleType(f"ludus_kernel_{path.stem if path else id(rules)}")
     if path is not None:

@@ -217,7 +217,7 @@ class RuleEnv(Env[Any, Any]):
         return self.rules.compiled
 
     def _run_compiled(self) -> None:
-        from ludus.kernels.exact.single import compiled_single  # the compiler, which takes half a second to load
+        from ludus.kernels.single import compiled_single  # the compiler, which takes half a second to load
 
         rules = compiled_single(self.rules)
         self._play = play_of(rules)

@@ -52,7 +52,7 @@ def test_make_vec_warns_once_and_runs_serially():
     assert "refused.py" in str(told[0].message)
     envs.reset(seed=0)
     assert envs.step(np.zeros(2, int)).reward[0] == 1.118033988749895
-    with pytest.raises(KernelError, match="math.hypot"):
+    with pytest.raises(KernelError, match=r"math\.hypot"):
         ludus.make_vec(kind, 2, executor="kernel")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.kernels.exact.functions import REPLACED
+from ludus.kernels.exact.functions import NATIVE, REPLACED
 
 __all__ = ["ARRAY_METHODS", "CURES", "FUNCTIONS", "INEXACT", "LIST_METHODS", "cure_of"]
 
@@ -34,16 +34,15 @@ ARRAYS = {
     *(np.isnan, np.isinf, np.isfinite, np.logical_and, np.logical_or, np.logical_not, np.logical_xor),
     *(np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.ascontiguousarray),
 }
-FUNCTIONS: frozenset[Any] = frozenset({*MATH, *BUILTINS, *OPERATORS, *ARRAYS, *REPLACED})
+FUNCTIONS: frozenset[Any] = frozenset({*MATH, *BUILTINS, *OPERATORS, *ARRAYS, *NATIVE, *REPLACED})
 """What a rule may call."""
 INEXACT: frozenset[Any] = frozenset(
     {math.gamma, math.lgamma, math.hypot, np.var, np.std, np.linspace, np.sort, np.median}
     | {np.clip, np.round, np.interp, np.cross, np.cumprod, sum, sorted}
 )
 """What compiles, with other bits than the interpreter's: allowed where one environment runs compiled as well."""
-ARRAY_METHODS = frozenset(
-    ["copy", "reshape", "ravel", "flatten", "fill", "astype", "any", "all", "argmax", "argmin", "nonzero", "cumsum", "transpose"]
-)
+MOVING = ("copy", "reshape", "ravel", "flatten", "fill", "astype", "transpose")
+ARRAY_METHODS = frozenset((*MOVING, "any", "all", "argmax", "argmin", "nonzero", "cumsum"))
 LIST_METHODS = frozenset(["append", "pop", "extend", "insert", "reverse", "clear", "index", "count", "copy"])
 
 CURES: dict[Any, str] = {

@@ -133,38 +133,37 @@ class RuleLower(Lower):
 
     def _check_index(self, of: Any, index: Any) -> None:
         kind = self._plain(of)
-        if not isinstance(kind, types.Array):
+        if not isinstance(kind, types.Buffer):
             return
         builder = self.builder
         array = self.context.make_array(kind)(self.context, builder, self.loadvar(of.name))
         lengths = cgutils.unpack_tuple(builder, array.shape)
-        for (value, one), length in zip(self._indices(index), lengths, strict=False):
-            if not isinstance(one, types.Integer):
-                continue
-            number = self.context.cast(builder, value, one, types.int64)
-            if not one.signed or (isinstance(one, types.IntegerLiteral) and one.literal_value >= 0):
+        for value, one, axis in self._indices(index):
+            number, length = self.context.cast(builder, value, one, types.int64), lengths[axis]
+            if _never_negative(one):
                 outside = builder.icmp_unsigned(">=", number, length)
             else:
                 # -length <= number < length, in one comparison.
                 outside = builder.icmp_unsigned(">=", builder.add(number, length), builder.shl(length, WORD(1)))
             self._fail_if(outside, IndexError, "an index is out of bounds")
 
-    def _indices(self, index: Any) -> list[tuple[Any, Any]]:
+    def _indices(self, index: Any) -> list[tuple[Any, Any, int]]:
+        """The integers of an index and the axes they are for; those after an ellipsis are counted from behind."""
         value, kind = self.loadvar(index.name), self.typeof(index.name)
-        if isinstance(kind, types.BaseTuple):
-            parts = cgutils.unpack_tuple(self.builder, value)
-            # A slice and an ellipsis take axes of their own; what comes after an ellipsis is counted from behind.
-            kinds = list(kind)
-            stop = next((place for place, one in enumerate(kinds) if isinstance(one, types.EllipsisType)), len(kinds))
-            return list(zip(parts, kinds, strict=True))[:stop]
-        return [(value, kind)]
+        if not isinstance(kind, types.BaseTuple):
+            return [(value, kind, 0)] if isinstance(kind, types.Integer) else []
+        pairs = list(zip(cgutils.unpack_tuple(self.builder, value), _parts(kind), strict=True))
+        pairs = [pair for pair in pairs if not isinstance(pair[1], types.NoneType)]  # a new axis takes none
+        cut = next((place for place, (_, one) in enumerate(pairs) if isinstance(one, types.EllipsisType)), len(pairs))
+        axes = [place if place < cut else place - len(pairs) for place in range(len(pairs))]
+        return [(*pair, axis) for pair, axis in zip(pairs, axes, strict=True) if isinstance(pair[1], types.Integer)]
 
     def _check_narrowing(self, target: Any, value: Any) -> None:
         kind, given = self._plain(target), self._plain(value)
         if not isinstance(kind, types.Array) or not isinstance(given, types.Integer):
             return
-        dtype = kind.dtype
-        if not isinstance(dtype, types.Integer) or (dtype.signed and dtype.bitwidth >= given.bitwidth):
+        dtype: Any = kind.dtype
+        if not isinstance(dtype, types.Integer) or _holds(dtype, given):
             return
         builder = self.builder
         number = self._integer(value)
@@ -241,11 +240,13 @@ class RuleLower(Lower):
 
     @property
     def _checks(self) -> bool:
-        return self.metadata["ludus_checks"]
+        metadata: Any = self.metadata
+        return metadata["ludus_checks"]
 
     @property
     def _is_rule(self) -> bool:
-        return self.metadata["ludus_rule"]
+        metadata: Any = self.metadata
+        return metadata["ludus_rule"]
 
     def _plain(self, var: Any) -> Any:
         return types.unliteral(self.typeof(var.name))
@@ -318,6 +319,18 @@ class RuleLower(Lower):
         self.call_conv.return_user_exc(self.builder, kind, (message,), loc=loc, func_name=name)
 
 
+def _never_negative(kind: Any) -> bool:
+    return not kind.signed or (isinstance(kind, types.IntegerLiteral) and kind.literal_value >= 0)
+
+
+def _holds(wide: Any, narrow: Any) -> bool:
+    return wide.signed and wide.bitwidth >= narrow.bitwidth
+
+
+def _parts(kind: Any) -> Any:
+    return kind.types
+
+
 def _absolute(builder: Any, value: Any) -> Any:
     bits = builder.and_(builder.bitcast(value, WORD), WORD(2**63 - 1))
     return builder.bitcast(bits, DOUBLE)
@@ -338,6 +351,6 @@ class RuleLowering(BaseNativeLowering):
     _name = "ludus_lowering"
 
     @property
-    def lowering_class(self) -> type[Lower]:
+    def lowering_class(self) -> Any:
         """What lowers a function."""
         return RuleLower

@@ -27,7 +27,7 @@ def check_contract(rules: Rules, params: Any, action: Any) -> None:
         )
     _check_state(rules, rules.step, found[0])
     if rules.inform is not None:
-        told = rules.inform(state, params)
+        told: Any = rules.inform(state, params)
         if isinstance(told, dict):
             _check_fields(rules.inform, tuple(told.values()), tuple(told))
         elif isinstance(told, tuple) and hasattr(told, "_fields"):
@@ -49,8 +49,9 @@ def _check_state(rules: Rules, rule: Callable[..., Any], state: Any) -> None:
 
 def _check_fields(rule: Callable[..., Any], values: Any, fields: tuple[str, ...]) -> None:
     for name, value in zip(fields, values, strict=True):
-        if isinstance(value, tuple) and hasattr(value, "_fields"):
-            _check_fields(rule, value, value._fields)
+        nested = getattr(value, "_fields", None)
+        if nested is not None:
+            _check_fields(rule, value, nested)
         elif not isinstance(value, tuple) and not _is_number(value):
             raise KernelError(
                 f"{_at(rule)}: expected a number, a bool or an array of them for {name}, got {shorten(value)} "

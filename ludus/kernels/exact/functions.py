@@ -10,23 +10,22 @@ from typing import Any
 import numpy as np
 from llvmlite import binding, ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import intrinsic, lower_builtin, overload, register_jitable, type_callable
 
-from ludus.kernels.exact.loops import apply_loop, call_loop, char_of, has_loop, reduce_loop, register_loops
+from ludus.kernels.exact.loops import apply_loop, char_of, has_loop, kind_of, reduce_loop, register_loops, scalar_loop
 
-__all__ = ["LEAST", "METHODS", "REPLACED", "UFUNCS", "integer", "power"]
+__all__ = ["LEAST", "METHODS", "NATIVE", "REPLACED", "UFUNCS", "integer", "power"]
 
-NATIVE = {np.sqrt, np.floor, np.ceil, np.trunc, np.rint, np.fabs, np.square, np.sign, np.negative}
+NATIVE = frozenset({np.sqrt, np.floor, np.ceil, np.trunc, np.rint, np.fabs, np.square, np.sign, np.negative})
 """What Numba's code does exactly as well, and sooner: each is one instruction or two."""
-WHOLE = {np.maximum, np.minimum, np.absolute, np.sign, np.square, np.negative, np.remainder, np.floor_divide}
+WHOLE = {np.maximum, np.minimum, np.absolute, np.remainder, np.floor_divide}
 """Give integers for integers, which Numba does alike."""
 UFUNCS: tuple[np.ufunc, ...] = (
     *(np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p),
     *(np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.arctan2),
     *(np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh),
-    *(np.sqrt, np.cbrt, np.square, np.reciprocal, np.power, np.hypot, np.logaddexp),
-    *(np.floor, np.ceil, np.trunc, np.rint, np.fabs, np.absolute, np.sign, np.negative),
-    *(np.maximum, np.minimum, np.fmax, np.fmin, np.copysign, np.fmod, np.remainder, np.floor_divide),
+    *(np.cbrt, np.reciprocal, np.power, np.hypot, np.logaddexp),
+    *(np.absolute, np.maximum, np.minimum, np.fmax, np.fmin, np.copysign, np.fmod, np.remainder, np.floor_divide),
     *(np.deg2rad, np.rad2deg, np.radians, np.degrees, np.heaviside),
 )
 register_loops(UFUNCS)
@@ -51,7 +50,28 @@ def _exact_ufunc(ufunc: np.ufunc) -> Stub:
 
     stub.__name__ = ufunc.__name__
     stands_for(stub)(_of_one(ufunc) if ufunc.nin == 1 else _of_two(ufunc))
+    # Of numbers it is written into its caller: a function of its own would take the compiler a tenth of a second.
+    typed: Any = type_callable(stub)
+    typed(lambda _: _typed_one(ufunc) if ufunc.nin == 1 else _typed_two(ufunc))
+    lowered: Any = lower_builtin(stub, types.VarArg(types.Any))
+    lowered(scalar_loop(ufunc))
     return stub
+
+
+def _typed_one(ufunc: np.ufunc) -> Stub:
+    return lambda x: _of_numbers(ufunc, x)
+
+
+def _typed_two(ufunc: np.ufunc) -> Stub:
+    return lambda x, y: _of_numbers(ufunc, x, y)
+
+
+def _of_numbers(ufunc: np.ufunc, *kinds: Any) -> Any:
+    """What a ufunc gives for numbers; None where its other form is meant."""
+    char = _common(*kinds)
+    if any(isinstance(one, types.Array) for one in kinds) or _whole(ufunc, *kinds):
+        return None
+    return None if char is None or not has_loop(ufunc, char) else kind_of(char)
 
 
 def _of_one(ufunc: np.ufunc) -> Stub:
@@ -59,14 +79,9 @@ def _of_one(ufunc: np.ufunc) -> Stub:
         char, array = _common(x), isinstance(x, types.Array)
         if _whole(ufunc, x):
             return lambda x: ufunc(x)
-        if char is None or not has_loop(ufunc, char):
+        if char is None or not has_loop(ufunc, char) or not array:
             return None
-        if ufunc in NATIVE and not array:
-            return lambda x: ufunc(x)
         to = np.dtype(char).type
-        if not array:
-            one = call_loop(ufunc, char)
-            return lambda x: one(to(x))
         every, contiguous = apply_loop(ufunc, char), _laid_out(x, to)
 
         def of_array(x: Any) -> Any:
@@ -95,8 +110,7 @@ def _of_two(ufunc: np.ufunc) -> Stub:
 def _binary(ufunc: np.ufunc, char: str, x: Any, y: Any) -> Any:
     left, right, to = isinstance(x, types.Array), isinstance(y, types.Array), np.dtype(char).type
     if not left and not right:
-        one = call_loop(ufunc, char)
-        return lambda x, y: one(to(x), to(y))
+        return None
     every, as_left, as_right = apply_loop(ufunc, char), _laid_out(x, to), _laid_out(y, to)
 
     def both(x: Any, y: Any) -> Any:
@@ -360,10 +374,17 @@ def _integer_of(x: Any) -> Any:
 
 REPLACED: dict[Any, Any] = {
     **{ufunc: _exact_ufunc(ufunc) for ufunc in UFUNCS},
-    np.sum: _sum, np.mean: _mean, np.prod: _prod, np.max: _max, np.min: _min,
+    np.sum: _sum,
+    np.mean: _mean,
+    np.prod: _prod,
+    np.max: _max,
+    np.min: _min,
     **{one: _math_function(one, 1) for one in (math.cbrt, math.exp2, math.erf, math.erfc)},
     **{one: _math_function(one, 2) for one in (math.pow, math.fmod)},
-    pow: power, operator.pow: power, float: _float, int: integer,
+    pow: power,
+    operator.pow: power,
+    float: _float,
+    int: integer,
 }
 """What stands in compiled rules for what they name."""
 METHODS: dict[str, Any] = {"sum": _sum, "mean": _mean, "prod": _prod, "max": _max, "min": _min}

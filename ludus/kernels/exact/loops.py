@@ -1,8 +1,9 @@
 """NumPy's own loops in compiled code: `np.tanh` in a compiled rule runs the machine code that it runs interpreted.
 
-NumPy picks its loops when it is loaded, by what the processor can do, and they differ from libm in the last bit. Writing
-them again would follow one machine; calling them follows every machine. A loop is reached by the pointer that the ufunc
-object holds (its layout is public, in `numpy/ufuncobject.h`), under a symbol, so that machine code on disk stays valid.
+NumPy picks its loops when it is loaded, by what the processor can do, and they differ from libm in the last bit.
+Writing them again would follow one machine; calling them follows every machine. A loop is reached by the pointer that
+the ufunc object holds (its layout is public, in `numpy/ufuncobject.h`), under a symbol, so that machine code on disk
+stays valid.
 """
 
 import ctypes
@@ -15,7 +16,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-__all__ = ["apply_loop", "call_loop", "char_of", "has_loop", "reduce_loop"]
+__all__ = ["apply_loop", "char_of", "has_loop", "kind_of", "reduce_loop", "register_loops", "scalar_loop"]
 
 CHARS = {types.float64: "d", types.float32: "f"}
 BYTE, WORD = ir.IntType(8), ir.IntType(64)
@@ -42,6 +43,11 @@ def char_of(kind: Any) -> str | None:
     return CHARS.get(kind)
 
 
+def kind_of(char: str) -> Any:
+    """The type of a letter."""
+    return types.float64 if char == "d" else types.float32
+
+
 def has_loop(ufunc: np.ufunc, char: str) -> bool:
     """Whether a ufunc takes only numbers of this letter and gives one.
 
@@ -54,7 +60,8 @@ def has_loop(ufunc: np.ufunc, char: str) -> bool:
 @cache
 def _symbol(ufunc: np.ufunc, char: str) -> tuple[str, bool]:
     """The symbol of a loop, and whether it takes data, which then lies at the same name with `_data`."""
-    place = ufunc.types.index(f"{char * ufunc.nin}->{char}")
+    signatures: list[str] = list(ufunc.types)
+    place = signatures.index(f"{char * ufunc.nin}->{char}")
     held = _Ufunc.from_address(id(ufunc))
     name = f"ludus_numpy_{ufunc.__name__}_{char}"
     binding.add_symbol(name, held.functions[place])
@@ -93,29 +100,19 @@ def _call(builder: Any, ufunc: np.ufunc, char: str, *, pointers: Any, strides: A
     builder.call(function, [*arguments, data])
 
 
-@cache
-def call_loop(ufunc: np.ufunc, char: str) -> Any:
-    """The ufunc on single numbers, as an intrinsic."""
-    kind = {"d": types.float64, "f": types.float32}[char]
+def scalar_loop(ufunc: np.ufunc) -> Any:
+    """What emits the call of a ufunc on single numbers."""
     zero = WORD(0)  # as NumPy has it where there is one element: some loops choose their way by the stride
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        del signature
+        kind = signature.return_type
         slots = [cgutils.alloca_once(builder, context.get_value_type(kind)) for _ in range(ufunc.nin + 1)]
-        for slot, value in zip(slots, args, strict=False):
-            builder.store(value, slot)
-        _call(builder, ufunc, char, pointers=slots, strides=[zero] * len(slots), count=WORD(1))
+        for slot, given, value in zip(slots, signature.args, args, strict=False):
+            builder.store(context.cast(builder, value, given, kind), slot)
+        _call(builder, ufunc, CHARS[kind], pointers=slots, strides=[zero] * len(slots), count=WORD(1))
         return builder.load(slots[-1])
 
-    def of_one(typing_context: Any, x: Any) -> Any:
-        del typing_context, x
-        return kind(kind), build
-
-    def of_two(typing_context: Any, x: Any, y: Any) -> Any:
-        del typing_context, x, y
-        return kind(kind, kind), build
-
-    return intrinsic(of_one if ufunc.nin == 1 else of_two)
+    return build
 
 
 @cache
@@ -154,7 +151,7 @@ def apply_loop(ufunc: np.ufunc, char: str) -> Any:
 @cache
 def reduce_loop(ufunc: np.ufunc, char: str) -> Any:
     """`ufunc.reduce` over an array of one axis from a first value on, as an intrinsic: pairwise where NumPy's is."""
-    kind = {"d": types.float64, "f": types.float32}[char]
+    kind = kind_of(char)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = make_array(signature.args[0])(context, builder, args[0])

@@ -1,4 +1,4 @@
-"""Names: what a rule loads from its module, its closure or another module, resolved and replaced before types are known."""
+"""Names: what a rule loads from a module or its closure, resolved and replaced before types are known."""
 
 import math
 import operator

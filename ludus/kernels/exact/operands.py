@@ -1,7 +1,8 @@
 """Operands: whether an operation is exact for the types it is applied to, judged when types are known.
 
-In compiled code a number has one type. Interpreted, `x + 1` depends on whether x is Python's or NumPy's: `np.int8(100) + 100`
-is -56, `np.float32(0.1) < 0.1` compares in single precision. Where the two cannot be made one, the rule has to say which is meant.
+In compiled code a number has one type. Interpreted, `x + 1` depends on whether x is Python's or NumPy's:
+`np.int8(100) + 100` is -56, `np.float32(0.1) < 0.1` compares in single precision. Where the two cannot be made one, the
+rule has to say which is meant.
 """
 
 import operator
@@ -11,7 +12,7 @@ from numba.core import ir, types
 
 from ludus.errors import KernelError
 from ludus.kernels.exact.allowed import ARRAY_METHODS, FUNCTIONS, INEXACT, LIST_METHODS, cure_of, name_of
-from ludus.kernels.exact.functions import METHODS, REPLACED, integer
+from ludus.kernels.exact.functions import METHODS, NATIVE, REPLACED, integer
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.program import Program
 
@@ -214,8 +215,8 @@ class _Judge:
     def _judge_index(self, value: Any, index: Any) -> None:
         if not isinstance(self._kind(value), types.Array) or index is None:
             return
-        kind = self.typemap[index.name]
-        parts = list(kind) if isinstance(kind, types.BaseTuple) else [kind]
+        kind: Any = self.typemap[index.name]
+        parts = getattr(kind, "types", None) or [kind]
         if any(isinstance(one, types.Array | types.List) for one in parts):
             refuse(self.loc, "an array as an index", "a loop, or np.where")
         if any(isinstance(one, types.Float) for one in parts):
@@ -225,9 +226,10 @@ class _Judge:
         index = statement.index_var if isinstance(statement, ir.StaticSetItem) else statement.index
         self._judge_index(statement.target, index)
         target, value = self._kind(statement.target), _element(self._kind(statement.value))
-        if isinstance(target, types.Array) and isinstance(target.dtype, types.Integer | types.Boolean):
-            if isinstance(value, types.Float):
-                refuse(self.loc, f"a float for an array of {target.dtype}, which would be cut", "int(x)")
+        if not isinstance(target, types.Array):
+            return
+        if isinstance(target.dtype, types.Integer | types.Boolean) and isinstance(value, types.Float):
+            refuse(self.loc, f"a float for an array of {target.dtype}, which would be cut", "int(x)")
 
     def _judge_branches(self, expr: Any, target: Any) -> None:
         """A variable that is an integer here and a float there is a float in compiled code from the start."""
@@ -295,6 +297,8 @@ class _Judge:
             for one in elements:
                 if one not in FULL:
                     refuse(self.loc, f"{name_of(key)} of {one}", "float(x) or int(x)")
+        if key in NATIVE and any(one not in (types.float64, types.float32, types.int64) for one in elements):
+            refuse(self.loc, f"{name_of(key)} of {elements[0]}", "float(x) or int(x)")
         if getattr(key, "__name__", "") == "arange" and any(isinstance(one, types.Float) for one in elements):
             refuse(self.loc, "np.arange with floats", "low + step * np.arange(n)")
         for name, _ in expr.kws:
@@ -325,7 +329,7 @@ def _numeric(kind: Any) -> bool:
 
 
 def _sign(op: Any) -> str:
-    return SIGNS.get(op, op.__name__)
+    return SIGNS.get(op) or str(op.__name__)
 
 
 SIGNS = {

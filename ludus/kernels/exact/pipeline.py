@@ -12,7 +12,7 @@ from ludus.kernels.exact.names import replace_names
 from ludus.kernels.exact.operands import judge_loop, judge_rule
 from ludus.kernels.exact.program import Program
 
-__all__ = ["RuleCompiler"]
+__all__ = ["RuleCompiler", "program_of"]
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -24,7 +24,7 @@ class ReplaceNames(FunctionPass):
     def __init__(self) -> None:
         FunctionPass.__init__(self)
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: Any) -> Any:
         """Change the function's loads."""
         return replace_names(state.func_ir, state.ludus_program)
 
@@ -38,7 +38,7 @@ class JudgeOperands(AnalysisPass):
     def __init__(self) -> None:
         AnalysisPass.__init__(self)
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: Any) -> Any:
         """Refuse what is not exact."""
         judge = judge_rule if state.ludus_rule else judge_loop
         judge(state.func_ir, state.typemap, state.calltypes, state.ludus_program)
@@ -59,10 +59,17 @@ class RuleCompiler(CompilerBase):
         if self.rule:
             passes.add_pass_after(ReplaceNames, InlineClosureLikes)
         passes.add_pass_after(JudgeOperands, NopythonTypeInference)
-        passes.replace_pass(RuleLowering, NativeLowering) if hasattr(passes, "replace_pass") else _swap(passes)
+        passes.passes = [(RuleLowering, text) if one is NativeLowering else (one, text) for one, text in passes.passes]
         passes.finalize()
         return [passes]
 
 
-def _swap(passes: Any) -> None:
-    passes.passes = [(RuleLowering, text) if one is NativeLowering else (one, text) for one, text in passes.passes]
+def program_of(options: dict[str, Any], *, checks: bool = False, inexact: bool = False) -> Program:
+    """A program whose functions go through these passes.
+
+    >>> import numba
+    >>> cubed = program_of({"nogil": True}).compiled(lambda x: x**3)
+    >>> numba.njit(lambda x: cubed(x))(1.1) == 1.1**3
+    True
+    """
+    return Program(options, RuleCompiler, checks=checks, inexact=inexact)

@@ -14,7 +14,10 @@ __all__ = ["Program"]
 class Program:
     """What the passes of the compiler have to know: functions met so far, and what they may do."""
 
-    def __init__(self, options: dict[str, Any], *, checks: bool = False, inexact: bool = False) -> None:
+    def __init__(
+        self, options: dict[str, Any], compiler: type[CompilerBase], *, checks: bool = False, inexact: bool = False
+    ) -> None:
+        self._compiler = compiler
         self.options, self.checks, self.inexact = options, checks, inexact
         self._compiled: dict[Any, Any] = {}
         self._calls: dict[Any, set[Any]] = {}
@@ -64,6 +67,4 @@ class Program:
 
     def pipeline(self, *, rule: bool) -> type[CompilerBase]:
         """The compiler of this program's rules, or of the loop around them."""
-        from ludus.kernels.exact.pipeline import RuleCompiler  # which needs to know what a program is
-
-        return type("RuleCompilerOfProgram", (RuleCompiler,), {"program": self, "rule": rule})
+        return type("CompilerOfProgram", (self._compiler,), {"program": self, "rule": rule})
