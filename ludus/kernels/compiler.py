@@ -14,12 +14,12 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
-from ludus.errors import ContractViolation, KernelError
+from ludus.errors import KernelError
 from ludus.kernels.displays import tuple_code
 from ludus.kernels.random import Stream
 from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout, kernel_source
-from ludus.kernels.store import apart, is_row, put_seen, put_state
+from ludus.kernels.store import LOOP_NAMES
 from ludus.kernels.views import rows_at, values_at
 
 __all__ = ["compile_rules", "explain"]
@@ -45,18 +45,13 @@ def compile_rules(rules: Rules, layout: Layout) -> Callable[..., int]:
     if path is not None:
         sys.modules[module.__name__] = module
     scope: dict[str, Any] = vars(module)
-    scope |= {
+    scope |= LOOP_NAMES | {
         "np": np,
         **{name: kind for kind, name in layout.records.items()},
         "Params": rules.params,
         "Stream": Stream,
         "rows_at": rows_at,
         "values_at": values_at,
-        "put_seen": put_seen,
-        "put_state": put_state,
-        "apart": apart,
-        "is_row": is_row,
-        "ContractViolation": ContractViolation,
         "unsigned": np.uint64,  # an index that may be negative costs a test at every access
         "kept": numba.njit(cache=path is not None, **options),
         "inner": numba.njit(**options),
