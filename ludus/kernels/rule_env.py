@@ -51,6 +51,8 @@ class RuleEnv(Env[Any, Any]):
     clips_actions: ClassVar[bool] = False
     """Whether the rules clip a Box's action themselves: then any finite numbers are an action."""
     _functions: tuple[Any, Any, bool]
+    """How to step and observe, and whether there may be more to a step."""
+    _tells: ClassVar[bool]
     _play: ClassVar[Play]
     last_action: Any
     """What `step` was last called with, as the rules took it; None after a reset."""
@@ -60,9 +62,9 @@ class RuleEnv(Env[Any, Any]):
         if "rules" not in cls.__dict__:
             return
         check_rules(cls.__name__, cls.rules)
-        tells = cls.rules.inform is not None or cls.rules.legal is not None or cls.rules.tells_turn
         cls._play = play_of(cls.rules)
-        cls._functions = cls._play.step, cls._play.observe, tells
+        cls._functions = cls._play.step, cls._play.observe, True
+        cls._tells = cls.rules.inform is not None or cls.rules.legal is not None or cls.rules.tells_turn
         for name in cls.rules.params._fields:
             if not hasattr(cls, name):
                 setattr(cls, name, _parameter(name))
@@ -100,6 +102,8 @@ class RuleEnv(Env[Any, Any]):
             begun = self._play.renew(self._state, rng, params, *chosen)
         self._owns = has_arrays(begun)
         self._state = own_copy(begun) if self._owns else begun
+        if self._owns and not self._functions[2]:
+            self._functions = (*self._functions[:2], True)
         self._needs, self.last_action = "", None
         if self.render_mode == "human":
             self.render()
@@ -149,29 +153,36 @@ class RuleEnv(Env[Any, Any]):
             action = number if self.action_space.contains(number) else read_action(self.action_space, action)
         elif type(action) is not int or not self.action_space.contains(action):
             action = read_action(self.action_space, action)
-        (advance, observe, tells), params = self._functions, self.params
-        before = self._state
-        given = advance(before, action, self._np_random, params)
-        info: Info = {}
-        if len(given) == 3:
-            state, reward, terminated = given
-            truncated = False
-        else:
-            state, reward, terminated, truncated = given[:4]
-            info = entries(given[4]) if len(given) == 5 else info
-        if self._owns:
-            state = own_state(before, state, self.rules.state.__name__)
-        self._state, self.last_action = state, action
+        (advance, observe, more), params = self._functions, self.params
+        given = advance(self._state, action, self._np_random, params)
+        if more:
+            return self._step_of(given, action)
+        self._state, reward, terminated = given
+        self.last_action = action
+        if terminated:
+            self._needs = "an episode that has ended"
+        if self.render_mode == "human":
+            self.render()
+        seen = observe(self._state, params)
+        if self._write is not None:
+            seen = self._write(seen)
+        return new_tuple(Step, (seen, reward, terminated, False, {}))
+
+    def _step_of(self, given: Any, action: Any) -> Step[Any]:
+        """The step of rules that may give more than three values, keep arrays or tell of a state."""
+        rules, params = self.rules, self.params
+        state, reward, terminated = given[:3]
+        truncated = len(given) > 3 and given[3]
+        told: Info = entries(given[4]) if len(given) > 4 else {}
+        self._state = own_state(self._state, state, rules.state.__name__) if self._owns else state
+        self.last_action = action
         if terminated or truncated:
             self._needs = "an episode that has ended"
         if self.render_mode == "human":
             self.render()
-        seen = observe(state, params)
-        if self._write is not None:
-            seen = self._write(seen)
-        if tells:
-            info = self._told(params) | info
-        return new_tuple(Step, (seen, reward, terminated, truncated, info))
+        if len(given) == 3 and not self._owns and not self._tells:
+            self._functions = (*self._functions[:2], False)  # as all its steps will be: the short way from now on
+        return Step(self._shown(params), reward, terminated, truncated, self._told(params) | told)
 
     def _under(self, options: Any) -> tuple[Any, tuple[Any, ...]]:
         """The parameters of one reset, and the options that the rules take."""
