@@ -172,6 +172,41 @@ def gymnasium_environments() -> None:
     made.close()
 
 
+def games_of_others() -> None:
+    """PettingZoo's view of a game whose players count to ten in turn."""
+    from typing import NamedTuple
+
+    from ludus.interop.pettingzoo import to_aec
+    from ludus.kernels import RuleEnv, Rules
+    from ludus.spaces import Discrete
+
+    class Params(NamedTuple):
+        pass
+
+    class State(NamedTuple):
+        count: int
+        player: int
+
+    def reset(*_: Any) -> Any:
+        return State(0, 0)
+
+    def step(state: Any, action: int, *_: Any) -> Any:
+        count = state.count + action
+        return State(count, 1 - state.player), (0.0, 0.0), count >= 10
+
+    class Counting(RuleEnv):
+        observation_space, action_space = Discrete(20), Discrete(3, start=1)
+        rules = Rules(
+            State, Params, reset, step, lambda *given: given[0].count, players=2, turn=lambda *given: given[0].player
+        )
+
+    game = to_aec(Counting())
+    game.reset(seed=1)
+    for agent in game.agent_iter():
+        over = any(game.last()[2:4])
+        game.step(None if over else game.action_space(agent).sample())
+
+
 def arrays_of_others() -> None:
     """JAX."""
     from ludus.wrappers.conversion import module_namespace
@@ -214,7 +249,7 @@ def push() -> None:
 
 TRIALS: tuple[Callable[[], None], ...] = (
     one_environment, batches, pictures, window, service, workers, typed_values, functions_that_travel, command_line,
-    push, gymnasium_environments, arrays_of_others,
+    push, gymnasium_environments, games_of_others, arrays_of_others,
 )  # fmt: skip
 
 

@@ -12,14 +12,14 @@ from typing import Any
 import numba
 import numpy as np
 
-from ludus.errors import ContractViolation, LudusError
+from ludus.errors import LudusError
 from ludus.kernels.exact.explanation import explain
 from ludus.kernels.exact.pipeline import program_of
 from ludus.kernels.exact.reach import constants_of, makes_arrays, reached
 from ludus.kernels.random import Stream
 from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout, kernel_source
-from ludus.kernels.store import apart, is_row, put_seen, put_state
+from ludus.kernels.store import LOOP_NAMES
 from ludus.kernels.views import rows_at, values_at
 
 __all__ = ["compile_rules", "compile_single", "load_rules"]
@@ -60,18 +60,13 @@ def _scope(rules: Rules, text: str, records: dict[str, Any], *, checks: bool, ar
     if path is not None:
         sys.modules[module.__name__] = module
     scope: dict[str, Any] = vars(module)
-    scope |= {
+    scope |= LOOP_NAMES | {
         "np": np,
         **records,
         "Params": rules.params,
         "Stream": Stream,
         "rows_at": rows_at,
         "values_at": values_at,
-        "put_seen": put_seen,
-        "put_state": put_state,
-        "apart": apart,
-        "is_row": is_row,
-        "ContractViolation": ContractViolation,
         "unsigned": np.uint64,  # an index that may be negative costs a test at every access
         "kept": numba.njit(cache=path is not None, pipeline_class=program.pipeline(rule=False), **options),
         "inner": program.adapter,

@@ -148,6 +148,8 @@ class RuleEnv(Env[Any, Any]):
             begun = self._play.renew(self._state, rng, params, *chosen)
         self._owns = has_arrays(begun)
         self._state = own_copy(begun) if self._owns else begun
+        if self._owns and not self._functions[2]:
+            self._functions = (*self._functions[:2], True)
         self._needs, self.last_action = "", None
         if self.render_mode == "human":
             self.render()
@@ -188,17 +190,27 @@ class RuleEnv(Env[Any, Any]):
         elif type(action) is not int or not self.action_space.contains(action):
             action = read_action(self.action_space, action)
         (advance, observe, tell), params = self._functions, self.params
-        before = self._state
-        given = advance(before, action, self._np_random, params)
-        info: Info = {}
-        if len(given) == 3:
-            state, reward, terminated = given
-            truncated = False
-        else:
-            state, reward, terminated, truncated = given[:4]
-            info = entries(given[4]) if len(given) == 5 else info
-        if self._owns:
-            state = own_state(before, state, self.rules.state.__name__)
+        given = advance(self._state, action, self._np_random, params)
+        if len(given) != 3 or self._owns or tell is not None:
+            return self._step_of(given, action)
+        self._state, reward, terminated = given
+        self.last_action = action
+        if terminated:
+            self._needs = "an episode that has ended"
+        if self.render_mode == "human":
+            self.render()
+        seen = observe(self._state, params)
+        if self._write is not None:
+            seen = self._write(seen)
+        return new_tuple(Step, (seen, reward, terminated, False, {}))
+
+    def _step_of(self, given: Any, action: Any) -> Step[Any]:
+        """The step of rules that give more than three values, keep arrays or tell of a state."""
+        (_, observe, tell), params = self._functions, self.params
+        state, reward, terminated = given[:3]
+        truncated = len(given) > 3 and given[3]
+        info: Info = entries(given[4]) if len(given) > 4 else {}
+        state = own_state(self._state, state, self.rules.state.__name__) if self._owns else state
         self._state, self.last_action = state, action
         if terminated or truncated:
             self._needs = "an episode that has ended"
@@ -209,7 +221,7 @@ class RuleEnv(Env[Any, Any]):
             seen = self._write(seen)
         if tell is not None:
             info = entries(tell(state, params)) | info
-        return new_tuple(Step, (seen, reward, terminated, truncated, info))
+        return Step(seen, reward, terminated, truncated, info)
 
     @property
     def compiled(self) -> bool:

@@ -51,9 +51,10 @@ class _Runner:
         self.rules = rules
         for one in reached([*rules.functions.values()]):
             if tuple_code(one.__code__) is not one.__code__:
+                where = place_of(one.__code__.co_filename, one.__code__.co_firstlineno)
                 raise KernelError(
-                    f"{place_of(one.__code__.co_filename, one.__code__.co_firstlineno)}: expected a NamedTuple where one "
-                    "environment runs compiled, got a dictionary; define `class Seen(NamedTuple)` and return Seen(…)"
+                    f"{where}: expected a NamedTuple where one environment runs compiled, got a dictionary; "
+                    "define `class Seen(NamedTuple)` and return Seen(…)"
                 )
         self.functions = compile_single(rules)
         kinds = get_annotations(rules.state)

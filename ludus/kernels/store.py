@@ -13,7 +13,7 @@ from numba.np.arrayobj import make_array, store_item
 
 from ludus.errors import ContractViolation, KernelError
 
-__all__ = ["apart", "is_row", "put_seen", "put_state"]
+__all__ = ["LOOP_NAMES", "apart", "is_row", "put_seen", "put_state"]
 
 
 def _storing(exact: bool) -> Any:
@@ -156,3 +156,13 @@ def apart(array: Any, block: Any, row: Any) -> Any:
     if _points_into(array, block) and not is_row(array, row):  # pyright: ignore[reportCallIssue]
         return array.copy()
     return array
+
+
+LOOP_NAMES = {
+    "put_seen": put_seen,
+    "put_state": put_state,
+    "apart": apart,
+    "is_row": is_row,
+    "ContractViolation": ContractViolation,
+}
+"""What the text of a loop calls to store values."""

@@ -6,8 +6,10 @@ import pytest
 from ludus.core import AutoresetMode
 from ludus.errors import InvalidArgument
 from ludus.kernels import RuleEnv
+from ludus.kernels.batch import KernelVectorEnv
 from ludus.spaces import Discrete
-from tests.kernels.strange_games import NIM, PLAYED, Duel, Nim, NimAgainst, nim_opponent
+from ludus.vector import SerialVectorEnv
+from tests.kernels.strange_games import NIM, PLAYED, Duel, Nim, NimAgainst, NimTable, nim_opponent, nim_table
 from tests.kernels.test_shapes import LANES, pair, same
 
 
@@ -67,6 +69,22 @@ def test_an_opponent_moves_until_it_is_the_first_players_turn():
                 break
             assert env.state.player == 0
         assert step.reward in (-1.0, 1.0)
+
+
+def test_a_table_may_be_the_opponent():
+    table = nim_table()
+    batch, serial = (
+        KernelVectorEnv(lambda: NimTable(table=table), LANES),
+        SerialVectorEnv([lambda: NimTable(table=table)] * LANES),
+    )
+    found, expected = batch.reset(seed=5), serial.reset(seed=5)
+    same(found, expected)
+    info = found[1]
+    for _ in range(30):
+        actions = actions_of(batch, info)
+        step = batch.step(actions)
+        same(step, serial.step(actions))
+        info = step.info
 
 
 def test_all_players_move_at_once_where_there_are_no_turns():
