@@ -148,8 +148,6 @@ class RuleEnv(Env[Any, Any]):
             begun = self._play.renew(self._state, rng, params, *chosen)
         self._owns = has_arrays(begun)
         self._state = own_copy(begun) if self._owns else begun
-        if self._owns and not self._functions[2]:
-            self._functions = (*self._functions[:2], True)
         self._needs, self.last_action = "", None
         if self.render_mode == "human":
             self.render()
