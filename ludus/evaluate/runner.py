@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Env, Episode, Info, VectorEnv
+from ludus.core.info import lane_info
 from ludus.errors import InvalidArgument, InvalidType, shorten
 from ludus.evaluate.agents import Agent, AgentLike, as_agent
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation
@@ -140,7 +140,7 @@ class _Play:
         return self.plan.of(int(self.numbers[lane]))
 
     def _result(self, lane: int, terminated: Any, truncated: Any, info: Info, late: bool) -> EpisodeResult:
-        final = _of_lane(info.get("final_info", {}), lane)
+        final = lane_info(info.get("final_info", {}), lane)
         return EpisodeResult(
             number=int(self.numbers[lane]),
             seed=self._seed(lane),
@@ -155,14 +155,4 @@ class _Play:
 def _by_lane(info: Info, num_envs: int) -> list[Info]:
     if not info:
         return [{}] * num_envs
-    return [_of_lane(info, lane) for lane in range(num_envs)]
-
-
-def _of_lane(info: Info, lane: int) -> Info:
-    """What a batch's info says of one lane."""
-    found = Info()
-    for key, value in info.items():
-        mask: npt.NDArray[np.bool_] | None = info.get(f"_{key}")
-        if mask is not None and mask[lane]:
-            found[key] = _of_lane(value, lane) if isinstance(value, dict) else value[lane]  # pyright: ignore[reportUnknownArgumentType]
-    return found
+    return [lane_info(info, lane) for lane in range(num_envs)]
