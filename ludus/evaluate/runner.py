@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludus.core import AutoresetMode, Env, Episode, Info, VectorEnv
-from ludus.core.info import lane_info
+from ludus.core.info import info_of, joined, lane_info
 from ludus.errors import InvalidArgument, InvalidType, shorten
 from ludus.evaluate.agents import Agent, AgentLike, as_agent
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation
@@ -120,7 +120,8 @@ class _Play:
             for lane in np.flatnonzero(ended | late):
                 yield self._result(int(lane), step.terminated, step.truncated, info, bool(late[lane]))
             if late.any():
-                observations, info = envs.autoreset(late)
+                observations, begun = envs.autoreset(late)
+                info = joined(info_of(info, ~late), begun)
             for lane in np.flatnonzero(ended | late):
                 active[lane] = self._next(int(lane))
 
