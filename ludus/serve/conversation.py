@@ -163,8 +163,9 @@ class Conversation:
             await session.recall()
 
     async def close(self) -> None:
-        """End the connection: another one has taken the session over."""
-        await self.link.close()
+        """End the connection, if it is still there: another one has taken the session over."""
+        with suppress(OSError):
+            await self.link.close()
 
     # --- requests ---
 
