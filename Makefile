@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest --dist loadgroup --durations 25 --durations-min 1
 # Rooms that start nothing: within a minute they say whether the ground is sound.
-QUICK := core spaces wire tools wrappers rendering
+QUICK := core spaces wire tools rendering
 QUICK_TESTS := $(QUICK:%=tests/%) tests/house/test_code.py tests/house/test_rooms.py tests/house/test_docstrings.py
 # Runs of pytest that belong together add up their times here: see tests/budgets.py.
 TIMES := build/times

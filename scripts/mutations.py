@@ -209,7 +209,7 @@ def tried(mutation: Mutation, root: Path, options: list[str]) -> Verdict:
 
 
 def environment(folder: Path, root: Path) -> dict[str, str]:
-    """The copy is what is imported, with bytecode; compiled kernels are shared, being named by what they are made of."""
+    """The copy is what is imported, with bytecode; compiled kernels, named by what they are made of, are shared."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**kept, "PYTHONPATH": str(folder), "LUDUS_CACHE_DIR": str(root / "build" / "cache")}
 

@@ -32,13 +32,13 @@ BUDGETS_S = {
     "sandbox": 400,
     "seeding": 1,
     "serve": 250,
-    "spaces": 40,
+    "spaces": 90,
     "testing": 60,
     "tools": 5,
     "vector": 90,
     "web": 60,
-    "wire": 15,
-    "wrappers": 40,
+    "wire": 20,
+    "wrappers": 50,
 }
 """Seconds of tests for each room, on two cores with nothing else to do. A new room needs a line."""
 TOTAL_S = 600

@@ -9,7 +9,7 @@ from hypothesis.internal.conjecture import providers
 
 from tests.budgets import Budgets
 from tests.failures import Failures
-from tests.groups import pytest_collection_modifyitems as pytest_collection_modifyitems  # a hook, for pytest
+from tests.groups import pytest_collection_finish as pytest_collection_finish  # a hook, for pytest
 from tests.sampling import HEADER
 
 # Derandomized, so a red build is red again on the next run; no deadline, because shared machines stall.
