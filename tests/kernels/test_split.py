@@ -80,10 +80,9 @@ def test_who_is_slow_is_waited_for():
     def loop(first, stop):
         if threading.current_thread() is threading.main_thread():
             assert begun.wait(20)
-            if first == 0:
-                threading.Timer(0.05, go_on.set).start()  # long after anybody would still be looking
         else:
             begun.set()
+            threading.Timer(0.05, go_on.set).start()  # long after anybody would still be looking
             assert go_on.wait(20)
         return stop - first
 
@@ -151,6 +150,14 @@ def test_on_a_busy_machine_hardly_any_step_is_split():
     assert np.mean(taken) < 0.1
     assert np.mean(alone) / np.mean(together) > 0.9
     assert STALLS[0] < STALLS[1]
+
+
+def test_every_step_counts_whether_its_time_is_taken_or_not():
+    split, stepped = Split(4 * SMALLEST, 2), []
+    for _ in range(300):
+        assert split.run(lambda first, stop: stepped.append((first, stop)) or stop - first, ()) == 4 * SMALLEST
+    assert split._calls == 300
+    assert sum(stop - first for first, stop in stepped) == 300 * 4 * SMALLEST
 
 
 SCRIPT = """
