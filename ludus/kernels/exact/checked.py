@@ -9,7 +9,6 @@ import operator
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core import ir as statements
 from numba.core.analysis import compute_cfg_from_blocks
@@ -19,6 +18,7 @@ from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering
 
 from ludus.kernels.exact.functions import LEAST, integer, power
+from ludus.kernels.exact.llvm import ir
 
 __all__ = ["RuleLowering"]
 

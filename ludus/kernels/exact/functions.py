@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import binding, ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, lower_builtin, overload, register_jitable, type_callable
 
+from ludus.kernels.exact.llvm import binding, ir
 from ludus.kernels.exact.loops import apply_loop, char_of, has_loop, kind_of, reduce_loop, register_loops, scalar_loop
 
 __all__ = ["LEAST", "METHODS", "NATIVE", "REPLACED", "UFUNCS", "integer", "power"]

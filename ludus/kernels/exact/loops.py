@@ -11,10 +11,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from llvmlite import binding, ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
+
+from ludus.kernels.exact.llvm import binding, ir
 
 __all__ = ["apply_loop", "char_of", "has_loop", "kind_of", "reduce_loop", "register_loops", "scalar_loop"]
 
