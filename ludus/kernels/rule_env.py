@@ -50,8 +50,7 @@ class RuleEnv(Env[Any, Any]):
     rules: ClassVar[Rules]
     clips_actions: ClassVar[bool] = False
     """Whether the rules clip a Box's action themselves: then any finite numbers are an action."""
-    _functions: tuple[Any, Any, bool]
-    """How to step and observe, and whether there may be more to a step."""
+    _functions: ClassVar[tuple[Any, Any]]
     _tells: ClassVar[bool]
     _play: ClassVar[Play]
     last_action: Any
@@ -63,7 +62,7 @@ class RuleEnv(Env[Any, Any]):
             return
         check_rules(cls.__name__, cls.rules)
         cls._play = play_of(cls.rules)
-        cls._functions = cls._play.step, cls._play.observe, True
+        cls._functions = cls._play.step, cls._play.observe
         cls._tells = cls.rules.inform is not None or cls.rules.legal is not None or cls.rules.tells_turn
         for name in cls.rules.params._fields:
             if not hasattr(cls, name):
@@ -80,14 +79,12 @@ class RuleEnv(Env[Any, Any]):
         self.last_action: Any = None
         self._state: Any = None
         self._needs = "no reset yet"
-        self._owns = False
+        self._owns, self._more = False, True
         acts = self.action_space
         clipped = isinstance(acts, Box) and self.clips_actions
         self._row_dtype = acts.dtype if clipped else None
         self._row_shape = acts.shape if clipped and acts.shape and len(acts.shape) == 1 else None
         self._write = observation_writer(self.observation_space)
-        if self.rules.illegal == "refuse":
-            self._functions = (_refusing(self.rules, self._play.step, int(acts.start)), *self._functions[1:])  # type: ignore[attr-defined]
 
     # --- the episode ---
 
@@ -102,8 +99,7 @@ class RuleEnv(Env[Any, Any]):
             begun = self._play.renew(self._state, rng, params, *chosen)
         self._owns = has_arrays(begun)
         self._state = own_copy(begun) if self._owns else begun
-        if self._owns and not self._functions[2]:
-            self._functions = (*self._functions[:2], True)
+        self._more = self._more or self._owns
         self._needs, self.last_action = "", None
         if self.render_mode == "human":
             self.render()
@@ -153,11 +149,10 @@ class RuleEnv(Env[Any, Any]):
             action = number if self.action_space.contains(number) else read_action(self.action_space, action)
         elif type(action) is not int or not self.action_space.contains(action):
             action = read_action(self.action_space, action)
-        (advance, observe, more), params = self._functions, self.params
-        given = advance(self._state, action, self._np_random, params)
-        if more:
-            return self._step_of(given, action)
-        self._state, reward, terminated = given
+        if self._more:
+            return self._full_step(action)
+        (advance, observe), params = self._functions, self.params
+        self._state, reward, terminated = advance(self._state, action, self._np_random, params)
         self.last_action = action
         if terminated:
             self._needs = "an episode that has ended"
@@ -168,9 +163,13 @@ class RuleEnv(Env[Any, Any]):
             seen = self._write(seen)
         return new_tuple(Step, (seen, reward, terminated, False, {}))
 
-    def _step_of(self, given: Any, action: Any) -> Step[Any]:
-        """The step of rules that may give more than three values, keep arrays or tell of a state."""
+    def _full_step(self, action: Any) -> Step[Any]:
+        """The step of rules that may give more than three values, keep arrays, tell of a state or refuse an action."""
         rules, params = self.rules, self.params
+        if rules.illegal == "refuse":
+            space: Any = self.action_space
+            check_legal(rules.functions["legal"](self._state, params), action, int(space.start))
+        given = self._functions[0](self._state, action, self._np_random, params)
         state, reward, terminated = given[:3]
         truncated = len(given) > 3 and given[3]
         told: Info = entries(given[4]) if len(given) > 4 else {}
@@ -180,8 +179,7 @@ class RuleEnv(Env[Any, Any]):
             self._needs = "an episode that has ended"
         if self.render_mode == "human":
             self.render()
-        if len(given) == 3 and not self._owns and not self._tells:
-            self._functions = (*self._functions[:2], False)  # as all its steps will be: the short way from now on
+        self._more = len(given) > 3 or self._owns or self._tells  # as it will be in all steps
         return Step(self._shown(params), reward, terminated, truncated, self._told(params) | told)
 
     def _under(self, options: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -225,17 +223,6 @@ class RuleEnv(Env[Any, Any]):
     def state_data(self, *, private: bool = False) -> dict[str, Any]:
         """The rules' state, which holds what an agent must not know (a dealer's cards): private as a whole."""
         return super().state_data(private=True) if private else {}
-
-
-def _refusing(rules: Rules, advance: Any, start: int) -> Any:
-    """The step of rules, which takes no illegal action; `start` is the first of all actions."""
-    legal = rules.functions["legal"]
-
-    def refuse_or_advance(state: Any, action: Any, rng: Any, params: Any) -> Any:
-        check_legal(legal(state, params), action, start)
-        return advance(state, action, rng, params)
-
-    return refuse_or_advance
 
 
 def entries(told: Any) -> Info:
