@@ -1,5 +1,6 @@
 """Games: where they start, what is legal, whose memory a state is, and what a step tells."""
 
+import pickle
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -272,3 +273,15 @@ def test_inform_may_write_a_dictionary():
     same(*(one.reset(seed=0) for one in batches))
     for _ in range(9):
         same(*(one.step(np.ones(LANES, int)) for one in batches))
+
+
+@pytest.mark.parametrize("kind", [FourInARow, StrictFour, Life, Rover, Bag])
+def test_a_snapshot_of_a_game_travels(kind):
+    env = kind()
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    snapshot = pickle.loads(pickle.dumps(env.snapshot()))
+    action = env.action_space.sample()
+    step = env.step(action)
+    env.restore(snapshot)
+    assert data_equal(env.step(action), step)

@@ -72,7 +72,7 @@ class Bandit(Drawn, RuleEnv):
     @property
     def chances(self) -> NDArray[np.float64]:
         """The chance, or the mean pay, of every arm."""
-        return self.state.chances
+        return self._state.chances
 
     def draw(self) -> Canvas:
         """Every arm, filled as high as its chance; a mean from -3 to 3 fills it likewise."""
