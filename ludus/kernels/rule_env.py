@@ -60,7 +60,9 @@ class RuleEnv(Env[Any, Any]):
     """What classes set to a value of their own: parameters, and other attributes that are kept elsewhere."""
     _functions: tuple[Any, Any, Any]
     """What steps, what observes, and what tells of a state, or None."""
-    _play: Play
+    _play: ClassVar[Play]
+    _refuses: ClassVar[bool]
+    """Whether an illegal action is no action."""
     last_action: Any
     """What `step` was last called with, as the rules took it; None after a reset."""
 
@@ -68,7 +70,7 @@ class RuleEnv(Env[Any, Any]):
         super().__init_subclass__(**kwargs)
         if "rules" in cls.__dict__:
             check_rules(cls.__name__, cls.rules)
-            cls._play = play_of(cls.rules)
+            cls._play, cls._refuses = play_of(cls.rules), cls.rules.illegal == "refuse"
             cls._functions = cls._play.step, cls._play.observe, _teller(cls.rules)
         take_class(cls)
 
@@ -91,8 +93,6 @@ class RuleEnv(Env[Any, Any]):
         self._write = observation_writer(self.observation_space)
         if self.rules.compiled:
             self._run_compiled()
-        if self.rules.illegal == "refuse":
-            self._functions = (_refusing(self.rules, self._play.step, int(acts.start)), *self._functions[1:])  # type: ignore[attr-defined]
         for name, value in self._class_settings.items():
             if name not in self.rules.params._fields:
                 setattr(self, name, value)
@@ -188,6 +188,9 @@ class RuleEnv(Env[Any, Any]):
         elif type(action) is not int or not self.action_space.contains(action):
             action = read_action(self.action_space, action)
         (advance, observe, tell), params = self._functions, self.params
+        if self._refuses:
+            space: Any = self.action_space
+            check_legal(self.rules.functions["legal"](self._state, params), action, int(space.start))
         given = advance(self._state, action, self._np_random, params)
         if len(given) != 3 or self._owns or tell is not None:
             return self._step_of(given, action)
@@ -226,12 +229,14 @@ class RuleEnv(Env[Any, Any]):
         """Whether one environment runs its rules compiled, as `Rules(…, compiled=True)` asks for."""
         return self.rules.compiled
 
-    def _run_compiled(self) -> None:
+    @classmethod
+    def _run_compiled(cls) -> None:
         from ludus.kernels.single import compiled_single  # the compiler, which takes half a second to load
 
-        rules = compiled_single(self.rules)
-        self._play = play_of(rules)
-        self._functions = self._play.step, self._play.observe, _teller(rules)
+        rules = compiled_single(cls.rules)
+        # Of the class, since compiled code is no part of an environment's state.
+        cls._play = play_of(rules)
+        cls._functions = cls._play.step, cls._play.observe, _teller(rules)
 
     def _under(self, options: Any) -> tuple[Any, tuple[Any, ...]]:
         """The parameters of one reset, and the options that the rules take."""
@@ -291,17 +296,6 @@ def _teller(rules: Rules) -> Any:
         return info
 
     return tell
-
-
-def _refusing(rules: Rules, advance: Any, start: int) -> Any:
-    """The step of rules, which takes no illegal action; `start` is the first of all actions."""
-    legal = rules.functions["legal"]
-
-    def refuse_or_advance(state: Any, action: Any, rng: Any, params: Any) -> Any:
-        check_legal(legal(state, params), action, start)
-        return advance(state, action, rng, params)
-
-    return refuse_or_advance
 
 
 def entries(told: Any) -> Info:
