@@ -12,7 +12,7 @@ from ludus.core import AutoresetMode, Episode
 from ludus.errors import InvalidAction, InvalidArgument, InvalidType, KernelError, ResetNeeded
 from ludus.kernels import RuleEnv, Rules
 from ludus.kernels.batch import KernelVectorEnv
-from ludus.spaces import Discrete
+from ludus.spaces import Box, Discrete
 from ludus.testing import data_equal
 from ludus.vector import SerialVectorEnv
 from tests.kernels.strange_games import START, Bag, FourInARow, Life, Rover, StrictFour
@@ -285,3 +285,69 @@ def test_a_snapshot_of_a_game_travels(kind):
     step = env.step(action)
     env.restore(snapshot)
     assert data_equal(env.step(action), step)
+
+
+# --- small integers ---
+
+
+class Pebbles(NamedTuple):
+    board: Any
+    turn: int
+
+
+class NoParams(NamedTuple):
+    pass
+
+
+def pebble_step(state, action, rng, params):
+    board = state.board
+    row, column = action // 3, action % 3
+    board[row, column] += 1
+    board[0, 0] = 1 - board[0, 0]
+    board[1, 1] = -board[1, 1]
+    board[2, 2] = board[2, 1] + board[row, column]
+    return Pebbles(board, -state.turn), float(board[row, column] > 2), board[row, column] + 1 > 100
+
+
+class PebbleGame(RuleEnv):
+    rules = Rules(
+        Pebbles,
+        NoParams,
+        lambda rng, params: Pebbles(np.zeros((3, 3), np.int8), 1),
+        pebble_step,
+        lambda state, params: state.board,
+    )
+    observation_space, action_space = Box(-128, 127, (3, 3), np.int8), Discrete(9)
+
+
+def test_small_integers_of_a_board_may_be_counted_and_compared():
+    one, batch = PebbleGame(), KernelVectorEnv(PebbleGame, 2)
+    one.reset(seed=0)
+    batch.reset(seed=0)
+    for action in range(60):
+        alone, both = one.step(action % 9), batch.step(np.array([action % 9] * 2))
+        assert (alone.observation == both.observation[1]).all()
+        assert alone.reward == both.reward[1]
+
+
+def test_a_small_integer_that_would_wrap_around_is_an_error_with_lane_and_line():
+    batch = KernelVectorEnv(PebbleGame, 2)
+    batch.reset(seed=0)
+    with pytest.raises(
+        OverflowError, match=r"^lane 0, step 1\d\d: an integer beyond int8 at .*board\[row, column\] \+="
+    ):
+        for _ in range(300):
+            batch.step(np.array([5, 0]))
+
+
+def sum_is_kept(state, action, rng, params):
+    total = state.board[0, 0] + 1
+    return state, total * 2.5, False
+
+
+def test_what_is_made_of_a_small_integer_says_its_type_before_it_goes_on():
+    class Kept(PebbleGame):
+        rules = PebbleGame.rules._replace(step=sum_is_kept)
+
+    with pytest.raises(KernelError, match=r"got \+ of int8 and int64, which Python's numbers and NumPy's promote"):
+        KernelVectorEnv(Kept, 2)

@@ -19,6 +19,7 @@ from numba.core.typed_passes import BaseNativeLowering
 
 from ludus.kernels.exact.functions import LEAST, integer, power
 from ludus.kernels.exact.llvm import ir
+from ludus.kernels.exact.narrow import narrow_of
 
 __all__ = ["RuleLowering"]
 
@@ -60,7 +61,7 @@ class RuleLower(Lower):
             if plain in (operator.lshift, operator.rshift):
                 self._check_shift(expr, plain)
         found = super().lower_binop(resty, expr, op)
-        kind = next((one for one in (left, right) if isinstance(one, types.Integer) and one.bitwidth < 64), None)
+        kind = narrow_of(left, right)
         if self._is_rule and kind is not None and plain in WITH_OVERFLOW and isinstance(resty, types.Integer):
             self._check_narrow(found, resty, kind)
         return found

@@ -31,7 +31,7 @@ def check_contract(rules: Rules, params: Any, action: Any) -> None:
         if isinstance(told, dict):
             _check_fields(rules.inform, tuple(told.values()), tuple(told))
         elif isinstance(told, tuple) and hasattr(told, "_fields"):
-            _check_fields(rules.inform, told, told._fields)
+            _check_fields(rules.inform, told, getattr(told, "_fields", ()))
         else:
             raise KernelError(
                 f"{_at(rules.inform)}: expected a NamedTuple or a dictionary from inform, got {shorten(told)}; "

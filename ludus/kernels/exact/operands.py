@@ -14,9 +14,10 @@ from ludus.errors import KernelError
 from ludus.kernels.exact.allowed import ARRAY_METHODS, FUNCTIONS, INEXACT, LIST_METHODS, cure_of, name_of
 from ludus.kernels.exact.functions import METHODS, NATIVE, REPLACED, integer
 from ludus.kernels.exact.names import refuse
+from ludus.kernels.exact.narrow import is_narrow, narrow_of
 from ludus.kernels.exact.program import Program
 
-__all__ = ["is_narrow", "judge_loop", "judge_rule", "narrow_of"]
+__all__ = ["judge_loop", "judge_rule"]
 
 ARITHMETIC = {operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod}
 INPLACE = {
@@ -307,16 +308,6 @@ class _Judge:
 
     def _kind(self, var: Any) -> Any:
         return types.unliteral(self.typemap[var.name])
-
-
-def is_narrow(kind: Any) -> bool:
-    """Whether it is an integer of fewer bits than Python's has in compiled code."""
-    return isinstance(kind, types.Integer) and kind.bitwidth < 64
-
-
-def narrow_of(*kinds: Any) -> Any:
-    """The narrow integer among types, or None."""
-    return next((one for one in kinds if is_narrow(one)), None)
 
 
 def _element(kind: Any) -> Any:

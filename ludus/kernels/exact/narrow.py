@@ -1,0 +1,21 @@
+"""Small integers, such as a board's: of fewer bits than an integer of Python's has in compiled code."""
+
+from typing import Any
+
+from numba.core import types
+
+__all__ = ["is_narrow", "narrow_of"]
+
+
+def is_narrow(kind: Any) -> bool:
+    """Whether it is the type of a small integer.
+
+    >>> is_narrow(types.int8), is_narrow(types.int64), is_narrow(types.float32)
+    (True, False, False)
+    """
+    return isinstance(kind, types.Integer) and int(kind.bitwidth) < 64  # type: ignore[attr-defined]
+
+
+def narrow_of(*kinds: Any) -> Any:
+    """The first type of small integers among some; None where there is none."""
+    return next((one for one in kinds if is_narrow(one)), None)
