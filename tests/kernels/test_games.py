@@ -330,14 +330,24 @@ def test_small_integers_of_a_board_may_be_counted_and_compared():
         assert alone.reward == both.reward[1]
 
 
+def doubled(state, action, rng, params):
+    board = state.board
+    board[0, 0] = 1 if board[0, 0] == 0 else board[0, 0] + board[0, 0]
+    return Pebbles(board, state.turn), 0.0, False
+
+
 def test_a_small_integer_that_would_wrap_around_is_an_error_with_lane_and_line():
-    batch = KernelVectorEnv(PebbleGame, 2)
+    class Doubling(PebbleGame):
+        rules = PebbleGame.rules._replace(step=doubled)
+
+    batch = KernelVectorEnv(Doubling, 2)
     batch.reset(seed=0)
+    for _ in range(7):
+        batch.step(np.array([5, 0]))
     with pytest.raises(
-        OverflowError, match=r"^lane 0, step 1\d\d: an integer beyond int8 at .*board\[row, column\] \+="
+        OverflowError, match=r"^lane 0, step 8: an integer beyond int8 at .*test_games\.py:\d+ \(board\[0"
     ):
-        for _ in range(300):
-            batch.step(np.array([5, 0]))
+        batch.step(np.array([5, 0]))
 
 
 def sum_is_kept(state, action, rng, params):
