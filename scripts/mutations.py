@@ -144,8 +144,8 @@ MUTATIONS = (
         "client",
         "an answer to another request is taken for the answer to this one",
         "ludus/client/session.py",
-        "return taken if taken is not None and taken.number == number else None",
-        "return taken",
+        "if self._dialogue.take(answered) is None or answered.number != number:",
+        "if self._dialogue.take(answered) is None:",
         "tests/client",
     ),
     Mutation(

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ludus.cli.console import out
+from ludus.cli.console import out, say
 from ludus.errors import listing
 from ludus.serve.manifest import is_folder
 from ludus.testing import Finding, Report, check_env
@@ -69,7 +69,7 @@ def _print(report: Report) -> None:
     if report.findings:
         out.print(_table(report))
     for note in report.notes.values():
-        out.print(Text.assemble(("note: ", "bold"), note))
+        say(f"note: {note}", "dim")
     for reason, rules in report.reasons().items():
         out.print(Text.assemble(("not checked: ", "bold"), reason))
         out.print(Padding(Text(listing(rules, SHOWN), "dim"), (0, 0, 0, 2)))

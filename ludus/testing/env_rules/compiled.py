@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["a_compiled_batch_is_its_lanes", "rules_can_be_compiled"]
 
+EXACT = 2**53
+"""Up to here an integer is a float without rounding."""
 LANES, LIMIT = 64, 60
 """Short episodes: most that can go wrong goes wrong at their ends."""
 STEPS_FOR_EACH = 1000
@@ -133,10 +135,16 @@ def _comparable(value: Any) -> Any:
         if isinstance(one, dict):
             found[name] = _comparable(one)
         elif isinstance(mask, np.ndarray) and isinstance(one, np.ndarray) and mask.dtype == np.bool_:
-            found[name] = list(one[mask])
+            found[name] = _numbers(one[mask])
         else:
             found[name] = one
     return found
+
+
+def _numbers(values: Any) -> list[Any]:
+    """An info may tell 1 here and 0.5 there: a column of a batch has one dtype, and what counts is the number."""
+    whole = values.dtype.kind in "iu" and (not values.size or np.abs(values).max() < EXACT)
+    return list(values.astype(np.float64) if whole else values)
 
 
 def _actions(batch: Batch, seed: int) -> Iterator[Any]:
