@@ -32,9 +32,21 @@ def tuple_code(code: CodeType) -> CodeType:
             before = steps[place - 1]
             changed[before.offset : before.offset + 2] = bytes((TUPLE, len(before.argval)))
             changed[step.offset : step.offset + 2] = bytes((NOP, 0))
-        elif step.opcode == MAP and step.arg == 1:  # one key, which stays beside its value
+        elif step.opcode == MAP and step.arg == 1 and _key(steps[:place]):  # one key, which stays beside its value
             changed[step.offset : step.offset + 2] = bytes((TUPLE, 2))
     return code if bytes(changed) == code.co_code else code.replace(co_code=bytes(changed))
+
+
+def _key(before: list[dis.Instruction]) -> bool:
+    """Whether what lies under the topmost value on the stack is constant text."""
+    wanted = 2
+    for step in reversed(before):
+        if step.is_jump_target or step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
+            return False  # a value that has branches: such a dictionary stays one, and is refused
+        wanted -= dis.stack_effect(step.opcode, step.arg)
+        if wanted <= 0:
+            return step.opname == "LOAD_CONST" and isinstance(step.argval, str)
+    return False
 
 
 def _texts(keys: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -134,7 +135,7 @@ def gamma(state, action, rng, params):
 
 @refused("got a dict; write a NamedTuple, or an array")
 def dictionary(state, action, rng, params):
-    return state, {1: 2.0}[1], False
+    return state, {0: 2.0}[0], False
 
 
 @refused("got try; write an `if` that asks beforehand")
@@ -169,7 +170,7 @@ def half_at_times(action):
     return 0.5
 
 
-@refused("State.n: expected int64 in every branch of the rules, got a float, which would be cut; annotate it as float")
+@refused("State.n: expected int64, got float64 from the rules; annotate it as float, or round it: int(x)")
 def cut_unseen(state, action, rng, params):
     return (state.x, half_at_times(action)), 0.0, False
 
@@ -205,7 +206,7 @@ def single_precision(state, action, rng, params):
 @refused("write int(x) around the int8")
 def short_integers(state, action, rng, params):
     board = np.zeros(3, np.int8)
-    return state, float(board[0] + 100), False
+    return state, float(board[0] + 100 + state.n), False
 
 
 @refused("got an array as an index; write a loop, or np.where")
@@ -233,25 +234,25 @@ class Data:
     x: float
 
 
-CONTRACTS: dict[str, tuple[type[RuleEnv], str]] = {
+CONTRACTS: dict[str, tuple[Callable[[], type[RuleEnv]], str]] = {
     "a str in the state": (
-        made_of(still, reset=lambda rng, params: Named(0.0, "a"), state=Named),
+        lambda: made_of(still, reset=lambda rng, params: Named(0.0, "a"), state=Named),
         "expected a number, a bool or an array of them for name, got 'a' (str)",
     ),
     "a dataclass as the state": (
-        made_of(still, reset=lambda rng, params: Data(0.0), state=Data),
-        "Rules.state: expected a NamedTuple class",
+        lambda: made_of(still, reset=lambda rng, params: Data(0.0), state=Data),
+        "Made state: expected a NamedTuple class, got a dataclass; write `class Data(NamedTuple):`",
     ),
-    "a dict from inform": (
-        made_of(still, inform=lambda state, params: {"x": state.x}),
-        "expected a NamedTuple from inform, got {'x': 0.5}; define `class Told(NamedTuple)`",
+    "a list from inform": (
+        lambda: made_of(still, inform=lambda state, params: [state.x]),
+        "expected a NamedTuple or a dictionary from inform, got [0.5]; define `class Told(NamedTuple)`",
     ),
     "a state of too few fields": (
-        made_of(still, reset=lambda rng, params: (0.5,)),
+        lambda: made_of(still, reset=lambda rng, params: (0.5,)),
         "expected State(x, n), got (0.5,); return all of its fields",
     ),
     "two values from step": (
-        made_of(lambda state, action, rng, params: (state, 0.0)),
+        lambda: made_of(lambda state, action, rng, params: (state, 0.0)),
         "expected (State, reward, terminated), got (State(x=0.5, n=1), 0.0); return those",
     ),
 }

@@ -29,9 +29,9 @@ def test_a_rule_that_cannot_be_compiled_names_its_line_and_the_cure(name):
 
 @pytest.mark.parametrize("name", CONTRACTS)
 def test_a_contract_that_is_not_kept_is_told(name):
-    kind, text = CONTRACTS[name]
+    make, text = CONTRACTS[name]
     with pytest.raises(KernelError) as raised:
-        KernelVectorEnv(kind, 2)
+        KernelVectorEnv(make(), 2)
     assert text in str(raised.value)
 
 

@@ -28,8 +28,14 @@ def run(work: Coroutine[Any, Any, None]) -> None:
     asyncio.run(bounded())
 
 
+OTHERS: set[threading.Thread] = set()
+"""Threads of sessions that other tests have left under way, as some do on purpose."""
+
+
 @pytest.fixture(autouse=True)
 def shut() -> Iterator[None]:
+    OTHERS.clear()
+    OTHERS.update(threading.enumerate())
     Gate.opened.clear()
     Gate.closed.clear()
     while Gate.waiting.acquire(blocking=False):
@@ -49,7 +55,7 @@ def sleeper_server(**settings: Any) -> Server:
 
 
 def threads() -> set[str]:
-    return {one.name for one in threading.enumerate() if one.name.startswith("session-")}
+    return {one.name for one in threading.enumerate() if one.name.startswith("session-") and one not in OTHERS}
 
 
 async def until(condition: Any) -> None:
