@@ -18,6 +18,10 @@ SWITCH = 0.0005
 DIRECT_SHARE = 4
 """One in so many descriptors of the process may belong to connections that threads read; each takes two."""
 
+MOST_DIRECT = 64
+"""Connections that threads read at once: hundreds that wake up together keep each other from the interpreter for
+seconds. The event loop has those beyond, and wakes one thread after another."""
+
 
 class Stuck(NamedTuple):
     """A step that is past its deadline, and still runs: in this process it cannot be ended."""
@@ -43,7 +47,7 @@ class Watch:
         """With the name of the environment."""
         self._direct: dict[EnvThread, Detachable] = {}
         self.activity = Activity()
-        self._most_direct = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // (2 * DIRECT_SHARE)
+        self._most_direct = min(MOST_DIRECT, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // (2 * DIRECT_SHARE))
         self._timer: asyncio.TimerHandle | None = None
         self._interval = 0.0
         """The switch interval that there was before one was slow."""

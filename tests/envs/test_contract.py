@@ -17,9 +17,10 @@ def test_all_families_are_there():
 
 
 @pytest.mark.filterwarnings("ignore:CartPole-v0 is not the newest")
+@pytest.mark.parametrize("steps", [20, pytest.param(100, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", IDS)
-def test_an_environment_keeps_the_contract(name):
-    report = check_env(ludus.registry.registry[name])
+def test_an_environment_keeps_the_contract(name, steps):
+    report = check_env(ludus.registry.registry[name], steps=steps)
     assert report.ok, str(report)
     # A walk along a cliff that is not slippery is the same for every seed.
     expected = ["another-seed-another-history"] if name == "CliffWalking-v1" else []

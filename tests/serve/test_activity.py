@@ -10,6 +10,7 @@ import pytest
 import uvloop
 
 from ludus.serve.activity import Activity
+from ludus.serve.watch import MOST_DIRECT, Watch
 
 LOOPS: dict[str, Callable[[], Any]] = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 
@@ -64,3 +65,27 @@ def test_connections_that_are_gone_already_are_left_without_a_word() -> None:
     activity.close()
     activity.close()
     other.close()
+
+
+def test_threads_read_so_many_connections_and_the_event_loop_has_those_beyond() -> None:
+    async def work() -> None:
+        watch, threads = Watch(), list[Any]([Idle() for _ in range(MOST_DIRECT)])
+        for thread in threads:
+            assert watch.has_place
+            watch.begin_direct(thread, Nothing())
+        assert not watch.has_place
+        watch.end_direct(threads[0])
+        assert watch.has_place
+
+    asyncio.run(work())
+
+
+class Idle:
+    """A thread that is at nothing."""
+
+    since, over, overdue, under_way = 0.0, False, False, 0
+
+
+class Nothing:
+    def detach(self) -> bool:
+        return False
