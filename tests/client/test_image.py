@@ -17,7 +17,7 @@ from ludus.sandbox.containers import Podman
 from ludus.sandbox.containers.owner import LABEL
 from tests.client.images import build
 
-pytestmark = pytest.mark.no_cover
+pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("images")]  # two workers would remove one image
 IMAGE = f"localhost/ludus-test-server-{os.getpid()}"
 SERVER = """
 import os, ludus
