@@ -65,12 +65,18 @@ def evaluate_agent(
 
 
 def _plain(found: Evaluation, agent: str) -> dict[str, Any]:
-    return {"id": found.name, "agent": agent, "seed": found.seed, "episodes": [one._asdict() for one in found.episodes]}
+    return {"id": found.name, "agent": agent, "seed": found.seed, "episodes": [_episode(one) for one in found.episodes]}
+
+
+def _episode(one: EpisodeResult) -> dict[str, Any]:
+    return one._asdict() | {"outcome": None if one.outcome is None else one.outcome.value}
 
 
 def _table(found: Evaluation, agent: str) -> Table:
     totals = found.totals()
-    title = f"{found.name}, {agent}, {len(totals)} episodes of seed {found.seed}"
+    failed = len(found.episodes) - len(totals)
+    left_out = f", without {failed} that failed" if failed else ""
+    title = f"{found.name}, {agent}, {len(totals)} episodes of seed {found.seed}{left_out}"
     table = Table(title=title, title_justify="left", title_style="bold", box=box.ROUNDED)
     table.add_column("")
     table.add_column("return", justify="right")
@@ -78,8 +84,8 @@ def _table(found: Evaluation, agent: str) -> Table:
     for name, one in (("interquartile mean", found.interval()), ("mean", found.interval(mean))):
         table.add_row(name, f"{one.value:.2f}", f"{one.low:.2f} to {one.high:.2f}")
     table.add_row("least, greatest", f"{totals.min():.2f}, {totals.max():.2f}", "")
-    lengths = [one.length for one in found.episodes]
+    lengths = [one.length for one in found.counted]
     table.add_row("length", f"{sum(lengths) / len(lengths):.1f}", f"{min(lengths):,} to {max(lengths):,}")
-    ended = sum(one.terminated for one in found.episodes)
+    ended = sum(one.terminated for one in found.counted)
     table.add_row("terminated", f"{ended / len(totals):.0%}", f"{ended} of {len(totals)}")
     return table

@@ -3,6 +3,8 @@
 from enum import Enum
 from typing import Any
 
+import numpy as np
+
 from ludus.errors import InvalidArgument, did_you_mean, listing, shorten
 
 __all__ = ["MASKED", "Outcome"]
@@ -41,15 +43,36 @@ class Outcome(Enum):
         """Whether the episode says nothing of the agent."""
         return self in MASKED
 
+    @property
+    def code(self) -> int:
+        """Its number, from 1, as compiled rules and files tell it; 0 says nothing. The order is part of the format.
+
+        >>> Outcome.SUCCESS.code, Outcome.ABORTED.code
+        (1, 9)
+        """
+        return list(Outcome).index(self) + 1
+
     @classmethod
     def of(cls, outcome: Any) -> "Outcome":
-        """The outcome itself, or by its value or name; raises InvalidArgument."""
-        for known in cls:
+        """The outcome itself, or by its value, name or code; raises InvalidArgument."""
+        for code, known in enumerate(cls, 1):
             if outcome is known or (isinstance(outcome, str) and outcome in (known.value, known.name)):
+                return known
+            if isinstance(outcome, int | np.integer) and not isinstance(outcome, bool) and outcome == code:
                 return known
         names = [one.value for one in cls]
         meant = did_you_mean(outcome, names) if isinstance(outcome, str) else ""
         raise InvalidArgument(f"outcome: expected one of {listing(names)}, got {shorten(outcome)}{meant}")
+
+    @classmethod
+    def told(cls, outcome: Any) -> "Outcome | None":
+        """What `info["outcome"]` tells; None and the code 0 tell nothing.
+
+        >>> Outcome.told(2), Outcome.told(0)
+        (<Outcome.FAILURE: 'failure'>, None)
+        """
+        is_zero = isinstance(outcome, int | np.integer) and not isinstance(outcome, bool) and outcome == 0
+        return None if outcome is None or is_zero else cls.of(outcome)
 
     @classmethod
     def derived(cls, terminated: bool, truncated: bool) -> "Outcome | None":

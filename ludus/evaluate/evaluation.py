@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ludus.core import Outcome
 from ludus.evaluate.intervals import Interval, interval
 from ludus.evaluate.scores import Array
 from ludus.evaluate.statistics import Statistic, interquartile_mean
@@ -27,7 +28,7 @@ class EpisodeResult(NamedTuple):
     length: int
     terminated: bool
     truncated: bool
-    outcome: str | None = None
+    outcome: Outcome | None = None
     """How it ended, where the environment says so."""
 
 
@@ -44,13 +45,18 @@ class Evaluation(NamedTuple):
     """From which theirs are derived."""
     episodes: tuple[EpisodeResult, ...]
 
+    @property
+    def counted(self) -> tuple[EpisodeResult, ...]:
+        """The episodes that say something of the agent: neither their environment nor what it runs on failed."""
+        return tuple(one for one in self.episodes if one.outcome is None or not one.outcome.masked)
+
     def totals(self) -> Array:
-        """The sum of rewards of each episode.
+        """The sum of rewards of each episode that counts.
 
         >>> Evaluation("GridWorld-v0", 0, (EpisodeResult(0, 11, 1.0, 4, True, False),)).totals()
         array([1.])
         """
-        return np.array([one.total for one in self.episodes])
+        return np.array([one.total for one in self.counted])
 
     def interval(
         self, statistic: Statistic = interquartile_mean, *, confidence: float = 0.95, seed: int = 0

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.core import AutoresetMode, Env, Episode, Info, VectorEnv
+from ludus.core import AutoresetMode, Env, Episode, Info, Outcome, VectorEnv
 from ludus.core.info import info_of, joined, lane_info
-from ludus.errors import InvalidArgument, InvalidType, shorten
+from ludus.errors import ContractViolation, InvalidArgument, InvalidType, shorten
 from ludus.evaluate.agents import Agent, AgentLike, as_agent
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation
 from ludus.evaluate.seeds import derived_seed
@@ -149,8 +149,15 @@ class _Play:
             length=int(self.lengths[lane]),
             terminated=bool(terminated[lane]),
             truncated=bool(truncated[lane]) or late,
-            outcome=final.get("outcome"),
+            outcome=_outcome(final),
         )
+
+
+def _outcome(final: Info) -> Outcome | None:
+    try:
+        return Outcome.told(final.get("outcome"))
+    except InvalidArgument as error:
+        raise ContractViolation(f"info['outcome']: {error}") from error
 
 
 def _by_lane(info: Info, num_envs: int) -> list[Info]:

@@ -15,7 +15,7 @@ INTEGERS = ("lane", "start", "end", "length")
 NEVER = int(np.iinfo(np.int64).max)
 """The first row of a lane that is in no episode."""
 OUTCOMES: tuple[Outcome | None, ...] = (None, *Outcome)
-"""By their numbers in files: their order is part of the format. 0: it is not known how the episode ended."""
+"""By their codes. 0: it is not known how the episode ended."""
 CODES = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 UNTOLD = 255
 """For an episode of which its last info says that nobody knows its outcome."""
@@ -201,6 +201,6 @@ def _code(outcome: Any) -> int:
     if outcome is None:
         return UNTOLD
     try:
-        return CODES[Outcome.of(outcome)]
+        return CODES[Outcome.told(outcome)]
     except InvalidArgument as error:
         raise ContractViolation(f"info['outcome']: {error}") from error

@@ -1,14 +1,17 @@
 """Evaluations: the same episodes wherever they are played, whatever the agent is given as."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import ludus
+from ludus.core import Outcome
 from ludus.envs.teaching import GridWorld
-from ludus.errors import InvalidArgument, InvalidType, LudusError
+from ludus.errors import ContractViolation, InvalidArgument, InvalidType, LudusError
 from ludus.evaluate import Agent, EpisodeResult, Evaluation, derived_seed, evaluate, mean
+from ludus.kernels import RuleEnv, Rules
 from ludus.spaces import Discrete, Record
 from tests.core.wording import says
 
@@ -77,7 +80,7 @@ def test_a_strangers_environment_has_the_same_episodes_wherever_they_are_played(
         expected.append(env.hidden)
     assert hidden == expected
     assert [one.number for one in found.episodes] == list(range(12))
-    assert {one.outcome for one in found.episodes} == {"success"}
+    assert {one.outcome for one in found.episodes} == {Outcome.SUCCESS}
     assert found.totals().tolist() == [1.0] * 12
 
 
@@ -159,6 +162,57 @@ def test_statistics_of_an_evaluation():
     found = Evaluation("x", 0, tuple(EpisodeResult(one, one, float(one), 1, True, False) for one in range(8)))
     assert found.interval(mean).value == 3.5
     assert found.interval().value == 3.5
+
+
+def test_episodes_that_failed_are_no_scores():
+    ends = [Outcome.SUCCESS, Outcome.ENVIRONMENT_FAILED, None, Outcome.ABORTED]
+    episodes = [EpisodeResult(one, one, float(one), 1, True, False, end) for one, end in enumerate(ends)]
+    found = Evaluation("x", 0, tuple(episodes))
+    assert found.totals().tolist() == [0.0, 2.0]
+    assert [one.number for one in found.counted] == [0, 2]
+
+
+class Toll(NamedTuple):
+    paid: int
+
+
+class TollParams(NamedTuple):
+    price: int = 3
+
+
+class TollFacts(NamedTuple):
+    outcome: int
+
+
+PAID, BROKE = Outcome.SUCCESS.code, Outcome.FAILURE.code
+
+
+def pay(state, action, rng, params):
+    paid = state.paid + action
+    over = action == 0 or paid >= params.price
+    return Toll(paid), 0.0, over, False, TollFacts((PAID if paid >= params.price else BROKE) if over else 0)
+
+
+class TollGate(RuleEnv):
+    rules = Rules(Toll, TollParams, lambda rng, params: Toll(0), pay, lambda state, params: state.paid)
+    observation_space, action_space = Discrete(9), Discrete(2)
+
+
+@pytest.mark.parametrize("executor", ["kernel", "serial"])
+def test_rules_tell_outcomes_by_their_codes(executor):
+    found = evaluate(TollGate, "random", episodes=20, executor=executor)
+    assert {one.outcome for one in found.episodes} == {Outcome.SUCCESS, Outcome.FAILURE}
+    assert all(one.outcome is Outcome.FAILURE for one in found.episodes if one.length < 3)
+
+
+def test_what_is_no_outcome_is_told():
+    class Odd(TollGate):
+        rules = TollGate.rules._replace(
+            step=lambda state, action, rng, params: (state, 0.0, True, False, TollFacts(77))
+        )
+
+    with pytest.raises(ContractViolation, match=r"^info\['outcome'\]: outcome: expected one of success, .*, got np.int64\(77\)"):
+        evaluate(Odd, "nop", episodes=1, executor="serial")
 
 
 def test_seeds_depend_on_every_part():
