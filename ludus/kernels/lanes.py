@@ -9,10 +9,8 @@ import numpy.typing as npt
 
 from ludus.core import VectorEnv
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidType, ResetNeeded, shorten
-from ludus.kernels.action import as_rules_take
 from ludus.kernels.block import Column, columns_of, new_block
 from ludus.kernels.compiler import compile_rules, load_rules
-from ludus.kernels.exact.contract import check_contract
 from ludus.kernels.exact.fault import FAULTS, fault_of
 from ludus.kernels.forms import parts_of
 from ludus.kernels.lane_values import filled, fitting, state_parts, value_at
@@ -56,8 +54,6 @@ class KernelLanes(VectorEnv[Any, Any]):
         self.observation_space = single.observation_space.batch(num_envs)
         self.action_space = single.action_space.batch(num_envs)
         self._parameters = ParameterTable([single.params] if params is None else params, num_envs)
-        acts = single.action_space
-        check_contract(self.rules, self._parameters.params, as_rules_take(acts, acts.zero()))
         self._layout = layout_of(single, self._parameters)
         self._run_lanes = compile_rules(self.rules, self._layout, self.checks)
         self._split = Split.for_lanes(num_envs, threads)

@@ -1,7 +1,6 @@
 """From an environment of rules to the layout of its batch: what lies in the block, and what the loop has to know."""
 
-from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from ludus.errors import ContractViolation, KernelError, shorten
 from ludus.kernels.action import as_rules_take
 from ludus.kernels.block import Column
 from ludus.kernels.displays import dict_places
+from ludus.kernels.exact.contract import Sample, sample_of
 from ludus.kernels.exact.reach import reached
 from ludus.kernels.forms import action_tree, observation_tree
 from ludus.kernels.players import adapter_text, play_of
@@ -18,7 +18,6 @@ from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout, Told, record_names
 from ludus.kernels.tree import Branch, Leaf, Tree, is_record, leaves, tree_of, written
 from ludus.kernels.values import ParameterTable
-from ludus.seeding import np_random
 from ludus.spaces import Discrete, Space
 
 __all__ = ["layout_of"]
@@ -34,19 +33,10 @@ OWN = (
 """What every lane has beside its state."""
 
 
-class _Sample(NamedTuple):
-    """One reset and one step, as the single environment would take them: what rules give is known by example."""
-
-    state: Any
-    given: tuple[Any, ...]
-    """What `step` gave."""
-    options: Any
-
-
 def layout_of(env: RuleEnv, parameters: ParameterTable) -> Layout:
     """The layout for an environment: the same for every mode, so that it is compiled once."""
     rules, acts, params = env.rules, env.action_space, parameters.params
-    sample = _sample(env, params)
+    sample = sample_of(rules, params, as_rules_take(acts, acts.zero()))
     state = tree_of("s", rules.state.__name__, sample.state)
     _check_step(state, sample)
     seen = observation_tree(
@@ -76,7 +66,7 @@ def layout_of(env: RuleEnv, parameters: ParameterTable) -> Layout:
     )
 
 
-def _adapter(rules: Rules, state: Tree, sample: _Sample) -> str:
+def _adapter(rules: Rules, state: Tree, sample: Sample) -> str:
     """The text of what several players make of the rules."""
     rewards = sample.given[1]
     if not isinstance(rewards, tuple) or len(rewards) != rules.players:  # pyright: ignore[reportUnknownArgumentType]
@@ -92,22 +82,7 @@ def _columns(tree: Tree) -> list[Column]:
     return [leaf.column for leaf, _ in leaves(tree, "")]
 
 
-def _sample(env: RuleEnv, params: Any) -> _Sample:
-    rules, rng = env.rules, np_random(0)[0]
-    options = None if rules.options is None else rules.options()
-    begun = rules.reset(rng, params) if options is None else rules.reset(rng, params, options)
-    state = begun if isinstance(begun, rules.state) else rules.state._make(begun)
-    action = as_rules_take(env.action_space, env.action_space.zero())
-    given = rules.step(deepcopy(state), action, rng, params)  # rules may change it in place
-    if not isinstance(given, tuple) or not 3 <= len(given) <= 5:  # pyright: ignore[reportUnknownArgumentType]
-        raise ContractViolation(
-            "step: expected (state, reward, terminated), and truncated and info after them if there are any, "
-            f"got {shorten(given)}"
-        )
-    return _Sample(state, given, options)
-
-
-def _check_step(state: Tree, sample: _Sample) -> None:
+def _check_step(state: Tree, sample: Sample) -> None:
     """Whether a step gives what a reset gives: a column of integers would cut a float, and say nothing."""
     after = sample.given[0]
     if not isinstance(state, Branch) or len(after) != len(state.keys):
@@ -134,7 +109,7 @@ def _values(tree: Tree, value: Any) -> list[tuple[Leaf, Any]]:
 # --- what is told ---
 
 
-def _information(rules: Rules, acts: Space[Any], sample: _Sample, params: Any) -> tuple[Told, ...]:
+def _information(rules: Rules, acts: Space[Any], sample: Sample, params: Any) -> tuple[Told, ...]:
     found: list[Told] = []
     if rules.inform is not None:
         found += _entries(rules, "inform", rules.inform(sample.state, params), "i")
@@ -155,7 +130,7 @@ def _mask(acts: Space[Any], legal: Any) -> Leaf:
     return Leaf(Column("i_mask", "int8", (count,)), form, "action_mask")
 
 
-def _facts(rules: Rules, sample: _Sample) -> tuple[Told, ...]:
+def _facts(rules: Rules, sample: Sample) -> tuple[Told, ...]:
     own = _entries(rules, "step", sample.given[4], "f") if len(sample.given) == 5 else []
     if rules.players == 1 or rules.opponent is not None:
         return tuple(own)

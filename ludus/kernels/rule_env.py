@@ -190,7 +190,7 @@ class RuleEnv(Env[Any, Any]):
         (advance, observe, tell), params = self._functions, self.params
         if self._refuses:
             space: Any = self.action_space
-            check_legal(self.rules.functions["legal"](self._state, params), action, int(space.start))
+            check_legal(self.rules.legal(self._state, params), action, int(space.start))  # pyright: ignore[reportOptionalCall]
         given = advance(self._state, action, self._np_random, params)
         if len(given) != 3 or self._owns or tell is not None:
             return self._step_of(given, action)

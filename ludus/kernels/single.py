@@ -56,14 +56,14 @@ class _Runner:
                     f"{where}: expected a NamedTuple where one environment runs compiled, got a dictionary; "
                     "define `class Seen(NamedTuple)` and return Seen(…)"
                 )
-        self.functions = compile_single(rules)
+        self.functions, self.arguments = compile_single(rules), rules.arguments
         kinds = get_annotations(rules.state)
         names = [getattr(kinds.get(one), "__name__", kinds.get(one)) for one in rules.state._fields]
         self.converters = [PLAIN.get(str(name)) for name in names]
 
     def run(self, name: str, *args: Any) -> Any:
         """Call a rule; the generator it draws from goes on where it stopped."""
-        taken = dict(zip(self.rules.arguments[name], args, strict=True))
+        taken = dict(zip(self.arguments[name], args, strict=True))
         taken["params"] = type(taken["params"])(*map(read_only, taken["params"]))
         if "state" in taken:
             taken["state"] = self._state(taken["state"])

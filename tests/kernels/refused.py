@@ -253,6 +253,6 @@ CONTRACTS: dict[str, tuple[Callable[[], type[RuleEnv]], str]] = {
     ),
     "two values from step": (
         lambda: made_of(lambda state, action, rng, params: (state, 0.0)),
-        "expected (State, reward, terminated), got (State(x=0.5, n=1), 0.0); return those",
+        "if there are any, got (State(x=0.5, n=1), 0.0); return those",
     ),
 }

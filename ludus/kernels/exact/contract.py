@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,19 +11,30 @@ from ludus.kernels.exact.place import place_of
 from ludus.kernels.rules import Rules
 from ludus.seeding import np_random
 
-__all__ = ["check_contract"]
+__all__ = ["Sample", "sample_of"]
 
 
-def check_contract(rules: Rules, params: Any, action: Any) -> None:
-    """Raise KernelError, with the rule's line, where rules give what no column can hold."""
+class Sample(NamedTuple):
+    """One reset and one step, as the single environment would take them: what rules give is known by example."""
+
+    state: Any
+    given: tuple[Any, ...]
+    """What `step` gave."""
+    options: Any
+
+
+def sample_of(rules: Rules, params: Any, action: Any) -> Sample:
+    """Try rules once; raises KernelError, with the rule's line, where they give what no column can hold."""
     rng = np_random(0)[0]
-    state = rules.reset(rng, params) if rules.options is None else rules.reset(rng, params, rules.options())
+    options = None if rules.options is None else rules.options()
+    state = rules.reset(rng, params) if options is None else rules.reset(rng, params, options)
     _check_state(rules, rules.reset, state)
     state = rules.state._make(state)
     found = rules.step(deepcopy(state), action, rng, params)  # rules may change it in place
     if not isinstance(found, tuple) or len(found) not in (3, 4, 5):
         raise KernelError(
-            f"{_at(rules.step)}: expected (State, reward, terminated), got {shorten(found)}; return those"
+            f"{_at(rules.step)}: expected (State, reward, terminated), and truncated and info after them if there are "
+            f"any, got {shorten(found)}; return those"
         )
     _check_state(rules, rules.step, found[0])
     if rules.inform is not None:
@@ -37,6 +48,7 @@ def check_contract(rules: Rules, params: Any, action: Any) -> None:
                 f"{_at(rules.inform)}: expected a NamedTuple or a dictionary from inform, got {shorten(told)}; "
                 "define `class Told(NamedTuple)` and return Told(…)"
             )
+    return Sample(state, found, options)
 
 
 def _check_state(rules: Rules, rule: Callable[..., Any], state: Any) -> None:

@@ -10,14 +10,13 @@ from typing import Any
 
 from numba.core import ir, types
 
-from ludus.errors import KernelError
 from ludus.kernels.exact.allowed import ARRAY_METHODS, FUNCTIONS, INEXACT, LIST_METHODS, cure_of, name_of
 from ludus.kernels.exact.functions import METHODS, NATIVE, REPLACED, integer
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.narrow import is_narrow, narrow_of
 from ludus.kernels.exact.program import Program
 
-__all__ = ["judge_loop", "judge_rule"]
+__all__ = ["judge_rule"]
 
 ARITHMETIC = {operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod}
 INPLACE = {
@@ -40,30 +39,6 @@ def judge_rule(func_ir: Any, typemap: Any, calltypes: Any, program: Program) -> 
     for block in func_ir.blocks.values():
         for statement in block.body:
             judge.statement(statement)
-
-
-def judge_loop(func_ir: Any, typemap: Any, calltypes: Any, program: Program) -> None:
-    """Refuse a rule that puts a float into a column of integers, which would cut it."""
-    del calltypes, program
-    for block in func_ir.blocks.values():
-        for statement in block.body:
-            if isinstance(statement, ir.SetItem | ir.StaticSetItem):
-                _judge_column(statement, typemap)
-
-
-def _judge_column(statement: Any, typemap: Any) -> None:
-    target, value = typemap[statement.target.name], types.unliteral(typemap[statement.value.name])
-    if not isinstance(target, types.Array) or not isinstance(target.dtype, types.Integer | types.Boolean):
-        return
-    if isinstance(value, types.Float):
-        name = statement.target.name.partition(".")[0]
-        owner = {"s": "State", "i": "inform", "l": "inform"}.get(name[:1] if name[1:2] == "_" else "", "")
-        field = name[2:] if owner else "the observation"
-        shown = f"{owner}.{field}" if owner else field
-        raise KernelError(
-            f"{shown}: expected {target.dtype} in every branch of the rules, got a float, which would be cut; "
-            f"annotate it as float, or return int({field if owner else 'x'})"
-        )
 
 
 class _Judge:

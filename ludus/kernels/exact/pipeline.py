@@ -9,7 +9,7 @@ from numba.core.untyped_passes import InlineClosureLikes
 
 from ludus.kernels.exact.checked import RuleLowering
 from ludus.kernels.exact.names import replace_names
-from ludus.kernels.exact.operands import judge_loop, judge_rule
+from ludus.kernels.exact.operands import judge_rule
 from ludus.kernels.exact.program import Program
 
 __all__ = ["RuleCompiler", "program_of"]
@@ -40,8 +40,7 @@ class JudgeOperands(AnalysisPass):
 
     def run_pass(self, state: Any) -> Any:
         """Refuse what is not exact."""
-        judge = judge_rule if state.ludus_rule else judge_loop
-        judge(state.func_ir, state.typemap, state.calltypes, state.ludus_program)
+        judge_rule(state.func_ir, state.typemap, state.calltypes, state.ludus_program)
         return False
 
 
@@ -53,12 +52,12 @@ class RuleCompiler(CompilerBase):
 
     def define_pipelines(self) -> list[Any]:
         """Numba's passes, and ours among them."""
-        self.state.ludus_program, self.state.ludus_rule = self.program, self.rule
+        self.state.ludus_program = self.program
         self.state.metadata |= {"ludus_checks": self.program.checks, "ludus_rule": self.rule}
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         if self.rule:
             passes.add_pass_after(ReplaceNames, InlineClosureLikes)
-        passes.add_pass_after(JudgeOperands, NopythonTypeInference)
+            passes.add_pass_after(JudgeOperands, NopythonTypeInference)
         passes.passes = [(RuleLowering, text) if one is NativeLowering else (one, text) for one, text in passes.passes]
         passes.finalize()
         return [passes]
