@@ -218,13 +218,17 @@ def _looped(shape: tuple[int, ...], line: Any) -> list[str]:
 
 
 def _state_of(layout: Layout, name: str) -> str:
-    """The new state, of the numbers that the rules gave and of the lane's own arrays."""
+    """The new state, of the numbers that the rules gave and of the lane's own arrays.
+
+    Numbers are of their column's type: a rule that gives 0 for a float needs no second form of all that is called.
+    """
     values = {leaf.column.name: value for leaf, value in leaves(layout.state, name)}
-    return written(
-        layout.state,
-        layout.records,
-        lambda leaf: _row(leaf) if leaf.form == "array" else values[leaf.column.name],
-    )
+
+    def number(leaf: Leaf) -> str:
+        given, dtype = values[leaf.column.name], leaf.column.dtype
+        return f"np.{dtype}({given})" if dtype in ("float64", "int64") else given
+
+    return written(layout.state, layout.records, lambda leaf: _row(leaf) if leaf.form == "array" else number(leaf))
 
 
 def _shown(layout: Layout, state: str) -> list[str]:
