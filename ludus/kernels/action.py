@@ -6,6 +6,7 @@ import numpy as np
 
 from ludus.errors import InvalidAction, shorten
 from ludus.kernels.forms import action_record
+from ludus.kernels.own import read_only
 from ludus.spaces import Box, Dict, Discrete, Space, Tuple
 from ludus.spaces.array_space import ArraySpace
 
@@ -23,7 +24,7 @@ def read_action(space: Space[Any], action: Any) -> Any:
 
 
 def as_rules_take(space: Space[Any], action: Any) -> Any:
-    """An integer as Python's, an array as the space's dtype, a Tuple's as a tuple and a Dict's as a NamedTuple.
+    """An integer as Python's, an array, to be read, of the space's dtype, a Tuple's as a tuple, a Dict's as a NamedTuple.
 
     >>> as_rules_take(Dict(move=Discrete(3), force=Box(-1, 1, ())), {"move": np.int8(2), "force": 0.5})
     Action(move=2, force=np.float32(0.5))
@@ -37,7 +38,7 @@ def as_rules_take(space: Space[Any], action: Any) -> Any:
         return action_record(tuple(space.spaces))(*parts)
     if isinstance(space, ArraySpace):
         array = np.asarray(action, space.dtype)
-        return array if array.ndim else array[()]
+        return read_only(array) if array.ndim else array[()]
     return action
 
 

@@ -10,7 +10,7 @@ from ludus.core import Env, Info, Step
 from ludus.errors import InvalidArgument, InvalidType, ResetNeeded, listing, shorten
 from ludus.kernels.action import check_legal, finite_row, read_action
 from ludus.kernels.overrides import hook, overridden, take_class
-from ludus.kernels.own import has_arrays, own_copy, own_state
+from ludus.kernels.own import has_arrays, own_copy, own_state, read_only
 from ludus.kernels.parameters import fitted, fitted_all
 from ludus.kernels.players import Play, play_of
 from ludus.kernels.row import observation_writer
@@ -106,12 +106,14 @@ class RuleEnv(Env[Any, Any]):
         take_class(cls)
         fields = cls.rules.params._fields
         settings = {name: value for name, value in cls._class_settings.items() if name in fields}
-        return fitted_all(cls.__name__, cls.rules.params, settings | given)
+        found = fitted_all(cls.__name__, cls.rules.params, settings | given)
+        return found._make(map(read_only, found))  # the caller's arrays, or every environment's: rules only read them
 
     def _set_params(self, **changes: Any) -> None:
         """Change parameters, for the steps that follow."""
         owner, kind = type(self).__name__, self.rules.params
-        self.params = self.params._replace(**{name: fitted(owner, kind, name, one) for name, one in changes.items()})
+        each = {name: read_only(fitted(owner, kind, name, one)) for name, one in changes.items()}
+        self.params = self.params._replace(**each)
 
     def own_rules(self) -> list[str]:
         """What is not as the rules say, by name: hooks that are overridden, tables that were changed."""

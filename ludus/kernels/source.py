@@ -102,7 +102,7 @@ def kernel_source(layout: Layout) -> str:
         "CHECK": _block(_check(layout), 1),
         "PARAMS_ONCE": "" if layout.varied else params,
         "PARAMS_EACH": params if layout.varied else "",
-        "ACTION": "actions[i]" if isinstance(layout.action, Leaf) else written(layout.action, layout.records, _row),
+        "ACTION": _action(layout),
         "GIVEN": ", ".join(("after", "gain", "ends", "cuts", "facts")[: layout.returns]),
         "CUTS": "bool(cuts) or " if layout.returns > 3 else "",
         "STATE": state,
@@ -134,6 +134,10 @@ def _row(leaf: Leaf) -> str:
     return f"{leaf.column.name}[i]"
 
 
+def _given(leaf: Leaf) -> str:
+    return f"given({leaf.column.name}[i])" if leaf.column.shape else _row(leaf)
+
+
 def _views(layout: Layout) -> list[str]:
     lines = _parts("block", (*layout.columns, *layout.kept))
     for memory, tree in (("out", layout.seen), ("actions", layout.action)):
@@ -150,6 +154,12 @@ def _parts(memory: str, columns: tuple[Column, ...]) -> list[str]:
         lines.append(f"{column.name} = {view} np.{column.dtype})")
         lines.append(f"at += (n * {column.size} + {ALIGNMENT - 1}) // {ALIGNMENT} * {ALIGNMENT}")
     return lines
+
+
+def _action(layout: Layout) -> str:
+    if isinstance(layout.action, Leaf):
+        return "given(actions[i])" if layout.action.column.shape else "actions[i]"
+    return written(layout.action, layout.records, _given)
 
 
 def _check(layout: Layout) -> list[str]:
@@ -269,7 +279,7 @@ def _copied(column: Column, memory: str) -> list[str]:
 
 
 def _begin(layout: Layout, state: str) -> list[str]:
-    options = "" if layout.options is None else f", {written(layout.options, layout.records, _row)}"
+    options = "" if layout.options is None else f", {written(layout.options, layout.records, _given)}"
     if not layout.renews:
         return [f"begun = rule_reset(Stream(words, i), params{options})"]
     return [

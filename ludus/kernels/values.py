@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import InvalidArgument, shorten
+from ludus.kernels.own import read_only
 from ludus.kernels.source import Parameter
 
-__all__ = ["ParameterTable", "read_only"]
+__all__ = ["ParameterTable"]
 
 KINDS = {float: "float", int: "int", bool: "bool"}
 Array = npt.NDArray[Any]
@@ -95,12 +96,3 @@ class ParameterTable:
                 f"got {shorten(values)}; use executor='serial'"
             )
         return read_only(np.stack(arrays))
-
-
-def read_only(value: Any) -> Any:
-    """Arrays are the caller's, or every lane's: rules that write into them are refused by the compiler."""
-    if not isinstance(value, np.ndarray):
-        return value
-    view = value.view()
-    view.flags.writeable = False
-    return view
