@@ -24,7 +24,7 @@ def read_action(space: Space[Any], action: Any) -> Any:
 
 
 def as_rules_take(space: Space[Any], action: Any) -> Any:
-    """An integer as Python's, an array, to be read, of the space's dtype, a Tuple's as a tuple, a Dict's as a NamedTuple.
+    """An integer as Python's, an array, to be read, of the space's dtype, a Tuple's as a tuple, a Dict's by name.
 
     >>> as_rules_take(Dict(move=Discrete(3), force=Box(-1, 1, ())), {"move": np.int8(2), "force": 0.5})
     Action(move=2, force=np.float32(0.5))
