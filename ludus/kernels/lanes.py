@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import VectorEnv
+from ludus.core.lane_options import check_each, lane_options
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidType, ResetNeeded, shorten
 from ludus.kernels.block import Column, columns_of, new_block
 from ludus.kernels.compiler import compile_rules, load_rules
@@ -141,7 +142,12 @@ class KernelLanes(VectorEnv[Any, Any]):
             return Start(self._parameters, option_rows(kind, options or {}, self.num_envs))
         if not options:
             return Start(self._parameters)
-        return Start(self._parameters.replaced(self._single.params, self._single.reset_params(options)))
+        single = self._single
+        if "each" not in options:
+            return Start(self._parameters.replaced(single.params, single.reset_params(options)))
+        check_each(options, self.num_envs)
+        each = [single.reset_params(lane_options(options, lane) or {}) for lane in range(self.num_envs)]
+        return Start(self._parameters.replaced_each(single.params, each))
 
     def _begin(self, mask: Array, start: Start) -> Array:
         """Begin the lanes of a mask; the observations of all lanes."""

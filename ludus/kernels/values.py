@@ -53,10 +53,17 @@ class ParameterTable:
 
     def replaced(self, before: Any, after: Any) -> "ParameterTable":
         """The table with the fields that differ between two `Params` as they are in the second."""
+        return self.replaced_each(before, [after])
+
+    def replaced_each(self, before: Any, after: Sequence[Any]) -> "ParameterTable":
+        """The same for each lane, or for all: `after` has as many."""
         table = self
-        for name, old, new in zip(before._fields, before, after, strict=True):
-            if new is not old and not np.array_equal(new, old):
-                table = table.changed(name, [new])
+        for name, old in zip(before._fields, before, strict=True):
+            values = [getattr(one, name) for one in after]
+            stays = [one is old or np.array_equal(one, old) for one in values]
+            if not all(stays):
+                own = self.of_each(name)
+                table = table.changed(name, [own[lane] if stays[lane] else one for lane, one in enumerate(values)])
         return table
 
     def forked(self, lanes: Array) -> "ParameterTable":
