@@ -10,7 +10,7 @@ from ludus.kernels.own import read_only
 from ludus.spaces import Box, Dict, Discrete, Space, Tuple
 from ludus.spaces.array_space import ArraySpace
 
-__all__ = ["as_rules_take", "check_legal", "finite_row", "read_action"]
+__all__ = ["as_rules_take", "finite_row", "read_action"]
 
 
 def read_action(space: Space[Any], action: Any) -> Any:
@@ -40,20 +40,6 @@ def as_rules_take(space: Space[Any], action: Any) -> Any:
         array = np.asarray(action, space.dtype)
         return read_only(array) if array.ndim else array[()]
     return action
-
-
-def check_legal(legal: Any, action: Any, start: int = 0, name: str = "action") -> None:
-    """Raise InvalidAction for an action that the rules do not allow now; `start` is the first of all actions.
-
-    >>> check_legal((True, False, True), 1)
-    Traceback (most recent call last):
-    ludus.errors.InvalidAction: action: expected one of the legal actions [0, 2], got 1; see info["action_mask"]
-    """
-    if not legal[action - start]:
-        possible = [start + int(one) for one in np.flatnonzero(legal)]
-        raise InvalidAction(
-            f'{name}: expected one of the legal actions {shorten(possible)}, got {action}; see info["action_mask"]'
-        )
 
 
 def finite_row(space: Box, action: Any) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Info
+from ludus.kernels.legal import lane_masks
 from ludus.kernels.source import Layout
 from ludus.kernels.tree import Leaf, composed
 
@@ -25,8 +26,11 @@ def finals(layout: Layout, ended: Array, last: dict[str, Array], informed: Seque
         column[lane] = composed(layout.seen, lambda leaf, lane=lane: _seen(leaf, last[leaf.column.name][lane]))
     final: Info = {}
     for told, values in zip((*layout.information, *layout.facts), informed, strict=True):
-        shown = np.zeros_like(values)
-        shown[ended] = values[ended]
+        if told.sizes:
+            shown: Any = lane_masks(values, told.sizes, ended)
+        else:
+            shown = np.zeros_like(values)
+            shown[ended] = values[ended]
         final[told.key], final[f"_{told.key}"] = shown, ended.copy()
     return {"final_obs": column, "_final_obs": ended.copy(), "final_info": final, "_final_info": ended.copy()}
 

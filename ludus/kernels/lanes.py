@@ -127,6 +127,15 @@ class KernelLanes(VectorEnv[Any, Any]):
             self.action_space.check(action, "action", InvalidAction)
         return np.ascontiguousarray(actions, dtype=space.dtype)
 
+    def _chosen(self, actions: Array) -> list[Array]:
+        """The integers that the lanes' actions are made of, choice by choice."""
+        if self._kind == "choice":
+            return [actions]
+        if self._kind == "row":
+            return [actions[:, place] for place in range(actions.shape[1])]
+        columns = tuple(leaf.column for leaf, _ in leaves(self._layout.action, ""))
+        return list(columns_of(actions, columns, self.num_envs).values())
+
     def _filled(self, action: Any, mask: Array) -> Any:
         """A batch of actions with something valid for the lanes that the mask leaves out."""
         return filled(self.single_action_space, action, mask)

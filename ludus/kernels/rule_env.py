@@ -8,7 +8,8 @@ import numpy as np
 
 from ludus.core import Env, Info, Step
 from ludus.errors import InvalidArgument, InvalidType, ResetNeeded, listing, shorten
-from ludus.kernels.action import check_legal, finite_row, read_action
+from ludus.kernels.action import finite_row, read_action
+from ludus.kernels.legal import Choices, as_mask, check_legal, choices_of
 from ludus.kernels.overrides import hook, overridden, take_class
 from ludus.kernels.own import has_arrays, own_copy, own_state, read_only
 from ludus.kernels.parameters import fitted, fitted_all
@@ -91,6 +92,8 @@ class RuleEnv(Env[Any, Any]):
         self._row_dtype = acts.dtype if clipped else None
         self._row_shape = acts.shape if clipped and acts.shape and len(acts.shape) == 1 else None
         self._write = observation_writer(self.observation_space)
+        if self._refuses:
+            self._choices: Choices = choices_of(acts)
         if self.rules.compiled:
             self._run_compiled()
         for name, value in self._class_settings.items():
@@ -191,8 +194,7 @@ class RuleEnv(Env[Any, Any]):
             action = read_action(self.action_space, action)
         (advance, observe, tell), params = self._functions, self.params
         if self._refuses:
-            space: Any = self.action_space
-            check_legal(self.rules.legal(self._state, params), action, int(space.start))  # pyright: ignore[reportOptionalCall]
+            check_legal(self.rules.legal(self._state, params), action, self._choices)  # pyright: ignore[reportOptionalCall]
         given = advance(self._state, action, self._np_random, params)
         if len(given) != 3 or self._owns or tell is not None:
             return self._step_of(given, action)
@@ -292,7 +294,7 @@ def _teller(rules: Rules) -> Any:
     def tell(state: Any, params: Any) -> Info:
         info: Info = {} if inform is None else entries(inform(state, params))
         if legal is not None:
-            info["action_mask"] = np.array(legal(state, params), np.int8)
+            info["action_mask"] = as_mask(legal(state, params))
         if turn is not None:
             info["turn"] = int(turn(state, params))
         return info

@@ -62,7 +62,8 @@ class Rules(NamedTuple):
     legal: Callable[..., Any] | None = None
     """`legal(state, params)`: which actions of a Discrete may be taken, an array or a tuple of one bool for each.
 
-    It is `info["action_mask"]`, of int8, as the space's `sample(mask)` takes it.
+    Of a MultiDiscrete, or a Tuple of Discretes, a tuple with one such mask for each choice. It is
+    `info["action_mask"]`, of int8, as the space's `sample(mask)` takes it.
     """
     options: type[Any] | None = None
     """A NamedTuple class whose every field has a default: what `reset(options=…)` may say, such as where to start."""

@@ -39,6 +39,8 @@ class Told(NamedTuple):
     place: int | None
     """Which part; None for the whole."""
     leaf: Leaf
+    sizes: tuple[int, ...] = ()
+    """Of how many numbers each part is, where a row is made of several arrays or tuples."""
 
 
 class Layout(NamedTuple):
@@ -255,7 +257,21 @@ def _shown(layout: Layout, state: str) -> list[str]:
 
 def _told(one: Told, value: str) -> list[str]:
     whole = value if one.place is None else f"{value}[{one.place}]"
+    if one.sizes and one.leaf.form == "array":
+        return _joined(one, whole)
     return _entered(one.leaf, one.leaf.column.name, whole, "put_seen")
+
+
+def _joined(one: Told, value: str) -> list[str]:
+    """Several arrays into one row, one after another."""
+    lines: list[str] = []
+    for place, size in enumerate(one.sizes):
+        memory, begin, part = one.leaf.column.name, sum(one.sizes[:place]), f"{value}[{place}]"
+        text = f"{one.leaf.name}[{place}]: expected shape ({size},) from the rules, got another"
+        lines += [f"if {part}.shape != ({size},):", f"    raise ContractViolation({text!r})"]
+        put = f"put_seen({memory}, (i, unsigned({begin}) + unsigned(e0)), {part}[unsigned(e0)], {one.leaf.name!r})"
+        lines += [f"for e0 in range({size}):", f"    {put}"]
+    return lines
 
 
 def _memory(layout: Layout, leaf: Leaf) -> str:
