@@ -42,14 +42,14 @@ def rows_at(typing_context: Any, block: Any, at: Any, n: Any, shape: Any, dtype:
 @intrinsic
 def after_column(typing_context: Any, at: Any, n: Any, size: Any) -> Any:
     """Where the next column begins: `n` lanes of `size` bytes further, on a cache line of its own."""
-    del typing_context
+    del typing_context, at, n, size
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         del context, signature
-        at, lanes, size = args
-        word = at.type
-        padded = builder.add(builder.mul(lanes, size), word(ALIGNMENT - 1))
-        return builder.add(at, builder.and_(padded, word(-ALIGNMENT)))
+        begin, lanes, bytes_each = args
+        word = begin.type
+        padded = builder.add(builder.mul(lanes, bytes_each), word(ALIGNMENT - 1))
+        return builder.add(begin, builder.and_(padded, word(-ALIGNMENT)))
 
     return types.intp(types.intp, types.intp, types.intp), build
 
