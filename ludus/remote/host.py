@@ -15,6 +15,7 @@ import numpy as np
 
 from ludus.core import Env, Snapshot, VectorEnv
 from ludus.core.options import TrackedOptions
+from ludus.core.outcome import OUTCOME
 from ludus.errors import (
     CodecError,
     ContractViolation,
@@ -29,7 +30,7 @@ from ludus.errors import (
     shorten,
 )
 from ludus.remote.plans import EpisodePlans
-from ludus.remote.values import action_reader, flag, read_options, value_reply, write_info, write_number
+from ludus.remote.values import action_reader, flag, read_options, value_reply, with_outcome, write_info, write_number
 from ludus.wire import SpaceCodec, decode_value
 from ludus.wire.infos import write_infos
 from ludus.wire.messages import (
@@ -196,9 +197,11 @@ class EnvHost:
             write_number(outcome.reward)
             for name in ("terminated", "truncated"):
                 flag(getattr(outcome, name), name)
-        if observation is outcome.observation:
+        told = not self.batched and isinstance(outcome.info, dict) and OUTCOME in outcome.info  # pyright: ignore[reportUnnecessaryIsInstance]
+        if observation is outcome.observation and not told:
             return outcome
-        self.last = outcome._replace(observation=observation)
+        info = with_outcome(outcome.info) if told else outcome.info
+        self.last = outcome._replace(observation=observation, info=info)
         return self.last
 
     def _explain(self, outcome: Outcome) -> None:
