@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ludus.core import Env, EnvSpec, Hooked, Info, Step
-from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.core.options import TrackedOptions
+from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import ContractViolation, InvalidType, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Space
@@ -112,7 +112,7 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
             self._warn(f"step reward: expected a finite number, got {reward}")
 
     def _with_outcome(self, step: Step[ObsT]) -> Step[ObsT]:
-        """The step with its outcome as one, or without what tells nothing; every end is looked at, not only the first."""
+        """The step with its outcome as one, or without what tells nothing; every end is looked at."""
         told = read_outcome(step.info[OUTCOME], f"{self._name}.step info['outcome']")
         if told is not None and not (step.terminated or step.truncated):
             self._warn(f"step info['outcome']: expected none before the last step, got {told.value!r}")
