@@ -21,12 +21,12 @@ __all__ = ["Cgroup", "Place", "Places", "find_places", "places"]
 PREFIX = "ludus"
 ROLES = ("memory", "pids", "cpu", "kill")
 LIMITS = {
-    ("memory", 1): ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
+    ("memory", 1): ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.kmem.tcp.limit_in_bytes"),
     ("memory", 2): ("memory.max",),
     ("pids", 1): ("pids.max",),
     ("pids", 2): ("pids.max",),
 }
-"""The files that take the limit; the last of version 1 is missing where the kernel does not count swap."""
+"""The files that take the limit. Version 1 counts TCP's buffers apart, and swap where the kernel does so at all."""
 GONE = (errno.ENOENT, errno.ENODEV)
 """What the kernel says of the files of a group that was removed."""
 ROUNDS = 100

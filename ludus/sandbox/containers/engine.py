@@ -193,7 +193,7 @@ class Engine(Backend):
             if proxy is not None:
                 undo.callback(proxy.close)
                 place = msgspec.structs.replace(place, mounts=(*place.mounts, *way_out(proxy)))
-            with Door(own_limits(policy, place), namespace_filter()) as door:
+            with Door(own_limits(policy, place), namespace_filter(network=policy.network != "none")) as door:
                 name = self._created(api, describe(policy, place, control=door.folder))
                 undo.callback(api.remove, name)
                 control = door.answer(api, name)
