@@ -9,7 +9,6 @@ import os
 import select
 import shutil
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Iterable
@@ -17,6 +16,7 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 from ludus.errors import listing
+from ludus.sandbox.leftovers import private_folder
 
 __all__ = ["PORT", "Proxy", "address", "proxy_variables"]
 
@@ -71,7 +71,7 @@ class Proxy:
 
     def __init__(self, hosts: Iterable[str]) -> None:
         self._allowed = {address(host) for host in hosts}
-        self._folder = tempfile.mkdtemp(prefix="ludus-proxy-")
+        self._folder = private_folder("proxy")
         self.path = os.path.join(os.path.realpath(self._folder), "socket")
         self._free = threading.Semaphore(MOST)
         self._open: set[socket.socket] = set()

@@ -118,6 +118,24 @@ def test_an_old_program_does_not_mount_what_somebody_inside_may_replace(tmp_path
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="anybody else is the owner inside too")
+def test_a_file_with_a_name_elsewhere_is_not_given(tmp_path):
+    work, private = tmp_path / "work", tmp_path / "private"
+    work.mkdir()
+    private.mkdir(mode=0o700)
+    (private / "key").write_text("secret")
+    os.link(private / "key", work / "innocent")
+    with pytest.raises(InvalidArgument, match=r"expected files that are nowhere else, got .*innocent.*1 more name "):
+        give(work)
+    with pytest.raises(InvalidArgument, match="nowhere else"):
+        give(work / "innocent")
+    assert (private / "key").stat().st_uid == os.getuid() == work.stat().st_uid  # nothing was given
+    (work / "innocent").unlink()
+    (work / "a").write_text("")
+    os.link(work / "a", work / "b")  # both are in the folder
+    give(work)
+    assert (work / "b").stat().st_uid == 71000
+
+
 def test_a_private_folder_is_refused_until_it_is_given(tmp_path):
     (tmp_path / "file").write_text("seen")
     (tmp_path / "link").symlink_to("/usr/share")
