@@ -15,6 +15,8 @@ __all__ = ["Layout", "Parameter", "Told", "kernel_source"]
 
 NEXT_STEP, SAME_STEP, DISABLED, RESET = range(4)
 """The modes of autoreset, and the one that begins the chosen lanes."""
+CUT_LANE = 1 << 32
+"""What a lane that is cut adds to the count of those that end: so one number says whether any was."""
 DEEP = "    "
 PLAYED = ("reset", "step", "observe", "renew")
 """The rules that several players make something of."""
@@ -309,7 +311,7 @@ def run_lanes(first, stop, mode, limit, block, values, <LOOSE>actions, out, rewa
             returns[i] += reward
             cut = <CUTS>(limit > 0 and elapsed[i] >= limit)
             if over or cut:
-                count += 1
+                count += {1 + CUT_LANE} if cut else 1
                 if mode == {SAME_STEP}:
                     <KEEP>
                     starts = True

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ludus.errors import CodecError, InvalidAction, InvalidArgument, InvalidValue, ResetNeeded, shorten
-from ludus.remote.host import EnvHost, Outcome
+from ludus.remote.host import EnvHost, HostStep
 from ludus.serve.access import Principal
 from ludus.serve.doors.browse.frame import frame_of
 from ludus.serve.doors.browse.portrait import open_session
@@ -169,7 +169,7 @@ def _stepped(hosted: EnvHost, action: Any) -> dict[str, Any]:
     return {"action": observed(hosted.action_space, action), **_told(hosted, hosted.step(action))}
 
 
-def _told(hosted: EnvHost, outcome: Outcome) -> dict[str, Any]:
+def _told(hosted: EnvHost, outcome: HostStep) -> dict[str, Any]:
     return {
         "observation": observed(hosted.space, outcome.observation),
         "reward": plain(outcome.reward),
