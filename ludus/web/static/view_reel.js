@@ -50,19 +50,32 @@ export class Reel {
     return typeof value === "string" ? value : brief(value, 200);
   }
 
-  /** Draw a step; resolves once it is seen, or another one was asked for. */
-  async draw(step) {
+  /** Draw a step; resolves once the newest wish is seen. One frame is asked for at a time, those between are skipped. */
+  draw(step) {
     this.wanted = step;
+    this.drawing ??= this.#drawn().finally(() => {
+      this.drawing = null;
+    });
+    return this.drawing;
+  }
+
+  async #drawn() {
+    for (let done = null; done !== this.wanted && this.wanted >= 0; ) {
+      done = this.wanted;
+      await this.#one(done);
+    }
+  }
+
+  async #one(step) {
     const { run, n } = this;
     try {
       const { frame, differs, stride } = await this.source.frame(run, n, step);
-      if (this.wanted !== step) return;
       if (frame) await this.stage.show(frame, `Frame after ${step} steps`);
       else this.stage.say(this.why);
       const notes = [stride > 1 ? `This file has every ${stride}th frame.` : "", differs ? `The replay is not what was recorded: ${differs}` : ""];
       this.note.textContent = notes.filter(Boolean).join(" ");
       this.note.classList.toggle("bad", Boolean(differs));
-      this.#ahead(step);
+      if (step + 8 <= this.last) this.source.frame(run, n, step + 8).catch(() => null); // while these are seen
     } catch (error) {
       if (this.wanted === step) this.stage.say(error.message);
     }
@@ -77,13 +90,6 @@ export class Reel {
     if (this.about.frames) return !this.source.embedded || this.source.has("stride", { run: this.run, n: this.n });
     const found = await this.source.frame(this.run, this.n, 0).catch(() => null);
     return Boolean(found?.frame);
-  }
-
-  /** Have the next frames come while these are seen. */
-  #ahead(step) {
-    for (const next of [step + 8, step + 16]) {
-      if (next <= this.last) this.source.frame(this.run, this.n, next).catch(() => null);
-    }
   }
 
   close() {

@@ -94,9 +94,9 @@ def _runs(viewer: Viewer, store: _Store) -> Any:
 
 
 def _first(viewer: Viewer) -> list[tuple[int, int]]:
-    return [(run, number) for run, one in enumerate(viewer.runs) for number in range(min(len(one.run), MOST_CHOSEN))][
-        :MOST_CHOSEN
-    ]
+    """The first episodes, as many of each run."""
+    most = max(1, MOST_CHOSEN // len(viewer.runs))
+    return [(run, number) for run, one in enumerate(viewer.runs) for number in range(min(len(one.run), most))]
 
 
 def _episode(viewer: Viewer, store: _Store, run: int, number: int) -> bool:

@@ -21,6 +21,7 @@ MOST_ROWS = 400_000
 KEPT_EVERY = 500
 """Rows between snapshots, by which one goes back."""
 MOST_KEPT = 200
+ROWS_AT_ONCE = 1024
 
 
 class Place(NamedTuple):
@@ -28,6 +29,16 @@ class Place(NamedTuple):
 
     row: int
     begun: bool
+
+
+class Rows(NamedTuple):
+    """Some rows of the run as they concern one lane: read together, since one at a time takes longer than a step."""
+
+    first: int
+    end: int
+    operations: list[int]
+    left_out: frozenset[int]
+    actions: list[Any]
 
 
 class LaneReplay:
@@ -43,6 +54,7 @@ class LaneReplay:
         self.over = False
         self.kept: dict[Place, tuple[Any, SeenStep, bool]] = {}
         self.can_keep = True
+        self.rows = Rows(0, 0, [], frozenset(), [])
 
     def go(self, episode: Episode, step: int) -> SeenStep:
         """Execute up to the state after so many steps of an episode; raises TrajectoryError where that cannot be."""
@@ -114,18 +126,18 @@ class LaneReplay:
 
     def _execute(self, row: int) -> bool:
         """Execute one row; whether nothing is left to be done in it."""
-        if not self._takes_part(row):
+        if not self.rows.first <= row < self.rows.end:
+            self.rows = _rows(self.run, self.lane, row)
+        rows, place = self.rows, row - self.rows.first
+        if row in rows.left_out:
             return True
-        operation = self._operation(row)
+        operation = rows.operations[place]
         if operation == RESTORE:
             raise TrajectoryError(f"row {row}: the state was put back from a snapshot, which the file does not have")
         if operation in (RESET, AUTORESET) or (self.over and self.mode is AutoresetMode.NEXT_STEP):
             self._begin(row)
             return True
-        acted = self.run.acted
-        columns = {name: self.run.chunks.lane(f"steps/{name}", self.lane, np.array([row])) for name in acted.names}
-        [action] = acted.split(acted.many(columns), 1)
-        observation, reward, terminated, truncated, info = self.env.step(action)
+        observation, reward, terminated, truncated, info = self.env.step(rows.actions[place])
         self.seen, self.over = (observation, reward, info), bool(terminated or truncated)
         return not self.over
 
@@ -134,13 +146,6 @@ class LaneReplay:
         observation, info = self.env.reset(seed=seed, options=options)
         self.seen, self.over = (observation, None, info), False
 
-    def _operation(self, row: int) -> int:
-        for number, place, _ in self.run.chunks.spans(row, row + 1):
-            operations = self.run.chunks.array(number, "steps/op")
-            if operations is not None:
-                return int(operations[place])
-        raise TrajectoryError(f"row {row}: expected a column steps/op, got none")
-
     def _keep(self) -> None:
         if not self.can_keep or self.at is None or len(self.kept) >= MOST_KEPT:
             return
@@ -148,3 +153,28 @@ class LaneReplay:
             self.kept[self.at] = self.env.snapshot(), self.seen, self.over
         except LudusError:  # it is slower without, and the same
             self.can_keep = False
+
+
+def _rows(run: Run, lane: int, row: int) -> Rows:
+    """Some rows from this one on, of one chunk."""
+    for number, place, stop in run.chunks.spans(row, row + ROWS_AT_ONCE):
+        operations = run.chunks.array(number, "steps/op")
+        if operations is None:
+            break
+        first, end = row, row + stop - place
+        masked, masks = run.chunks.masks(first, end)
+        left_out = {one for one, mask in zip(masked.tolist(), masks, strict=True) if not mask[lane]}
+        columns = {name: run.chunks.lane(f"steps/{name}", lane, np.arange(first, end)) for name in run.acted.names}
+        # Rows that are no steps have no action that could be read, and none is asked of them.
+        kept = {name: _filled(column) for name, column in columns.items()}
+        actions = run.acted.split(run.acted.many(kept), end - first)
+        return Rows(first, end, operations[place:stop].tolist(), frozenset(left_out), actions)
+    raise TrajectoryError(f"row {row}: expected a column steps/op, got none")
+
+
+def _filled(column: Any) -> Any:
+    """A column of other values, in which rows without one have that of a neighbour."""
+    if not isinstance(column, list):
+        return column
+    known = next((one for one in column if one is not None), None)
+    return [known if one is None else one for one in column]
