@@ -122,7 +122,7 @@ class Chunks:
             yield from self.events_of(number)
 
     def events_from(self, first: int, end: int) -> Iterator[StoredEvent]:
-        """The events of these rows. One that came after its row was written is in a later chunk, that of the next row."""
+        """The events of these rows; one that came after its row was written is in a later chunk, with the next row."""
         number = max(0, bisect_right(self._firsts, first) - 1)
         while number < len(self.heads) and self.heads[number].first <= end:
             yield from (one for one in self.events_of(number) if first <= one.row < end)

@@ -20,7 +20,7 @@ from ludus.trajectory.archive import MEMBER_LIMIT_BYTES, Archive
 from ludus.trajectory.block import StoredReset
 from ludus.trajectory.chunks import Chunks
 from ludus.trajectory.episode import Episode, Transition
-from ludus.trajectory.event import Event, value_of
+from ludus.trajectory.event import Event, StoredEvent, value_of
 from ludus.trajectory.header import Level, RunHeader, read_header
 from ludus.trajectory.table import EpisodeTable, read_table
 from ludus.trajectory.values import ValueColumns
@@ -194,12 +194,17 @@ class Run:
 
     def events_of(self, episode: Episode) -> list[Event]:
         """What happened beside the steps of one episode; no more chunks are read than can have it."""
-        found: list[Event] = []
-        for one in self.chunks.events_from(episode.start, episode.end + 1):
-            if one.lane == episode.lane and self.place(one.row, one.lane)[0] == episode.number:
-                step = int(np.searchsorted(episode.rows, one.row, side="right")) - 1
-                found.append(Event(episode.number, step, one.seconds, value_of(one.kind, one.data)))
-        return found
+        found = self.stored_events(episode)
+        return [Event(episode.number, step, one.seconds, value_of(one.kind, one.data)) for step, one in found]
+
+    def stored_events(self, episode: Episode) -> list[tuple[int, StoredEvent]]:
+        """The same as the file has it, each after how many steps it came: for who looks at some of many."""
+        lane, first = episode.lane, episode.start
+        if self.place(first, lane)[0] != episode.number:  # the row in which the episode before has ended, too
+            first += 1
+        chosen = [one for one in self.chunks.events_from(first, episode.end + 1) if one.lane == lane]
+        steps = np.searchsorted(episode.rows, [one.row for one in chosen], side="right") - 1
+        return list(zip(steps.tolist(), chosen, strict=True))
 
     @cached_property
     def _by_lane(self) -> dict[int, tuple[list[int], list[int]]]:

@@ -7,9 +7,8 @@ import { Stage } from "./stage.js";
 export class Reel {
   /** Everything that is known of an episode before it is shown. */
   static async open(source, run, n) {
-    const about = await source.ask("about", { run });
+    const [about, episode] = await Promise.all([source.ask("about", { run }), source.ask("episode", { run, n })]);
     const again = about.executed ? { again: 1 } : {};
-    const episode = await source.ask("episode", { run, n });
     return new Reel({ source, run, n, about, again, episode });
   }
 

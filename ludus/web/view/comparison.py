@@ -66,8 +66,8 @@ def _columns(one: Episode, two: Episode, count: int) -> list[tuple[str, Any, Any
     """Pairs of columns that both have: name, values of each, and the step that the first of them is."""
     found: list[tuple[str, Any, Any, int]] = []
     if one.run.acted.names == two.run.acted.names:
-        for name in one.run.acted.names:
-            found.append(("action", one.column(name, "action")[:count], two.column(name, "action")[:count], 1))
+        pairs = ([each.column(name, "action")[:count] for each in (one, two)] for name in one.run.acted.names)
+        found += [("action", a, b, 1) for a, b in pairs]
     if all(each.run.chunks.has("steps/reward") for each in (one, two)):
         found.append(("reward", one.rewards[:count], two.rewards[:count], 1))
     if all(map(has_observations, (one, two))) and one.run.observed.names == two.run.observed.names:

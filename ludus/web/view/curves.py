@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from ludus.errors import LudusError
 from ludus.serve.doors.browse.shown import plain
-from ludus.trajectory import Episode, Event, Score
+from ludus.trajectory import Episode, Score
+from ludus.web.view.talk import Told, values
 
 __all__ = ["curve", "curves"]
 
@@ -17,13 +18,13 @@ MOST_CURVES = 12
 MOST_PLAYERS = 4
 
 
-def curve(name: str, values: Any, steps: Any = None) -> dict[str, Any]:
+def curve(name: str, numbers: Any, steps: Any = None) -> dict[str, Any]:
     """A curve of at most `MOST_POINTS` points; each of a long one is the least and the greatest of some steps.
 
     >>> curve("reward", [1.0, float("nan"), 0.5])
     {'name': 'reward', 'steps': [1, 2, 3], 'low': [1.0, None, 0.5], 'high': [1.0, None, 0.5]}
     """
-    numbers = np.asarray(values, np.float64)
+    numbers = np.asarray(numbers, np.float64)
     places = np.arange(1, len(numbers) + 1) if steps is None else np.asarray(steps)
     finite = np.isfinite(numbers)
     if len(numbers) <= MOST_POINTS:
@@ -40,7 +41,7 @@ def _known(values: Array) -> list[float | None]:
     return [one if np.isfinite(one) else None for one in values.tolist()]
 
 
-def curves(episode: Episode, rewards: Any, events: list[Event]) -> list[dict[str, Any]]:
+def curves(episode: Episode, rewards: Any, events: list[Told]) -> list[dict[str, Any]]:
     """All curves of an episode: rewards and what they add up to, infos that have columns, and scores by their names."""
     found: list[dict[str, Any]] = []
     if rewards is not None and len(rewards):
@@ -64,11 +65,10 @@ def _infos(episode: Episode) -> list[dict[str, Any]]:
     return found
 
 
-def _scores(events: list[Event]) -> list[dict[str, Any]]:
+def _scores(events: list[Told]) -> list[dict[str, Any]]:
     by_name: dict[str, tuple[list[int], list[float]]] = {}
-    for event in events:
-        if isinstance(event.value, Score):
-            steps, values = by_name.setdefault(event.value.name, ([], []))
-            steps.append(event.step)
-            values.append(event.value.value)
-    return [curve(str(plain(name)), values, steps) for name, (steps, values) in by_name.items()]
+    for step, score in values(events, Score):
+        steps, scores = by_name.setdefault(score.name, ([], []))
+        steps.append(step)
+        scores.append(score.value)
+    return [curve(str(plain(name)), scores, steps) for name, (steps, scores) in by_name.items()]

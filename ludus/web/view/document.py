@@ -1,4 +1,4 @@
-"""One file that shows runs by itself: the page, its style, and answers to all that it will ask, within a size that is said."""
+"""One file that shows runs by itself: the page, and answers to all that it will ask, within a size that is said."""
 
 import os
 from base64 import b64encode
@@ -42,7 +42,7 @@ class Written(msgspec.Struct, frozen=True):
 def write_document(viewer: Viewer, path: str | os.PathLike[str], *, limit_bytes: int = LIMIT_BYTES) -> Written:
     """Write a page that needs no server, with the episodes that were named, or the first ones, and their frames.
 
-    Nothing is written over. Where not everything fits, later episodes and then frames are left out, and the page says so.
+    Nothing is written over. Where not everything fits, later episodes, then frames are left out, and the page says so.
     """
     if limit_bytes < 1 << 20:
         raise InvalidArgument(f"limit: expected at least {1 << 20} bytes, got {limit_bytes}")
@@ -51,7 +51,7 @@ def write_document(viewer: Viewer, path: str | os.PathLike[str], *, limit_bytes:
     chosen = viewer.chosen or _first(viewer)
     opened = [place for place in chosen if _episode(viewer, store, *place)]
     frames = sum(_frames(viewer, store, *place, left=len(opened) - at) for at, place in enumerate(opened))
-    if 1 < len(opened) and viewer.chosen:
+    if len(opened) > 1 and viewer.chosen:
         store.add("compare", viewer, of=",".join(f"{run}.{number}" for run, number in opened))
     total = sum(len(one.run) for one in viewer.runs)
     told["document"] = {"opened": [list(one) for one in opened], "left_out": total - len(opened), "limit": limit_bytes}

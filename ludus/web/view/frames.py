@@ -108,7 +108,9 @@ class Frames:
             rows = episode.rows[step : step + 1]
             recorded = self.run.chunks.lane("steps/reward", episode.lane, rows)[0]
             if not np.array_equal(recorded, np.asarray(seen[1], np.float64), equal_nan=True):
-                said = f"step {step}: the file has the reward {plain(recorded)}, executing it again gave {plain(seen[1])}"
+                said = (
+                    f"step {step}: the file has the reward {plain(recorded)}, executing it again gave {plain(seen[1])}"
+                )
                 self._differs[episode.number] = said
         return seen
 

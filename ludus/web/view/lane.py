@@ -88,7 +88,9 @@ class LaneReplay:
             head = self.run.chunks.heads[number]
             if head.first >= row or not head.resets:
                 continue
-            found = [one.row for one in self.run.chunks.resets_of(number) if one.row < row and one.lane in (-1, self.lane)]
+            found = [
+                one.row for one in self.run.chunks.resets_of(number) if one.row < row and one.lane in (-1, self.lane)
+            ]
             if found:
                 return max(found)
         return -1

@@ -88,7 +88,7 @@ def _as_function(name: str) -> str:
     text = EXPORT.sub(r"\1", text)
     odd = ODD.search(text)
     if odd is not None:
-        raise LudusError(f"{name}: expected `import {{…}} from \"./file.js\"` or `export function …`, got {odd[0]!r}")
+        raise LudusError(f'{name}: expected `import {{…}} from "./file.js"` or `export function …`, got {odd[0]!r}')
     return f"const {_variable(name)} = (() => {{\n{text}\nreturn {{ {', '.join(exported)} }};\n}})();"
 
 

@@ -1,4 +1,4 @@
-"""`show_runs`: recorded runs in a browser, by a server that only this machine reaches, and there only who has its address."""
+"""`show_runs`: recorded runs in a browser, by a server on this machine alone, for whoever has its address."""
 
 import asyncio
 import os
@@ -31,7 +31,9 @@ __all__ = ["runs_app", "show_runs"]
 SECRET_BYTES = 16
 EXECUTED = ("frames", "about")
 """Questions that execute episodes again; so does any that says `again=1`."""
-HEAD = '<link rel="stylesheet" href="view.css">\n<script src="theme.js"></script>\n<script type="module" src="view.js"></script>'
+HEAD = """<link rel="stylesheet" href="view.css">
+<script src="theme.js"></script>
+<script type="module" src="view.js"></script>"""
 
 
 class _Answers:
@@ -40,6 +42,8 @@ class _Answers:
     def __init__(self, open_viewer: Callable[[], Viewer]) -> None:
         self._viewers = open_viewer(), open_viewer()
         self._threads = [ThreadPoolExecutor(1, f"ludus-view-{name}") for name in ("read", "draw")]
+        # What draws is made while the page is on its way.
+        self._threads[1].submit(self._viewers[1].answer, "about", {})
 
     async def answer(self, name: str, question: dict[str, str]) -> Any:
         draws = name in EXECUTED or question.get("again") == "1"
@@ -106,9 +110,7 @@ def show_runs(
     listening.check(open_to_all=True)
     try:
         with listening.bind() as listener:
-            engine = Engine(
-                config(app, Settings(), listening), lambda: ready(f"{listening.url(listener)}/{secret}/")
-            )
+            engine = Engine(config(app, Settings(), listening), lambda: ready(f"{listening.url(listener)}/{secret}/"))
             with on_signals(engine.stop):
                 engine.run([listener])
     finally:

@@ -2,34 +2,43 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from ludus.errors import LudusError
 from ludus.serve.doors.browse.shown import plain
-from ludus.trajectory import Event, FileDiff, ModelUsage, Run
+from ludus.trajectory import FileDiff, ModelUsage, Run
+from ludus.trajectory.event import EventValue, StoredEvent, value_of
 
-__all__ = ["PAGE_EVENTS", "events_page", "find", "summary"]
+__all__ = ["PAGE_EVENTS", "Told", "events_page", "find", "summary", "values"]
 
 PAGE_EVENTS = 40
 LONGEST_TEXT = 40_000
 """Characters of one text on the page; what is longer is cut, and says so."""
+Told = tuple[int, StoredEvent]
+"""An event as the file has it, after how many steps of its episode. Most of many are never looked at."""
+ValueT = TypeVar("ValueT", bound=EventValue)
 
 
-def events_page(run: Run, events: list[Event], page: int) -> list[dict[str, Any]]:
+def events_page(run: Run, events: list[Told], page: int) -> list[dict[str, Any]]:
     """The events on a page, each with its number."""
     first = page * PAGE_EVENTS
-    return [_shown(run, number, one) for number, one in enumerate(events[first : first + PAGE_EVENTS], first)]
+    return [_shown(run, number, *one) for number, one in enumerate(events[first : first + PAGE_EVENTS], first)]
 
 
-def _shown(run: Run, number: int, event: Event) -> dict[str, Any]:
-    fields: Any = plain(event.value.data())
-    if isinstance(event.value, FileDiff) and event.value.blob and not event.value.diff:
-        fields["diff"] = _blob(run, event.value.blob)
+def _shown(run: Run, number: int, step: int, event: StoredEvent) -> dict[str, Any]:
+    try:
+        value = value_of(event.kind, event.data)
+        kind, fields = event.kind, plain(value.data())
+        if isinstance(value, FileDiff) and value.blob and not value.diff:
+            fields["diff"] = _blob(run, value.blob)
+    except LudusError as error:  # no fields of its kind: shown, and not believed
+        kind, fields = f"broken {event.kind}", plain({"error": str(error), **event.data})
     return {
         "number": number,
-        "step": event.step,
+        "step": step,
         "seconds": plain(event.seconds),
-        "kind": plain(event.kind),
+        "kind": plain(kind),
         "fields": _cut(fields),
     }
 
@@ -49,18 +58,18 @@ def _cut(value: Any) -> Any:
     return [_cut(one) for one in value] if isinstance(value, list) else value
 
 
-def find(events: list[Event], kinds: tuple[str, ...], text: str) -> list[int]:
+def find(events: list[Told], kinds: tuple[str, ...], text: str) -> list[int]:
     """The numbers of the events of these kinds, or of any, in which the text is, however it is capitalised."""
     wanted = text.lower().strip()
     return [
         number
-        for number, event in enumerate(events)
+        for number, (_, event) in enumerate(events)
         if (not kinds or event.kind in kinds) and (not wanted or wanted in _said(event))
     ]
 
 
-def _said(event: Event) -> str:
-    return "\n".join([event.kind, *_texts(plain(event.value.data()))]).lower()
+def _said(event: StoredEvent) -> str:
+    return "\n".join([event.kind, *_texts(event.data)]).lower()
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -75,22 +84,26 @@ def _texts(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def summary(events: list[Event]) -> dict[str, Any]:
+def summary(events: list[Told]) -> dict[str, Any]:
     """How many events there are of each kind, and what models used."""
-    used = [event.value for event in events if isinstance(event.value, ModelUsage)]
+    used = [one for _, one in values(events, ModelUsage)]
     costs = [one.cost_usd for one in used if one.cost_usd is not None]
-    return plain(
-        {
-            "events": len(events),
-            "kinds": dict(Counter(event.kind for event in events)),
-            "usage": {
-                "calls": len(used),
-                "prompt_tokens": sum(one.prompt_tokens for one in used),
-                "completion_tokens": sum(one.completion_tokens for one in used),
-                "cached_tokens": sum(one.cached_tokens for one in used),
-                "cost_usd": sum(costs) if costs else None,
-            }
-            if used
-            else None,
-        }
-    )
+    total = {
+        "calls": len(used),
+        "prompt_tokens": sum(one.prompt_tokens for one in used),
+        "completion_tokens": sum(one.completion_tokens for one in used),
+        "cached_tokens": sum(one.cached_tokens for one in used),
+        "cost_usd": sum(costs) if costs else None,
+    }
+    kinds = Counter(event.kind for _, event in events)
+    return plain({"events": len(events), "kinds": dict(kinds), "usage": total if used else None})
+
+
+def values(events: list[Told], kind: type[ValueT]) -> Iterator[tuple[int, ValueT]]:
+    """The events of one kind that can be read, each after how many steps it came."""
+    for step, event in events:
+        if event.kind == kind.kind:
+            with suppress(LudusError):
+                value = value_of(event.kind, event.data)
+                if isinstance(value, kind):
+                    yield step, value

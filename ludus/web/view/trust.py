@@ -1,4 +1,4 @@
-"""Whether a file's environment may be made here to draw its frames: a file is a stranger's word, and making runs code."""
+"""Whether the environment that a file names may be made here: a file is a stranger's word, and making runs code."""
 
 import re
 from collections.abc import Iterator

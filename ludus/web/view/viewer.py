@@ -11,13 +11,13 @@ import numpy as np
 
 from ludus.errors import InvalidArgument, shorten
 from ludus.serve.doors.browse.shown import plain
-from ludus.trajectory import Episode, Event
+from ludus.trajectory import Episode
 from ludus.web.view.comparison import compare
 from ludus.web.view.curves import curves
 from ludus.web.view.frames import PAGE_FRAMES, Frames
 from ludus.web.view.opened import OpenedRun
 from ludus.web.view.steps import PAGE_STEPS, bounds, has_observations, steps
-from ludus.web.view.talk import PAGE_EVENTS, events_page, find, summary
+from ludus.web.view.talk import PAGE_EVENTS, Told, events_page, find, summary
 
 __all__ = ["Viewer"]
 
@@ -64,7 +64,7 @@ class Viewer:
                 self.chosen.append((places[path], number))
                 self.episode(places[path], number)
         self._drawers: dict[int, tuple[tuple[int, ...], Frames]] = {}
-        self._kept: OrderedDict[tuple[Any, ...], list[Event]] = OrderedDict()
+        self._kept: OrderedDict[tuple[Any, ...], list[Told]] = OrderedDict()
         self.questions: Final[dict[str, Callable[[Question], Any]]] = {
             name: getattr(self, f"_{name}")
             for name in ("runs", "episodes", "about", "episode", "steps", "events", "find", "frames", "compare")
@@ -174,10 +174,10 @@ class Viewer:
         run = _number(question, "run")
         return run, self.episode(run, _number(question, "n"))
 
-    def _events_of(self, run: int, episode: Episode) -> list[Event]:
+    def _events_of(self, run: int, episode: Episode) -> list[Told]:
         key = run, self.runs[run].stamp, episode.number
         if key not in self._kept:
-            self._kept[key] = episode.events
+            self._kept[key] = episode.run.stored_events(episode)
             if len(self._kept) > KEPT_EPISODES:
                 self._kept.popitem(last=False)
         return self._kept[key]
