@@ -18,6 +18,7 @@ VERBS = {
     "eval": "ludus.cli.eval:evaluate_agent",
     "play": "ludus.cli.play:play",
     "ui": "ludus.cli.ui:ui",
+    "view": "ludus.cli.view:view",
     "serve": "ludus.cli.serve:serve",
     "sessions": "ludus.cli.sessions:sessions",
     "new": "ludus.cli.new:new",
