@@ -63,7 +63,7 @@ def play_episodes(course: Course, numbers: Iterable[int]) -> Iterator[EpisodeRec
         yield from play_episodes(course._replace(lanes=1), again)
 
 
-class _Broken(Exception):  # noqa: N818  (never seen outside of this file)
+class _Broken(Exception):
     """What an environment raised."""
 
     def __init__(self, error: Exception) -> None:
@@ -177,7 +177,7 @@ class _Play:
             try:
                 return self._conformed(self.agent.act_batch(self.observations, self.info, active))
             except Exception as error:  # of a whole batch nobody can tell whose fault it is
-                self.faults |= {lane: (Outcome.AGENT_FAILED, error) for lane in np.flatnonzero(active).tolist()}
+                self.faults |= dict.fromkeys(np.flatnonzero(active).tolist(), (Outcome.AGENT_FAILED, error))
         elif not self.one_by_one:
             return self._mixed(active)
         seen = iterate(self.envs.observation_space, self.observations)
@@ -193,7 +193,7 @@ class _Play:
                 batch = self._conformed(self.agent.act_batch(self.observations, self.info, alone))
                 actions = list(iterate(self.envs.action_space, batch))
             except Exception as error:
-                self.faults |= {lane: (Outcome.AGENT_FAILED, error) for lane in np.flatnonzero(alone).tolist()}
+                self.faults |= dict.fromkeys(np.flatnonzero(alone).tolist(), (Outcome.AGENT_FAILED, error))
         for lane in self.faults:
             actions[lane] = self.nop.act(None, lane_info(self.info, lane), lane)
         return self._joined(actions, active)

@@ -65,10 +65,13 @@ class ResultFile:
             )
 
 
-def result_header(envs: VectorEnv[Any, Any], declaration: Declaration, level: Literal["seeds", "steps"]) -> RunHeader:
-    """The header of a result: of one environment, however many were played at once."""
+def result_header(
+    envs: VectorEnv[Any, Any], declaration: Declaration, level: Literal["seeds", "steps"], rules: str = ""
+) -> RunHeader:
+    """The header of a result: of one environment, however many were played at once; `rules` is its hash, if known."""
     header = header_of(envs, level, metadata=declaration.metadata())
-    return msgspec.structs.replace(header, lanes=1, batched=False, autoreset_mode="", executor="", planned=False)
+    alone: dict[str, Any] = {"lanes": 1, "batched": False, "autoreset_mode": "", "executor": "", "planned": False}
+    return msgspec.structs.replace(header, rules=rules or header.rules, **alone)
 
 
 class _Hashed(ArchiveWriter):
@@ -155,9 +158,7 @@ class ResultWriter:
         objects = columns.objects(self._acted)
         digests = [(columns.rows, chunk_digest(columns.numbers))]
         beside: Any = {"events": columns.events(self._flushed - self._began), "resets": columns.resets()}
-        write_chunk(
-            self._archive, self._chunk, self.row, columns.rows, arrays, objects, digests=digests, **beside
-        )
+        write_chunk(self._archive, self._chunk, self.row, columns.rows, arrays, objects, digests=digests, **beside)
         self.row, self._chunk, self.done = self.row + columns.rows, self._chunk + 1, self.done + len(episodes)
 
     def close(self, summary: dict[str, Any], sign: Any = None) -> None:

@@ -14,6 +14,7 @@ from ludus.errors import InvalidArgument, InvalidType, TrajectoryError, shorten
 from ludus.evaluate.agents import Agent, AgentLike, agent_name, as_agent
 from ludus.evaluate.declaration import Declaration
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation, summarized
+from ludus.evaluate.place import single_hash
 from ludus.evaluate.play import Course, play_episodes
 from ludus.evaluate.result import Result, open_result
 from ludus.evaluate.result_file import ResultFile, ResultWriter, result_header
@@ -150,7 +151,10 @@ def _summary(found: Evaluation) -> dict[str, Any]:
 def _writer(task: Evaluated, file: ResultFile) -> tuple[ResultWriter | None, Result | None]:
     """What the result is written by, and what was there already; no writer where that is all of it."""
     with task.batch(1) as envs:
-        header = result_header(envs, task.declaration, file.level)
+        # What runs isolated has no source here, and is not made a second time to look for it.
+        near = envs.spec is not None and envs.spec.wall is None and task.options.get("isolation") in (None, "none")
+        rules = single_hash(envs.spec) if near and envs.spec is not None else ""
+        header = result_header(envs, task.declaration, file.level, rules)
     if not file.resume or not os.path.exists(file.path):
         return ResultWriter(file.path, header), None
     before = open_result(file.path)
@@ -164,8 +168,8 @@ def _check_same(before: RunHeader, now: RunHeader, file: ResultFile) -> None:
     for name in ("metadata", "spec", "level", "rules", "versions", "action_space", "observation_space"):
         if getattr(before, name) != getattr(now, name):
             raise TrajectoryError(
-                f"{file.path}: resume: expected the same evaluation, got another {name}: {shorten(getattr(before, name))} "
-                f"in the file, {shorten(getattr(now, name))} now; write to a new file"
+                f"{file.path}: resume: expected the same evaluation, got another {name}: "
+                f"{shorten(getattr(before, name))} in the file, {shorten(getattr(now, name))} now; write to a new file"
             )
 
 

@@ -66,9 +66,7 @@ class StepLog:
         pages = self._pages[first // PAGE_ROWS - self._first_page : -(-end // PAGE_ROWS) - self._first_page]
         offset = first // PAGE_ROWS * PAGE_ROWS
         names = self._pages[0] if self._pages else {}
-        arrays = {
-            name: _of_lane([page[name] for page in pages], lane, first - offset, end - offset) for name in names
-        }
+        arrays = {name: _of_lane([page[name] for page in pages], lane, first - offset, end - offset) for name in names}
         begin = self._first_page * PAGE_ROWS
         rows = self._objects[first - begin : end - begin]
         return arrays, {name: [row[name][lane] for row in rows] for name in (rows[0] if rows else ())}
