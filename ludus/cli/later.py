@@ -16,6 +16,7 @@ VERBS = {
     "info": "ludus.cli.info:info",
     "run": "ludus.cli.run:run",
     "eval": "ludus.cli.eval:evaluate_agent",
+    "verify": "ludus.cli.verify:verify_results",
     "play": "ludus.cli.play:play",
     "ui": "ludus.cli.ui:ui",
     "view": "ludus.cli.view:view",
