@@ -17,6 +17,7 @@ VERBS = {
     "run": "ludus.cli.run:run",
     "eval": "ludus.cli.eval:evaluate_agent",
     "play": "ludus.cli.play:play",
+    "replay": "ludus.cli.replay:replay_run",
     "ui": "ludus.cli.ui:ui",
     "serve": "ludus.cli.serve:serve",
     "sessions": "ludus.cli.sessions:sessions",
