@@ -18,6 +18,7 @@ VERBS = {
     "eval": "ludus.cli.eval:evaluate_agent",
     "verify": "ludus.cli.verify:verify_results",
     "play": "ludus.cli.play:play",
+    "replay": "ludus.cli.replay:replay_run",
     "ui": "ludus.cli.ui:ui",
     "view": "ludus.cli.view:view",
     "serve": "ludus.cli.serve:serve",
