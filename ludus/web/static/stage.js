@@ -11,13 +11,18 @@ const SMALL = 240;
 const KINDS = ["svg", "png"];
 
 export class Stage {
-  constructor(name) {
+  /** `regions` are parts of the picture that one may click, in fractions of its sides; `pick` is told their action. */
+  constructor(name, regions = [], pick = () => {}) {
     this.name = name;
     this.node = h("div", { class: "stage" });
     this.caption = "";
     this.address = null;
     this.drawing = false;
     this.next = undefined;
+    if (Array.isArray(regions) && regions.length) {
+      this.node.classList.add("clickable");
+      this.node.addEventListener("click", (event) => this.#clicked(event, regions, pick));
+    }
     this.say("Starting…");
   }
 
@@ -53,6 +58,19 @@ export class Stage {
     const list = h("ol", { class: "talk", tabindex: "0", "aria-label": "Actions and observations" }, h("li", {}, said(first.observation)), rows);
     fill(this.node, list);
     list.scrollTop = list.scrollHeight;
+  }
+
+  #clicked(event, regions, pick) {
+    const image = this.node.querySelector("img");
+    if (!image || event.target !== image) return;
+    const box = image.getBoundingClientRect();
+    // The picture keeps its shape: it may leave room at two sides of its box.
+    const scale = Math.min(box.width / image.naturalWidth, box.height / image.naturalHeight);
+    const [width, height] = [image.naturalWidth * scale, image.naturalHeight * scale];
+    const x = (event.clientX - box.left - (box.width - width) / 2) / width;
+    const y = (event.clientY - box.top - (box.height - height) / 2) / height;
+    const hit = regions.find((one) => x >= one.x && x < one.x + one.width && y >= one.y && y < one.y + one.height);
+    if (hit) pick(hit.action);
   }
 
   async #draw(frame) {
