@@ -33,6 +33,7 @@ LudusError
 │   ├── AccessDenied       the caller may not do this
 │   └── ServerBusy         all places are taken; asks to come again later
 ├── TrajectoryError        a recorded run that cannot be written, read or replayed       (ValueError)
+├── EvaluationError        an evaluation that says nothing of the agent
 └── RegistryError
     ├── MalformedId        not `[namespace/]Name[-vN]`                                (ValueError)
     ├── RegistrationError  an id that cannot be registered
@@ -60,6 +61,7 @@ __all__ = [
     "DuplicateId",
     "EntryPointError",
     "EnvError",
+    "EvaluationError",
     "InvalidAction",
     "InvalidArgument",
     "InvalidMask",
@@ -251,6 +253,10 @@ class ServerBusy(ServiceError):
 
 class TrajectoryError(LudusError, ValueError):
     """A recorded run that cannot be written, read or replayed; of a file, the message names the place in it."""
+
+
+class EvaluationError(LudusError):
+    """An evaluation that says nothing of the agent: too much of it failed."""
 
 
 class RegistryError(LudusError):

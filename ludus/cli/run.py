@@ -11,6 +11,7 @@ from rich.table import Table
 
 from ludus.cli.console import out
 from ludus.cli.episode import Episode, play
+from ludus.cli.record import Level, recorded
 from ludus.registry import make
 
 __all__ = ["run"]
@@ -24,11 +25,15 @@ def run(
     isolation: Annotated[
         str | None, typer.Option(help="The wall to run it behind: none, process, sandbox or container.")
     ] = None,
+    record: Annotated[str | None, typer.Option(metavar="FILE", help="Record what happens into a new .ludus.")] = None,
+    level: Annotated[
+        Level, typer.Option(help="How much is recorded: seeds is enough to replay, full keeps observations.")
+    ] = Level.SEEDS,
     as_json: Annotated[bool, typer.Option("--json", help="Print the episodes as JSON.")] = False,
 ) -> None:
     """Play episodes with random actions; the same seed plays the same episode."""
     # What an environment prints is no part of the result.
-    with redirect_stdout(sys.stderr), make(target, isolation=isolation) as env:
+    with redirect_stdout(sys.stderr), make(target, isolation=isolation) as bare, recorded(bare, record, level) as env:
         name, wall = (target, None) if env.spec is None else (env.spec.id, env.spec.wall)
         played = [play(env, seed + one, max_steps) for one in range(episodes)]
     if as_json:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ludus.core.autoreset import AutoresetMode
 from ludus.core.env import Env
 from ludus.core.episode import EpisodePlan
+from ludus.core.lane_options import check_each
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.core.step import Info, Step
 from ludus.errors import ContractViolation, InvalidArgument, InvalidType, shorten
@@ -77,7 +78,11 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
         """What a subclass has to release."""
 
     def reset_mask(self, options: dict[str, Any] | None) -> tuple[Mask, dict[str, Any] | None]:
-        """Which lanes `reset(options=…)` is to reset, and the options without the mask, in a new dictionary."""
+        """Which lanes `reset(options=…)` is to reset, and the options without the mask, in a new dictionary.
+
+        `options["each"]` stays, checked to have a value for every lane; `lane_options` gives a lane its own.
+        """
+        check_each(options, self.num_envs)
         if options is None or "reset_mask" not in options:
             return np.ones(self.num_envs, dtype=np.bool_), options
         mask: Any = options["reset_mask"]

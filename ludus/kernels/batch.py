@@ -12,12 +12,12 @@ from ludus.core.episode import planned
 from ludus.core.info import add_outcome
 from ludus.core.outcome import OUTCOME
 from ludus.errors import InvalidAction, InvalidType, ResetNeeded, shorten
-from ludus.kernels.action import check_legal
 from ludus.kernels.block import columns_of
 from ludus.kernels.exact.fault import FAULTS
 from ludus.kernels.finals import finals, outcomes
 from ludus.kernels.held import Held
 from ludus.kernels.lanes import KernelLanes
+from ludus.kernels.legal import check_legal, choices_of, lane_masks
 from ludus.kernels.overrides import refuse_overrides
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.source import CUT_LANE, DISABLED, NEXT_STEP, SAME_STEP
@@ -190,12 +190,18 @@ class KernelVectorEnv(KernelLanes):
 
     def _check_legal(self, actions: Array, aside: Array) -> None:
         """Refuse what the rules do not allow, in the lanes that are about to take an action."""
-        self.action_space.check(actions, "action", InvalidAction)
-        space: Any = self.single_action_space
-        mask, start = self._columns["i_mask"], int(space.start)
-        allowed = mask[np.arange(self.num_envs), actions - start] != 0
-        for lane in np.flatnonzero(~allowed & ~aside).tolist():
-            check_legal(mask[lane], int(actions[lane]), start, f"action[{lane}]")
+        if self._kind != "parts":  # those have been checked
+            self.action_space.check(actions, "action", InvalidAction)
+        choices, chosen, rows = choices_of(self.single_action_space), self._chosen(actions), self._columns["i_mask"]
+        lanes, allowed, begin = np.arange(self.num_envs), np.ones(self.num_envs, np.bool_), 0
+        for size, start, one in zip(choices.sizes, choices.starts, chosen, strict=True):
+            allowed &= rows[lanes, begin + one - start] != 0
+            begin += size
+        wrong = ~allowed & ~aside
+        masks = lane_masks(rows, choices.sizes, wrong) if choices.several else rows
+        for lane in np.flatnonzero(wrong).tolist():
+            action = [one[lane] for one in chosen]
+            check_legal(masks[lane], action if choices.several else action[0], choices, f"action[{lane}]")
 
     def _told(self, out: Array, flags: Array, count: int, stepped: Array | None) -> tuple[Array, Info]:
         """Infos of a step, of all lanes or of those stepped; under a plan, ended lanes begin here."""
@@ -314,7 +320,9 @@ class KernelVectorEnv(KernelLanes):
                 told |= outcomes(self._columns[one.leaf.column.name], stepped if mask is None else stepped & mask)
                 continue
             shown = self._columns[one.leaf.column.name].copy()
-            if told_of is not None and not told_of.all():
+            if one.sizes:
+                shown = lane_masks(shown, one.sizes, told_of)
+            elif told_of is not None and not told_of.all():
                 shown[~told_of] = 0
             told[one.key] = shown
             told[f"_{one.key}"] = np.ones(self.num_envs, np.bool_) if told_of is None else told_of.copy()

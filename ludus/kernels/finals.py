@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from ludus.core import Info
 from ludus.core.outcome import OUTCOME, code_column
+from ludus.kernels.legal import lane_masks
 from ludus.kernels.source import Layout
 from ludus.kernels.tree import Leaf, composed
 
@@ -29,8 +30,11 @@ def finals(layout: Layout, ended: Array, last: dict[str, Array], informed: Seque
         if told.key == OUTCOME:
             final |= outcomes(values, ended)
             continue
-        shown = np.zeros_like(values)
-        shown[ended] = values[ended]
+        if told.sizes:
+            shown: Any = lane_masks(values, told.sizes, ended)
+        else:
+            shown = np.zeros_like(values)
+            shown[ended] = values[ended]
         final[told.key], final[f"_{told.key}"] = shown, ended.copy()
     return {"final_obs": column, "_final_obs": ended.copy(), "final_info": final, "_final_info": ended.copy()}
 

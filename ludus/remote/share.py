@@ -6,6 +6,7 @@ import numpy as np
 
 from ludus.core import AutoresetMode, Info, Outcome
 from ludus.core.info import add_outcome
+from ludus.core.lane_options import part_options
 from ludus.errors import ResetNeeded
 from ludus.remote.codec import BatchCodec, travelling
 from ludus.remote.columns import Columns
@@ -60,7 +61,8 @@ class Share:
             told = self.link.reopen()
             chosen = [columns.revived(self.begin + lane, seed) for lane, seed in enumerate(chosen)]
         self._told = {name: value for name, value in told.items() if not name.startswith("_")}
-        given = options if mine.all() else {**(options or {}), "reset_mask": mine}
+        own = part_options(options, self.lanes)
+        given = own if mine.all() else {**(own or {}), "reset_mask": mine}
         plans = columns.take_plans(self.begin, self.end)
         self.link.post(BatchResetRequest(travelling(chosen, "seed"), travelling(given, "options"), plans))
 

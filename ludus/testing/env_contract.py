@@ -59,6 +59,7 @@ ENV_RULES: tuple[Rule[Subject], ...] = (
     Rule(leaks.episodes_leave_nothing_behind, needs=RUNS),
     Rule(ownership.observations_are_the_callers, needs=RUNS),
     Rule(ownership.infos_are_the_callers, needs=RUNS),
+    Rule(ownership.actions_are_the_callers, needs=RUNS),
     Rule(snapshots.snapshot_can_be_taken, needs=RUNS),
     Rule(snapshots.snapshot_is_exact, needs=(*REPEATS, snapshots.snapshot_can_be_taken)),
     Rule(snapshots.snapshot_fits_a_fresh_instance, needs=(*FRESH, snapshots.snapshot_is_exact)),

@@ -5,6 +5,7 @@ from typing import Any
 
 from ludus.core import AutoresetMode, Env, EpisodePlan, Info, Outcome
 from ludus.core.episode import planned
+from ludus.core.lane_options import lane_options
 from ludus.core.outcome import OUTCOME
 
 __all__ = ["Broken", "Lane", "LaneStep", "Maker", "make_envs"]
@@ -41,7 +42,7 @@ class Lane:
 
     def reset(self, seed: int | None, options: dict[str, Any] | None) -> tuple[Any, Info]:
         """Begin an episode as asked."""
-        observation, info = self.env.reset(seed=seed, options=options)
+        observation, info = self.env.reset(seed=seed, options=lane_options(options, self.place))
         self.ended, self.number, self.seed, self.broken = False, 0, None, None
         return observation, info
 

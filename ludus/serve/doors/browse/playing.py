@@ -59,7 +59,8 @@ class Playing:
                 raise InvalidArgument(f"type: expected one of {', '.join(self._answers)}, got {shorten(kind)}")
             return msgspec.json.encode({**plain(head), **await self._answers[kind](message)})
         except Exception as error:
-            self._server.metrics.count("errors", env=self._env, kind=type(error).__name__)
+            env = self._env if self._env in self._server.offered else "unknown"
+            self._server.metrics.count("errors", env=env, kind=type(error).__name__)
             reply = error_reply(error)
             told = {"kind": reply.kind, "message": reply.message, "infrastructure": reply.infrastructure}
             return msgspec.json.encode({**plain(head), "error": plain({**told, "retry_after": reply.retry_after})})
