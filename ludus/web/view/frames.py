@@ -1,6 +1,7 @@
 """`Frames`: the pictures of a run's episodes, drawn by executing them again, where that is allowed."""
 
 from collections import OrderedDict
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -127,11 +128,11 @@ class Frames:
         spec = self.run.header.env_spec().replace(wall=None)
         first = make(spec, disable_env_checker=True, isolation=self.isolation)
         mode = best_mode(first.metadata.get("render_modes") or [])
-        if mode is None or first.render_mode == mode:
-            env = first
-        else:
-            first.close()
-            env = make(spec, disable_env_checker=True, isolation=self.isolation, kwargs={"render_mode": mode})
+        env = first
+        if mode is not None and first.render_mode != mode:
+            with suppress(Exception):  # its metadata promises what its constructor does not take: it goes undrawn
+                env = make(spec, disable_env_checker=True, isolation=self.isolation, kwargs={"render_mode": mode})
+                first.close()
         for wrapper in self.run.header.batch_wrappers():
             env = wrapper(env)
         return env
