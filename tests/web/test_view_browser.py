@@ -107,6 +107,7 @@ def test_a_long_table_has_pages_and_masked_episodes_are_marked(visit, folder):
         page.fill("[aria-label=Page]", "2")
         page.keyboard.press("Enter")
         page.get_by_role("link", name="#150").wait_for()
+        page.close()
 
 
 def test_a_run_that_is_being_recorded_grows_in_the_page(visit, folder):
@@ -121,6 +122,7 @@ def test_a_run_that_is_being_recorded_grows_in_the_page(visit, folder):
             env.step(1)
             env.flush()
             page.get_by_role("link", name="#1", exact=True).wait_for()
+            page.close()
 
 
 # --- an episode ---
@@ -309,6 +311,7 @@ def test_a_hundred_thousand_steps_are_few_nodes(visit, folder):
         assert page.evaluate("document.querySelectorAll('*').length") < MOST_NODES
         page.locator("[data-row='99990']").click()
         at_step(page, LONG - 10)
+        page.close()  # before the server that it asks
 
 
 def test_another_page_of_this_machine_reaches_nothing(visit, shown, browser):
