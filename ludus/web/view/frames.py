@@ -60,11 +60,14 @@ class Frames:
     def frame(self, episode: Episode, step: int) -> dict[str, Any] | None:
         """The picture after so many steps, as JSON; None where there is none."""
         key = episode.number, step
-        if key not in self._drawn:
-            self._drawn[key] = self._draw(episode, step)
+        if key in self._drawn:
+            return self._drawn[key]
+        drawn = self._draw(episode, step)
+        if drawn is None or drawn["kind"] != "error":  # what failed may do better when it is asked again
+            self._drawn[key] = drawn
             if len(self._drawn) > KEPT_FRAMES:
                 self._drawn.popitem(last=False)
-        return self._drawn[key]
+        return drawn
 
     def differs(self, episode: Episode) -> str:
         """In words, where executing an episode again gave something else than its file says; as far as was seen."""
