@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import ludus
+from ludus.envs.open import Connect4Action
 from ludus.rendering import Canvas
 
 ASSETS = Path(__file__).parent / "assets"
@@ -86,6 +87,15 @@ def tape(name: str, seed: int, right: int) -> Canvas:
     return env.draw()
 
 
+def connect4() -> Canvas:
+    """Won, aslant."""
+    env = ludus.make("open/Connect4-v0", opponent="none").unwrapped
+    env.reset(seed=1)
+    for column in (0, 1, 1, 2, 2, 3, 2, 3, 3, 5, 3):
+        env.step(Connect4Action(column))
+    return env.draw()
+
+
 PICTURES = {
     "cartpole": cartpole,
     "mountain_car": mountain_car,
@@ -101,6 +111,7 @@ PICTURES = {
     "repeat_copy": lambda: tape("RepeatCopy-v0", 1, 5),
     "reverse": lambda: tape("Reverse-v0", 1, 3),
     "reversed_addition": lambda: tape("ReversedAddition-v0", 1, 4),
+    "connect4": connect4,
 }
 
 

@@ -1,6 +1,25 @@
 """Environments of the open kind: typed actions and observations, tools, and worlds that language models act in."""
 
+from ludus.envs.open.connect4 import (
+    Connect4,
+    Connect4Action,
+    Connect4Board,
+    Connect4Observation,
+    Connect4Players,
+    Connect4State,
+)
 from ludus.envs.open.echo import Echo, EchoAction, EchoObservation
 from ludus.envs.open.echo_tools import EchoTools
 
-__all__ = ["Echo", "EchoAction", "EchoObservation", "EchoTools"]
+__all__ = [
+    "Connect4",
+    "Connect4Action",
+    "Connect4Board",
+    "Connect4Observation",
+    "Connect4Players",
+    "Connect4State",
+    "Echo",
+    "EchoAction",
+    "EchoObservation",
+    "EchoTools",
+]
