@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import ludus
-from ludus.envs.open import Connect4Action
+from ludus.envs.open import CodeAction, Connect4Action
 from ludus.rendering import Canvas
 
 ASSETS = Path(__file__).parent / "assets"
@@ -96,6 +96,15 @@ def connect4() -> Canvas:
     return env.draw()
 
 
+def coding() -> Canvas:
+    """On the way to a solution."""
+    with ludus.make("open/Coding-v0", task="triangular").unwrapped as env:
+        env.reset(seed=1)
+        for code in ("1 / 0", "def triangular(n):\n    return n * (n + 1) // 2", "triangular(10)"):
+            env.step(CodeAction(code))
+        return env.draw()
+
+
 PICTURES = {
     "cartpole": cartpole,
     "mountain_car": mountain_car,
@@ -112,6 +121,7 @@ PICTURES = {
     "reverse": lambda: tape("Reverse-v0", 1, 3),
     "reversed_addition": lambda: tape("ReversedAddition-v0", 1, 4),
     "connect4": connect4,
+    "coding": coding,
 }
 
 

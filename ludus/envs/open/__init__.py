@@ -1,5 +1,6 @@
 """Environments of the open kind: typed actions and observations, tools, and worlds that language models act in."""
 
+from ludus.envs.open.coding import CodeAction, CodeObservation, CodeState, Coding
 from ludus.envs.open.connect4 import (
     Connect4,
     Connect4Action,
@@ -12,6 +13,10 @@ from ludus.envs.open.echo import Echo, EchoAction, EchoObservation
 from ludus.envs.open.echo_tools import EchoTools
 
 __all__ = [
+    "CodeAction",
+    "CodeObservation",
+    "CodeState",
+    "Coding",
     "Connect4",
     "Connect4Action",
     "Connect4Board",

@@ -68,7 +68,7 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
     def __init__(
         self,
         opponent: Opponent = "minimax",
-        depth: int = 4,
+        depth: int = 3,
         first: First = "agent",
         illegal_ends: bool = False,
         render_mode: str | None = None,
