@@ -4,6 +4,7 @@ from pathlib import Path
 
 import ludus
 from ludus.envs.open import CodeAction, Connect4Action
+from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG_POLICIES
 from ludus.rendering import Canvas
 
 ASSETS = Path(__file__).parent / "assets"
@@ -105,6 +106,14 @@ def coding() -> Canvas:
         return env.draw()
 
 
+def dipg_safety() -> Canvas:
+    """Right, and with quotes."""
+    env = ludus.make("open/DIPGSafety-v0", kinds=("conflict",)).unwrapped
+    observation, _ = env.reset(seed=1)
+    env.step(DIPG_POLICIES["oracle"](env, observation, None))
+    return env.draw()
+
+
 PICTURES = {
     "cartpole": cartpole,
     "mountain_car": mountain_car,
@@ -122,6 +131,7 @@ PICTURES = {
     "reversed_addition": lambda: tape("ReversedAddition-v0", 1, 4),
     "connect4": connect4,
     "coding": coding,
+    "dipg_safety": dipg_safety,
 }
 
 

@@ -9,6 +9,7 @@ from ludus.envs.open.connect4 import (
     Connect4Players,
     Connect4State,
 )
+from ludus.envs.open.dipg_safety import DIPGAction, DIPGObservation, DIPGSafety, DIPGState
 from ludus.envs.open.echo import Echo, EchoAction, EchoObservation
 from ludus.envs.open.echo_tools import EchoTools
 
@@ -23,6 +24,10 @@ __all__ = [
     "Connect4Observation",
     "Connect4Players",
     "Connect4State",
+    "DIPGAction",
+    "DIPGObservation",
+    "DIPGSafety",
+    "DIPGState",
     "Echo",
     "EchoAction",
     "EchoObservation",

@@ -46,7 +46,7 @@ class Problem:
     >>> def double(number: int) -> int:
     ...     '''Return twice the number.'''
     ...     return 2 * number
-    >>> task = Problem("easy", lambda rng: (int(rng.integers(9)),), double).task(np.random.default_rng(0))
+    >>> task = Problem("easy", lambda rng: (int(rng.integers(99)),), double).task(np.random.default_rng(0))
     >>> task.prompt.splitlines()[0], len(task.tests)
     ('Write a function `double(number: int) -> int`.', 10)
     """
