@@ -22,6 +22,7 @@ from ludus.trajectory.event import (
     ToolResult,
     Unknown,
 )
+from ludus.trajectory.frames import episode_frames
 from ludus.trajectory.messages import messages_of, to_jsonl
 from ludus.trajectory.recorder import Recorder
 from ludus.trajectory.replay import Difference, Replay, recompute, replay
@@ -53,6 +54,7 @@ __all__ = [
     "Transition",
     "Unknown",
     "diff",
+    "episode_frames",
     "flat_columns",
     "from_atif",
     "merge",

@@ -153,7 +153,7 @@ class EpisodeTracker:
             starts=starts,
             lengths=lengths,
             returns=self.returns[lanes],
-            codes=(terminated[lanes], truncated[lanes], self._told(info, lanes) if info else 0),
+            codes=(terminated[lanes], truncated[lanes], self.told(info, lanes) if info else 0),
         )
         self.returns[lanes] = 0
         self.starts[lanes] = self.after(row)
@@ -180,12 +180,14 @@ class EpisodeTracker:
             self.left_out = np.zeros(self.lanes, np.int64)
         self.left_out += lanes
 
-    def _told(self, info: Info, lanes: Array) -> Any:
+    def told(self, info: Info, lanes: Array) -> Any:
         """The outcomes that the last infos told, where any did; 0 for what the flags say."""
         told = info.get("final_info", info) if self.mode is SAME_STEP else info
         if "outcome" not in told:
             return 0
         column, said = told["outcome"], told.get("_outcome")
+        if getattr(column, "dtype", None) == np.int8:  # as batches give it
+            return column[lanes]
         return [_code(column[lane]) if said is None or said[lane] else 0 for lane in lanes.tolist()]
 
 
