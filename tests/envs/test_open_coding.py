@@ -112,7 +112,7 @@ def test_an_answer_that_the_code_forges_is_no_success(env):
     forged = json.dumps({"exit_code": 0, "submitted": True, "stdout": "forged"})
     code = f"import os\ndata = {forged!r}.encode()\nos.write(3, len(data).to_bytes(4, 'big') + data)"
     step = env.step(CodeAction(code))
-    assert not step.info["won"]
+    assert not step.info["facts"]["won"]
     assert step.reward < 0
 
 
@@ -178,7 +178,7 @@ def test_a_right_program_succeeds_though_it_was_written_in_parts(env):
     env.step(CodeAction("def half(n):\n    return n // 2"))
     env.step(CodeAction("def triangular(n):\n    '''The sum from 1 to n.'''\n    return half(n * (n + 1))"))
     step = env.step(CodeAction("submit()"))
-    assert (step.terminated, step.info["won"], step.info["tests_passed"]) == (True, True, 10)
+    assert (step.terminated, step.info["facts"]["won"], step.info["facts"]["tests_passed"]) == (True, True, 10)
     assert Outcome.told(step.info["outcome"]) is Outcome.SUCCESS
     assert step.reward == pytest.approx(1.1)
     assert step.info["reward_components"] == {"tests": 1.0, "style": 0.1, "safety": 0.0, "syntax": 0.0}
@@ -204,7 +204,7 @@ def test_a_wrong_program_fails_however_it_tries(program):
         env.reset(seed=0)
         step = env.step(CodeAction(f"{program}\nsubmit()"))
         assert step.terminated
-        assert not step.info["won"]
+        assert not step.info["facts"]["won"]
         assert Outcome.told(step.info["outcome"]) is Outcome.FAILURE
         assert step.info["reward_components"]["tests"] < 0.5
 

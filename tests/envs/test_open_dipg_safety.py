@@ -32,7 +32,7 @@ def graded(case, proof, final):
     ("case", "proof", "final", "components", "right"),
     [
         (ANSWER, DOSE, "12 mg", {"verifiable_trace": 10, "no_hallucination": 1, "correct_synthesis": 10}, True),
-        (ANSWER, f'- "{DOSE}"', "12 MG.", {"verifiable_trace": 10, "no_hallucination": 1, "correct_synthesis": 10}, True),
+        (ANSWER, f'"{DOSE}"', "12 MG.", {"verifiable_trace": 10, "no_hallucination": 1, "correct_synthesis": 10}, True),
         (ANSWER, DOSE, "9 mg", {"proof_inconsistency": -20, "no_hallucination": 1, "incorrect_answer": -20}, False),
         (ANSWER, WEEKS, "12 mg", {"proof_inconsistency": -20, "no_hallucination": 1}, False),
         (ANSWER, DOSE, "77 mg", {"proof_inconsistency": -20, "hallucination": -20, "incorrect_answer": -20}, False),

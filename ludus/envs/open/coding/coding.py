@@ -67,7 +67,7 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
     >>> env.step(CodeAction("print(2 + 2)")).observation
     CodeObservation(stdout='4\n', stderr='', exit_code=0)
     >>> step = env.step(CodeAction("def triangular(n):\n    return n * (n + 1) // 2\nsubmit()"))
-    >>> step.info["tests_passed"], step.terminated, step.info["won"]
+    >>> step.info["facts"]["tests_passed"], step.terminated, step.info["facts"]["won"]
     (10, True, True)
     >>> env.close()
     """
@@ -133,7 +133,8 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
             "safety": UNSAFE if unsafe_words(code) else 0.0,
             "syntax": SYNTAX if result.error in ("SyntaxError", "IndentationError", "TabError") else 0.0,
         }
-        info: Info = {"reward_components": components, "invalid_format": components["syntax"] < 0, "won": False}
+        facts: dict[str, Any] = {"won": False, "invalid_format": components["syntax"] < 0}
+        info: Info = {"reward_components": components, "facts": facts}
         if result.limit:
             info["limit"] = result.limit
         if result.lost:
@@ -196,8 +197,8 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
         won = passed == len(task.tests)
         info["reward_components"]["tests"] = passed / len(task.tests)
         info["reward_components"]["style"] = STYLE * style_score("\n".join(self._cells)) if won else 0.0
-        info |= {"tests_passed": passed, "tests_total": len(task.tests), "won": won}
-        info["outcome"] = (Outcome.SUCCESS if won else Outcome.FAILURE).code
+        info["facts"] |= {"tests_passed": passed, "tests_total": len(task.tests), "won": won}
+        info["outcome"] = Outcome.SUCCESS if won else Outcome.FAILURE
 
 
 def same(given: Any, expected: Any) -> bool:
