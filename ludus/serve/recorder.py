@@ -90,7 +90,7 @@ class SessionRecorder(Recorder):
         settings: Settings,
         *,
         plans: RememberedPlans | None = None,
-        on_stop: Callable[[str], None] = lambda why: None,
+        on_stop: Callable[[str], None] = lambda _: None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(env, path, settings.record_level, metadata=metadata)

@@ -72,14 +72,18 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_result(tmp_path, monkeypatc
     monkeypatch.syspath_prepend(tmp_path)
     options = {"episodes": 60, "num_envs": 5, "max_steps": 15}
     played = []
-    found = evaluate("slow_world:Slow", "random", out=ResultFile(killed, resume=True), progress=played.append, **options)
+    found = evaluate(
+        "slow_world:Slow", "random", out=ResultFile(killed, resume=True), progress=played.append, **options
+    )
     assert len(played) == 60 - len(before)
     assert found == evaluate("slow_world:Slow", "random", out=whole, **options)
     assert read_evaluation(killed) == read_evaluation(whole)
     assert diff(Run.open(killed), Run.open(whole)) is None
     checked = verify(killed, "slow_world:Slow")
     assert checked, str(checked)
-    again = evaluate("slow_world:Slow", "random", out=ResultFile(killed, resume=True), progress=played.append, **options)
+    again = evaluate(
+        "slow_world:Slow", "random", out=ResultFile(killed, resume=True), progress=played.append, **options
+    )
     assert again == found
     assert len(played) == 60 - len(before)
 
