@@ -5,12 +5,15 @@ Not here: environments, and the files in which episodes are kept.
 
 from ludus.evaluate.agents import Agent, NopAgent, RandomAgent, ScriptedAgent, as_agent
 from ludus.evaluate.comparison import PairedTest, improvement_interval, paired_test, probability_of_improvement
+from ludus.evaluate.declaration import Declaration
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation
 from ludus.evaluate.intervals import Interval, interval, profile_interval
 from ludus.evaluate.plots import Band, plot_curves, plot_intervals, plot_profiles
+from ludus.evaluate.result import Result, open_result, read_evaluation
+from ludus.evaluate.result_file import ResultFile
 from ludus.evaluate.runner import evaluate
 from ludus.evaluate.scores import Scores, normalize
-from ludus.evaluate.seeds import derived_seed
+from ludus.evaluate.seeds import derived_seed, derived_seeds
 from ludus.evaluate.statistics import (
     STATISTICS,
     interquartile_mean,
@@ -20,21 +23,30 @@ from ludus.evaluate.statistics import (
     performance_profile,
     summary,
 )
+from ludus.evaluate.suite import Suite, suite_named, suites
+from ludus.evaluate.verification import Finding, Verification, verify
 
 __all__ = [
     "STATISTICS",
     "Agent",
     "Band",
+    "Declaration",
     "EpisodeResult",
     "Evaluation",
+    "Finding",
     "Interval",
     "NopAgent",
     "PairedTest",
     "RandomAgent",
+    "Result",
+    "ResultFile",
     "Scores",
     "ScriptedAgent",
+    "Suite",
+    "Verification",
     "as_agent",
     "derived_seed",
+    "derived_seeds",
     "evaluate",
     "improvement_interval",
     "interquartile_mean",
@@ -42,6 +54,7 @@ __all__ = [
     "mean",
     "median",
     "normalize",
+    "open_result",
     "optimality_gap",
     "paired_test",
     "performance_profile",
@@ -50,5 +63,9 @@ __all__ = [
     "plot_profiles",
     "probability_of_improvement",
     "profile_interval",
+    "read_evaluation",
+    "suite_named",
+    "suites",
     "summary",
+    "verify",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
-__all__ = ["FACTOR", "GROUP", "tally"]
+__all__ = ["FACTOR", "GROUP", "HALF", "LOW", "ZERO", "kept", "tally"]
 
 GROUP = 64
 """How many words of a digest share the keys: few enough to stay in the processor's nearest memory."""
@@ -17,7 +17,7 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 ZERO, HALF, LOW = np.uint64(0), np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
-def _kept(function: Any) -> Any:
+def kept(function: Any) -> Any:
     """The function compiled, and kept on disk where there is a place for it."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
@@ -26,7 +26,7 @@ def _kept(function: Any) -> Any:
         return numba.njit(**options)(function)
 
 
-@_kept
+@kept
 def _digest(words: Any, keys: Any) -> Any:
     """The number of a row, as `RowDigest` computes it."""
     digest = ZERO
@@ -46,7 +46,7 @@ def _digest(words: Any, keys: Any) -> Any:
     return digest
 
 
-@_kept
+@kept
 def tally(
     words: Any,
     keys: Any,

@@ -278,12 +278,9 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         if isinstance(error, InvalidAction | ResetNeeded | TrajectoryError) or writer.closed or not writer.row:
             return
         lanes = np.ones(self._lanes, np.bool_)
-        outcome = Outcome.ENVIRONMENT_FAILED
-        if isinstance(error, WorkerFailure):
-            outcome = Outcome.INFRASTRUCTURE_FAILED if not error.worker_traceback else outcome
-            if error.lanes and self._tracker.mode is AutoresetMode.DISABLED:
-                lanes = np.isin(np.arange(self._lanes), error.lanes)
-        self._tracker.abort(writer.row, lanes, outcome, writer.ended)
+        if isinstance(error, WorkerFailure) and error.lanes and self._tracker.mode is AutoresetMode.DISABLED:
+            lanes = np.isin(np.arange(self._lanes), error.lanes)
+        self._tracker.abort(writer.row, lanes, Outcome.after(error), writer.ended)
         self.record(Failure(type(error).__name__, str(error)), lane=int(np.argmax(lanes)))
 
 

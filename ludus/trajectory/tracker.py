@@ -186,6 +186,8 @@ class EpisodeTracker:
         if "outcome" not in told:
             return 0
         column, said = told["outcome"], told.get("_outcome")
+        if getattr(column, "dtype", None) == np.int8:  # as batches give it
+            return column[lanes]
         return [_code(column[lane]) if said is None or said[lane] else 0 for lane in lanes.tolist()]
 
 
