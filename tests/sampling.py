@@ -43,17 +43,6 @@ def _met(point: Point, strength: int) -> set[tuple[tuple[int, int], ...]]:
     return set(combinations(enumerate(point), min(strength, len(point))))
 
 
-def half(values: Sequence[Any], *, seed: int = SEED) -> list[Any]:
-    """Every second of the values in an order that the seed chooses, in their own order; the others are the other half.
-
-    >>> first, other = half("abcdef", seed=1), half("abcdef", seed=2)
-    >>> len(first), len(other), first == half("abcdef", seed=1)
-    (3, 3, True)
-    """
-    order = random.Random(seed).sample(range(len(values)), len(values))
-    return [values[place] for place in sorted(order[::2])]
-
-
 def covering(
     names: str,
     *axes: Sequence[Any],
