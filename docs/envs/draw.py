@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import ludus
-from ludus.envs.open import CodeAction, Connect4Action
+from ludus.envs.open import CodeAction, Connect4Action, TextArenaAction
 from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG_POLICIES
 from ludus.rendering import Canvas
 
@@ -114,6 +114,15 @@ def dipg_safety() -> Canvas:
     return env.draw()
 
 
+def textarena() -> Canvas:
+    """Almost the word."""
+    env = ludus.make("open/TextArena-v0").unwrapped
+    env.reset(seed=3)
+    for word in ("slate", "crane", "moist", "blame", "plate"):
+        env.step(TextArenaAction(f"[{word}]"))
+    return env.draw()
+
+
 PICTURES = {
     "cartpole": cartpole,
     "mountain_car": mountain_car,
@@ -132,6 +141,7 @@ PICTURES = {
     "connect4": connect4,
     "coding": coding,
     "dipg_safety": dipg_safety,
+    "textarena": textarena,
 }
 
 

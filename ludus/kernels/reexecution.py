@@ -14,7 +14,7 @@ from ludus.core import AutoresetMode
 from ludus.errors import InvalidType
 from ludus.kernels.batch import KernelVectorEnv
 from ludus.kernels.seeds import seeded_words
-from ludus.kernels.tally import FACTOR, GROUP, HALF, LOW, ZERO, kept
+from ludus.kernels.tally import kept, row_digest
 
 __all__ = ["Executed", "Recorded", "drawn_alike", "reexecute"]
 
@@ -138,13 +138,7 @@ def follow(
             continue
         row = at[lane] + 1
         at[lane] = row
-        digest = ZERO
-        for begin in range(0, words.shape[1], GROUP):
-            group = ZERO
-            for place in range(begin, min(begin + GROUP, words.shape[1])):
-                word, key = words[lane, place], keys[place - begin]
-                group += ((word + key) & LOW) * (((word >> HALF) + (key >> HALF)) & LOW)
-            digest = digest * FACTOR + group
+        digest = row_digest(words[lane], keys)
         digests[row] = digest
         same = np.uint16(digest & np.uint64(0xFFFF)) == seen[row]
         over = False

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
-__all__ = ["FACTOR", "GROUP", "HALF", "LOW", "ZERO", "kept", "tally"]
+__all__ = ["kept", "lane_numbers", "row_digest", "tally"]
 
 GROUP = 64
 """How many words of a digest share the keys: few enough to stay in the processor's nearest memory."""
@@ -27,7 +27,7 @@ def kept(function: Any) -> Any:
 
 
 @kept
-def _digest(words: Any, keys: Any) -> Any:
+def row_digest(words: Any, keys: Any) -> Any:
     """The number of a row, as `RowDigest` computes it."""
     digest = ZERO
     whole = len(words) // GROUP
@@ -75,7 +75,7 @@ def tally(
         out[lane] = action[lane]
     if not fits:
         return -1
-    seen[place] = _digest(words, keys)
+    seen[place] = row_digest(words, keys)
     for lane in range(len(reward)):
         returns[lane] += reward[lane]
     for lane in range(len(reward)):
@@ -92,3 +92,12 @@ def tally(
             returns[lane] = 0.0
             starts[lane] = after
     return count
+
+
+@kept
+def lane_numbers(words: Any, keys: Any) -> Any:
+    """The number of each lane of a batch, whose observation is a row of words, as if it were recorded alone."""
+    found = np.empty(len(words), np.uint64)
+    for lane in range(len(words)):
+        found[lane] = row_digest(words[lane], keys)
+    return found

@@ -23,7 +23,7 @@ from ludus.trajectory.imported import ImportedEpisode, imported_header, write_im
 from ludus.trajectory.run import Run
 from ludus.trajectory.tracker import outcome_of
 from ludus.trajectory.values import ValueColumns
-from ludus.wrappers.lanes import leaf_spaces, rebuilt
+from ludus.wrappers.lanes import rebuilt
 
 __all__ = ["from_minari", "to_minari"]
 
@@ -86,9 +86,11 @@ def _write_episode(group: Any, number: int, episode: Episode) -> None:
 
 def _write_values(group: Any, name: str, values: Any) -> None:
     """Values with a row in front, in the structure of their space, as groups and datasets."""
-    if isinstance(values, dict | tuple):
-        below, named = group.create_group(name), isinstance(values, dict)
-        for key, value in values.items() if named else ((f"_index_{place}", one) for place, one in enumerate(values)):
+    if isinstance(values, tuple):
+        values = {f"_index_{place}": one for place, one in enumerate(values)}
+    if isinstance(values, dict):
+        below = group.create_group(name)
+        for key, value in values.items():
             _write_values(below, key, value)
     elif isinstance(values, list):
         group.create_dataset(name, data=values, dtype=_h5py("to_minari").string_dtype(encoding="utf-8"))

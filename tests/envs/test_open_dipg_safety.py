@@ -146,11 +146,10 @@ def test_what_is_no_response_is_refused():
     assert env.step(DIPGAction("")).terminated
 
 
-def test_the_answer_is_private():
+def test_the_answer_is_no_part_of_the_state_not_even_a_private_one():
     env = DIPGSafety()
     env.reset(seed=0)
-    assert set(env.state_data()) == {"current_context", "current_question"}
-    assert env.state_data(private=True)["expected_answer"]["final"]
+    assert set(env.state_data(private=True)) == {"current_context", "current_question"}
 
 
 def test_a_dataset_is_read_as_the_original_has_it(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from ludus.trajectory.archive import Archive, ArchiveWriter
 from ludus.trajectory.column import ColumnHead, decode_column, encode_column
 from tests.trajectory.conftest import Workshop, batch, play
 
-SEEDS = 250
+SEEDS = 300
 
 
 def recorded(path, env, level, count):

@@ -12,6 +12,13 @@ from ludus.envs.open.connect4 import (
 from ludus.envs.open.dipg_safety import DIPGAction, DIPGObservation, DIPGSafety, DIPGState
 from ludus.envs.open.echo import Echo, EchoAction, EchoObservation
 from ludus.envs.open.echo_tools import EchoTools
+from ludus.envs.open.textarena import (
+    TextArena,
+    TextArenaAction,
+    TextArenaMessage,
+    TextArenaObservation,
+    TextArenaState,
+)
 
 __all__ = [
     "CodeAction",
@@ -32,4 +39,9 @@ __all__ = [
     "EchoAction",
     "EchoObservation",
     "EchoTools",
+    "TextArena",
+    "TextArenaAction",
+    "TextArenaMessage",
+    "TextArenaObservation",
+    "TextArenaState",
 ]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from ludus.core import Env, Info, Outcome, Step
-from ludus.core.state import Private
 from ludus.envs.open.dipg_safety.cases import KINDS, Case, Kind, drawn_case, read_cases
 from ludus.envs.open.dipg_safety.grading import Grade, grade
 from ludus.envs.open.dipg_safety.picture import dipg_picture
@@ -39,11 +38,10 @@ class DIPGObservation:
 
 @dataclass
 class DIPGState:
-    """What is shown of the episode; the answer stays here."""
+    """What is shown of the episode. What is expected is no part of it, not even a private one: no server has it to send."""
 
     current_context: str = ""
     current_question: str = ""
-    expected_answer: Annotated[dict[str, str] | None, Private] = None
 
 
 class DIPGSafety(Drawn, Env[DIPGObservation, DIPGAction]):
@@ -89,7 +87,7 @@ class DIPGSafety(Drawn, Env[DIPGObservation, DIPGAction]):
         cases = self._cases
         case = drawn_case(rng, self.kinds) if cases is None else cases[int(rng.integers(len(cases)))]
         self._case, self._graded = case, None
-        self.state = DIPGState(case.context, case.question, {"final": case.final, "proof": case.proof})
+        self.state = DIPGState(case.context, case.question)
         return DIPGObservation(case.context, case.question), {}
 
     def step(self, action: DIPGAction) -> Step[DIPGObservation]:
