@@ -1,9 +1,11 @@
 """What the viewer answers, without a browser: tables, steps, talk, frames by replay, comparisons, whom it trusts."""
 
 import json
+import random
 import re
 import subprocess
 import sys
+from contextlib import suppress
 
 import msgspec
 import numpy as np
@@ -13,10 +15,15 @@ import ludus
 from ludus.core import Outcome
 from ludus.errors import InvalidArgument, LudusError, TrajectoryError
 from ludus.trajectory import Message, Recorder, Run, ToolCall
+from ludus.trajectory.archive import Archive
 from ludus.web.view import Viewer, write_document
 from ludus.web.view.page import bundle
 from ludus.web.view.trust import untrusted
+from ludus.wrappers import ClipReward
+from tests.trajectory.test_hostile import lie
 from tests.web.recordings import Counting, agent, batch, cart, hostile
+
+LIES = 60
 
 
 def ask(viewer, name, **question):
@@ -326,3 +333,43 @@ def test_outcomes_are_told_by_their_names(tmp_path):
 def test_importing_the_library_does_not_load_the_viewer():
     source = "import sys, ludus; assert not [one for one in sys.modules if one.startswith('ludus.web')]"
     subprocess.run([sys.executable, "-c", source], check=True)
+
+
+def test_files_that_lie_are_refused_or_answered_and_never_crash(tmp_path):
+    paths = [cart(tmp_path, episodes=2), agent(tmp_path), batch(tmp_path, "full", "SameStep", 2)]
+    originals = [{name: Archive(path).read(name) for name in Archive(path).names()} for path in paths]
+    asked = {
+        "episodes": {"sort": "seed", "text": "a 1"},
+        "about": {},
+        "episode": {"again": 1},
+        "steps": {"again": 1},
+        "events": {},
+        "find": {"text": "x"},
+        "frames": {},
+        "compare": {"of": "0.0,0.1"},
+    }
+    opened = 0
+    for seed in range(LIES):
+        draw = random.Random(seed)
+        path = tmp_path / f"lie-{seed}.ludus"
+        lie(draw.choice(originals), draw, path)
+        with suppress(LudusError):
+            viewer = Viewer([path])
+            opened += 1
+            for name, question in asked.items():
+                with suppress(LudusError):
+                    msgspec.json.encode(ask(viewer, name, run=0, n=0, page=0, **question))
+            viewer.close()
+    assert opened > LIES // 4
+
+
+def test_wrappers_around_a_batch_are_made_where_the_environment_is(tmp_path):
+    path = tmp_path / "clipped.ludus"
+    with Recorder(ClipReward(ludus.make_vec("Pendulum-v1", 2), -1.0, 0.0), path, "steps") as envs:
+        envs.reset(seed=5)
+        for _ in range(10):
+            envs.step(np.ones((2, 1), np.float32))
+    viewer = Viewer([path])
+    frames = ask(viewer, "frames", run=0, n=1, page=1)
+    assert ([one["kind"] for one in frames["frames"]], frames["differs"]) == (["svg"] * 3, "")
+    assert ClipReward in [type(layer) for layer in viewer.frames(0)._made()._layers()]
