@@ -8,7 +8,10 @@ from ludus.evaluate.comparison import PairedTest, improvement_interval, paired_t
 from ludus.evaluate.declaration import Declaration
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation
 from ludus.evaluate.intervals import Interval, interval, profile_interval
+from ludus.evaluate.leaderboard import Leaderboard, Line, leaderboard
+from ludus.evaluate.leaderboard_page import leaderboard_page
 from ludus.evaluate.plots import Band, plot_curves, plot_intervals, plot_profiles
+from ludus.evaluate.reference import Reference, normal_score, references
 from ludus.evaluate.result import Result, open_result, read_evaluation
 from ludus.evaluate.result_file import ResultFile
 from ludus.evaluate.runner import evaluate
@@ -24,6 +27,7 @@ from ludus.evaluate.statistics import (
     summary,
 )
 from ludus.evaluate.suite import Suite, suite_named, suites
+from ludus.evaluate.suite_run import evaluate_suite
 from ludus.evaluate.verification import Finding, Verification, verify
 
 __all__ = [
@@ -35,9 +39,12 @@ __all__ = [
     "Evaluation",
     "Finding",
     "Interval",
+    "Leaderboard",
+    "Line",
     "NopAgent",
     "PairedTest",
     "RandomAgent",
+    "Reference",
     "Result",
     "ResultFile",
     "Scores",
@@ -48,11 +55,15 @@ __all__ = [
     "derived_seed",
     "derived_seeds",
     "evaluate",
+    "evaluate_suite",
     "improvement_interval",
     "interquartile_mean",
     "interval",
+    "leaderboard",
+    "leaderboard_page",
     "mean",
     "median",
+    "normal_score",
     "normalize",
     "open_result",
     "optimality_gap",
@@ -64,6 +75,7 @@ __all__ = [
     "probability_of_improvement",
     "profile_interval",
     "read_evaluation",
+    "references",
     "suite_named",
     "suites",
     "summary",

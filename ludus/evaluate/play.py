@@ -85,7 +85,8 @@ class _Play:
         self.faults: dict[int, tuple[Outcome, Exception]] = {}
         """Lanes whose agent has failed; they are played to their end without it."""
         self.acted = ValueColumns(envs.single_action_space, "action", n)
-        self.digest = LaneDigest(envs.single_observation_space, n) if course.recorded else None
+        compiled = getattr(envs, "executor", "") == "kernel"
+        self.digest = LaneDigest(envs.single_observation_space, n, compiled=compiled) if course.recorded else None
         self.log = StepLog(n)
         self.begun = np.zeros(n, np.uint64)
         """The digest of each lane's first observation."""

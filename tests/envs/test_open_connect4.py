@@ -38,7 +38,7 @@ def test_a_game_is_that_of_a_board_counted_cell_by_cell(seed):
         won = lines_of_four(board)
         assert (terminated, truncated) == (won or (board != 0).all(), False)
         assert reward == float(won)
-        assert info.get("winner") == (player if won else None)
+        assert info["facts"].get("winner") == (player if won else None)
         player = -player
         if terminated:
             break
@@ -65,12 +65,12 @@ def test_a_full_column_is_no_move_and_the_game_goes_on():
         env.step(Connect4Action(column))
     before = env.state
     observation, reward, terminated, _, info = env.step(Connect4Action(0))
-    assert (reward, terminated, info["illegal_move"]) == (-1.0, False, True)
+    assert (reward, terminated, info["facts"]["illegal_move"]) == (-1.0, False, True)
     assert info["reward_components"] == {"win": 0.0, "illegal_move": -1.0}
     assert "outcome" not in info
     assert env.state == before
     assert observation.legal_actions == [1, 2, 3, 4, 5, 6]
-    assert not env.step(Connect4Action(1)).info["illegal_move"]
+    assert not env.step(Connect4Action(1)).info["facts"]["illegal_move"]
 
 
 def test_a_full_column_ends_the_game_where_that_was_asked_for():
@@ -142,7 +142,7 @@ def test_arrays_and_typed_moves_are_one_game():
         observation = step.observation
         assert (reward, terminated) == (step.reward, step.terminated)
         if terminated:
-            assert info["outcome"] == step.info["outcome"]
+            assert Outcome.told(info["outcome"]) is step.info["outcome"]
             break
 
 

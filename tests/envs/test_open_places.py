@@ -6,13 +6,21 @@ import numpy as np
 import pytest
 
 import ludus
+from ludus.envs.open.coding.policies import POLICIES as CODING
 from ludus.envs.open.connect4.policies import POLICIES as CONNECT4
+from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG
+from ludus.envs.open.textarena.policies import POLICIES as TEXTARENA
 from ludus.serve.doors.memory import LocalServer
 from ludus.spaces.shown import shown
 from ludus.testing import data_equal
 from ludus.testing.service import check_url
 
-POLICIES = {"open/Connect4-v0": CONNECT4}
+POLICIES = {
+    "open/Connect4-v0": CONNECT4,
+    "open/Coding-v0": CODING,
+    "open/DIPGSafety-v0": DIPG,
+    "open/TextArena-v0": TEXTARENA,
+}
 IDS = list(POLICIES)
 SESSIONS = 64
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from ludus.core import Env, Info, Step
+from ludus.core import Env, Info, Outcome, Step
 from ludus.envs.open.connect4 import rules
 from ludus.envs.open.connect4.board import METADATA
 from ludus.envs.open.connect4.picture import connect4_picture
@@ -57,7 +57,7 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
     >>> _ = env.reset(seed=0)
     >>> for column in (0, 1, 0, 1, 0, 1, 0):
     ...     step = env.step(Connect4Action(column))
-    >>> step.reward, step.terminated, step.info["won"]
+    >>> step.reward, step.terminated, step.info["facts"]["won"]
     (1.0, True, True)
     """
 
@@ -68,7 +68,7 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
     def __init__(
         self,
         opponent: Opponent = "minimax",
-        depth: int = 4,
+        depth: int = 3,
         first: First = "agent",
         illegal_ends: bool = False,
         render_mode: str | None = None,
@@ -119,7 +119,7 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
         if ended:
             self._needs = "an episode that has ended"
         info = self._told(position)
-        illegal = info["illegal_move"]
+        illegal = info["facts"]["illegal_move"]
         info["reward_components"] = {"win": 0.0 if illegal else reward, "illegal_move": reward if illegal else 0.0}
         return Step(seen(position), reward, ended, False, info)
 
@@ -137,15 +137,12 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
 
     def _told(self, position: rules.State) -> Info:
         facts = rules.inform(position, self._params)
-        info: Info = {
-            "won": facts.won,
-            "illegal_move": facts.illegal_move,
-            "next_player": sign(position.player),
-        }
-        if facts.outcome:
-            info["outcome"] = facts.outcome
+        told: dict[str, Any] = {"won": facts.won, "illegal_move": facts.illegal_move}
         if facts.winner >= 0:
-            info["winner"] = sign(facts.winner)
+            told["winner"] = sign(facts.winner)
+        info: Info = {"facts": told, "next_player": sign(position.player)}
+        if facts.outcome:
+            info["outcome"] = Outcome.of(facts.outcome)
         return info
 
     def draw(self) -> Canvas:

@@ -53,7 +53,7 @@ class State(NamedTuple):
 class Params(NamedTuple):
     """How the opponent plays, who begins, and what a move into a full column is worth."""
 
-    depth: int = 4
+    depth: int = 3
     """Moves that the opponent looks ahead; with 0 it moves at random."""
     begins: int = 0
     """Who begins: 0 the first player, 1 the second, 2 whoever is drawn."""
@@ -85,11 +85,18 @@ def drop(filled: int, column: int) -> int:
 
 def has_four(stones: int) -> bool:
     """Whether there are four in a line: upright, flat, and both ways aslant."""
-    for shift in (1, HEIGHT, HEIGHT - 1, HEIGHT + 1):
-        pairs = stones & (stones >> shift)
-        if pairs & (pairs >> (2 * shift)) != 0:
-            return True
-    return False
+    # Written out: half of the time of a search is here.
+    pairs = stones & (stones >> 1)
+    if pairs & (pairs >> 2) != 0:
+        return True
+    pairs = stones & (stones >> HEIGHT)
+    if pairs & (pairs >> (2 * HEIGHT)) != 0:
+        return True
+    pairs = stones & (stones >> (HEIGHT - 1))
+    if pairs & (pairs >> (2 * HEIGHT - 2)) != 0:
+        return True
+    pairs = stones & (stones >> (HEIGHT + 1))
+    return pairs & (pairs >> (2 * HEIGHT + 2)) != 0
 
 
 def reset(rng: Any, params: Params) -> State:
