@@ -193,6 +193,12 @@ def test_an_agents_run_is_read_filtered_and_searched(visit):
     page.get_by_text("1 of 22 events").wait_for()
     page.get_by_role("button", name="step 3").click()
     at_step(page, 3)
+    page.get_by_label("Find in events").fill("")
+    page.wait_for_function("() => document.querySelectorAll('.event').length === 22")
+    page.evaluate("document.querySelector('.talk-list').scrollTop = 0")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("() => document.querySelector('.talk-list').scrollTop > 300")
     page.wait_for_selector(".event.current")
 
 
