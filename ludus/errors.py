@@ -200,7 +200,13 @@ class WorkerFailure(EnvError):
     """A lane raised in its worker process, or the worker died, hung, or could not begin."""
 
     def __init__(
-        self, message: str, *, lanes: tuple[int, ...] = (), action: object = None, worker_traceback: str = ""
+        self,
+        message: str,
+        *,
+        lanes: tuple[int, ...] = (),
+        action: object = None,
+        worker_traceback: str = "",
+        lost: bool = False,
     ) -> None:
         super().__init__(message)
         self.lanes = lanes
@@ -209,6 +215,8 @@ class WorkerFailure(EnvError):
         """The last action of the first of them."""
         self.worker_traceback = worker_traceback
         """Where the worker was, as its own interpreter tells it; empty if it could not."""
+        self.lost = lost
+        """Whether the process itself is gone, and not only what one lane raised in it."""
 
 
 class ServiceError(LudusError):

@@ -6,10 +6,11 @@ import numpy as np
 
 from ludus.errors import InvalidAction, shorten
 from ludus.kernels.forms import action_record
+from ludus.kernels.own import read_only
 from ludus.spaces import Box, Dict, Discrete, Space, Tuple
 from ludus.spaces.array_space import ArraySpace
 
-__all__ = ["as_rules_take", "check_legal", "finite_row", "read_action"]
+__all__ = ["as_rules_take", "finite_row", "read_action"]
 
 
 def read_action(space: Space[Any], action: Any) -> Any:
@@ -23,7 +24,7 @@ def read_action(space: Space[Any], action: Any) -> Any:
 
 
 def as_rules_take(space: Space[Any], action: Any) -> Any:
-    """An integer as Python's, an array as the space's dtype, a Tuple's as a tuple and a Dict's as a NamedTuple.
+    """An integer as Python's, an array, to be read, of the space's dtype, a Tuple's as a tuple, a Dict's by name.
 
     >>> as_rules_take(Dict(move=Discrete(3), force=Box(-1, 1, ())), {"move": np.int8(2), "force": 0.5})
     Action(move=2, force=np.float32(0.5))
@@ -37,22 +38,8 @@ def as_rules_take(space: Space[Any], action: Any) -> Any:
         return action_record(tuple(space.spaces))(*parts)
     if isinstance(space, ArraySpace):
         array = np.asarray(action, space.dtype)
-        return array if array.ndim else array[()]
+        return read_only(array) if array.ndim else array[()]
     return action
-
-
-def check_legal(legal: Any, action: Any, start: int = 0, name: str = "action") -> None:
-    """Raise InvalidAction for an action that the rules do not allow now; `start` is the first of all actions.
-
-    >>> check_legal((True, False, True), 1)
-    Traceback (most recent call last):
-    ludus.errors.InvalidAction: action: expected one of the legal actions [0, 2], got 1; see info["action_mask"]
-    """
-    if not legal[action - start]:
-        possible = [start + int(one) for one in np.flatnonzero(legal)]
-        raise InvalidAction(
-            f'{name}: expected one of the legal actions {shorten(possible)}, got {action}; see info["action_mask"]'
-        )
 
 
 def finite_row(space: Box, action: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import VectorEnv
+from ludus.core.lane_options import check_each, lane_options
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidType, ResetNeeded, shorten
 from ludus.kernels.block import Column, columns_of, new_block
 from ludus.kernels.compiler import compile_rules, load_rules
@@ -126,6 +127,15 @@ class KernelLanes(VectorEnv[Any, Any]):
             self.action_space.check(action, "action", InvalidAction)
         return np.ascontiguousarray(actions, dtype=space.dtype)
 
+    def _chosen(self, actions: Array) -> list[Array]:
+        """The integers that the lanes' actions are made of, choice by choice."""
+        if self._kind == "choice":
+            return [actions]
+        if self._kind == "row":
+            return [actions[:, place] for place in range(actions.shape[1])]
+        columns = tuple(leaf.column for leaf, _ in leaves(self._layout.action, ""))
+        return list(columns_of(actions, columns, self.num_envs).values())
+
     def _filled(self, action: Any, mask: Array) -> Any:
         """A batch of actions with something valid for the lanes that the mask leaves out."""
         return filled(self.single_action_space, action, mask)
@@ -141,7 +151,12 @@ class KernelLanes(VectorEnv[Any, Any]):
             return Start(self._parameters, option_rows(kind, options or {}, self.num_envs))
         if not options:
             return Start(self._parameters)
-        return Start(self._parameters.replaced(self._single.params, self._single.reset_params(options)))
+        single = self._single
+        if "each" not in options:
+            return Start(self._parameters.replaced(single.params, single.reset_params(options)))
+        check_each(options, self.num_envs)
+        each = [single.reset_params(lane_options(options, lane) or {}) for lane in range(self.num_envs)]
+        return Start(self._parameters.replaced_each(single.params, each))
 
     def _begin(self, mask: Array, start: Start) -> Array:
         """Begin the lanes of a mask; the observations of all lanes."""

@@ -11,6 +11,7 @@ from ludus.kernels.displays import dict_places
 from ludus.kernels.exact.contract import Sample, sample_of
 from ludus.kernels.exact.reach import reached
 from ludus.kernels.forms import action_tree, observation_tree
+from ludus.kernels.legal import check_mask, choices_of
 from ludus.kernels.players import adapter_text, play_of
 from ludus.kernels.random import WORDS
 from ludus.kernels.rule_env import RuleEnv
@@ -114,20 +115,18 @@ def _information(rules: Rules, acts: Space[Any], sample: Sample, params: Any) ->
     if rules.inform is not None:
         found += _entries(rules, "inform", rules.inform(sample.state, params), "i")
     if rules.legal is not None:
-        found.append(Told("action_mask", "legal", None, _mask(acts, rules.legal(sample.state, params))))
+        found.append(_mask(acts, rules.legal(sample.state, params)))
     if rules.tells_turn:
         found.append(Told("turn", "turn", None, Leaf(Column("i_turn", "int64"), "number", "turn")))
     return tuple(found)
 
 
-def _mask(acts: Space[Any], legal: Any) -> Leaf:
-    count = int(acts.n) if isinstance(acts, Discrete) else None
-    if count is None or np.shape(legal) != (count,):
-        raise ContractViolation(
-            f"legal: expected one bool for each action of a Discrete, got {shorten(legal)} for {shorten(acts)}"
-        )
-    form = "array" if isinstance(legal, np.ndarray) else "tuple"
-    return Leaf(Column("i_mask", "int8", (count,)), form, "action_mask")
+def _mask(acts: Space[Any], legal: Any) -> Told:
+    choices = choices_of(acts)
+    check_mask(choices, legal)
+    form = "array" if isinstance(legal[0] if choices.several else legal, np.ndarray) else "tuple"
+    leaf = Leaf(Column("i_mask", "int8", (sum(choices.sizes),)), form, "action_mask")
+    return Told("action_mask", "legal", None, leaf, choices.sizes if choices.several else ())
 
 
 def _facts(rules: Rules, sample: Sample) -> tuple[Told, ...]:

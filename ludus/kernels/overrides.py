@@ -13,7 +13,7 @@ import numpy as np
 
 from ludus.errors import InvalidArgument, InvalidType, KernelError, listing, shorten
 
-__all__ = ["Parameter", "hook", "overridden", "read_only", "refuse_overrides", "take_class"]
+__all__ = ["Fixed", "Parameter", "hook", "overridden", "read_only", "refuse_overrides", "take_class"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 FUNCTIONS = ("observe", "inform", "renew", "legal", "turn", "opponent")
@@ -55,6 +55,41 @@ class Parameter:
 
     def __set__(self, env: Any, value: Any) -> None:
         env._set_params(**{self.name: value})
+
+
+class Fixed:
+    """An attribute that says what the rules have written into them: it can be read, and set to nothing else.
+
+    Without a value it is what the constructor first sets.
+
+    >>> from ludus.envs.toy_text import CliffWalking
+    >>> class Wide(CliffWalking):
+    ...     shape = (4, 20)
+    >>> CliffWalking.shape
+    (4, 12)
+    >>> Wide()
+    Traceback (most recent call last):
+    ludus.errors.InvalidArgument: Wide.shape: expected (4, 12), which the rules are written for, got (4, 20); change P
+    """
+
+    def __init__(self, value: Any = None, *, instead: str) -> None:
+        self.value, self.instead = value, instead
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        self.name = name
+
+    def __get__(self, env: Any, kind: Any = None) -> Any:
+        return self.value if env is None or self.value is not None else getattr(env, f"_{self.name}")
+
+    def __set__(self, env: Any, value: Any) -> None:
+        known = self.value if self.value is not None else getattr(env, f"_{self.name}", None)
+        if known is None:
+            setattr(env, f"_{self.name}", read_only(value))
+        elif not np.array_equal(known, value):
+            raise InvalidArgument(
+                f"{type(env).__name__}.{self.name}: expected {shorten(known)}, which the rules are written for, "
+                f"got {shorten(value)}; {self.instead}"
+            )
 
 
 # --- classes ---
@@ -113,7 +148,7 @@ def _managed(kind: Any) -> dict[str, Any]:
 
 
 def _is_settable(value: Any) -> bool:
-    return isinstance(value, Parameter) or (isinstance(value, property) and value.fset is not None)
+    return isinstance(value, Parameter | Fixed) or (isinstance(value, property) and value.fset is not None)
 
 
 def _plain_names(kind: Any) -> set[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ludus.errors import KernelError
 
-__all__ = ["has_arrays", "own_copy", "own_state"]
+__all__ = ["has_arrays", "own_copy", "own_state", "read_only"]
 
 
 def has_arrays(value: Any) -> bool:
@@ -54,6 +54,20 @@ def own_state(before: Any, after: Any, name: str) -> Any:
         return after  # pyright: ignore[reportUnknownVariableType]
     names: Any = getattr(before, "_fields", range(len(old)))  # pyright: ignore[reportUnknownArgumentType]
     return _like(after, [own_state(a, b, f"{name}.{one}") for a, b, one in zip(old, new, names, strict=True)])
+
+
+def read_only(value: Any) -> Any:
+    """An array that belongs to the caller, or to every lane, as rules are given it; other values as they are.
+
+    >>> read_only(np.zeros(2))[0] = 1.0
+    Traceback (most recent call last):
+    ValueError: assignment destination is read-only
+    """
+    if not isinstance(value, np.ndarray):
+        return value
+    view: Any = value.view()
+    view.flags.writeable = False
+    return view
 
 
 def _described(value: Any) -> str:

@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ludus.core import Env, Info, Step
+from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import InvalidArgument, InvalidType, ResetNeeded, listing, shorten
-from ludus.kernels.action import check_legal, finite_row, read_action
+from ludus.kernels.action import finite_row, read_action
+from ludus.kernels.legal import Choices, as_mask, check_legal, choices_of
 from ludus.kernels.overrides import hook, overridden, take_class
-from ludus.kernels.own import has_arrays, own_copy, own_state
+from ludus.kernels.own import has_arrays, own_copy, own_state, read_only
 from ludus.kernels.parameters import fitted, fitted_all
 from ludus.kernels.players import Play, play_of
 from ludus.kernels.row import observation_writer
@@ -91,6 +93,8 @@ class RuleEnv(Env[Any, Any]):
         self._row_dtype = acts.dtype if clipped else None
         self._row_shape = acts.shape if clipped and acts.shape and len(acts.shape) == 1 else None
         self._write = observation_writer(self.observation_space)
+        if self._refuses:
+            self._choices: Choices = choices_of(acts)
         if self.rules.compiled:
             self._run_compiled()
         for name, value in self._class_settings.items():
@@ -106,12 +110,14 @@ class RuleEnv(Env[Any, Any]):
         take_class(cls)
         fields = cls.rules.params._fields
         settings = {name: value for name, value in cls._class_settings.items() if name in fields}
-        return fitted_all(cls.__name__, cls.rules.params, settings | given)
+        found = fitted_all(cls.__name__, cls.rules.params, settings | given)
+        return found._make(map(read_only, found))  # the caller's arrays, or every environment's: rules only read them
 
     def _set_params(self, **changes: Any) -> None:
         """Change parameters, for the steps that follow."""
         owner, kind = type(self).__name__, self.rules.params
-        self.params = self.params._replace(**{name: fitted(owner, kind, name, one) for name, one in changes.items()})
+        each = {name: read_only(fitted(owner, kind, name, one)) for name, one in changes.items()}
+        self.params = self.params._replace(**each)
 
     def own_rules(self) -> list[str]:
         """What is not as the rules say, by name: hooks that are overridden, tables that were changed."""
@@ -154,6 +160,7 @@ class RuleEnv(Env[Any, Any]):
         _, observe, tell = self._functions
         seen = observe(self._state, params)
         info: Info = {} if tell is None else entries(tell(self._state, params))
+        info.pop(OUTCOME, None)  # what has just begun has none
         return seen if self._write is None else self._write(seen), info
 
     def observation_of(self, player: int) -> Any:
@@ -189,8 +196,7 @@ class RuleEnv(Env[Any, Any]):
             action = read_action(self.action_space, action)
         (advance, observe, tell), params = self._functions, self.params
         if self._refuses:
-            space: Any = self.action_space
-            check_legal(self.rules.legal(self._state, params), action, int(space.start))  # pyright: ignore[reportOptionalCall]
+            check_legal(self.rules.legal(self._state, params), action, self._choices)  # pyright: ignore[reportOptionalCall]
         given = advance(self._state, action, self._np_random, params)
         if len(given) != 3 or self._owns or tell is not None:
             return self._step_of(given, action)
@@ -222,6 +228,9 @@ class RuleEnv(Env[Any, Any]):
             seen = self._write(seen)
         if tell is not None:
             info = entries(tell(state, params)) | info
+        if OUTCOME in info:
+            told = read_outcome(info.pop(OUTCOME))
+            info |= {} if told is None else {OUTCOME: told}
         return Step(seen, reward, terminated, truncated, info)
 
     @property
@@ -290,7 +299,7 @@ def _teller(rules: Rules) -> Any:
     def tell(state: Any, params: Any) -> Info:
         info: Info = {} if inform is None else entries(inform(state, params))
         if legal is not None:
-            info["action_mask"] = np.array(legal(state, params), np.int8)
+            info["action_mask"] = as_mask(legal(state, params))
         if turn is not None:
             info["turn"] = int(turn(state, params))
         return info

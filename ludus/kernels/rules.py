@@ -62,7 +62,8 @@ class Rules(NamedTuple):
     legal: Callable[..., Any] | None = None
     """`legal(state, params)`: which actions of a Discrete may be taken, an array or a tuple of one bool for each.
 
-    It is `info["action_mask"]`, of int8, as the space's `sample(mask)` takes it.
+    Of a MultiDiscrete, or a Tuple of Discretes, a tuple with one such mask for each choice. It is
+    `info["action_mask"]`, of int8, as the space's `sample(mask)` takes it.
     """
     options: type[Any] | None = None
     """A NamedTuple class whose every field has a default: what `reset(options=…)` may say, such as where to start."""
@@ -130,6 +131,12 @@ def check_rules(owner: str, rules: Rules) -> None:
                 f"{owner} {name}: expected a NamedTuple class, got {got}; write `class {what}(NamedTuple):`, "
                 "and return a new one where a field changes"
             )
+    taken = sorted({"each", "reset_mask"} & set(getattr(rules.options, "_fields", ())))
+    if taken:
+        raise InvalidArgument(
+            f"{owner} options: expected other names than each and reset_mask, which tell lanes of a batch apart, "
+            f"got {taken[0]}"
+        )
     if rules.players == 1 and (rules.turn is not None or rules.opponent is not None):
         raise InvalidArgument(f"{owner} turn and opponent: expected players=2 or more beside them, got players=1")
     if rules.opponent is not None and rules.turn is None:

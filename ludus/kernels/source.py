@@ -15,6 +15,8 @@ __all__ = ["Layout", "Parameter", "Told", "kernel_source"]
 
 NEXT_STEP, SAME_STEP, DISABLED, RESET = range(4)
 """The modes of autoreset, and the one that begins the chosen lanes."""
+CUT_LANE = 1 << 32
+"""What a lane that is cut adds to the count of those that end: so one number says whether any was."""
 DEEP = "    "
 PLAYED = ("reset", "step", "observe", "renew")
 """The rules that several players make something of."""
@@ -39,6 +41,8 @@ class Told(NamedTuple):
     place: int | None
     """Which part; None for the whole."""
     leaf: Leaf
+    sizes: tuple[int, ...] = ()
+    """Of how many numbers each part is, where a row is made of several arrays or tuples."""
 
 
 class Layout(NamedTuple):
@@ -102,7 +106,7 @@ def kernel_source(layout: Layout) -> str:
         "CHECK": _block(_check(layout), 1),
         "PARAMS_ONCE": "" if layout.varied else params,
         "PARAMS_EACH": params if layout.varied else "",
-        "ACTION": "actions[i]" if isinstance(layout.action, Leaf) else written(layout.action, layout.records, _row),
+        "ACTION": _action(layout),
         "GIVEN": ", ".join(("after", "gain", "ends", "cuts", "facts")[: layout.returns]),
         "CUTS": "bool(cuts) or " if layout.returns > 3 else "",
         "STATE": state,
@@ -134,6 +138,10 @@ def _row(leaf: Leaf) -> str:
     return f"{leaf.column.name}[i]"
 
 
+def _given(leaf: Leaf) -> str:
+    return f"given({leaf.column.name}[i])" if leaf.column.shape else _row(leaf)
+
+
 def _views(layout: Layout) -> list[str]:
     lines = _parts("block", (*layout.columns, *layout.kept))
     for memory, tree in (("out", layout.seen), ("actions", layout.action)):
@@ -150,6 +158,12 @@ def _parts(memory: str, columns: tuple[Column, ...]) -> list[str]:
         lines.append(f"{column.name} = {view} np.{column.dtype})")
         lines.append(f"at += (n * {column.size} + {ALIGNMENT - 1}) // {ALIGNMENT} * {ALIGNMENT}")
     return lines
+
+
+def _action(layout: Layout) -> str:
+    if isinstance(layout.action, Leaf):
+        return "given(actions[i])" if layout.action.column.shape else "actions[i]"
+    return written(layout.action, layout.records, _given)
 
 
 def _check(layout: Layout) -> list[str]:
@@ -218,13 +232,17 @@ def _looped(shape: tuple[int, ...], line: Any) -> list[str]:
 
 
 def _state_of(layout: Layout, name: str) -> str:
-    """The new state, of the numbers that the rules gave and of the lane's own arrays."""
+    """The new state, of the numbers that the rules gave and of the lane's own arrays.
+
+    Numbers are of their column's type: a rule that gives 0 for a float needs no second form of all that is called.
+    """
     values = {leaf.column.name: value for leaf, value in leaves(layout.state, name)}
-    return written(
-        layout.state,
-        layout.records,
-        lambda leaf: _row(leaf) if leaf.form == "array" else values[leaf.column.name],
-    )
+
+    def number(leaf: Leaf) -> str:
+        given, dtype = values[leaf.column.name], leaf.column.dtype
+        return f"np.{dtype}({given})" if dtype in ("float64", "int64") else given
+
+    return written(layout.state, layout.records, lambda leaf: _row(leaf) if leaf.form == "array" else number(leaf))
 
 
 def _shown(layout: Layout, state: str) -> list[str]:
@@ -241,7 +259,21 @@ def _shown(layout: Layout, state: str) -> list[str]:
 
 def _told(one: Told, value: str) -> list[str]:
     whole = value if one.place is None else f"{value}[{one.place}]"
+    if one.sizes and one.leaf.form == "array":
+        return _joined(one, whole)
     return _entered(one.leaf, one.leaf.column.name, whole, "put_seen")
+
+
+def _joined(one: Told, value: str) -> list[str]:
+    """Several arrays into one row, one after another."""
+    lines: list[str] = []
+    for place, size in enumerate(one.sizes):
+        memory, begin, part = one.leaf.column.name, sum(one.sizes[:place]), f"{value}[{place}]"
+        text = f"{one.leaf.name}[{place}]: expected shape ({size},) from the rules, got another"
+        lines += [f"if {part}.shape != ({size},):", f"    raise ContractViolation({text!r})"]
+        put = f"put_seen({memory}, (i, unsigned({begin}) + unsigned(e0)), {part}[unsigned(e0)], {one.leaf.name!r})"
+        lines += [f"for e0 in range({size}):", f"    {put}"]
+    return lines
 
 
 def _memory(layout: Layout, leaf: Leaf) -> str:
@@ -265,7 +297,7 @@ def _copied(column: Column, memory: str) -> list[str]:
 
 
 def _begin(layout: Layout, state: str) -> list[str]:
-    options = "" if layout.options is None else f", {written(layout.options, layout.records, _row)}"
+    options = "" if layout.options is None else f", {written(layout.options, layout.records, _given)}"
     if not layout.renews:
         return [f"begun = rule_reset(Stream(words, i), params{options})"]
     return [
@@ -327,5 +359,10 @@ def run_lanes(first, stop, mode, limit, block, values, <LOOSE>actions, out, rewa
             rewards[i] = reward
             flags[0, i] = over
             flags[1, i] = cut
+    if count > 0:  # beside the loop above, which is slower by a twentieth if it counts both
+        cuts = 0
+        for lane in range(first, stop):
+            cuts += flags[1, unsigned(lane)]
+        count += cuts * {CUT_LANE}
     return count
 """

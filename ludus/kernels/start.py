@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from ludus.errors import InvalidArgument, InvalidType, listing, shorten
+from ludus.core.lane_options import check_each, lane_options
 from ludus.kernels.lane_values import fitting, known, state_parts
 from ludus.kernels.own import own_copy
 from ludus.kernels.parameters import fitted_all
@@ -47,17 +47,7 @@ def option_rows(kind: type[Any], options: dict[str, Any], lanes: int) -> tuple[A
     >>> option_rows(Options, {"speed": 2, "each": {"place": [3, 4]}}, 2)
     (Options(place=3, speed=2.0), Options(place=4, speed=2.0))
     """
-    if "each" not in options or "each" in kind._fields:
+    if "each" not in options:
         return (options_of(kind, options),)
-    common = {name: value for name, value in options.items() if name != "each"}
-    each = options["each"]
-    if not isinstance(each, dict):
-        raise InvalidType(f"options['each']: expected a dictionary of lists, one value a lane, got {shorten(each)}")
-    twice = sorted(common.keys() & each.keys())
-    if twice:
-        raise InvalidArgument(f"options: expected each option once, got {listing(twice)} for all lanes and for each")
-    for name, values in each.items():
-        if len(values) != lanes:
-            raise InvalidArgument(f"options['each'][{name!r}]: expected {lanes} values, one a lane, got {len(values)}")
-    rows = ({name: values[lane] for name, values in each.items()} for lane in range(lanes))
-    return tuple(options_of(kind, common | row) for row in rows)
+    check_each(options, lanes)
+    return tuple(options_of(kind, lane_options(options, lane) or {}) for lane in range(lanes))

@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import InvalidArgument, shorten
+from ludus.kernels.own import read_only
 from ludus.kernels.source import Parameter
 
-__all__ = ["ParameterTable", "read_only"]
+__all__ = ["ParameterTable"]
 
 KINDS = {float: "float", int: "int", bool: "bool"}
 Array = npt.NDArray[Any]
@@ -52,10 +53,17 @@ class ParameterTable:
 
     def replaced(self, before: Any, after: Any) -> "ParameterTable":
         """The table with the fields that differ between two `Params` as they are in the second."""
+        return self.replaced_each(before, [after])
+
+    def replaced_each(self, before: Any, after: Sequence[Any]) -> "ParameterTable":
+        """The same for each lane, or for all: `after` has as many."""
         table = self
-        for name, old, new in zip(before._fields, before, after, strict=True):
-            if new is not old and not np.array_equal(new, old):
-                table = table.changed(name, [new])
+        for name, old in zip(before._fields, before, strict=True):
+            values = [getattr(one, name) for one in after]
+            stays = [one is old or np.array_equal(one, old) for one in values]
+            if not all(stays):
+                own = self.of_each(name)
+                table = table.changed(name, [own[lane] if stays[lane] else one for lane, one in enumerate(values)])
         return table
 
     def forked(self, lanes: Array) -> "ParameterTable":
@@ -95,12 +103,3 @@ class ParameterTable:
                 f"got {shorten(values)}; use executor='serial'"
             )
         return read_only(np.stack(arrays))
-
-
-def read_only(value: Any) -> Any:
-    """Arrays are the caller's, or every lane's: rules that write into them are refused by the compiler."""
-    if not isinstance(value, np.ndarray):
-        return value
-    view = value.view()
-    view.flags.writeable = False
-    return view

@@ -10,7 +10,7 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-__all__ = ["rows_at", "values_at"]
+__all__ = ["given", "rows_at", "values_at"]
 
 
 @intrinsic
@@ -35,6 +35,20 @@ def rows_at(typing_context: Any, block: Any, at: Any, n: Any, shape: Any, dtype:
         return _array(context, builder, signature, args, [args[2], *cgutils.unpack_tuple(builder, args[3])])
 
     return found(block, at, n, shape, dtype), build
+
+
+@intrinsic
+def given(typing_context: Any, value: Any) -> Any:
+    """A value that rules are given to read: of an array, one that the compiler lets nobody write into."""
+    del typing_context
+    found = value
+    if isinstance(value, types.Array):
+        found = types.Array(value.dtype, value.ndim, value.layout, readonly=True)
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return impl_ret_borrowed(context, builder, signature.return_type, args[0])
+
+    return found(value), build
 
 
 def _array(context: Any, builder: Any, signature: Any, args: Any, shape: list[Any]) -> Any:

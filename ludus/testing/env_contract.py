@@ -5,6 +5,8 @@ from ludus.testing.env_rules import (
     api,
     closing,
     compiled,
+    leaks,
+    outcomes,
     ownership,
     rendering,
     rewards,
@@ -41,6 +43,9 @@ ENV_RULES: tuple[Rule[Subject], ...] = (
     Rule(spaces.boxes_make_sense, needs=(spaces.spaces_are_spaces,)),
     Rule(rewards.rewards_are_numbers, needs=RUNS),
     Rule(rewards.rewards_are_finite, needs=RUNS),
+    Rule(outcomes.outcomes_come_last, needs=RUNS),
+    Rule(outcomes.reward_components_add_up, needs=(rewards.rewards_are_numbers,)),
+    Rule(outcomes.trivial_agents_do_not_succeed, needs=(outcomes.outcomes_come_last,)),
     Rule(seeding.reset_seeds_np_random, needs=(api.reset_returns_a_pair,)),
     Rule(seeding.global_random_untouched, needs=RUNS),
     Rule(seeding.same_seed_same_history, needs=(seeding.reset_seeds_np_random, seeding.global_random_untouched)),
@@ -50,8 +55,11 @@ ENV_RULES: tuple[Rule[Subject], ...] = (
     Rule(seeding.numpy_seeds_are_accepted, needs=REPEATS),
     Rule(seeding.action_space_untouched, needs=RUNS),
     Rule(seeding.instances_are_independent, needs=FRESH),
+    Rule(leaks.episodes_see_nothing_of_others, needs=REPEATS),
+    Rule(leaks.episodes_leave_nothing_behind, needs=RUNS),
     Rule(ownership.observations_are_the_callers, needs=RUNS),
     Rule(ownership.infos_are_the_callers, needs=RUNS),
+    Rule(ownership.actions_are_the_callers, needs=RUNS),
     Rule(snapshots.snapshot_can_be_taken, needs=RUNS),
     Rule(snapshots.snapshot_is_exact, needs=(*REPEATS, snapshots.snapshot_can_be_taken)),
     Rule(snapshots.snapshot_fits_a_fresh_instance, needs=(*FRESH, snapshots.snapshot_is_exact)),
@@ -67,8 +75,10 @@ ENV_RULES: tuple[Rule[Subject], ...] = (
 )
 
 
-def check_env(env: Target, *, seed: int = 0, steps: int = 100) -> Report:
+def check_env(env: Target, *, seed: int = 0, steps: int = 100, full: bool = False) -> Report:
     """Hold an environment to the contract, in histories of `steps` steps; a breach is a finding, never an exception.
+
+    Compiled rules are played beside single environments for some seconds, with `full` to the end in every mode.
 
     Give its class, a function that makes it, its id, `module:Class` or its spec. Of a single instance without a spec
     the rules that need a fresh one cannot be checked, and the report says so; the instance is stepped, not closed.
@@ -81,13 +91,13 @@ def check_env(env: Target, *, seed: int = 0, steps: int = 100) -> Report:
     ...     print(finding.rule, "|", finding.message)
     rewards-are-finite | step 1 reward: expected a finite number, got nan
     """
-    return Examination(ENV_RULES, Subject(env, seed=seed, steps=steps)).report()
+    return Examination(ENV_RULES, Subject(env, seed=seed, steps=steps, full=full)).report()
 
 
 class EnvContract(Contract[Subject], rules=ENV_RULES):
     """The contract as tests, one for each rule: derive a test class and say what makes the environment.
 
-    `seed` and `steps` may be set beside `make`. A rule that is not meant to hold is switched off by `test_… = None`.
+    `seed`, `steps` and `full` may be set beside `make`. A rule that is not meant to hold is off by `test_… = None`.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld
     >>> class TestGridWorld(EnvContract):
@@ -97,7 +107,8 @@ class EnvContract(Contract[Subject], rules=ENV_RULES):
 
     seed: int = 0
     steps: int = 100
+    full: bool = False
 
     def subject(self) -> Subject:
         """What `make` makes."""
-        return Subject(self.target(), seed=self.seed, steps=self.steps)
+        return Subject(self.target(), seed=self.seed, steps=self.steps, full=self.full)

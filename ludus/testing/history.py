@@ -47,6 +47,8 @@ class Player:
         self.steps = 0
         self.needs_reset = True
         self.mask: Any = None
+        self.written = ""
+        """The first step that wrote into the action it was given, in words."""
 
     def fork(self) -> "Player":
         """A player that will choose as this one will, with a history of its own."""
@@ -66,7 +68,11 @@ class Player:
         """Step by one action, and record what came."""
         self.steps += 1
         action, label = self.choose(), f"step {self.steps}"
-        result = self._call(f"{label} with action {shorten(action, 40)}", lambda: self.env.step(deepcopy(action)))
+        handed = deepcopy(action)
+        result = self._call(f"{label} with action {shorten(action, 40)}", lambda: self.env.step(handed))
+        if not self.written:
+            found = difference(action, handed, "action")
+            self.written = f"{label}, {found.path}: {found.left} given, {found.right} after it" if found else ""
         observation, reward, terminated, truncated, info = as_step(result, label)
         self.needs_reset = self._ended(terminated, truncated)
         self._record(label, observation, (reward, terminated, truncated), info)

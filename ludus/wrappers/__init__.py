@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ReshapeObservation,
         TransformObservation,
     )
+    from ludus.wrappers.opponent import PlayAgainst
     from ludus.wrappers.order_enforcing import OrderEnforcing
     from ludus.wrappers.passive_env_checker import ContractWarning, PassiveEnvChecker
     from ludus.wrappers.pictures import AddWhiteNoise, HumanRendering, ObstructView, RecordVideo, RenderCollection
@@ -75,6 +76,7 @@ _HOME = {
     "RescaleObservation": "observations",
     "ReshapeObservation": "observations",
     "TransformObservation": "observations",
+    "PlayAgainst": "opponent",
     "OrderEnforcing": "order_enforcing",
     "ContractWarning": "passive_env_checker",
     "PassiveEnvChecker": "passive_env_checker",
@@ -133,6 +135,7 @@ __all__ = [
     "ObstructView",
     "OrderEnforcing",
     "PassiveEnvChecker",
+    "PlayAgainst",
     "RecordEpisodeStatistics",
     "RecordVideo",
     "RenderCollection",

@@ -21,6 +21,22 @@ class PlayAgainst(Steered):
     A batch calls it with observations and infos of all lanes and uses its actions for the lanes whose turn it is;
     `info["turn"]` and `info["action_mask"]` hold for those. The reward is the seat's. A rule of the game itself, as
     `Rules(opponent=…)`, is compiled and many times faster.
+
+    >>> from ludus.spaces import Discrete
+    >>> class Countdown(Env):
+    ...     "From 4 down by 1 or 2; who takes the last one wins."
+    ...     observation_space, action_space = Discrete(5), Discrete(2)
+    ...     def reset(self, *, seed=None, options=None):
+    ...         self.left, self.mover = 4, 0
+    ...         return self.left, {"turn": 0}
+    ...     def step(self, action):
+    ...         self.left, self.mover = max(self.left - 1 - action, 0), 1 - self.mover
+    ...         won = 1.0 if self.left == 0 else 0.0
+    ...         rewards = np.array([won, -won] if self.mover == 1 else [-won, won])
+    ...         return Step(self.left, won, self.left == 0, False, {"turn": self.mover, "rewards": rewards})
+    >>> env = PlayAgainst(Countdown(), lambda observation, info: 0)
+    >>> env.reset(seed=0)[0], env.step(0).observation, env.step(1).reward
+    (4, 2, 1.0)
     """
 
     lane_fields = ()
@@ -34,6 +50,11 @@ class PlayAgainst(Steered):
     def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
         """Begin, and move the others until it is the seat's turn."""
         observation, info = self.env.reset(seed=seed, options=options)
+        if "turn" not in info:
+            raise InvalidType(
+                f"PlayAgainst: expected a game whose info tells the `turn`, got info with {sorted(info)}; "
+                "rules do with players=2 and `turn`, and without an `opponent` of their own"
+            )
         begun = self._reset_lanes(options) if self._lead else None
         if self._lead:
             lanes = np.ones(self._lead, np.bool_) if begun is None else begun

@@ -9,8 +9,10 @@ from ludus import wrappers as w
 from ludus.core import ActionWrapper, AutoresetMode, Env, ObservationWrapper, RewardWrapper, Step, Wrapper
 from ludus.spaces import Box, Discrete
 from ludus.vector import SerialVectorEnv
+from tests.kernels.strange_games import Nim
 from tests.wrappers.equivalence import Trial, check_equivalence
 from tests.wrappers.test_atari import HEIGHT, WIDTH, Game
+from tests.wrappers.test_opponent import least
 from tests.wrappers.walk import Walk
 
 MODES = list(AutoresetMode)
@@ -18,6 +20,12 @@ MODES = list(AutoresetMode)
 
 def identity(value):
     return value
+
+
+class AnyMove(Nim):
+    """A game that takes illegal moves, and has them lose."""
+
+    rules = Nim.rules._replace(illegal="allow")
 
 
 ARGUMENTS = {
@@ -45,6 +53,7 @@ ARGUMENTS = {
     "CoerceAction": ({}, {}),
     "OrderEnforcing": ({}, {}),
     "PassiveEnvChecker": ({}, {}),
+    "PlayAgainst": ({"policy": least}, AnyMove),
     "RecordEpisodeStatistics": ({}, {}),
     "RecordVideo": ({"video_folder": ".", "episode_trigger": lambda number: False}, {"render_mode": "rgb_array"}),
     "RenderCollection": ({}, {"render_mode": "rgb_array"}),

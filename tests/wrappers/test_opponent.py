@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+import ludus
 from ludus.core import AutoresetMode
 from ludus.errors import InvalidType
 from ludus.kernels.batch import KernelVectorEnv
 from ludus.testing import data_equal
 from ludus.vector import SerialVectorEnv
-from ludus.wrappers.opponent import PlayAgainst
+from ludus.wrappers import PlayAgainst
 from tests.kernels.strange_games import Nim
 
 LANES = 4
@@ -53,3 +54,9 @@ def test_a_batch_against_a_policy_is_its_lanes(mode, seat):
 def test_a_policy_is_a_function():
     with pytest.raises(InvalidType, match="PlayAgainst policy: expected a function, got 3"):
         PlayAgainst(Nim(), 3)
+
+
+def test_an_environment_without_turns_is_refused_with_what_to_do():
+    env = PlayAgainst(ludus.make("CartPole-v1"), least)
+    with pytest.raises(InvalidType, match=r"expected a game whose info tells the `turn`, got info with \[\]; rules do"):
+        env.reset(seed=0)

@@ -11,7 +11,7 @@ from ludus.envs.toy_text.categorical import draw_place, which_of_three
 from ludus.envs.toy_text.cliff_walking_picture import cliff_walking_picture
 from ludus.envs.toy_text.tabular_env import Outcome, TabularEnv
 from ludus.kernels import Rules
-from ludus.kernels.overrides import hook
+from ludus.kernels.overrides import Fixed, hook
 from ludus.rendering import Canvas
 from ludus.spaces import Discrete
 
@@ -22,6 +22,9 @@ START, GOAL = 36, 47
 UP, RIGHT, DOWN = 0, 1, 2
 STEPS = ((-1, 0), (0, 1), (1, 0), (0, -1))
 THIRD = 1 / 3
+CLIFF = np.array([START < place < GOAL for place in range(ROWS * COLUMNS)]).reshape(ROWS, COLUMNS)
+CLIFF.flags.writeable = False
+INSTEAD = "change P"
 
 
 class State(NamedTuple):
@@ -110,9 +113,11 @@ class CliffWalking(TabularEnv):
         "action_names": ["up", "right", "down", "left"],
         "keys_to_action": {"up": 0, "right": 1, "down": 2, "left": 3},
     }
-    shape = (ROWS, COLUMNS)
-    start_state_index = START
-    nS, nA = ROWS * COLUMNS, 4  # noqa: N815  (their names everywhere)
+    shape = Fixed((ROWS, COLUMNS), instead=INSTEAD)
+    start_state_index = Fixed(START, instead="change initial_state_distrib")
+    nS = Fixed(ROWS * COLUMNS, instead=INSTEAD)  # noqa: N815  (their names everywhere)
+    nA = Fixed(4, instead=INSTEAD)  # noqa: N815
+    _cliff = Fixed(CLIFF, instead=INSTEAD)
 
     def __init__(self, render_mode: str | None = None, is_slippery: bool = False) -> None:
         distribution = np.zeros(self.nS)

@@ -16,7 +16,7 @@ from ludus.envs.toy_text.tabular_env import Outcome, TabularEnv
 from ludus.envs.toy_text.terminal_text import colored
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels import Rules
-from ludus.kernels.overrides import hook
+from ludus.kernels.overrides import Fixed, hook
 from ludus.rendering import Canvas
 from ludus.spaces import Discrete
 
@@ -128,6 +128,7 @@ class FrozenLake(TabularEnv):
         "render_fps": 4,
         "action_names": ["left", "down", "right", "up"],
     }
+    desc = Fixed(instead="make a new one with desc=…")
 
     def __init__(
         self,

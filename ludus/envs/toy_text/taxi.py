@@ -15,7 +15,7 @@ from ludus.envs.toy_text.taxi_picture import taxi_picture
 from ludus.envs.toy_text.terminal_text import colored
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels import Rules
-from ludus.kernels.overrides import hook, overridden
+from ludus.kernels.overrides import Fixed, hook, overridden
 from ludus.rendering import Canvas
 from ludus.spaces import Discrete
 
@@ -30,6 +30,9 @@ MAP = (
     "|Y| : |B: |",
     "+---------+",
 )
+TOWN = np.asarray(MAP, dtype="c")
+TOWN.flags.writeable = False
+INSTEAD = "change P, and initial_state_distrib"
 SOUTH, NORTH, EAST, WEST, PICKUP = 0, 1, 2, 3, 4
 IN_TAXI = 4
 STOP_ROWS, STOP_COLUMNS = (0, 0, 4, 4), (0, 4, 0, 3)
@@ -208,6 +211,9 @@ class Taxi(TabularEnv):
         "keys_to_action": {"down": 0, "up": 1, "right": 2, "left": 3, "p": 4, "d": 5},
     }
     first_prob = 1.0
+    desc = Fixed(TOWN, instead=INSTEAD)
+    locs = Fixed(tuple(zip(STOP_ROWS, STOP_COLUMNS, strict=True)), instead=INSTEAD)
+    max_row, max_col = Fixed(4, instead=INSTEAD), Fixed(4, instead=INSTEAD)
 
     def __init__(
         self,
@@ -217,8 +223,6 @@ class Taxi(TabularEnv):
         rainy_probability: float = 0.8,
         fickle_probability: float = 0.3,
     ) -> None:
-        self.desc = np.asarray(MAP, dtype="c")
-        self.locs = list(zip(STOP_ROWS, STOP_COLUMNS, strict=True))
         begins = np.array([float(passenger(place) not in (IN_TAXI, place % 4)) for place in range(500)])
         self.observation_space = Discrete(500)
         self.action_space = Discrete(6)

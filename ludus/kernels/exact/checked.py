@@ -34,6 +34,7 @@ BOUNDED = {
     *(math.copysign, math.asinh, math.acosh, math.radians),
 }
 """Never infinite for a finite argument."""
+ORDER = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==", operator.ne: "!="}
 WITH_OVERFLOW = {operator.add: "sadd", operator.sub: "ssub", operator.mul: "smul"}
 LIMIT = float(2**63)
 MOST_SITES = 64
@@ -60,11 +61,33 @@ class RuleLower(Lower):
                 return self._overflowing(resty, expr, WITH_OVERFLOW[plain])
             if plain in (operator.lshift, operator.rshift):
                 self._check_shift(expr, plain)
+        if plain in ORDER and {left, right} == {types.int64, types.float64} and resty == types.boolean:
+            return self._compared(expr, plain, whole_first=left == types.int64)
         found = super().lower_binop(resty, expr, op)
         kind = narrow_of(left, right)
         if self._is_rule and kind is not None and plain in WITH_OVERFLOW and isinstance(resty, types.Integer):
             self._check_narrow(found, resty, kind)
         return found
+
+    def _compared(self, expr: Any, op: Any, *, whole_first: bool) -> Any:
+        """An integer and a float, compared as the numbers they are: 2**53 + 1 is no float, and equals none."""
+        builder = self.builder
+        whole, number = (expr.lhs, expr.rhs) if whole_first else (expr.rhs, expr.lhs)
+        i, f = self._integer(whole), self._float(number)
+        as_float = builder.sitofp(i, DOUBLE)
+        pairs = [(as_float, f), (f, as_float)]
+        compare = builder.fcmp_unordered if op is operator.ne else builder.fcmp_ordered
+        rounded = compare(ORDER[op], *pairs[not whole_first])
+        literal = self.typeof(whole.name)
+        if isinstance(literal, types.IntegerLiteral) and abs(literal.literal_value) <= EXACT_INTEGER:
+            return rounded
+        # Where they are one float, the integer may still be another: 2**63, which is none of 64 bits, is the largest.
+        beyond = builder.fcmp_ordered(">=", f, DOUBLE(LIMIT))
+        same = builder.and_(builder.fcmp_ordered("==", as_float, f), builder.not_(beyond))
+        back = builder.fptosi(builder.select(same, f, DOUBLE(0.0)), WORD)
+        exact = builder.icmp_signed(ORDER[op], *[(i, back), (back, i)][not whole_first])
+        above = compare(ORDER[op], *[(DOUBLE(0.0), DOUBLE(1.0)), (DOUBLE(1.0), DOUBLE(0.0))][not whole_first])
+        return builder.select(same, exact, builder.select(beyond, above, rounded))
 
     def _check_narrow(self, found: Any, resty: Any, kind: Any) -> None:
         """NumPy's small integers wrap around; here that is an error."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from copy import deepcopy
+from traceback import extract_tb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,19 @@ class Sample(NamedTuple):
 
 def sample_of(rules: Rules, params: Any, action: Any) -> Sample:
     """Try rules once; raises KernelError, with the rule's line, where they give what no column can hold."""
+    try:
+        return _tried(rules, params, action)
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        frame = extract_tb(error.__traceback__)[-1]
+        where = place_of(frame.filename, frame.lineno or 0)
+        raise KernelError(
+            f"{where}: expected what can be compiled, got a write into an array that was given; copy it first"
+        ) from error
+
+
+def _tried(rules: Rules, params: Any, action: Any) -> Sample:
     rng = np_random(0)[0]
     options = None if rules.options is None else rules.options()
     state = rules.reset(rng, params) if options is None else rules.reset(rng, params, options)

@@ -8,9 +8,11 @@ rule has to say which is meant.
 import operator
 from typing import Any
 
+import numpy as np
 from numba.core import ir, types
 
 from ludus.kernels.exact.allowed import ARRAY_METHODS, FUNCTIONS, INEXACT, LIST_METHODS, cure_of, name_of
+from ludus.kernels.exact.flow import named
 from ludus.kernels.exact.functions import METHODS, NATIVE, REPLACED, integer
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.narrow import is_narrow, narrow_of
@@ -255,6 +257,7 @@ class _Judge:
 
     def _judge_function(self, kind: Any, expr: Any) -> None:
         key = kind.typing_key
+        self._judge_integers(named(key), expr)
         if id(key) in OURS or (getattr(key, "__module__", None) or "").startswith("numba."):
             return
         known = _hashable(key) and (key in FUNCTIONS or (self.program.inexact and key in INEXACT))
@@ -262,6 +265,16 @@ class _Judge:
             refuse(self.loc, name_of(key), cure_of(key))
         kinds = [self._kind(one) for one in expr.args]
         self._judge_arguments(key, kinds, expr)
+
+    def _judge_integers(self, key: Any, expr: Any) -> None:
+        """Of integers NumPy's functions give what they give: 1 // 2 is `np.reciprocal(2)`."""
+        elements = [_element(self._kind(one)) for one in expr.args]
+        if not isinstance(key, np.ufunc) or not elements or any(one != types.int64 for one in elements):
+            return
+        theirs = key.resolve_dtypes((np.dtype(np.int64),) * key.nin + (None,) * key.nout)[-1]
+        ours = _element(self.calltypes[expr].return_type)
+        if isinstance(ours, types.Integer) != (theirs.kind in "iu"):
+            refuse(self.loc, f"{name_of(key)} of integers, of which NumPy makes {theirs}", "float(x)")
 
     def _judge_arguments(self, key: Any, kinds: list[Any], expr: Any) -> None:
         elements = [_element(one) for one in kinds if _numeric(one)]

@@ -11,8 +11,12 @@ from ludus.kernels.exact.checked import RuleLowering
 from ludus.kernels.exact.names import replace_names
 from ludus.kernels.exact.operands import judge_rule
 from ludus.kernels.exact.program import Program
+from ludus.kernels.exact.promotion import judge_promotions
 
 __all__ = ["RuleCompiler", "program_of"]
+
+LOOP = "run_lanes"
+"""What the text of a batch calls the function that calls all others."""
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -41,6 +45,25 @@ class JudgeOperands(AnalysisPass):
     def run_pass(self, state: Any) -> Any:
         """Refuse what is not exact."""
         judge_rule(state.func_ir, state.typemap, state.calltypes, state.ludus_program)
+        state.ludus_program.note(state, rule=True)
+        return False
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class JudgeProgram(AnalysisPass):
+    """Whatever depends on all rules together is judged once the loop, which calls them, has its types."""
+
+    _name = "ludus_program"
+
+    def __init__(self) -> None:
+        AnalysisPass.__init__(self)
+
+    def run_pass(self, state: Any) -> Any:
+        """Refuse what is not exact."""
+        program = state.ludus_program
+        program.note(state, rule=False)
+        if state.func_id.func_name == LOOP and not program.inexact:
+            judge_promotions(program.typed)
         return False
 
 
@@ -57,7 +80,7 @@ class RuleCompiler(CompilerBase):
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         if self.rule:
             passes.add_pass_after(ReplaceNames, InlineClosureLikes)
-            passes.add_pass_after(JudgeOperands, NopythonTypeInference)
+        passes.add_pass_after(JudgeOperands if self.rule else JudgeProgram, NopythonTypeInference)
         passes.passes = [(RuleLowering, text) if one is NativeLowering else (one, text) for one, text in passes.passes]
         passes.finalize()
         return [passes]

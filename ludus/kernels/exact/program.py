@@ -7,6 +7,7 @@ import numba
 from numba.core.compiler import CompilerBase
 
 from ludus.kernels.displays import tuple_code
+from ludus.kernels.exact.flow import Typed
 
 __all__ = ["Program"]
 
@@ -22,6 +23,8 @@ class Program:
         self._compiled: dict[Any, Any] = {}
         self._calls: dict[Any, set[Any]] = {}
         self._originals: dict[Any, Any] = {}
+        self.typed: dict[Any, Typed] = {}
+        """Every function whose types are known, by its Python function and the types of its arguments."""
 
     def compiled(self, function: Any, **options: Any) -> Any:
         """A rule, or a plain function that one calls, for use in compiled code."""
@@ -46,6 +49,13 @@ class Program:
         """A function of the kernel's own text that calls rules."""
         self._compiled[function] = numba.njit(pipeline_class=self.pipeline(rule=False), **self.options)(function)
         return self._compiled[function]
+
+    def note(self, state: Any, *, rule: bool) -> None:
+        """Keep what the compiler knows of a function, for what is judged of all of them together."""
+        copy = state.func_ir.copy()  # later passes write into theirs
+        copy._definitions = {name: list(found) for name, found in copy._definitions.items()}
+        typed = Typed(copy, dict(state.typemap), dict(state.calltypes), rule)
+        self.typed[state.func_id.func, tuple(state.args)] = typed
 
     def owns(self, dispatcher: Any) -> bool:
         """Whether a compiled function is one of this program's."""

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ludus.testing.equality import arrays, difference
-from ludus.testing.history import Interrupted, first_difference
+from ludus.testing.history import Interrupted, Player, first_difference
 from ludus.testing.report import Finding, error, warning
 from ludus.testing.rule import Found
 from ludus.testing.subject import Subject
 
-__all__ = ["infos_are_the_callers", "observations_are_the_callers"]
+__all__ = ["actions_are_the_callers", "infos_are_the_callers", "observations_are_the_callers"]
 
 
 def observations_are_the_callers(subject: Subject) -> Found:
@@ -32,6 +32,15 @@ def infos_are_the_callers(subject: Subject) -> Found:
         yield error(changed, "return a new dictionary each time, with copies of the arrays in it")
         return
     yield from _harmless(_shared(returned, "info") or _written(subject, "info"))
+
+
+def actions_are_the_callers(subject: Subject) -> Found:
+    """An action stays as it was given: a step writes nothing into it."""
+    player = Player(subject.env(), 0)
+    player.reset(subject.seed)
+    player.run(subject.steps)
+    if player.written:
+        yield error(f"a step wrote into its action: expected it unchanged, got {player.written}", "copy it first")
 
 
 def _harmless(message: str) -> list[Finding]:
