@@ -7,6 +7,7 @@ from ludus.evaluate.agents import Agent, NopAgent, RandomAgent, ScriptedAgent, a
 from ludus.evaluate.comparison import PairedTest, improvement_interval, paired_test, probability_of_improvement
 from ludus.evaluate.declaration import Declaration
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation
+from ludus.evaluate.http_agent import HttpAgent
 from ludus.evaluate.intervals import Interval, interval, profile_interval
 from ludus.evaluate.leaderboard import Leaderboard, Line, leaderboard
 from ludus.evaluate.leaderboard_page import leaderboard_page
@@ -16,6 +17,7 @@ from ludus.evaluate.result import Result, open_result, read_evaluation
 from ludus.evaluate.result_file import ResultFile
 from ludus.evaluate.runner import evaluate
 from ludus.evaluate.scores import Scores, normalize
+from ludus.evaluate.search import MctsAgent, OneStepAgent
 from ludus.evaluate.seeds import derived_seed, derived_seeds
 from ludus.evaluate.statistics import (
     STATISTICS,
@@ -38,10 +40,13 @@ __all__ = [
     "EpisodeResult",
     "Evaluation",
     "Finding",
+    "HttpAgent",
     "Interval",
     "Leaderboard",
     "Line",
+    "MctsAgent",
     "NopAgent",
+    "OneStepAgent",
     "PairedTest",
     "RandomAgent",
     "Reference",

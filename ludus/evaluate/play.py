@@ -78,6 +78,7 @@ class _Play:
         self.envs, self.course = envs, course
         n = envs.num_envs
         self.agent = course.agent.prepare(envs.single_observation_space, envs.single_action_space, n)
+        self.agent.attach(envs)
         self.nop = NopAgent().prepare(envs.single_observation_space, envs.single_action_space, n)
         self.one_by_one = type(self.agent).act_batch is Agent.act_batch
         self.numbers = np.full(n, NOBODY)

@@ -192,7 +192,7 @@ class _Lanes:
         self.observations: Any = None
         self.info: Info = {}
         if work.agent is not None:
-            work.agent.prepare(envs.single_observation_space, envs.single_action_space, n)
+            work.agent.prepare(envs.single_observation_space, envs.single_action_space, n).attach(envs)
 
     def run(self, waiting: deque[int]) -> None:
         self._begin(np.ones(self.envs.num_envs, np.bool_), waiting)

@@ -233,7 +233,8 @@ def test_seeds_depend_on_every_part():
         (
             lambda: evaluate("GridWorld-v0", "best"),
             InvalidArgument,
-            "agent: expected random, nop or module:name, got 'best'",
+            "agent: expected random, nop, one-step, mcts, module:name, http://… or a file (.zip, .pt, .onnx, "
+            ".safetensors), got 'best'",
         ),
         (
             lambda: evaluate("GridWorld-v0", 7),
