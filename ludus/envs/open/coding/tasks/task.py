@@ -67,6 +67,7 @@ class Problem:
             arguments = list(self.inputs(rng))
             if len(tests) < EXAMPLES + HIDDEN and all(arguments != one.arguments for one in tests):
                 tests.append(Test(arguments, plain(self.function(*deepcopy(arguments)))))
+        tests.sort(key=lambda one: -len(repr(one.arguments)))  # long arguments make the better examples
         prompt = self._prompt(tests[:EXAMPLES])
         return Task(self.name, self.difficulty, prompt, self.source, tuple(tests[EXAMPLES:]))
 
