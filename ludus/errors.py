@@ -33,6 +33,7 @@ LudusError
 │   ├── AccessDenied       the caller may not do this
 │   └── ServerBusy         all places are taken; asks to come again later
 ├── TrajectoryError        a recorded run that cannot be written, read or replayed       (ValueError)
+├── EvaluationError        an evaluation that says nothing of the agent
 └── RegistryError
     ├── MalformedId        not `[namespace/]Name[-vN]`                                (ValueError)
     ├── RegistrationError  an id that cannot be registered
@@ -60,6 +61,7 @@ __all__ = [
     "DuplicateId",
     "EntryPointError",
     "EnvError",
+    "EvaluationError",
     "InvalidAction",
     "InvalidArgument",
     "InvalidMask",
@@ -198,7 +200,13 @@ class WorkerFailure(EnvError):
     """A lane raised in its worker process, or the worker died, hung, or could not begin."""
 
     def __init__(
-        self, message: str, *, lanes: tuple[int, ...] = (), action: object = None, worker_traceback: str = ""
+        self,
+        message: str,
+        *,
+        lanes: tuple[int, ...] = (),
+        action: object = None,
+        worker_traceback: str = "",
+        lost: bool = False,
     ) -> None:
         super().__init__(message)
         self.lanes = lanes
@@ -207,6 +215,8 @@ class WorkerFailure(EnvError):
         """The last action of the first of them."""
         self.worker_traceback = worker_traceback
         """Where the worker was, as its own interpreter tells it; empty if it could not."""
+        self.lost = lost
+        """Whether the process itself is gone, and not only what one lane raised in it."""
 
 
 class ServiceError(LudusError):
@@ -243,6 +253,10 @@ class ServerBusy(ServiceError):
 
 class TrajectoryError(LudusError, ValueError):
     """A recorded run that cannot be written, read or replayed; of a file, the message names the place in it."""
+
+
+class EvaluationError(LudusError):
+    """An evaluation that says nothing of the agent: too much of it failed."""
 
 
 class RegistryError(LudusError):

@@ -69,6 +69,9 @@ def lane_seeds(seed: Seed | Sequence[Seed | None] | None, num_envs: int) -> list
     ):
         if len(seed) != num_envs:
             raise InvalidSeed(f"seed: expected one seed for each of {num_envs} lanes, got {len(seed)}")
+        if isinstance(seed, np.ndarray) and seed.dtype.kind in "iu" and seed.min(initial=0) >= 0:
+            many: Any = seed.tolist()
+            return many  # thousands of lanes that are begun one after another, each with its own
         return [None if one is None else as_seed(one, f"seed[{lane}]") for lane, one in enumerate(seed)]
     first = as_seed(seed)
     return [first + lane for lane in range(num_envs)]

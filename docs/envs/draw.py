@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import ludus
+from ludus.envs.open import CodeAction, Connect4Action, TextArenaAction
+from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG_POLICIES
 from ludus.rendering import Canvas
 
 ASSETS = Path(__file__).parent / "assets"
@@ -86,6 +88,41 @@ def tape(name: str, seed: int, right: int) -> Canvas:
     return env.draw()
 
 
+def connect4() -> Canvas:
+    """Won, aslant."""
+    env = ludus.make("open/Connect4-v0", opponent="none").unwrapped
+    env.reset(seed=1)
+    for column in (0, 1, 1, 2, 2, 3, 2, 3, 3, 5, 3):
+        env.step(Connect4Action(column))
+    return env.draw()
+
+
+def coding() -> Canvas:
+    """On the way to a solution."""
+    with ludus.make("open/Coding-v0", task="triangular").unwrapped as env:
+        env.reset(seed=1)
+        for code in ("1 / 0", "def triangular(n):\n    return n * (n + 1) // 2", "triangular(10)"):
+            env.step(CodeAction(code))
+        return env.draw()
+
+
+def dipg_safety() -> Canvas:
+    """Right, and with quotes."""
+    env = ludus.make("open/DIPGSafety-v0", kinds=("conflict",)).unwrapped
+    observation, _ = env.reset(seed=1)
+    env.step(DIPG_POLICIES["oracle"](env, observation, None))
+    return env.draw()
+
+
+def textarena() -> Canvas:
+    """Almost the word."""
+    env = ludus.make("open/TextArena-v0").unwrapped
+    env.reset(seed=3)
+    for word in ("slate", "crane", "moist", "blame", "plate"):
+        env.step(TextArenaAction(f"[{word}]"))
+    return env.draw()
+
+
 PICTURES = {
     "cartpole": cartpole,
     "mountain_car": mountain_car,
@@ -101,6 +138,10 @@ PICTURES = {
     "repeat_copy": lambda: tape("RepeatCopy-v0", 1, 5),
     "reverse": lambda: tape("Reverse-v0", 1, 3),
     "reversed_addition": lambda: tape("ReversedAddition-v0", 1, 4),
+    "connect4": connect4,
+    "coding": coding,
+    "dipg_safety": dipg_safety,
+    "textarena": textarena,
 }
 
 

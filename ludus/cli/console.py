@@ -1,12 +1,38 @@
 """Where the command line prints: results to `out`, everything else to `err`."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from rich.console import Console
+from rich.segment import Segment
 from rich.text import Text
 
-__all__ = ["err", "out", "say"]
+__all__ = ["CleanConsole", "err", "out", "say"]
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+
+class CleanConsole(Console):
+    r"""A console that sends the terminal no control sequences but its own.
+
+    Ids, descriptions, errors and names of files are what third parties wrote: in a terminal, an escape sequence in them
+    could rename the window, hide text or fill the clipboard.
+
+    >>> CleanConsole(width=40).print("maze\x1b]0;title\x07 \u202eezam")
+    maze]0;title ezam
+    """
+
+    def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
+        """As the console's; what is no character to be seen is left out of what is said."""
+        for segment in super().render(renderable, options):
+            if segment.control is None and not segment.text.isprintable():
+                yield segment._replace(
+                    text="".join(char for char in segment.text if char.isprintable() or char == "\n")
+                )
+            else:
+                yield segment
+
+
+out = CleanConsole(highlight=False)
+err = CleanConsole(stderr=True, highlight=False)
 
 
 def say(message: str, style: str) -> None:

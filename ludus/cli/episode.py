@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ludus.core import Env
+from ludus.core import Env, Outcome
+from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import InvalidType
 
 __all__ = ["Episode", "play"]
@@ -22,6 +23,13 @@ class Episode:
     total: float
     """The sum of its rewards."""
     ended_by: str
+    outcome: Outcome | None = None
+    """How it went, where the environment says so."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a result of the policy's, and no failure of what ran it."""
+        return self.outcome is None or not self.outcome.masked
 
 
 def play(env: Env[Any, Any], seed: int, max_steps: int) -> Episode:
@@ -32,8 +40,9 @@ def play(env: Env[Any, Any], seed: int, max_steps: int) -> Episode:
     env.reset(seed=seed)
     total = 0.0
     for steps in range(1, max_steps + 1):
-        _, reward, terminated, truncated, _ = env.step(env.action_space.sample())
+        _, reward, terminated, truncated, info = env.step(env.action_space.sample())
         total += float(reward)
         if terminated or truncated:
-            return Episode(seed, steps, total, "termination" if terminated else "truncation")
+            told = read_outcome(info.get(OUTCOME))
+            return Episode(seed, steps, total, "termination" if terminated else "truncation", told)
     return Episode(seed, max_steps, total, "--max-steps")

@@ -7,6 +7,7 @@ import typer
 import yaml
 
 from ludus.cli.console import out
+from ludus.cli.record import SUFFIX, recorded
 from ludus.core import Env
 from ludus.errors import InvalidArgument, RenderError, listing
 from ludus.registry import make
@@ -33,7 +34,9 @@ def play(
         float | None, typer.Option(min=0.1, max=1000.0, help="Steps a second, when it runs by the clock.")
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of the first episode.")] = None,
-    record: Annotated[str | None, typer.Option(metavar="FILE", help="Save what happens as .mp4 or .gif.")] = None,
+    record: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Record the game as .ludus, or film it as .mp4 or .gif.")
+    ] = None,
     turns: Annotated[
         bool | None,
         typer.Option(
@@ -42,10 +45,11 @@ def play(
     ] = None,
 ) -> None:
     """Play an environment: arrow keys or letters act, r restarts, q quits. The keys are shown below the picture."""
-    with playable(target, keywords(arguments or [])) as env:
+    run, video = (record, None) if record is not None and record.endswith(SUFFIX) else (None, record)
+    with playable(target, keywords(arguments or [])) as bare, recorded(bare, run) as env:
         name = env.spec.id if env.spec is not None else target
         screen = TerminalScreen() if render is Where.TERMINAL else WindowScreen(name)
-        scores = play_env(env, screen=screen, fps=fps, seed=seed, record=record, turns=turns)
+        scores = play_env(env, screen=screen, fps=fps, seed=seed, record=video, turns=turns)
     out.print(f"{name}: {len(scores)} episode{'s' if len(scores) != 1 else ''}, best score {max(scores):g}")
     if record is not None:
         out.print(f"saved {record}", soft_wrap=True)

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from ludus.cli.console import out
 from ludus.cli.episode import Episode, play
+from ludus.cli.record import Level, recorded
 from ludus.registry import make
 
 __all__ = ["run"]
@@ -24,35 +25,54 @@ def run(
     isolation: Annotated[
         str | None, typer.Option(help="The wall to run it behind: none, process, sandbox or container.")
     ] = None,
+    record: Annotated[str | None, typer.Option(metavar="FILE", help="Record what happens into a new .ludus.")] = None,
+    level: Annotated[
+        Level, typer.Option(help="How much is recorded: seeds is enough to replay, full keeps observations.")
+    ] = Level.SEEDS,
     as_json: Annotated[bool, typer.Option("--json", help="Print the episodes as JSON.")] = False,
 ) -> None:
     """Play episodes with random actions; the same seed plays the same episode."""
     # What an environment prints is no part of the result.
-    with redirect_stdout(sys.stderr), make(target, isolation=isolation) as env:
+    with redirect_stdout(sys.stderr), make(target, isolation=isolation) as bare, recorded(bare, record, level) as env:
         name, wall = (target, None) if env.spec is None else (env.spec.id, env.spec.wall)
         played = [play(env, seed + one, max_steps) for one in range(episodes)]
     if as_json:
-        record = {"wall": wall} if wall is not None else {}
-        print(msgspec.json.encode({"id": name, **record, "episodes": [_plain(one) for one in played]}).decode())
+        walled = {"wall": wall} if wall is not None else {}
+        print(msgspec.json.encode({"id": name, **walled, "episodes": [_plain(one) for one in played]}).decode())
     else:
         out.print(_table(name, played))
 
 
 def _plain(episode: Episode) -> dict[str, Any]:
-    return {"seed": episode.seed, "steps": episode.steps, "return": episode.total, "ended_by": episode.ended_by}
+    return {
+        "seed": episode.seed,
+        "steps": episode.steps,
+        "return": episode.total,
+        "ended_by": episode.ended_by,
+        "outcome": episode.outcome,
+    }
 
 
 def _table(name: str, episodes: list[Episode]) -> Table:
     look: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.ROUNDED}
     table = Table(title=f"{name}, random actions", show_footer=True, **look)
-    count = len(episodes)
     ends = [one.ended_by for one in episodes]
+    valid = [one for one in episodes if one.counts]
     table.add_column("episode", justify="right", footer="mean")
     table.add_column("seed", justify="right")
-    table.add_column("steps", justify="right", footer=f"{sum(one.steps for one in episodes) / count:.1f}")
-    table.add_column("return", justify="right", footer=f"{sum(one.total for one in episodes) / count:.2f}")
-    table.add_column("ended by", footer=f"{ends.count('termination')} of {count} terminated")
+    table.add_column("steps", justify="right", footer=_mean([one.steps for one in valid], 1))
+    table.add_column("return", justify="right", footer=_mean([one.total for one in valid], 2))
+    table.add_column("ended by", footer=f"{ends.count('termination')} of {len(ends)} terminated")
+    told = any(one.outcome is not None for one in episodes)
+    if told:
+        left_out = len(episodes) - len(valid)
+        table.add_column("outcome", footer=f"{left_out} of {len(ends)} failed, left out" if left_out else "")
     for number, one in enumerate(episodes, start=1):
         style = "green" if one.ended_by == "termination" else None
-        table.add_row(str(number), str(one.seed), str(one.steps), f"{one.total:.2f}", one.ended_by, style=style)
+        cells = [str(number), str(one.seed), str(one.steps), f"{one.total:.2f}", one.ended_by]
+        table.add_row(*cells, *([one.outcome or "not told"] if told else []), style=style)
     return table
+
+
+def _mean(values: list[float] | list[int], digits: int) -> str:
+    return f"{sum(values) / len(values):.{digits}f}" if values else "–"

@@ -49,11 +49,25 @@ def serve(
     tls_key: Annotated[str | None, typer.Option(metavar="FILE", help="Its key.")] = None,
     unix: Annotated[str | None, typer.Option(metavar="PATH", help="A Unix socket for the wire as well.")] = None,
     json_logs: Annotated[bool, typer.Option("--json-logs", help="Log as one JSON object on each line.")] = False,
+    record: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Record every session into a file of its own there.")
+    ] = None,
+    record_level: Annotated[
+        str | None, typer.Option(help="How much is kept: seeds, which is enough to replay, steps or full.")
+    ] = None,
     pages: Annotated[bool, typer.Option("--pages/--no-pages", help="Whether a browser sees pages.")] = True,
 ) -> None:
     """Serve environments over HTTP and WebSocket, until Ctrl-C: for `ludus.connect`, OpenEnv clients, MCP and curl."""
     settings = loaded(SETTINGS)(
-        **_given(workers=workers, isolation=isolation, max_sessions=max_sessions, idle_seconds=idle, deadline=deadline)
+        **_given(
+            workers=workers,
+            isolation=isolation,
+            max_sessions=max_sessions,
+            idle_seconds=idle,
+            deadline=deadline,
+            record=record,
+            record_level=record_level,
+        )
     )
     listening = loaded(LISTENING)(
         host=host,

@@ -11,6 +11,7 @@ from ludus.client.lines import SocketLine, TransportLine
 from ludus.client.session import Terms, WireSession
 from ludus.core import AutoresetMode, EnvSpec
 from ludus.errors import ContractViolation, InvalidArgument, LudusError
+from ludus.registry.resolution import foreign_spec
 from ludus.remote.codec import BatchCodec, EnvCodec
 from ludus.spaces import Space
 from ludus.wire.messages import HelloRequest, WelcomeReply
@@ -79,9 +80,9 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def spec_of(welcome: WelcomeReply | None) -> EnvSpec | None:
-    """The spec that the server told, where it is one: nothing is loaded by it."""
+    """The spec that the server told, where it is one: nothing is loaded by it, and what it names is made isolated."""
     text = "" if welcome is None else welcome.spec
     try:
-        return EnvSpec.from_json(text) if text else None
+        return foreign_spec(EnvSpec.from_json(text)) if text else None
     except LudusError:
         return None

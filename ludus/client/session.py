@@ -53,6 +53,8 @@ CLOSING_S = 5.0
 """For a server to close the session."""
 THERE = "at the server"
 LIMITS = FrameLimits(size=1 << 28, items=1 << 24)
+MAX_LANES = 1 << 20
+"""Of a session that is gone on with, which alone knows how many it has."""
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,6 +186,9 @@ class WireSession:
             raise self._failure(reply)
         if type(reply) is not WelcomeReply or reply.protocol != PROTOCOL:
             raise ChannelError(f"{self.terms.where}: expected a welcome of protocol {PROTOCOL}, got another")
+        if not 0 <= reply.lanes <= MAX_LANES if hello.session else reply.lanes != hello.lanes:
+            wanted = f"at most {MAX_LANES:,}" if hello.session else hello.lanes
+            raise ChannelError(f"{self.terms.where}: expected {wanted} lanes, got {reply.lanes}")
         return reply
 
     # --- requests ---

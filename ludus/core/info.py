@@ -5,13 +5,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ludus.core.outcome import OUTCOME, Outcome, read_outcome
 from ludus.core.step import Info
 
-__all__ = ["FINAL", "add_final", "info_of", "joined", "lane_info"]
+__all__ = ["FINAL", "FACTS", "REWARD_COMPONENTS", "add_final", "add_outcome", "info_of", "joined", "lane_info"]
 
 Mask = npt.NDArray[np.bool_]
 FINAL = ("final_obs", "final_info")
 """What autoreset in the same step tells of the episodes that are over."""
+FACTS = "facts"
+"""What is true of a step or an episode apart from its reward, by name: `won`, `illegal_move`, `invalid_format` …"""
+REWARD_COMPONENTS = "reward_components"
+"""The numbers that a reward is the sum of, by name."""
 
 
 def info_of(info: Any, lanes: Mask) -> Any:
@@ -82,14 +87,39 @@ def lane_info(infos: Info, lane: int) -> Info:
     >>> lane_info({"steps": np.array([3, 0]), "_steps": np.array([True, False])}, 0)
     {'steps': np.int64(3)}
     """
+    return _lane_entries(infos, lane, whole=True)
+
+
+def _lane_entries(infos: Info, lane: int, *, whole: bool) -> Info:
+    """The same for an info as a `whole`, whose outcome is one, or for a dictionary inside it."""
     found: Info = {}
     for key, column in infos.items():
         mask: Any = infos.get(f"_{key}")
         if mask is None or not mask[lane]:
             continue
-        value: Any = lane_info(column, lane) if isinstance(column, dict) else column[lane]
+        if isinstance(column, dict):
+            found[key] = _lane_entries(column, lane, whole=whole and key == FINAL[1])
+            continue
+        value: Any = column[lane]
+        if key == OUTCOME and whole:
+            value = read_outcome(value, f"lane {lane} info['outcome']")
         found[key] = bool(value) if isinstance(value, np.bool_) else value
     return found
+
+
+def add_outcome(info: Info, outcome: Outcome, lanes: Mask) -> Info:
+    """The infos of a batch in which these lanes tell an outcome, unless they tell one already.
+
+    >>> add_outcome({}, Outcome.TIME_LIMIT, np.array([True, False]))
+    {'outcome': array([3, 0], dtype=int8), '_outcome': array([ True, False])}
+    """
+    told: Any = info.get(f"_{OUTCOME}")
+    left = lanes if told is None else lanes & ~told
+    if not left.any():
+        return info
+    codes = np.zeros(len(lanes), np.int8) if told is None else info[OUTCOME].copy()
+    codes[left] = outcome.code
+    return {**info, OUTCOME: codes, f"_{OUTCOME}": left.copy() if told is None else told | left}
 
 
 def _columns(info: Info, count: int) -> list[tuple[str, Any, Mask | None]]:

@@ -2,6 +2,8 @@
 
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from ludus.core.outcome import OUTCOME, Outcome
+
 __all__ = ["Info", "Step"]
 
 ObsT = TypeVar("ObsT")
@@ -12,13 +14,19 @@ class Step(NamedTuple, Generic[ObsT]):
     """The outcome of one action, for one environment or for a batch (then every field but `info` is batched).
 
     `terminated` is the task's own end; `truncated` cuts the episode for a reason outside it, as a time limit does.
-    Three constructors say which it is, so that an environment need not spell out flags:
+    Constructors say which it is, so that an environment need not spell out flags:
 
     >>> Step.transition("s1", 0.5)
     Step(observation='s1', reward=0.5, terminated=False, truncated=False, info={})
     >>> observation, reward, terminated, truncated, info = Step.termination("goal", 1.0)
     >>> terminated, truncated
     (True, False)
+
+    `success` and `failure` say beside it how the task went. What is true apart from the reward goes to `facts`, and
+    what the reward consists of to `reward_components`, by name, which add up to it:
+
+    >>> Step.success("goal", 0.9, facts={"won": True}, reward_components={"goal": 1.0, "time": -0.1}).info["outcome"]
+    <Outcome.SUCCESS: 'success'>
     """
 
     observation: ObsT
@@ -46,3 +54,26 @@ class Step(NamedTuple, Generic[ObsT]):
     def truncation(cls, observation: ObsT, reward: float = 0.0, info: Info | None = None) -> "Step[ObsT]":
         """The episode was cut: its value would have gone on."""
         return cls(observation, reward, False, True, {} if info is None else info)
+
+    @classmethod
+    def success(cls, observation: ObsT, reward: float = 1.0, info: Info | None = None, **more: Any) -> "Step[ObsT]":
+        """The task is done; `more` are further entries of `info`, such as `facts` and `reward_components`."""
+        return cls.ending(observation, Outcome.SUCCESS, reward, info, **more)
+
+    @classmethod
+    def failure(cls, observation: ObsT, reward: float = 0.0, info: Info | None = None, **more: Any) -> "Step[ObsT]":
+        """The task has ended undone; `more` are further entries of `info`."""
+        return cls.ending(observation, Outcome.FAILURE, reward, info, **more)
+
+    @classmethod
+    def ending(
+        cls, observation: ObsT, outcome: Outcome | str, reward: float = 0.0, info: Info | None = None, **more: Any
+    ) -> "Step[ObsT]":
+        """The episode ends with any outcome, which says whether that is a termination or a truncation.
+
+        >>> Step.ending("s9", "budget", facts={"tokens": 4096})[2:4]
+        (False, True)
+        """
+        known = Outcome.of(outcome)
+        told = {**(info or {}), **more, OUTCOME: known}
+        return cls(observation, reward, known.terminates, not known.terminates, told)

@@ -10,6 +10,7 @@ from ludus.core.autoreset import AutoresetMode
 from ludus.core.env import Env
 from ludus.core.episode import EpisodePlan
 from ludus.core.lane_options import check_each
+from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.core.step import Info, Step
 from ludus.errors import ContractViolation, InvalidArgument, InvalidType, shorten
 from ludus.spaces import Space
@@ -142,7 +143,17 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
 
     def _add_info(self, vector_infos: dict[str, Any], env_info: dict[str, Any], env_num: int) -> dict[str, Any]:
         """Enter the info of lane `env_num` into the batch's."""
+        return self._add_entries(vector_infos, env_info, env_num, whole=True)
+
+    def _add_entries(self, vector_infos: Info, env_info: Info, env_num: int, *, whole: bool) -> Info:
+        """The same for an info as a `whole`, whose outcome is one, or for a dictionary inside it."""
+        value: Any
         for key, value in env_info.items():
+            if key == OUTCOME and whole:
+                told = read_outcome(value, f"lane {env_num} info['outcome']")
+                if told is None:
+                    continue
+                value = np.int8(told.code)
             column = vector_infos.get(key)
             nested = isinstance(value, dict) and key != "final_obs"
             if column is not None and isinstance(column, dict) is not nested:
@@ -151,7 +162,8 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
                 )
             mask = vector_infos.setdefault(f"_{key}", np.zeros(self.num_envs, dtype=np.bool_))
             if nested:
-                column = self._add_info({} if column is None else column, value, env_num)
+                inner: Info = {} if column is None else column
+                column = self._add_entries(inner, value, env_num, whole=whole and key == "final_info")
             else:
                 if column is None:
                     column = self._column(None if key == "final_obs" else value)

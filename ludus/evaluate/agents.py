@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import Info
+from ludus.core import Info, VectorEnv
+from ludus.core.info import lane_info
 from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
-from ludus.spaces import Discrete, Space
+from ludus.evaluate.seeds import STEP, U64, mixed
+from ludus.spaces import Discrete, Space, concatenate, iterate
 
-__all__ = ["AGENTS", "Agent", "AgentLike", "NopAgent", "RandomAgent", "ScriptedAgent", "as_agent"]
+__all__ = ["AGENTS", "Agent", "AgentLike", "NopAgent", "RandomAgent", "ScriptedAgent", "agent_name", "as_agent"]
 
 Mask = npt.NDArray[np.bool_]
+MOST_CHOICES = 1 << 20
+"""Up to so many, a share of 32 bits favours none of them by more than a four-thousandth."""
 
 
 class Agent:
@@ -31,12 +36,16 @@ class Agent:
 
     observation_space: Space[Any]
     action_space: Space[Any]
+    """Of one lane, as its observation space is."""
 
     def prepare(self, observation_space: Space[Any], action_space: Space[Any], num_envs: int) -> Agent:
         """Learn of the spaces of one lane, and of how many there are; before anything else. Gives the agent itself."""
         del num_envs
         self.observation_space, self.action_space = observation_space, action_space
         return self
+
+    def attach(self, envs: VectorEnv[Any, Any]) -> None:
+        """The batch that is played in, after `prepare`: for agents that look ahead in forks of it."""
 
     def begin(self, lane: int, seed: int) -> None:
         """A new episode in `lane`; `seed` is for whatever the agent draws in it."""
@@ -45,18 +54,24 @@ class Agent:
         """The action for one observation."""
         raise NotImplementedError(f"{type(self).__name__} defines no act(observation, info, lane)")
 
-    def act_batch(self, observations: Sequence[Any], infos: Sequence[Info], mask: Mask) -> list[Any]:
-        """Actions for all lanes; those out of `mask` are not looked at. Define it where many at once are cheaper."""
-        return [
-            self.act(observation, infos[lane], lane) if mask[lane] else self.action_space.zero()
-            for lane, observation in enumerate(observations)
+    def act_batch(self, observations: Any, info: Info, mask: Mask) -> Any:
+        """Actions for all lanes as one value of the batch; those out of `mask` are not looked at.
+
+        Observations and infos are the batch's own. Define it where many at once are cheaper.
+        """
+        lanes = iterate(self.observation_space.batch(len(mask)), observations)
+        actions = [
+            self.act(observation, lane_info(info, lane), lane) if mask[lane] else self.action_space.zero()
+            for lane, observation in enumerate(lanes)
         ]
+        return concatenate(self.action_space, actions)
 
 
 class RandomAgent(Agent):
     """Actions drawn from the space, legal ones where `info["action_mask"]` says which are.
 
-    Each episode has a stream of its own, so that what is drawn does not depend on other lanes.
+    Each episode has a stream of its own, so that what is drawn does not depend on other lanes. One of several integers
+    is drawn by SplitMix64 from the episode's seed and the step, for all lanes at once.
 
     >>> agent = RandomAgent().prepare(Discrete(2), Discrete(9), num_envs=2)
     >>> agent.begin(0, seed=5)
@@ -66,21 +81,44 @@ class RandomAgent(Agent):
     """
 
     def prepare(self, observation_space: Space[Any], action_space: Space[Any], num_envs: int) -> Agent:
-        """A copy of the action space for each lane."""
-        from copy import deepcopy
-
-        self._spaces = [deepcopy(action_space) for _ in range(num_envs)]
+        """A stream for each lane; of spaces that are no few integers, a copy of the space."""
+        self._words = np.zeros(num_envs, U64)
+        self._is_choice = type(action_space) is Discrete and action_space.n < MOST_CHOICES
+        self._spaces = [] if self._is_choice else [deepcopy(action_space) for _ in range(num_envs)]
         return super().prepare(observation_space, action_space, num_envs)
 
     def begin(self, lane: int, seed: int) -> None:
-        """Seed the lane's own copy."""
-        self._spaces[lane].seed(seed)
+        """Seed the lane's own stream."""
+        self._words[lane] = seed
+        if self._spaces:
+            self._spaces[lane].seed(seed)
 
     def act(self, observation: Any, info: Info, lane: int) -> Any:
         """A draw."""
         del observation
-        mask = info.get("action_mask")
-        return self._spaces[lane].sample() if mask is None else self._spaces[lane].sample(mask=mask)
+        mask: Any = info.get("action_mask")
+        if not self._is_choice:
+            return self._spaces[lane].sample() if mask is None else self._spaces[lane].sample(mask=mask)
+        space: Any = self.action_space
+        legal = range(int(space.n)) if mask is None else np.flatnonzero(mask).tolist()
+        share = int(self._drawn(np.array([lane]))[0])
+        return int(space.start) + legal[share * len(legal) >> 32]
+
+    def act_batch(self, observations: Any, info: Info, mask: Mask) -> Any:
+        """A draw for each lane; at once where nothing restricts it."""
+        if not self._is_choice or "action_mask" in info:
+            return super().act_batch(observations, info, mask)
+        space: Any = self.action_space
+        lanes = np.flatnonzero(mask)
+        actions = np.full(len(mask), space.start, np.int64)
+        actions[lanes] += self._drawn(lanes) * int(space.n) >> 32
+        return actions
+
+    def _drawn(self, lanes: npt.NDArray[Any]) -> Any:
+        """A number of 32 bits from the stream of each lane."""
+        word = self._words[lanes] + STEP
+        self._words[lanes] = word
+        return (mixed(word) >> U64(32)).astype(np.int64)
 
 
 class NopAgent(Agent):
@@ -151,15 +189,19 @@ class PolicyAgent(Agent):
         del info, lane
         return self.policy.predict(observation, deterministic=True)[0]
 
-    def act_batch(self, observations: Sequence[Any], infos: Sequence[Info], mask: Mask) -> list[Any]:
+    def act_batch(self, observations: Any, info: Info, mask: Mask) -> Any:
         """All lanes in one call where observations are arrays of one shape."""
-        if not all(isinstance(one, np.ndarray) for one in observations):
-            return super().act_batch(observations, infos, mask)
-        return list(self.policy.predict(np.stack(observations), deterministic=True)[0])
+        if not isinstance(observations, np.ndarray):
+            return super().act_batch(observations, info, mask)
+        return np.asarray(self.policy.predict(observations, deterministic=True)[0])
 
 
 AGENTS: dict[str, type[Agent]] = {"random": RandomAgent, "nop": NopAgent}
 """By name, as the command line takes them."""
+SEARCH = {"one-step": "ludus.evaluate.search:OneStepAgent", "mcts": "ludus.evaluate.search:MctsAgent"}
+"""The same for those that are loaded when they are asked for."""
+FILES = (".zip", ".pt", ".onnx", ".safetensors")
+"""Of policies: by Stable-Baselines3, as TorchScript, ONNX, and weights for a class."""
 AgentLike = Agent | type[Agent] | str | Callable[..., Any] | Sequence[Any]
 
 
@@ -170,9 +212,7 @@ def as_agent(agent: Any) -> Agent:
     ('RandomAgent', 'ScriptedAgent', 'FunctionAgent')
     """
     if isinstance(agent, str):
-        if agent not in AGENTS and ":" not in agent:
-            raise InvalidArgument(f"agent: expected {listing(AGENTS)} or module:name, got {agent!r}")
-        return as_agent(AGENTS[agent] if agent in AGENTS else load_entry_point(agent))
+        return as_agent(_named(agent))
     if isinstance(agent, type):
         return as_agent(agent())
     if isinstance(agent, Agent):
@@ -187,6 +227,38 @@ def as_agent(agent: Any) -> Agent:
         "agent: expected an Agent, a function of the observation, an object with predict, a list of actions or a name, "
         f"got {shorten(agent)}"
     )
+
+
+def _named(agent: str) -> Any:
+    """What a text names: a built-in agent, an address, a file, or `module:name`."""
+    if agent in AGENTS:
+        return AGENTS[agent]
+    if agent in SEARCH:
+        return load_entry_point(SEARCH[agent])
+    if agent.startswith(("http://", "https://")):
+        return load_entry_point("ludus.evaluate.http_agent:HttpAgent")(agent)
+    if agent.partition(":")[0].endswith(FILES):
+        return load_entry_point("ludus.evaluate.file_agent:FileAgent")(agent)
+    if ":" not in agent:
+        raise InvalidArgument(
+            f"agent: expected {listing([*AGENTS, *SEARCH])}, module:name, http://… or a file ({listing(FILES)}), got "
+            f"{agent!r}"
+        )
+    return load_entry_point(agent)
+
+
+def agent_name(agent: Any) -> str:
+    """What an agent is called in results: the name it was given as, its own `name`, or that of its class or function.
+
+    >>> agent_name("random"), agent_name(RandomAgent), agent_name([0, 1])
+    ('random', 'RandomAgent', 'ScriptedAgent')
+    """
+    if isinstance(agent, str):
+        return agent
+    if isinstance(agent, list | tuple | np.ndarray):
+        return ScriptedAgent.__name__
+    own = getattr(agent, "name", None)
+    return own if isinstance(own, str) else str(getattr(agent, "__qualname__", type(agent).__qualname__))
 
 
 def _takes_two(function: Callable[..., Any]) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ludus.core import Outcome
+from ludus.errors import EvaluationError
+from ludus.evaluate.declaration import Declaration
 from ludus.evaluate.intervals import Interval, interval
 from ludus.evaluate.scores import Array
-from ludus.evaluate.statistics import Statistic, interquartile_mean
+from ludus.evaluate.statistics import Statistic, interquartile_mean, mean, median
 
-__all__ = ["EpisodeResult", "Evaluation"]
+__all__ = ["EpisodeResult", "Evaluation", "summarized"]
 
 
 class EpisodeResult(NamedTuple):
@@ -29,7 +31,7 @@ class EpisodeResult(NamedTuple):
     terminated: bool
     truncated: bool
     outcome: Outcome | None = None
-    """How it ended, where the environment says so."""
+    """How it ended; None where nobody says whether its end was a success."""
 
 
 class Evaluation(NamedTuple):
@@ -44,11 +46,24 @@ class Evaluation(NamedTuple):
     seed: int
     """From which theirs are derived."""
     episodes: tuple[EpisodeResult, ...]
+    declaration: Declaration | None = None
+    """Which episodes those are, and whose; None for results put together by hand."""
 
     @property
     def counted(self) -> tuple[EpisodeResult, ...]:
         """The episodes that say something of the agent: neither their environment nor what it runs on failed."""
         return tuple(one for one in self.episodes if one.outcome is None or not one.outcome.masked)
+
+    @property
+    def masked(self) -> int:
+        """How many episodes are left out of all statistics, as they say nothing of the agent."""
+        return len(self.episodes) - len(self.counted)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What every table and page says beside the scores: seeds that were chosen, episodes that are left out."""
+        left_out = f"{self.masked} of {len(self.episodes)} episodes masked, and left out" if self.masked else ""
+        return (*(self.declaration.marks if self.declaration else ()), *([left_out] if left_out else []))
 
     def totals(self) -> Array:
         """The sum of rewards of each episode that counts.
@@ -63,3 +78,24 @@ class Evaluation(NamedTuple):
     ) -> Interval:
         """A statistic of the totals, with its interval."""
         return interval(self.totals(), statistic, confidence=confidence, seed=seed)
+
+    def check_masked(self, most: float) -> None:
+        """Raise EvaluationError where a larger share of episodes than that is masked."""
+        share = self.masked / len(self.episodes)
+        if share > most or not self.counted:
+            kinds = {one.outcome.value for one in self.episodes if one.outcome is not None and one.outcome.masked}
+            raise EvaluationError(
+                f"{self.name}: expected at most {most:.0%} of episodes masked, got {share:.1%} ({self.masked} of "
+                f"{len(self.episodes)}: {', '.join(sorted(kinds))}); what is left is no fair sample. Mend the "
+                "environment, or allow more by max_masked"
+            )
+
+
+def summarized(totals: Any, lengths: Any, masked: Any) -> dict[str, Any]:
+    """What the episodes come to, as a result's file says it; of columns over all episodes."""
+    counted = ~masked
+    scores = totals[counted]
+    found: dict[str, Any] = {"episodes": len(totals), "masked": int(masked.sum()), "steps": int(lengths.sum())}
+    if len(scores) and np.isfinite(scores).all():
+        found |= {"mean": mean(scores), "median": median(scores), "interquartile_mean": interquartile_mean(scores)}
+    return found

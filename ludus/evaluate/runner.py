@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from ludus.core import AutoresetMode, Env, Episode, Info, Outcome, VectorEnv
-from ludus.core.info import info_of, joined, lane_info
-from ludus.errors import ContractViolation, InvalidArgument, InvalidType, shorten
-from ludus.evaluate.agents import Agent, AgentLike, as_agent
-from ludus.evaluate.evaluation import EpisodeResult, Evaluation
-from ludus.evaluate.seeds import derived_seed
+from ludus.core import AutoresetMode, Env, VectorEnv
+from ludus.errors import InvalidArgument, InvalidType, TrajectoryError, shorten
+from ludus.evaluate.agents import Agent, AgentLike, agent_name, as_agent
+from ludus.evaluate.declaration import Declaration
+from ludus.evaluate.evaluation import EpisodeResult, Evaluation, summarized
+from ludus.evaluate.place import single_hash
+from ludus.evaluate.play import Course, play_episodes
+from ludus.evaluate.result import Result, open_result
+from ludus.evaluate.result_file import ResultFile, ResultWriter, result_header
+from ludus.evaluate.signature import signer
 from ludus.registry import make_vec
 from ludus.registry.resolution import spec_meant
-from ludus.spaces import concatenate, iterate
+from ludus.trajectory.header import RunHeader
 
-__all__ = ["evaluate"]
+__all__ = ["Evaluated", "evaluate", "evaluated"]
 
 LANES = 16
 """How many episodes are played at once, if nobody says."""
+MAX_MASKED = 0.1
 Progress = Callable[[EpisodeResult], None]
 
 
@@ -29,9 +36,11 @@ def evaluate(
     agent: AgentLike,
     *,
     episodes: int = 50,
-    seed: int = 0,
+    seed: int | Sequence[int] = 0,
     num_envs: int | None = None,
     max_steps: int = 100_000,
+    max_masked: float = MAX_MASKED,
+    out: str | os.PathLike[str] | ResultFile | None = None,
     progress: Progress | None = None,
     kwargs: Mapping[str, Any] | None = None,
     **options: Any,
@@ -40,127 +49,133 @@ def evaluate(
 
     `env` is whatever `make_vec` takes, and `options` are `make_vec`'s (`executor`, `isolation`, `wrappers` …); `kwargs`
     go to the environment. Seeds are derived from the id, `seed` and the episode's number, so that nobody can have
-    picked them. `num_envs` only says how many are played at once: it changes nothing else. An episode that is not over
-    after `max_steps` counts as truncated.
+    picked them; a sequence of seeds is a free choice, and marked as one. `num_envs` only says how many are played at
+    once: it changes nothing else. An episode that is not over after `max_steps` counts as truncated.
+
+    An agent that raises, or does what cannot be done, has failed in that episode, which is played to its end without
+    it and counts. An environment that raises has failed in that episode, which is masked: it is left out of statistics,
+    and EvaluationError is raised where a larger share than `max_masked` is. `out` writes a file that `verify` checks.
 
     >>> found = evaluate("CartPole-v1", "random", episodes=3, seed=7)
     >>> [one.length for one in found.episodes] == [one.length for one in evaluate("CartPole-v1", "random",
     ...     episodes=3, seed=7, num_envs=1, executor="serial").episodes]
     True
     """
-    if episodes < 1 or max_steps < 1:
-        raise InvalidArgument(f"expected at least 1 episode and 1 step, got {episodes} and {max_steps}")
-    lanes = min(episodes, LANES if num_envs is None else num_envs)
     if isinstance(env, Env) or "episodes" in options or "autoreset_mode" in options:
         given = env if isinstance(env, Env) else sorted({"episodes", "autoreset_mode"} & set(options))
         raise InvalidType(
             f"evaluate: expected an id, a spec, a class or a function that makes an environment, got {shorten(given)}; "
             "each episode is begun by the evaluation, with a seed of its own"
         )
-    name = spec_meant(env).id
-    plan = DerivedEpisodes(name, seed, lanes)
-    made = make_vec(env, lanes, autoreset_mode=AutoresetMode.SAME_STEP, episodes=plan, kwargs=kwargs, **options)
-    with made as envs:
-        play = _Play(envs, as_agent(agent), plan, episodes, max_steps)
-        results = list[EpisodeResult]()
-        for one in play.episodes_played():
-            results.append(one)
-            if progress is not None:
-                progress(one)
-    results.sort(key=lambda one: one.number)
-    return Evaluation(name, seed, tuple(results))
+    chosen = None if isinstance(seed, int) else _chosen(seed)
+    count = episodes if chosen is None else len(chosen)
+    if count < 1 or max_steps < 1:
+        raise InvalidArgument(f"expected at least 1 episode and 1 step, got {count} and {max_steps}")
+    declaration = Declaration(
+        id=spec_meant(env).id,
+        agent=agent_name(agent),
+        seed=seed if isinstance(seed, int) else 0,
+        seeds="derived" if chosen is None else "chosen",
+        episodes=count,
+        max_steps=max_steps,
+    )
+    file = out if out is None or isinstance(out, ResultFile) else ResultFile(out)
+    task = Evaluated(env, as_agent(agent), declaration, chosen, file, {"kwargs": kwargs, **options})
+    return evaluated(task, num_envs=num_envs, max_masked=max_masked, progress=progress)
 
 
-class DerivedEpisodes(NamedTuple):
-    """A plan of episodes: lane *i* of *n* plays those numbered *i*, *i + n*, *i + 2n* …, each with its derived seed."""
+class Evaluated(NamedTuple):
+    """What is evaluated, and where the result goes."""
 
-    name: str
-    seed: int
-    lanes: int
+    env: Any
+    agent: Agent
+    declaration: Declaration
+    seeds: npt.NDArray[np.uint64] | None
+    """Those that were chosen; None for derived ones."""
+    file: ResultFile | None
+    options: Mapping[str, Any]
+    """Those of `make_vec`."""
 
-    def __call__(self, lane: int, number: int) -> Episode:
-        return Episode(self.of(lane + number * self.lanes))
-
-    def of(self, index: int, purpose: str = "environment") -> int:
-        """The seed of an episode."""
-        return derived_seed(self.name, self.seed, index, purpose)
-
-
-class _Play:
-    """Episodes in lanes, each of which is left alone when it has played its own."""
-
-    def __init__(
-        self, envs: VectorEnv[Any, Any], agent: Agent, plan: DerivedEpisodes, episodes: int, max_steps: int
-    ) -> None:
-        self.envs, self.plan, self.episodes, self.max_steps = envs, plan, episodes, max_steps
-        self.agent = agent.prepare(envs.single_observation_space, envs.single_action_space, envs.num_envs)
-        self.numbers = np.arange(envs.num_envs)
-        self.totals = np.zeros(envs.num_envs)
-        self.lengths = np.zeros(envs.num_envs, dtype=np.int64)
-
-    def episodes_played(self) -> Iterator[EpisodeResult]:
-        """Each as it ends."""
-        envs = self.envs
-        seeds: Any = [self._seed(lane) for lane in range(envs.num_envs)]
-        observations, info = envs.reset(seed=seeds)
-        for lane in range(envs.num_envs):
-            self._begin(lane)
-        active = np.ones(envs.num_envs, dtype=np.bool_)
-        while active.any():
-            actions = self.agent.act_batch(
-                list(iterate(envs.observation_space, observations)), _by_lane(info, envs.num_envs), active
-            )
-            batch = concatenate(envs.single_action_space, actions)
-            step = envs.step(batch) if active.all() else envs.step_masked(batch, active)
-            observations, reward, terminated, truncated, info = step
-            self.totals[active] += np.asarray(reward)[active]
-            self.lengths[active] += 1
-            ended = active & (np.asarray(terminated) | np.asarray(truncated))
-            late = active & ~ended & (self.lengths >= self.max_steps)
-            for lane in np.flatnonzero(ended | late):
-                yield self._result(int(lane), step.terminated, step.truncated, info, bool(late[lane]))
-            if late.any():
-                observations, begun = envs.autoreset(late)
-                info = joined(info_of(info, ~late), begun)
-            for lane in np.flatnonzero(ended | late):
-                active[lane] = self._next(int(lane))
-
-    def _next(self, lane: int) -> bool:
-        """Go on to the lane's next episode; whether there is one."""
-        self.numbers[lane] += self.envs.num_envs
-        self.totals[lane], self.lengths[lane] = 0.0, 0
-        more = bool(self.numbers[lane] < self.episodes)
-        if more:
-            self._begin(lane)
-        return more
-
-    def _begin(self, lane: int) -> None:
-        self.agent.begin(lane, self.plan.of(int(self.numbers[lane]), "agent"))
-
-    def _seed(self, lane: int) -> int:
-        return self.plan.of(int(self.numbers[lane]))
-
-    def _result(self, lane: int, terminated: Any, truncated: Any, info: Info, late: bool) -> EpisodeResult:
-        final = lane_info(info.get("final_info", {}), lane)
-        return EpisodeResult(
-            number=int(self.numbers[lane]),
-            seed=self._seed(lane),
-            total=float(self.totals[lane]),
-            length=int(self.lengths[lane]),
-            terminated=bool(terminated[lane]),
-            truncated=bool(truncated[lane]) or late,
-            outcome=_outcome(final),
-        )
+    def batch(self, lanes: int) -> VectorEnv[Any, Any]:
+        """A batch of so many lanes, which are reset by hand."""
+        return make_vec(self.env, lanes, autoreset_mode=AutoresetMode.DISABLED, **self.options)
 
 
-def _outcome(final: Info) -> Outcome | None:
+def evaluated(
+    task: Evaluated, *, num_envs: int | None = None, max_masked: float = MAX_MASKED, progress: Progress | None = None
+) -> Evaluation:
+    """Play what is not in the file yet, and give all of it."""
+    declaration = task.declaration
+    results = list[EpisodeResult]()
+    sign = None if task.file is None else signer(task.file.key)  # a key that cannot be read is told before hours pass
+    writer, before = (None, None) if task.file is None else _writer(task, task.file)
+    if before is not None:
+        results += before.results()
+    if writer is None and before is not None:  # all of it was there
+        return _whole(declaration, results, max_masked)
+    count = declaration.episodes
+    seeds = declaration.derived(0, count) if task.seeds is None else task.seeds
+    agent_seeds = declaration.derived(0, count, "agent")
+    lanes = min(count, LANES if num_envs is None else num_envs)
+    course = Course(task.batch, task.agent, lanes, seeds, agent_seeds, declaration.max_steps, writer is not None)
     try:
-        return Outcome.told(final.get("outcome"))
-    except InvalidArgument as error:
-        raise ContractViolation(f"info['outcome']: {error}") from error
+        for record in play_episodes(course, range(len(results), count)):
+            results.append(record.result)
+            if writer is not None:
+                writer.add(record)
+            if progress is not None:
+                progress(record.result)
+    except BaseException:
+        if writer is not None:
+            writer.abandon()
+        raise
+    results.sort(key=lambda one: one.number)
+    found = Evaluation(declaration.id, declaration.seed, tuple(results), declaration)
+    if writer is not None:
+        writer.close(_summary(found), sign)
+    found.check_masked(max_masked)
+    return found
 
 
-def _by_lane(info: Info, num_envs: int) -> list[Info]:
-    if not info:
-        return [{}] * num_envs
-    return [lane_info(info, lane) for lane in range(num_envs)]
+def _whole(declaration: Declaration, results: list[EpisodeResult], max_masked: float) -> Evaluation:
+    found = Evaluation(declaration.id, declaration.seed, tuple(results), declaration)
+    found.check_masked(max_masked)
+    return found
+
+
+def _summary(found: Evaluation) -> dict[str, Any]:
+    masked = np.array([one.outcome is not None and one.outcome.masked for one in found.episodes])
+    totals = np.array([one.total for one in found.episodes])
+    return summarized(totals, np.array([one.length for one in found.episodes]), masked)
+
+
+def _writer(task: Evaluated, file: ResultFile) -> tuple[ResultWriter | None, Result | None]:
+    """What the result is written by, and what was there already; no writer where that is all of it."""
+    with task.batch(1) as envs:
+        # What runs isolated has no source here, and is not made a second time to look for it.
+        near = envs.spec is not None and envs.spec.wall is None and task.options.get("isolation") in (None, "none")
+        rules = single_hash(envs.spec) if near and envs.spec is not None else ""
+        header = result_header(envs, task.declaration, file.level, rules)
+    if not file.resume or not os.path.exists(file.path):
+        return ResultWriter(file.path, header), None
+    before = open_result(file.path)
+    _check_same(before.run.header, header, file)
+    if not before.run.missing:
+        return None, before
+    return ResultWriter(file.path, header, before.run), before
+
+
+def _check_same(before: RunHeader, now: RunHeader, file: ResultFile) -> None:
+    for name in ("metadata", "spec", "level", "rules", "versions", "action_space", "observation_space"):
+        if getattr(before, name) != getattr(now, name):
+            raise TrajectoryError(
+                f"{file.path}: resume: expected the same evaluation, got another {name}: "
+                f"{shorten(getattr(before, name))} in the file, {shorten(getattr(now, name))} now; write to a new file"
+            )
+
+
+def _chosen(seeds: Any) -> npt.NDArray[np.uint64]:
+    for one in seeds:
+        if isinstance(one, bool) or not isinstance(one, int | np.integer) or not 0 <= one < 1 << 63:
+            raise InvalidArgument(f"seed: expected integers of 0 up to 2**63, got {shorten(one)}")
+    return np.array(list(seeds), np.uint64)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ludus.core import AutoresetMode, Env, Info, Step, VectorEnv
+from ludus.interop.gymnasium_infos import with_known_outcomes
 from ludus.interop.gymnasium_library import gymnasium
 from ludus.interop.gymnasium_spaces import space_from_gymnasium, space_to_gymnasium
 from ludus.interop.gymnasium_specs import spec_from_gymnasium, spec_to_gymnasium
@@ -124,7 +125,7 @@ class BatchFromGymnasium(VectorEnv[Any, Any]):
     def step(self, action: Any) -> Step[Any]:
         """Advance every lane."""
         observation, reward, terminated, truncated, info = self.gymnasium_env.step(self._actions.leave(action))
-        info = _with_last(info, self._lane_observations.back)
+        info = with_known_outcomes(_with_last(info, self._lane_observations.back), self.num_envs)
         return Step(self._observations.enter(observation), reward, terminated, truncated, info)
 
     def render(self) -> Any:

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env, Info, Step
+from ludus.core.outcome import OUTCOME
+from ludus.interop.gymnasium_infos import with_known_outcome
 from ludus.interop.gymnasium_library import gymnasium
 from ludus.interop.gymnasium_spaces import space_from_gymnasium, space_to_gymnasium
 from ludus.interop.gymnasium_specs import spec_from_gymnasium, spec_to_gymnasium
@@ -120,6 +122,8 @@ class FromGymnasium(Env[Any, Any]):
     def step(self, action: Any) -> Step[Any]:
         """Advance the episode by one action."""
         observation, reward, terminated, truncated, info = self.gymnasium_env.step(self._actions.leave(action))
+        if OUTCOME in info:
+            info = with_known_outcome(info)
         return Step(self._observations.enter(observation), reward, terminated, truncated, info)
 
     def render(self) -> Any:

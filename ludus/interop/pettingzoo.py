@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from ludus.core import Env
+from ludus.core.outcome import OUTCOME
 from ludus.errors import InvalidArgument, InvalidType, MissingExtra, shorten
 from ludus.interop.gymnasium_spaces import space_to_gymnasium
 from ludus.kernels import RuleEnv
@@ -100,7 +101,8 @@ class _View:
 class InTurn(_View):
     """Agents that move one after another, as PettingZoo's agent-environment cycle has them.
 
-    `infos` of the agent to move holds what the environment told, its `action_mask` among it.
+    `infos` of the agent to move holds what the environment told, its `action_mask` among it; how the game ended is
+    told to all of them.
     """
 
     def __init__(self, env: Env[Any, Any]) -> None:
@@ -146,7 +148,8 @@ class InTurn(_View):
 
     def _select(self, info: dict[str, Any]) -> None:
         self.agent_selection = self.possible_agents[info["turn"]]
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        told = {OUTCOME: info[OUTCOME]} if OUTCOME in info else {}
+        self.infos: dict[str, dict[str, Any]] = {agent: dict(told) for agent in self.agents}
         self.infos[self.agent_selection] = {name: one for name, one in info.items() if name not in ("turn", "rewards")}
 
     def _leave(self, agent: str, action: Any) -> None:

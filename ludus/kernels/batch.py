@@ -7,18 +7,20 @@ import numpy as np
 import numpy.typing as npt
 from numpy import empty, ndarray
 
-from ludus.core import AutoresetMode, EpisodePlan, Info, Step
+from ludus.core import AutoresetMode, EpisodePlan, Info, Outcome, Step
 from ludus.core.episode import planned
+from ludus.core.info import add_outcome
+from ludus.core.outcome import OUTCOME
 from ludus.errors import InvalidAction, InvalidType, ResetNeeded, shorten
 from ludus.kernels.block import columns_of
 from ludus.kernels.exact.fault import FAULTS
-from ludus.kernels.finals import finals
+from ludus.kernels.finals import finals, outcomes
 from ludus.kernels.held import Held
 from ludus.kernels.lanes import KernelLanes
 from ludus.kernels.legal import check_legal, choices_of, lane_masks
 from ludus.kernels.overrides import refuse_overrides
 from ludus.kernels.rule_env import RuleEnv
-from ludus.kernels.source import DISABLED, NEXT_STEP, SAME_STEP
+from ludus.kernels.source import CUT_LANE, DISABLED, NEXT_STEP, SAME_STEP
 from ludus.kernels.start import Start
 from ludus.kernels.tree import composed
 from ludus.seeding import Seed, lane_seeds
@@ -116,7 +118,10 @@ class KernelVectorEnv(KernelLanes):
             except FAULTS as error:
                 raise self._fault(error) from error
             if count >= 0:
-                return new_tuple(Step, (out, rewards, flags[0], flags[1], {}))
+                info: Info = {}
+                if count >= CUT_LANE:
+                    info = add_outcome(info, Outcome.TIME_LIMIT, self._late(flags, self._columns["elapsed"]))
+                return new_tuple(Step, (out, rewards, flags[0], flags[1], info))
         if not self._ready or self.closed or self._mode == DISABLED:
             self._check_ready()
         if self.episodes is not None:
@@ -179,7 +184,7 @@ class KernelVectorEnv(KernelLanes):
             count = held.put_back(rewards, flags)
             self._mix(out, self._begin(np.zeros(n, np.bool_), self._under(None)), held.lanes)
         info: Info = {}
-        if self._info or (count and self._tells):
+        if self._info or (count and (self._tells or count >= CUT_LANE)):
             out, info = self._told(out, flags, count, None if held is None else ~held.lanes)
         return new_tuple(Step, (out if self._plain else self._shown(out), rewards, flags[0], flags[1], info))
 
@@ -211,6 +216,8 @@ class KernelVectorEnv(KernelLanes):
             final = {"episode": told, "_episode": ended.copy()}
         if count and self._mode == SAME_STEP:
             names = [one.leaf.column.name for one in self._info]
+            lengths = columns["last_lengths" if self._loop_mode == SAME_STEP else "elapsed"]
+            late = self._late(flags, lengths) if count >= CUT_LANE else None
             if self._loop_mode == SAME_STEP:
                 last = {one.name: columns[f"l{one.name}"] for one in self._out_columns}
                 informed = [columns[f"l{name}"] for name in names]
@@ -218,7 +225,17 @@ class KernelVectorEnv(KernelLanes):
                 last, informed = self._parts(out), [columns[name].copy() for name in names]
                 out = self._begun_as_planned(ended)
             final |= finals(self._layout, ended, last, informed)
-        return out, final | self._infos(stepped, after_step=True)
+            if late is not None:
+                final["final_info"] = add_outcome(final["final_info"], Outcome.TIME_LIMIT, late)
+            return out, final | self._infos(stepped, after_step=True)
+        told = final | self._infos(stepped, after_step=True)
+        if count >= CUT_LANE:
+            told = add_outcome(told, Outcome.TIME_LIMIT, self._late(flags, columns["elapsed"]))
+        return out, told
+
+    def _late(self, flags: Array, lengths: Array) -> Array:
+        """The lanes that the time limit has cut, and not their own end."""
+        return flags[1] & ~flags[0] & (lengths >= self._limit) & (self._limit > 0)
 
     # --- planned episodes ---
 
@@ -261,7 +278,8 @@ class KernelVectorEnv(KernelLanes):
             return step
         out = self._begin(np.zeros(self.num_envs, np.bool_), self._under(None))
         told = self._infos(None if held is None else ~held.lanes, after_step=True)
-        return step._replace(observation=self._shown(out), info=step.info | told)
+        kept = {key: step.info[key] for key in (OUTCOME, f"_{OUTCOME}") if key in step.info}
+        return step._replace(observation=self._shown(out), info=step.info | told | kept)
 
     def _only(self, lane: int) -> Array:
         mask = np.zeros(self.num_envs, np.bool_)
@@ -298,6 +316,9 @@ class KernelVectorEnv(KernelLanes):
                 told_of = stepped if mask is None else stepped & mask
                 if not after_step or not told_of.any():
                     continue
+            if one.key == OUTCOME:  # by whichever rule: of lanes that have just begun there is none
+                told |= outcomes(self._columns[one.leaf.column.name], stepped if mask is None else stepped & mask)
+                continue
             shown = self._columns[one.leaf.column.name].copy()
             if one.sizes:
                 shown = lane_masks(shown, one.sizes, told_of)

@@ -7,11 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Info
+from ludus.core.outcome import OUTCOME, code_column
 from ludus.kernels.legal import lane_masks
 from ludus.kernels.source import Layout
 from ludus.kernels.tree import Leaf, composed
 
-__all__ = ["finals"]
+__all__ = ["finals", "outcomes"]
 
 Array = npt.NDArray[Any]
 
@@ -26,6 +27,9 @@ def finals(layout: Layout, ended: Array, last: dict[str, Array], informed: Seque
         column[lane] = composed(layout.seen, lambda leaf, lane=lane: _seen(leaf, last[leaf.column.name][lane]))
     final: Info = {}
     for told, values in zip((*layout.information, *layout.facts), informed, strict=True):
+        if told.key == OUTCOME:
+            final |= outcomes(values, ended)
+            continue
         if told.sizes:
             shown: Any = lane_masks(values, told.sizes, ended)
         else:
@@ -33,6 +37,12 @@ def finals(layout: Layout, ended: Array, last: dict[str, Array], informed: Seque
             shown[ended] = values[ended]
         final[told.key], final[f"_{told.key}"] = shown, ended.copy()
     return {"final_obs": column, "_final_obs": ended.copy(), "final_info": final, "_final_info": ended.copy()}
+
+
+def outcomes(codes: Array, lanes: Array) -> Info:
+    """What these lanes tell of how their episodes ended, as every batch tells it; nothing where none does."""
+    told = lanes & (codes != 0)
+    return {OUTCOME: code_column(np.where(told, codes, 0)), f"_{OUTCOME}": told} if told.any() else {}
 
 
 def _seen(leaf: Leaf, row: Any) -> Any:

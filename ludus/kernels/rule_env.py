@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ludus.core import Env, Info, Step
+from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import InvalidArgument, InvalidType, ResetNeeded, listing, shorten
 from ludus.kernels.action import finite_row, read_action
 from ludus.kernels.legal import Choices, as_mask, check_legal, choices_of
@@ -159,6 +160,7 @@ class RuleEnv(Env[Any, Any]):
         _, observe, tell = self._functions
         seen = observe(self._state, params)
         info: Info = {} if tell is None else entries(tell(self._state, params))
+        info.pop(OUTCOME, None)  # what has just begun has none
         return seen if self._write is None else self._write(seen), info
 
     def observation_of(self, player: int) -> Any:
@@ -226,6 +228,9 @@ class RuleEnv(Env[Any, Any]):
             seen = self._write(seen)
         if tell is not None:
             info = entries(tell(state, params)) | info
+        if OUTCOME in info:
+            told = read_outcome(info.pop(OUTCOME))
+            info |= {} if told is None else {OUTCOME: told}
         return Step(seen, reward, terminated, truncated, info)
 
     @property

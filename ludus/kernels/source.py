@@ -15,6 +15,8 @@ __all__ = ["Layout", "Parameter", "Told", "kernel_source"]
 
 NEXT_STEP, SAME_STEP, DISABLED, RESET = range(4)
 """The modes of autoreset, and the one that begins the chosen lanes."""
+CUT_LANE = 1 << 32
+"""What a lane that is cut adds to the count of those that end: so one number says whether any was."""
 DEEP = "    "
 PLAYED = ("reset", "step", "observe", "renew")
 """The rules that several players make something of."""
@@ -353,5 +355,10 @@ def run_lanes(first, stop, mode, limit, block, values, <LOOSE>actions, out, rewa
             rewards[i] = reward
             flags[0, i] = over
             flags[1, i] = cut
+    if count > 0:  # beside the loop above, which is slower by a twentieth if it counts both
+        cuts = 0
+        for lane in range(first, stop):
+            cuts += flags[1, unsigned(lane)]
+        count += cuts * {CUT_LANE}
     return count
 """

@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from ludus.core import EnvSpec
@@ -11,7 +11,7 @@ from ludus.registry.elsewhere import ADAPTERS
 from ludus.registry.ownership import DISTRIBUTION, MODULE
 from ludus.registry.shared import registry
 
-__all__ = ["LEVELS", "Author", "Level", "authors", "authors_ahead"]
+__all__ = ["LEVELS", "Author", "Level", "authors", "authors_ahead", "is_built_in"]
 
 Level = Literal["built-in", "first-party", "third-party"]
 LEVELS: tuple[Level, ...] = ("built-in", "first-party", "third-party")
@@ -42,7 +42,22 @@ def authors(spec: EnvSpec) -> tuple[Author, ...]:
     for wrapper in spec.additional_wrappers:
         module = wrapper.entry_point.partition(":")[0]
         found.append(BUILT_IN if _top(module) == MODULE else _located(_top(module), None))
+        found += (_located(_top(one), None) for one in _named_in(wrapper.kwargs) if _top(one) != MODULE)
     return tuple(dict.fromkeys(found))
+
+
+def is_built_in(spec: EnvSpec) -> bool:
+    """Whether a spec names no code but that of this library, as far as names tell: nothing is looked up.
+
+    >>> is_built_in(registry.spec("CartPole-v1")), is_built_in(EnvSpec("A-v0", "os:system"))
+    (True, False)
+    """
+    for entry_point in (spec.entry_point, spec.vector_entry_point):
+        if entry_point is not None and not (isinstance(entry_point, str) and entry_point.startswith("ludus.envs.")):
+            return False
+    wrappers = spec.additional_wrappers
+    named = [*(one.entry_point for one in wrappers), *(found for one in wrappers for found in _named_in(one.kwargs))]
+    return all(_top(one.partition(":")[0]) == MODULE for one in named)
 
 
 def authors_ahead(target: str) -> tuple[Author, ...]:
@@ -68,9 +83,15 @@ def _environment(entry_point: Any, arguments: dict[str, Any]) -> Iterator[Author
         yield from (_located(_top(one), None) for one in _named_in(arguments))
 
 
-def _named_in(arguments: dict[str, Any]) -> list[str]:
-    """The modules that arguments name as `module:Name`, by themselves or inside text such as JSON."""
-    return [module for text in arguments.values() if isinstance(text, str) for module in re.findall(NAMED, text)]
+def _named_in(arguments: Any) -> list[str]:
+    """The modules that arguments name as `module:Name`, however deep, by themselves or inside text such as JSON."""
+    if isinstance(arguments, str):
+        return re.findall(NAMED, arguments)
+    if isinstance(arguments, Mapping):
+        arguments = [*arguments, *arguments.values()]
+    elif not isinstance(arguments, list | tuple | set | frozenset):
+        return []
+    return [module for one in arguments for module in _named_in(one)]
 
 
 def _top(module: str) -> str:

@@ -4,21 +4,23 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ludus.core import Env, EnvSpec, Wall
+from ludus.core import Env, EnvSpec, Security, Wall
+from ludus.core.spec import Isolation
 from ludus.errors import InvalidType, shorten
 from ludus.registry.arguments import Creator
 from ludus.registry.assembly import creator_of
 from ludus.registry.isolation import isolation_level, opened, sandbox_of
-from ludus.registry.provenance import Author, authors, authors_ahead
+from ludus.registry.provenance import Author, authors, authors_ahead, is_built_in
 from ludus.registry.search import WALLS
 from ludus.registry.shared import registry
+from ludus.registry.table import Registry
 from ludus.registry.target import adhoc_spec
 from ludus.registry.trust import NOTHING_ASKED, Demand, demand, demand_ahead, granted, stronger, words
 
 if TYPE_CHECKING:
     from ludus.sandbox import Sandbox
 
-__all__ = ["ResolvedSpec", "Target", "resolve", "spec_meant"]
+__all__ = ["ResolvedSpec", "Target", "foreign_spec", "resolve", "spec_meant"]
 
 Target = str | EnvSpec | Callable[..., Any]
 
@@ -55,18 +57,18 @@ def resolve(id: Target, isolation: "str | Sandbox | None" = None) -> ResolvedSpe
     True
     """
     if isolation is None and not words():  # nobody said anything: then only the spec itself can ask for more
-        spec = spec_meant(id)
+        spec = _meant_here(id)
         if spec.wall is None and spec.security.isolation == "none":
             return ResolvedSpec(spec, NOTHING_ASKED, None)
         return _decide(spec, None, NOTHING_ASKED)
     given = isolation_level(isolation)
     if not isinstance(id, str):
-        return _decide(spec_meant(id), isolation, NOTHING_ASKED)
+        return _decide(_meant_here(id), isolation, NOTHING_ASKED)
     ahead = demand_ahead(id)
     before = ahead.isolation if given is None else given
     whose = authors_ahead(id) if before != "none" else ()
     if not whose:
-        return _decide(spec_meant(id), isolation, ahead)
+        return _decide(_meant_here(id), isolation, ahead)
     box = sandbox_of(before if isolation is None else isolation, id, ahead)
     from ludus.registry.behind.resolution import resolve_behind  # it takes the sandbox with it
 
@@ -92,9 +94,36 @@ def _decide(
 
 
 def spec_meant(id: Any) -> EnvSpec:
-    """The spec that somebody means by an id, a spec, a class or a function."""
+    """The spec that somebody means by an id, a spec, a class or a function.
+
+    Where only code can tell, it runs as isolated as trust asks for.
+    """
+    return registry.spec(id) if isinstance(id, str) else _meant_here(id)
+
+
+def foreign_spec(spec: EnvSpec) -> EnvSpec:
+    """A spec that somebody else wrote down: it opens no isolation, and asks for a sandbox if it names others' code.
+
+    >>> foreign_spec(EnvSpec("A-v0", "os:system", kwargs={"command": "id"})).security.isolation
+    'sandbox'
+    """
+    least: Isolation = "none" if is_built_in(spec) else "sandbox"
+    return spec.replace(security=Security(isolation=stronger(spec.security.isolation, least)), wall=None)
+
+
+def _found_isolated(text: str) -> EnvSpec | None:
+    """What a text means, if the code that tells has to be isolated; None if it may run here, or none is needed."""
+    if not isinstance(text, str) or demand_ahead(text).isolation == "none":  # pyright: ignore[reportUnnecessaryIsInstance]
+        return None
+    return resolve(text).spec.replace(wall=None)
+
+
+Registry.isolated = staticmethod(_found_isolated)
+
+
+def _meant_here(id: Any) -> EnvSpec:
     if isinstance(id, str):
-        return registry.spec(id)
+        return registry.spec_here(id)
     if isinstance(id, EnvSpec):
         return id
     if callable(id) and not isinstance(id, Env):

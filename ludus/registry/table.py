@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from threading import RLock
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from ludus.core import EnvId, EnvSpec
 from ludus.errors import DuplicateId, listing
@@ -29,6 +29,9 @@ class Registry(Mapping[str, EnvSpec]):
     >>> registry.spec("Maze").id, list(registry)
     ('Maze-v0', ['Maze-v0'])
     """
+
+    isolated: ClassVar[Callable[[str], EnvSpec | None]]
+    """What a text means, found out in isolation, where trust asks for one; set by `resolution`, which knows both."""
 
     def __init__(self, discovery: Callable[[], Findings] | None = None) -> None:
         self._discovery = discovery
@@ -83,8 +86,13 @@ class Registry(Mapping[str, EnvSpec]):
     def spec(self, id: str) -> EnvSpec:
         """The spec of `[namespace/]Name[-vN]`, the newest if no version is given, of `module:Id`, or of `module:Class`.
 
-        An old version and a deprecated environment give a DeprecationWarning. `module:…` imports the module.
+        An old version and a deprecated environment give a DeprecationWarning. `module:…` imports the module, isolated
+        where trust asks for it.
         """
+        return type(self).isolated(id) or self.spec_here(id)
+
+    def spec_here(self, id: str) -> EnvSpec:
+        """The same for those who have decided already that code may run in this process to find out."""
         text: Any = id
         spec = read_target(text, self.find) if isinstance(text, str) and ":" in text else self.find(EnvId.parse(text))
         with self._open() as index:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ludus.core import AutoresetMode, Info, Step
+from ludus.core.outcome import OUTCOME, code_column, read_outcome
 from ludus.errors import CodecError, ContractViolation, InvalidAction, InvalidArgument, InvalidValue, shorten
 from ludus.spaces import Box, MultiBinary, MultiDiscrete, Space, Tuple
 from ludus.spaces.binding import bind_models, find_models
@@ -128,6 +129,9 @@ class EnvCodec:
         if not isinstance(info, dict):
             raise ContractViolation(f"{self.name} info: expected a dictionary, got {shorten(info)}")
         self._check_reserved(info)
+        if OUTCOME in info:
+            told = read_outcome(info.pop(OUTCOME), f"{self.name} info['outcome']")
+            info |= {} if told is None else {OUTCOME: told}
         return info
 
     def _check_reserved(self, info: Info) -> None:
@@ -232,7 +236,19 @@ class BatchCodec(EnvCodec):
         """The infos of a batch, column by column."""
         infos = self.held(lambda one: read_infos(one, self._finals, self.num_envs), data)
         self._check_reserved(infos)
+        for one in (infos, infos.get("final_info")):
+            if isinstance(one, dict) and OUTCOME in one:
+                self._check_outcomes(one)
         return infos
+
+    def _check_outcomes(self, infos: Info) -> None:
+        """Outcomes of a batch are a column of codes and the lanes that told one."""
+        codes, told = infos[OUTCOME], infos.get(f"_{OUTCOME}")
+        if not isinstance(codes, np.ndarray) or codes.dtype != np.int8 or not isinstance(told, np.ndarray):
+            raise ContractViolation(
+                f"{self.name} info['outcome']: expected codes of int8 with their mask, got {shorten(codes)}"
+            )
+        code_column(codes, f"{self.name} info['outcome']")
 
     def _column(self, data: bytes, dtype: str, name: str) -> Any:
         found = np.dtype(dtype)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.core import Env, EnvSpec, Info, Step
+from ludus.core import Env, EnvSpec, Info, Outcome, Step
 from ludus.errors import ContractViolation, EnvError, SessionLost, shorten
 from ludus.remote.codec import EnvCodec, travelling
 from ludus.remote.link import Link, LinkEnded
@@ -100,7 +100,8 @@ class ProxyEnv(Env[Any, Any]):
         if not self._begun:
             raise ended.error(f"{self._codec.name}.step")
         self._begun = False
-        return Step.truncation(self._codec.read_observation(self._last), 0.0, ended.info)
+        last = self._codec.read_observation(self._last)
+        return Step.ending(last, Outcome.INFRASTRUCTURE_FAILED, 0.0, ended.info)
 
     def render(self) -> Any:
         """The current picture: an array, text, or a list of these."""

@@ -13,8 +13,9 @@ from uuid import uuid4
 
 import numpy as np
 
-from ludus.core import Env, Snapshot, VectorEnv
+from ludus.core import Env, Outcome, Snapshot, VectorEnv
 from ludus.core.options import TrackedOptions
+from ludus.core.outcome import OUTCOME
 from ludus.errors import (
     CodecError,
     ContractViolation,
@@ -29,7 +30,7 @@ from ludus.errors import (
     shorten,
 )
 from ludus.remote.plans import EpisodePlans
-from ludus.remote.values import action_reader, flag, read_options, value_reply, write_info, write_number
+from ludus.remote.values import action_reader, flag, read_options, value_reply, with_outcome, write_info, write_number
 from ludus.wire import SpaceCodec, decode_value
 from ludus.wire.infos import write_infos
 from ludus.wire.messages import (
@@ -56,7 +57,7 @@ from ludus.wire.messages import (
     ValueReply,
 )
 
-__all__ = ["EnvHost", "Outcome"]
+__all__ = ["EnvHost", "HostStep"]
 
 LONGEST_ID = 255
 CUT = "sandbox"
@@ -69,7 +70,7 @@ NO_EPISODE = "step: expected reset() first, got no episode under way"
 new_tuple: Any = tuple.__new__  # a named tuple's own constructor takes three times as long
 
 
-class Outcome(NamedTuple):
+class HostStep(NamedTuple):
     """What a reset (reward None) or a step gave."""
 
     observation: Any
@@ -86,7 +87,7 @@ class Outcome(NamedTuple):
     @property
     def infrastructure(self) -> bool:
         """Whether it was cut by the failure of a process, and not by the task: a trainer leaves it out."""
-        return bool(self.truncated) and CUT in self.info
+        return bool(self.truncated) and self.info.get(OUTCOME) == Outcome.INFRASTRUCTURE_FAILED
 
 
 class EnvHost:
@@ -113,7 +114,7 @@ class EnvHost:
         self.space = single.single_observation_space if self.batched else env.observation_space
         self.action_space = single.single_action_space if self.batched else env.action_space
         self.episode_id: str | None = None
-        self.step_count, self.done, self.last = 0, True, Outcome(None, None, False, False, {})
+        self.step_count, self.done, self.last = 0, True, HostStep(None, None, False, False, {})
         """`last` is what the latest reset or step gave; of a batch nothing."""
         self._snapshots: dict[int, tuple[Snapshot, tuple[Any, ...]]] = {}
         self._taken, self._most = 0, max_snapshots
@@ -133,7 +134,7 @@ class EnvHost:
 
     # --- the episode, by values ---
 
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None, episode_id: Any = None) -> Outcome:
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None, episode_id: Any = None) -> HostStep:
         """Begin an episode; seed and options reach the environment, or are refused by it."""
         outcome = self._begin(seed, options, episode_id)
         try:
@@ -142,12 +143,12 @@ class EnvHost:
             self.episode_id = None  # nothing has begun, and what it began with is told to nobody who asks later
             raise
 
-    def step(self, action: Any) -> Outcome:
+    def step(self, action: Any) -> HostStep:
         """Advance the episode by an action of the action space."""
         outcome = self._advance(action)
         return outcome if self._trusted else self._held(outcome)
 
-    def _begin(self, seed: Any, options: dict[str, Any] | None, episode_id: Any = None) -> Outcome:
+    def _begin(self, seed: Any, options: dict[str, Any] | None, episode_id: Any = None) -> HostStep:
         if episode_id is not None and (not isinstance(episode_id, str) or not 0 < len(episode_id) <= LONGEST_ID):
             raise InvalidArgument(
                 f"episode_id: expected text of 1 to {LONGEST_ID} characters, got {shorten(episode_id)}"
@@ -166,19 +167,19 @@ class EnvHost:
             )
         self.episode_id, self.step_count, self.done = episode_id or str(uuid4()), 0, False
         self._interrupted = ""
-        outcome = Outcome(result[0], None, False, False, result[1])
+        outcome = HostStep(result[0], None, False, False, result[1])
         if not self.batched:
             self.last = outcome
         return outcome
 
-    def _advance(self, action: Any) -> Outcome:
+    def _advance(self, action: Any) -> HostStep:
         if self.episode_id is None and self._ordered:
             raise ResetNeeded(NO_EPISODE)
         result: Any = self.env.step(action)
         if not isinstance(result, tuple) or len(result) != 5:
             raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
         self.step_count += 1
-        outcome = new_tuple(Outcome, result)
+        outcome = new_tuple(HostStep, result)
         if not self.batched:
             self.last = outcome
             self.done = bool(result[2] or result[3])
@@ -186,7 +187,7 @@ class EnvHost:
                 self._explain(outcome)
         return outcome
 
-    def _held(self, outcome: Outcome) -> Outcome:
+    def _held(self, outcome: HostStep) -> HostStep:
         """The outcome, in its space, with a reward that is a finite number and flags that are flags."""
         try:
             observation = self.env.observation_space.coerce(outcome.observation, "observation")
@@ -196,12 +197,14 @@ class EnvHost:
             write_number(outcome.reward)
             for name in ("terminated", "truncated"):
                 flag(getattr(outcome, name), name)
-        if observation is outcome.observation:
+        told = not self.batched and isinstance(outcome.info, dict) and OUTCOME in outcome.info  # pyright: ignore[reportUnnecessaryIsInstance]
+        if observation is outcome.observation and not told:
             return outcome
-        self.last = outcome._replace(observation=observation)
+        info = with_outcome(outcome.info) if told else outcome.info
+        self.last = outcome._replace(observation=observation, info=info)
         return self.last
 
-    def _explain(self, outcome: Outcome) -> None:
+    def _explain(self, outcome: HostStep) -> None:
         """Tell in the info of a step that was cut from here why that was."""
         why, self._interrupted = self._interrupted, ""
         told = outcome.info.get(CUT) if outcome.infrastructure else None
@@ -286,7 +289,7 @@ class EnvHost:
             raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
         observation, reward, terminated, truncated, info = result
         self.step_count += 1
-        self.last, self.done = new_tuple(Outcome, result), bool(terminated or truncated)
+        self.last, self.done = new_tuple(HostStep, result), bool(terminated or truncated)
         if self._interrupted:
             self._explain(self.last)
         try:

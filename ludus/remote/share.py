@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import AutoresetMode, Info
+from ludus.core import AutoresetMode, Info, Outcome
+from ludus.core.info import add_outcome
 from ludus.core.lane_options import part_options
 from ludus.errors import ResetNeeded
 from ludus.remote.codec import BatchCodec, travelling
@@ -136,12 +137,16 @@ class Share:
             finals = np.full(self.count, None, dtype=object)
             finals[:] = list(self.space.iterate(self._codec.read_observation(last)))
             every = np.ones(self.count, np.bool_)
-            self.infos |= {"final_obs": finals, "_final_obs": every, "final_info": self._every(ended.info)}
+            self.infos |= {"final_obs": finals, "_final_obs": every, "final_info": self._lost(ended)}
             self.infos["_final_info"] = every.copy()
         else:
-            self.infos = self._every(ended.info)
+            self.infos = self._lost(ended)
         self.rewards, self.truncated = np.zeros(self.count), np.ones(self.count, np.bool_)
         self.terminated = np.zeros(self.count, np.bool_)
+
+    def _lost(self, ended: LinkEnded) -> Info:
+        """What all lanes say of episodes whose other side is gone."""
+        return add_outcome(self._every(ended.info), Outcome.INFRASTRUCTURE_FAILED, np.ones(self.count, np.bool_))
 
     def _every(self, info: Info) -> Info:
         """An info that all lanes share, as a batch has it."""

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import CodecError, ContractViolation, InvalidArgument, shorten
 from ludus.spaces import Discrete
 from ludus.wire import SpaceCodec, decode_value, encode_value
 from ludus.wire.messages import ValueReply
 
-__all__ = ["action_reader", "flag", "read_options", "value_reply", "write_info", "write_number"]
+__all__ = ["action_reader", "flag", "read_options", "value_reply", "with_outcome", "write_info", "write_number"]
 
 
 def read_options(data: Any) -> dict[str, Any] | None:
@@ -34,9 +35,16 @@ def write_info(info: Any) -> Any:
     if not isinstance(info, dict):
         raise ContractViolation(f"info: expected a dictionary, got {shorten(info)}")
     try:
-        return encode_value(info, "info")
+        return encode_value(with_outcome(info) if OUTCOME in info else info, "info")
     except CodecError as error:
         raise ContractViolation(str(error)) from error
+
+
+def with_outcome(info: dict[str, Any]) -> dict[str, Any]:
+    """An info whose outcome is one, or that has none; ContractViolation names what is no outcome."""
+    told = read_outcome(info[OUTCOME])
+    rest = {key: value for key, value in info.items() if key != OUTCOME}
+    return rest if told is None else {**rest, OUTCOME: told}
 
 
 def write_number(reward: Any) -> Any:

@@ -125,7 +125,7 @@ def _start(
             descriptors[SCRIPT] = _written(start_script(policy), opened)
             words = ["--perms", "0755", "--dir", "/run/ludus", "--perms", "0644", "--file", str(SCRIPT), START, *words]
         descriptors[ARGUMENTS] = _written("".join(f"{word}\0" for word in words).encode(), opened)
-        descriptors[FILTER] = _written(namespace_filter(), opened)
+        descriptors[FILTER] = _written(namespace_filter(network=policy.network != "none"), opened)
         status, theirs = os.pipe()
         opened.callback(os.close, theirs)
         descriptors[STATUS] = theirs

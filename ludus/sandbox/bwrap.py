@@ -123,6 +123,9 @@ def _system(mounts: tuple[Mount, ...]) -> tuple[str, ...]:
     for name in MASKED:
         if os.path.exists(f"/proc/{name}"):
             found += ["--ro-bind", os.devnull, f"/proc/{name}"]
+    # The first process inside is bwrap's: of the same user, and without the limits, which the next one sets. Whoever
+    # could write to its memory would be without them, too.
+    found += ["--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
     return (*found, "--dev", "/dev")
 
 

@@ -14,6 +14,7 @@ import sys
 from functools import cache
 from typing import Any, NamedTuple
 
+from ludus.sandbox.leftovers import identity, is_dead
 from ludus.sandbox.policy import Limits
 
 __all__ = ["Cgroup", "Place", "Places", "find_places", "places"]
@@ -21,12 +22,12 @@ __all__ = ["Cgroup", "Place", "Places", "find_places", "places"]
 PREFIX = "ludus"
 ROLES = ("memory", "pids", "cpu", "kill")
 LIMITS = {
-    ("memory", 1): ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
+    ("memory", 1): ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.kmem.tcp.limit_in_bytes"),
     ("memory", 2): ("memory.max",),
     ("pids", 1): ("pids.max",),
     ("pids", 2): ("pids.max",),
 }
-"""The files that take the limit; the last of version 1 is missing where the kernel does not count swap."""
+"""The files that take the limit. Version 1 counts TCP's buffers apart, and swap where the kernel does so at all."""
 GONE = (errno.ENOENT, errno.ENODEV)
 """What the kernel says of the files of a group that was removed."""
 ROUNDS = 100
@@ -60,7 +61,7 @@ class Cgroup:
 
     def __init__(self, places: Places, limits: Limits, overhead: int = 0) -> None:
         self._places, self._overhead = places, overhead
-        self._name = f"{PREFIX}-{_identity()}-{next(_numbers)}"
+        self._name = f"{PREFIX}-{identity()}-{next(_numbers)}"
         self._bell: tuple[int, int] | None = None
         self._rang = False
         made: list[str] = []
@@ -216,30 +217,8 @@ def _sweep(parent: str) -> None:
     """Remove what dead processes of this pid namespace left."""
     for name in os.listdir(parent):
         words = name.split("-")
-        if len(words) != 5 or words[0] != PREFIX or not all(word.isdigit() for word in words[1:]):
-            continue
-        namespace, pid, started = words[1:4]
-        if namespace == _namespace() and _start_time(int(pid)) != started:
+        if len(words) == 3 and words[0] == PREFIX and words[2].isdigit() and is_dead(words[1]):
             _remove(f"{parent}/{name}")
-
-
-@cache
-def _identity_of(pid: int) -> str:
-    return f"{_namespace()}-{pid}-{_start_time(pid)}"
-
-
-def _identity() -> str:
-    return _identity_of(os.getpid())  # a fork is somebody else
-
-
-@cache
-def _namespace() -> str:
-    return str(os.stat("/proc/self/ns/pid").st_ino)
-
-
-def _start_time(pid: int) -> str:
-    fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return fields[19] if fields else ""
 
 
 def find_places(mounts: str = "/proc/self/mounts", own: str = "/proc/self/cgroup") -> Places:
@@ -282,7 +261,7 @@ def _roles_of(parent: str) -> tuple[str, ...]:
 
 def _try(parent: str, names: tuple[str, ...] = ("cgroup.procs",)) -> tuple[str, ...]:
     """Make a group, move a process into it, and see which roles' files it has; () where that is refused."""
-    folder = f"{parent}/{PREFIX}-{_identity()}-{next(_numbers)}"
+    folder = f"{parent}/{PREFIX}-{identity()}-{next(_numbers)}"
     try:
         os.mkdir(folder)
     except OSError:

@@ -4,31 +4,36 @@ It speaks HTTP's `CONNECT` and plain requests with a whole address, over a Unix 
 relay listens on the sandbox's own loopback. Names are resolved here.
 """
 
+import errno
 import os
 import select
 import shutil
 import socket
-import tempfile
 import threading
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from urllib.parse import urlsplit
 
 from ludus.errors import listing
+from ludus.sandbox.leftovers import private_folder
 
 __all__ = ["PORT", "Proxy", "address", "proxy_variables"]
 
 PORT = 3128
 """On the sandbox's own loopback."""
 MOST = 64
-"""Connections at once; more are told to come again."""
+"""Connections at once; more wait."""
 HEAD = 16384
 CHUNK = 65536
 PATIENCE = 30.0
 """Seconds for a request to be said, and for a host to answer the call."""
 FAREWELL = 1.0
 DEFAULT_PORT = 80
-DROPPED = ("proxy-", "connection:", "keep-alive:")
+DROPPED = ("proxy-", "connection:", "keep-alive:", "host:", "host ", "host\t")
+"""Headers that are the proxy's to say: whom a request is for follows from its target, which was looked at."""
+SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ECONNABORTED, errno.EINTR)
+SHORTAGE_PAUSE_S = 0.05
 
 Address = tuple[str, int]
 
@@ -66,7 +71,7 @@ class Proxy:
 
     def __init__(self, hosts: Iterable[str]) -> None:
         self._allowed = {address(host) for host in hosts}
-        self._folder = tempfile.mkdtemp(prefix="ludus-proxy-")
+        self._folder = private_folder("proxy")
         self.path = os.path.join(os.path.realpath(self._folder), "socket")
         self._free = threading.Semaphore(MOST)
         self._open: set[socket.socket] = set()
@@ -89,25 +94,35 @@ class Proxy:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _accept(self) -> None:
-        with suppress(OSError):  # closed
-            while True:
+        """Answer calls until closed, each in one of few places: others wait in the kernel, and cost us nothing."""
+        while True:
+            self._free.acquire()
+            try:
                 caller, _ = self._listener.accept()
+            except OSError as error:
+                self._free.release()
+                if self._closed or error.errno not in SHORTAGES:
+                    return
+                time.sleep(SHORTAGE_PAUSE_S)  # of descriptors or memory, which others give back
+                continue
+            try:
                 threading.Thread(target=self._serve, args=(caller,), name="ludus-proxy-call", daemon=True).start()
+            except RuntimeError:  # no more threads
+                caller.close()
+                self._free.release()
 
     def _serve(self, caller: socket.socket) -> None:
-        with caller, suppress(OSError):
-            self._hold(caller)
-            try:
-                if not self._free.acquire(blocking=False):
-                    raise Refused("503 Service Unavailable", f"expected at most {MOST} connections at once")
+        try:
+            with caller, suppress(OSError):
+                self._hold(caller)
                 try:
                     self._connect(caller)
+                except Refused as refused:
+                    _refuse(caller, refused)
                 finally:
-                    self._free.release()
-            except Refused as refused:
-                _refuse(caller, refused)
-            finally:
-                self._open.discard(caller)
+                    self._open.discard(caller)
+        finally:
+            self._free.release()
 
     def _hold(self, one: socket.socket) -> None:
         with self._lock:
@@ -151,11 +166,13 @@ def _read_head(caller: socket.socket) -> tuple[bytes, bytes]:
 
 
 def _refuse(caller: socket.socket, refused: Refused) -> None:
-    """Say why, and hear out what is under way: hanging up at once would take the answer back."""
+    """Say why, and hear out what is under way, for a moment: hanging up at once would take the answer back."""
+    end = time.monotonic() + FAREWELL
     caller.settimeout(FAREWELL)
     caller.sendall(f"HTTP/1.1 {refused.status}\r\nConnection: close\r\n\r\n{refused}\n".encode())
     caller.shutdown(socket.SHUT_WR)
-    for _ in range(MOST):
+    while (left := end - time.monotonic()) > 0:
+        caller.settimeout(left)
         if not caller.recv(CHUNK):
             return
 
@@ -163,6 +180,8 @@ def _refuse(caller: socket.socket, refused: Refused) -> None:
 def _understood(head: bytes) -> tuple[Address, bytes]:
     """Whom a request wants to reach, and what to say to it first: nothing after CONNECT."""
     request, *lines = head.decode("latin1").split("\r\n")
+    if any(end in line for line in (request, *lines) for end in "\r\n"):  # a lenient host would see a header there
+        raise Refused("400 Bad Request", "expected lines that end with CR LF")
     try:
         method, target, version = request.split(" ")
         if method == "CONNECT":
@@ -175,19 +194,28 @@ def _understood(head: bytes) -> tuple[Address, bytes]:
         raise Refused("400 Bad Request", "expected CONNECT host:port, or a request for http://host/path") from None
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     kept = [line for line in lines if not line.lower().startswith(DROPPED)]
-    return whom, "\r\n".join([f"{method} {path} {version}", *kept, "Connection: close", "", ""]).encode("latin1")
+    host = f"[{whom[0]}]" if ":" in whom[0] else whom[0]
+    host = host if whom[1] == DEFAULT_PORT else f"{host}:{whom[1]}"
+    sent = [f"{method} {path} {version}", f"Host: {host}", *kept, "Connection: close", "", ""]
+    return whom, "\r\n".join(sent).encode("latin1")
 
 
 def _pump(one: socket.socket, other: socket.socket) -> None:
     """Carry bytes both ways until both sides are done."""
     one.settimeout(None)
     other.settimeout(None)
-    ways = {one: other, other: one}
+    ways = {one.fileno(): (one, other), other.fileno(): (other, one)}
+    waiting = select.poll()
+    for descriptor in ways:
+        waiting.register(descriptor, select.POLLIN)
     while ways:
-        for ready in select.select(list(ways), [], [])[0]:
+        for descriptor, _ in waiting.poll():
+            ready, beyond = ways[descriptor]
             data = ready.recv(CHUNK)
             if data:
-                ways[ready].sendall(data)
-            else:
-                with suppress(OSError):
-                    ways.pop(ready).shutdown(socket.SHUT_WR)
+                beyond.sendall(data)
+                continue
+            waiting.unregister(descriptor)
+            del ways[descriptor]
+            with suppress(OSError):
+                beyond.shutdown(socket.SHUT_WR)

@@ -55,8 +55,8 @@ REFUSED = """
 """
 """By every filter."""
 SHARED = """
-    connect inotify_add_watch mq_open mq_unlink msgctl msgget msgrcv msgsnd semctl semget semop semtimedop shmat shmctl
-    shmget socket
+    bind connect inotify_add_watch mq_open mq_unlink msgctl msgget msgrcv msgsnd semctl semget semop semtimedop shmat
+    shmctl shmget socket
 """
 """Without namespaces: ways to others that are no files."""
 ATTRIBUTES = """
@@ -69,6 +69,10 @@ OPEN_ATTRIBUTES = """
     utimensat utimes
 """
 """What whoever may write to a file may set, owner or not, without Landlock being asked."""
+OWNER_COMMANDS = (8, 10, 15)
+"""F_SETOWN, F_SETSIG and F_SETOWN_EX of `fcntl`: a file that sends any signal to any process of the user."""
+OWNER_REQUESTS = (0x8901, 0x8902)
+"""FIOSETOWN and SIOCSPGRP of `ioctl`, which do the same."""
 SIGNALS = "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal"
 OF_ITSELF = {
     "prlimit64": 0,
@@ -109,9 +113,12 @@ def refused() -> tuple[str, ...]:
     return tuple(REFUSED.split())
 
 
-def namespace_filter(machine: str | None = None) -> bytes:
-    """For code in namespaces of its own: the kernel's rarely used doors are shut, sockets are local, TCP or UDP."""
-    return _assemble("namespace", machine or platform.machine())
+def namespace_filter(machine: str | None = None, *, network: bool = True) -> bytes:
+    """For code in namespaces of its own: the kernel's rarely used calls are refused, sockets are local, TCP or UDP.
+
+    Without `network` they are local only: what TCP buffers is memory that no limit of a process counts.
+    """
+    return _assemble("namespace+network" if network else "namespace", machine or platform.machine())
 
 
 def landlock_filter(machine: str | None = None, *, own_user: bool, signals: bool) -> bytes:
@@ -132,9 +139,10 @@ def _assemble(kind: str, machine: str) -> bytes:
     for name in refused():
         program += _on(machine, name, [_error()])
     program += _on(machine, "clone", [_load(0), (MASKED, 0, 1, NAMESPACES), _error(), _allow()])
-    program += _on(machine, "ioctl", _unless(1, TERMINAL_INPUT))
+    owners = OWNER_REQUESTS if "+signals" in kind else ()
+    program += _on(machine, "ioctl", _unless(1, (*TERMINAL_INPUT, *owners)))
     program += _on(machine, "personality", _only(0, PERSONALITIES))
-    program += _namespaced(machine) if kind == "namespace" else _unnamespaced(machine, kind)
+    program += _namespaced(machine, kind) if kind.startswith("namespace") else _unnamespaced(machine, kind)
     program += _modes(machine)
     program.append(_allow())
     return b"".join(struct.pack("=HBBI", *one) for one in program)
@@ -146,12 +154,17 @@ def _prologue(machine: str) -> list[Instruction]:
     return [*known, (LOAD, 0, 0, NUMBER), *newest]
 
 
-def _namespaced(machine: str) -> list[Instruction]:
+def _namespaced(machine: str, kind: str) -> list[Instruction]:
+    # A watch on a mounted folder of the host tells which of its files others open: programs that they start, too.
+    program = _on(machine, "inotify_add_watch", [_error()]) + _on(machine, "socketpair", _only(0, (UNIX,)))
+    if "+network" not in kind:
+        local = [_load(0), (EQUAL, 0, 1, UNIX), _allow(), _error(errno.EAFNOSUPPORT)]
+        return program + _on(machine, "socket", local)
     protocols = _only(2, PROTOCOLS)
     types = [_load(1), (AND, 0, 0, TYPE), (EQUAL, 2, 0, STREAM), (EQUAL, 1, 0, DATAGRAM), _error(), *protocols]
     inet = [(EQUAL, 2, 0, INET), (EQUAL, 1, 0, INET6), _error(), *types]
     sockets = [_load(0), (EQUAL, 0, 1, UNIX), _allow(), *inet]
-    return _on(machine, "socket", sockets) + _on(machine, "socketpair", _only(0, (UNIX,)))
+    return program + _on(machine, "socket", sockets)
 
 
 def _unnamespaced(machine: str, kind: str) -> list[Instruction]:
@@ -162,6 +175,8 @@ def _unnamespaced(machine: str, kind: str) -> list[Instruction]:
     more = (ATTRIBUTES if "+attributes" in kind else "") + (SIGNALS if "+signals" in kind else "")
     for name in (SHARED + more).split():
         program += _on(machine, name, [_error()])
+    if "+signals" in kind:
+        program += _on(machine, "fcntl", _unless(1, OWNER_COMMANDS))
     if "+attributes" in kind:
         program += _on(machine, "utimensat", _null(1))
         hiding = [_load(0), (EQUAL, 1, 0, SET_DUMPABLE), _allow(), *_unless(1, (0,))]

@@ -16,6 +16,7 @@ import msgspec
 from ludus.errors import SandboxUnavailable
 from ludus.sandbox.backend import Guarantees
 from ludus.sandbox.cgroup import Cgroup
+from ludus.sandbox.leftovers import private_folder
 from ludus.sandbox.means import make_cgroup
 from ludus.sandbox.policy import Policy
 from ludus.sandbox.proxy import proxy_variables
@@ -160,7 +161,7 @@ def _made_home() -> Generator[tuple[str, int], None, None]:
 
     Where that fails it is removed again.
     """
-    home = os.path.realpath(tempfile.mkdtemp(prefix="ludus-home-"))
+    home = os.path.realpath(private_folder("home"))
     descriptor = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         yield home, descriptor

@@ -36,7 +36,8 @@ def give(path: str | Path) -> None:
     """Hand a folder (or file) and all that is in it to confined code, so that it can be mounted writable.
 
     Started by root, confined code is a user of its own, who owns nothing; started by anybody else it is that user, and
-    nothing is to be done. Symbolic links are given, never what they point at.
+    nothing is to be done. Symbolic links are given, never what they point at. A file that has another name elsewhere, a
+    hard link, would be handed over there as well: it is refused, before anything is given.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -44,10 +45,30 @@ def give(path: str | Path) -> None:
     """
     if not drops_user():
         return
+    _refuse_links(path)
     os.chown(path, USER, GROUP, follow_symlinks=False)
     for _, folders, files, descriptor in os.fwalk(path):
         for name in (*folders, *files):
             os.chown(name, USER, GROUP, dir_fd=descriptor, follow_symlinks=False)
+
+
+def _refuse_links(path: str | Path) -> None:
+    """Refuse files with names outside the folder; one whose names are all in it is given with them."""
+    names: dict[tuple[int, int], tuple[int, str]] = {}
+    for folder, _, files, descriptor in os.fwalk(path):
+        for name in files:
+            found = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            if found.st_nlink > 1:
+                key = found.st_dev, found.st_ino
+                names[key] = names.get(key, (found.st_nlink, ""))[0] - 1, os.path.join(folder, name)
+    if os.path.isfile(path) and not os.path.islink(path) and os.stat(path).st_nlink > 1:
+        names[0, 0] = 1, str(path)
+    for left, name in names.values():
+        if left:
+            raise InvalidArgument(
+                f"give: expected files that are nowhere else, got {name}, which {left} more name{'s' * (left > 1)} "
+                "outside of the folder link to; copy it instead (git clone --no-hardlinks, cp without -l)"
+            )
 
 
 def check_access(pins: Mapping[Mount, int]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import uvicorn
 
 from ludus.errors import ServiceError
+from ludus.serve.http_limits import Config, LimitedHttp
 from ludus.serve.listening import BACKLOG, Listening
 from ludus.serve.quick_socket import QuickSocket
 from ludus.serve.settings import Settings
@@ -63,11 +64,11 @@ class Engine(uvicorn.Server):
         yield
 
 
-def config(app: Any, settings: Settings, listening: Listening, **more: Any) -> uvicorn.Config:
+def config(app: Any, settings: Settings, listening: Listening, **more: Any) -> Config:
     """How uvicorn is set up: the quickest of its parts, our limits, nothing about itself in headers, no log of it."""
     options: dict[str, Any] = {
         "loop": "uvloop",
-        "http": "httptools",
+        "http": LimitedHttp,
         "ws": QuickSocket,
         "interface": "asgi3",
         "lifespan": "on",
@@ -86,4 +87,4 @@ def config(app: Any, settings: Settings, listening: Listening, **more: Any) -> u
         "ssl_certfile": listening.tls_cert,
         "ssl_keyfile": listening.tls_key,
     }
-    return uvicorn.Config(app, **options | more)
+    return Config(app, **options | more)

@@ -9,6 +9,8 @@ from typing import Final
 __all__ = ["Metrics", "StepMeter", "summed"]
 
 BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+MAX_ROWS: Final = 1000
+"""Rows of one metric: what labels say is bounded by what a server offers, and this by any accident."""
 LARGEST: Final = ("ludus_uptime_seconds",)
 """Of what is not the sum over all workers, but the largest."""
 
@@ -49,9 +51,12 @@ class Metrics:
         """The times of sessions that are over, and of steps without a meter; they are counted like all else."""
 
     def count(self, name: str, amount: float = 1, **labels: str) -> None:
-        """Add to a counter."""
+        """Add to a counter. Labels are what the server knows; beyond a number of them they are counted as one."""
         with self._lock:
-            self._counts[name][tuple(sorted(labels.items()))] += amount
+            rows, key = self._counts[name], tuple(sorted(labels.items()))
+            if key not in rows and len(rows) >= MAX_ROWS:
+                key = tuple((label, "other") for label, _ in key)
+            rows[key] += amount
 
     def step(self, env: str, seconds: float) -> None:
         """Enter a step that came through the event loop."""
@@ -120,7 +125,7 @@ def summed(texts: Iterable[str]) -> str:
     ludus_steps_total 2
     """
     rows: dict[str, float | None] = {}
-    for line in (line for text in texts for line in text.splitlines()):
+    for line in (line for text in texts for line in text.split("\n") if line):
         key, _, value = line.rpartition(" ")
         if line.startswith("#"):
             rows[line] = None

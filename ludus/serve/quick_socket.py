@@ -7,6 +7,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.protocol import State
 
 from ludus.serve.direct import DirectProtocol, DirectSocket, Piece
+from ludus.serve.http_limits import Seat
 from ludus.wire.masking import apply_mask
 from ludus.wire.websocket import Splitter, binary_frame, frame_head
 
@@ -26,6 +27,8 @@ class QuickSocket(DirectProtocol, WebSocketsSansIOProtocol):
     """Everything that is not such a message goes uvicorn's way."""
 
     transport: Any
+    seat: Seat | None = None
+    """Its place among the server's connections, which it got from HTTP."""
 
     _splitter: Splitter | None = None
     _slow = False
@@ -109,5 +112,7 @@ class QuickSocket(DirectProtocol, WebSocketsSansIOProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone; a thread that reads it lets go of it."""
+        if self.seat is not None:
+            self.seat.leave()
         super().connection_lost(exc)
         self.after_direct(lambda: None)

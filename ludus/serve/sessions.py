@@ -5,14 +5,18 @@ import secrets
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
+from ludus.core import Env
 from ludus.errors import InvalidArgument, LudusError, ServerBusy, SessionLost, UnknownEnvironment, listing, shorten
 from ludus.remote.host import EnvHost
 from ludus.remote.plans import EpisodePlans
 from ludus.serve.access import Principal
 from ludus.serve.metrics import Metrics
+from ludus.serve.recorder import RememberedPlans, SessionRecorder, new_file, open_folder
 from ludus.serve.served import LONG, Served
 from ludus.serve.session import Session, SessionInfo
 from ludus.serve.settings import Settings
@@ -27,7 +31,7 @@ REMEMBERED = 1024
 """Sessions that are gone, of which it is known why."""
 
 Listener = Callable[[str, dict[str, Any]], None]
-"""Hears what happens to sessions: `opened`, `refused`, `stuck` or `closed`, and what belongs to it."""
+"""Hears what happens to sessions: `opened`, `refused`, `stuck`, `unrecorded` or `closed`, and what belongs to it."""
 
 
 class Sessions:
@@ -46,6 +50,7 @@ class Sessions:
     def __init__(self, offered: Iterable[Served], settings: Settings, *, worker: int = 0) -> None:
         self.offered: dict[str, Served] = {one.name: one for one in offered}
         self.settings, self.worker, self.metrics, self.watch = settings, worker, Metrics(), Watch()
+        self._folder = None if settings.record is None else open_folder(settings.record)
         self._sessions: dict[str, Session] = {}
         self._held: Counter[str] = Counter()
         """Places that each owner has, those included that are being made ready."""
@@ -157,13 +162,17 @@ class Sessions:
         name = f"{self.worker}.{secrets.token_urlsafe(18)}"
         session = Session(name, served, owner, wish.lanes, self.metrics, self.watch)
         session.arguments = wish.arguments
+        loop = asyncio.get_running_loop()
 
         def make() -> EnvHost:
             served.description()
             plans = EpisodePlans() if wish.planned and wish.lanes else None
+            known = plans if plans is None or self._folder is None else RememberedPlans(plans)
             env = served.make(
-                lanes=wish.lanes, autoreset_mode=wish.autoreset_mode, arguments=wish.arguments, episodes=plans
+                lanes=wish.lanes, autoreset_mode=wish.autoreset_mode, arguments=wish.arguments, episodes=known
             )
+            if self._folder is not None:
+                env = self._recorded(env, session, loop, known if isinstance(known, RememberedPlans) else None)
             return EnvHost(env, max_snapshots=self.settings.max_snapshots, plans=plans)
 
         try:
@@ -175,6 +184,30 @@ class Sessions:
         session.on_lost = self._give_up
         self.metrics.count("sessions_opened", env=served.name)
         return session
+
+    def _recorded(
+        self,
+        env: Env[Any, Any],
+        session: Session,
+        loop: asyncio.AbstractEventLoop,
+        plans: RememberedPlans | None,
+    ) -> Env[Any, Any]:
+        """The environment with a file of its own; it is closed where there is no place for one."""
+        name = session.served.name
+        tell = partial(self._tell, "unrecorded", session=session.id, env=name)
+
+        def stopped(why: str) -> None:
+            self.metrics.count("recordings_stopped", env=name)
+            with suppress(RuntimeError):  # the server has stopped
+                loop.call_soon_threadsafe(partial(tell, why=why))
+
+        try:
+            path = new_file(self._folder or Path(), name, self.settings.record_files)
+            about = {"served": name, "owner": session.owner.name, "isolation": session.served.isolation}
+            return SessionRecorder(env, path, self.settings, plans=plans, on_stop=stopped, metadata=about)
+        except BaseException:
+            env.close()
+            raise
 
     def find(self, id: str) -> Session:
         """The session of an id."""

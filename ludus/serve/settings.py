@@ -4,15 +4,16 @@ from typing import Any
 
 import msgspec
 
-from ludus.errors import InvalidArgument, shorten
+from ludus.errors import InvalidArgument, listing, shorten
 from ludus.sandbox.deadlines import STEP_SECONDS
+from ludus.trajectory.header import LEVELS, Level
 from ludus.wire import FrameLimits
 
 __all__ = ["Settings"]
 
 POSITIVE = (
     *("max_sessions", "sessions_per_token", "max_lanes", "max_snapshots", "queue_seconds", "idle_seconds"),
-    *("resume_seconds", "deadline", "rate", "body", "workers"),
+    *("resume_seconds", "deadline", "rate", "body", "workers", "record_bytes", "record_files"),
 )
 TIMERS = ("queue_seconds", "deadline")
 LONGEST = 1e7
@@ -48,12 +49,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     isolation: str | None = None
     """The wall for every session; None: what trust asks for."""
     workers: int = 1
+    record: str | None = None
+    """A folder for a file of each session, as `ludus.trajectory` has it; None: nothing is recorded."""
+    record_level: Level = "seeds"
+    record_bytes: int = 1 << 28
+    """At which the recording of a session stops; the session goes on."""
+    record_files: int = 10_000
+    """Files in the folder, with which no more sessions are opened."""
 
     def __post_init__(self) -> None:
         for name in POSITIVE:
             value: Any = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 raise InvalidArgument(f"settings {name}: expected a number above 0, got {shorten(value)}")
+        if self.record_level not in LEVELS:
+            raise InvalidArgument(
+                f"settings record_level: expected one of {listing(LEVELS)}, got {shorten(self.record_level)}"
+            )
         for name in TIMERS:
             if not getattr(self, name) <= LONGEST:
                 raise InvalidArgument(

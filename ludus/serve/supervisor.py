@@ -7,7 +7,6 @@ import shutil
 import signal
 import socket
 import sys
-import tempfile
 import traceback
 import warnings
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from time import monotonic
 from typing import Any, NoReturn
 
 from ludus.errors import ServiceError
+from ludus.sandbox.leftovers import private_folder
 from ludus.serve.listening import Listening, private_socket
 from ludus.serve.logs import event
 from ludus.serve.tally import Tally
@@ -60,7 +60,7 @@ class Supervisor:
     def run(self, ready: Callable[[str], Any] = lambda _: None) -> None:
         """Supervise until `stop`; `ready` is told the address when every worker is up."""
         listener = self.listening.bind()
-        folder = tempfile.mkdtemp(prefix="ludus-serve-")
+        folder = private_folder("serve")
         lifeline, held = os.pipe2(os.O_CLOEXEC)
         told, telling = os.pipe2(os.O_CLOEXEC)
         paths = tuple(os.path.join(folder, str(number)) for number in range(self.workers))

@@ -5,11 +5,14 @@ from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any
 
+from ludus.client.remote_env import RemoteEnv
 from ludus.core import Env, EnvSpec, Wrapper
 from ludus.core.entry_point import import_named, load_entry_point, member
 from ludus.core.legacy import accepts
 from ludus.errors import InvalidType, shorten
 from ludus.registry import make, spec
+from ludus.registry.resolution import resolve
+from ludus.registry.trust import demand_ahead
 from ludus.testing.global_random import global_random
 from ludus.testing.history import Event, Watch, play
 from ludus.testing.rule import Unchecked
@@ -63,7 +66,18 @@ class Subject:
     @property
     def takes_render_mode(self) -> bool:
         """Whether environments can be made with `render_mode=…`."""
-        return self._make is not None and accepts(self._creator, "render_mode")
+        if self._make is None or self._creator is not None:
+            return self._make is not None and accepts(self._creator, "render_mode")
+        return self._tried_render_mode
+
+    @cached_property
+    def _tried_render_mode(self) -> bool:
+        """The same of code that must not be loaded here: it is made so."""
+        modes = [mode for mode in self.env().metadata.get("render_modes") or () if mode != "human"]
+        try:
+            return bool(modes) and self.fresh(render_mode=modes[0]).render_mode == modes[0]
+        except Exception:
+            return False
 
     def tidy(self) -> None:
         """Close what was made; whether closing works is a rule of its own."""
@@ -87,9 +101,12 @@ class Subject:
 
 
 def _resolved(text: str) -> Any:
-    """`module:Class` is the bare class, whatever it is registered as; an id is what `make` gives."""
+    """`module:Class` is the bare class, whatever it is registered as; an id is what `make` gives.
+
+    Where trust asks for isolation, nothing is loaded here: it is what `make` gives, too.
+    """
     module, colon, path = text.partition(":")
-    if colon and module and path:
+    if colon and module and path and demand_ahead(text).isolation == "none":
         found = import_named(module, text)
         if hasattr(found, path.partition(".")[0]):
             return member(found, path, text)
@@ -97,8 +114,11 @@ def _resolved(text: str) -> Any:
 
 
 def _remakable(env: AnyEnv) -> bool:
-    """Whether the spec of an environment makes the same again: it may name code that cannot be found by name."""
-    if env.spec is None or env.batch_shape:
+    """Whether the spec of an environment makes the same again: it may name code that cannot be found by name.
+
+    What a server says of its environment is no reason to run anything here.
+    """
+    if env.spec is None or env.batch_shape or isinstance(env.unwrapped, RemoteEnv):
         return False
     try:
         with make(env.spec) as again:
@@ -107,18 +127,23 @@ def _remakable(env: AnyEnv) -> bool:
         return False
 
 
-def _makers(found: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """What makes an environment, and the class or function under it that the arguments go to."""
+def _makers(found: Any) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
+    """What makes an environment, and the class or function under it that the arguments go to, if it may be loaded."""
     if isinstance(found, Env):
         spec: Any = found.spec
-        return partial(make, spec), load_entry_point(spec.entry_point, spec.id)
+        return partial(make, spec), _creator(spec)
     if isinstance(found, EnvSpec):
         # The passive checker would stop at the first breach; here all are wanted.
-        return partial(_unchecked, found), load_entry_point(found.entry_point or "", found.id)
+        return partial(_unchecked, found), _creator(found)
     if callable(found):
         return found, found
     expected = "an environment, its class, a function that makes one, a spec or an id"
     raise InvalidType(f"check_env: expected {expected}, got {shorten(found)}")
+
+
+def _creator(spec: EnvSpec) -> Callable[..., Any] | None:
+    """What a spec names, loaded; None where it runs in isolation only."""
+    return None if resolve(spec).sandbox is not None else load_entry_point(spec.entry_point or "", spec.id)
 
 
 def _unchecked(spec: EnvSpec, **arguments: Any) -> AnyEnv:

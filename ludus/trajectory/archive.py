@@ -74,7 +74,8 @@ class ArchiveWriter:
             raise TrajectoryError(f"{path}: expected a path for a new file, got {error}") from error
         self.path = Path(path)
         self.members: dict[str, Member] = {}
-        self._at = 0
+        self.size = 0
+        """Bytes that were written."""
         self._compressor = zstandard.ZstdCompressor(level=LEVEL, write_content_size=True)
 
     def add(self, name: str, data: Any) -> None:
@@ -85,7 +86,7 @@ class ArchiveWriter:
         """Append a member whose bytes are compressed already."""
         if name in self.members or len(data) > LARGEST_32:
             raise TrajectoryError(f"{name}: expected a new member of less than 4 GiB, got {len(data)} bytes")
-        member = Member(name, self._at, len(data), crc32(data))
+        member = Member(name, self.size, len(data), crc32(data))
         self._write(_local(member) + data)
         self.members[name] = member
 
@@ -97,14 +98,14 @@ class ArchiveWriter:
                 view = view[written:]
         except OSError as error:
             raise TrajectoryError(f"{self.path}: expected room for {len(data)} more bytes, got {error}") from error
-        self._at += len(data)
+        self.size += len(data)
 
     def close(self) -> int:
         """Write the directory, which says that nothing is missing; how many bytes the file has."""
         if not self._file.closed:
-            self._write(_directory(self.members, self._at))
+            self._write(_directory(self.members, self.size))
             self._file.close()
-        return self._at
+        return self.size
 
     def abandon(self) -> None:
         """Close the file as it is, as a kill would leave it."""

@@ -121,6 +121,13 @@ class Chunks:
         for number in range(len(self.heads)):
             yield from self.events_of(number)
 
+    def events_from(self, first: int, end: int) -> Iterator[StoredEvent]:
+        """The events of these rows; one that came after its row was written is in a later chunk, with the next row."""
+        number = max(0, bisect_right(self._firsts, first) - 1)
+        while number < len(self.heads) and self.heads[number].first <= end:
+            yield from (one for one in self.events_of(number) if first <= one.row < end)
+            number += 1
+
     def events_of(self, number: int) -> list[StoredEvent]:
         """The events of one chunk."""
         count = self.heads[number].events

@@ -138,7 +138,7 @@ class Episode:
     @property
     def events(self) -> list[Event]:
         """What happened beside its steps."""
-        return [event for event in self.run.events() if event.episode == self.number]
+        return self.run.events_of(self)
 
     def column(self, name: str, kind: str) -> Any:
         """One column as the file has it: a row for each step, and one more for observations."""

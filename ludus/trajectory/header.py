@@ -16,7 +16,7 @@ from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.spaces import Space, describe, find_models, from_description
 from ludus.spaces.description import SPEC_JSON
 
-__all__ = ["LEVELS", "Level", "RunHeader", "header_of", "read_header", "source_hash"]
+__all__ = ["LEVELS", "Level", "RunHeader", "header_of", "read_header", "running_versions", "source_hash"]
 
 Level = Literal["seeds", "steps", "full"]
 LEVELS: tuple[Level, ...] = ("seeds", "steps", "full")
@@ -109,7 +109,7 @@ def header_of(
         action_space=describe(lane.single_action_space if batched else env.action_space),
         info=list(info),
         rules=source_hash(env),
-        versions=_versions(),
+        versions=running_versions(),
         metadata=metadata or {},
     )
 
@@ -140,7 +140,8 @@ def _specs(env: Env[Any, Any]) -> tuple[dict[str, Any] | None, list[dict[str, An
         return None, [], str(error)
 
 
-def _versions() -> dict[str, str]:
+def running_versions() -> dict[str, str]:
+    """The versions of what runs here, as a header has them."""
     found = {"ludus": _version("ludus-rl"), "python": platform.python_version(), "machine": platform.machine()}
     return found | {name: _version(name) for name in PACKAGES}
 

@@ -146,6 +146,11 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
             self._failed(error)
             raise
         self._seeded = True
+        self._take_reset(observation, info, (seed, options), begins=begins)
+        return observation, info
+
+    def _take_reset(self, observation: Any, info: Info, asked: tuple[Any, Any], *, begins: bool) -> None:
+        seed, options = asked
         mask: Any = None if options is None else options.get("reset_mask")
         arrays, objects = self._seen(observation, info)
         arrays |= self._acted.zeros()
@@ -157,7 +162,6 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         plans = () if self._plans is None else self._plans.reset(lanes, planned=begins)
         self._writer.put(Row(AUTORESET if begins else RESET, arrays, objects, lanes, written, None, plans))
         self._tracker.begin(self._writer.row - 1, lanes, self._writer.ended)
-        return observation, info
 
     def step(self, action: Any) -> Step[Any]:
         """Step below, and take the row."""
@@ -166,8 +170,11 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         except Exception as error:
             self._failed(error)
             raise
-        if self._tally is not None and self._tally.take(action, step, self.stepped):
-            return step
+        if self._tally is None or not self._tally.take(action, step, self.stepped):
+            self._take_step(action, step)
+        return step
+
+    def _take_step(self, action: Any, step: Step[Any]) -> None:
         observation, reward, terminated, truncated, info = step
         arrays, objects = self._seen(observation, info)
         acted, said = self._acted.take(action)
@@ -183,7 +190,6 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         plans = () if self._plans is None else self._plans.step(terminated | truncated, self._tracker.mode, mask)
         writer.put(Row(STEP, arrays, objects, None if mask is None else mask.copy(), None, final, plans))
         self._tracker.advance(writer.row - 1, (reward, terminated, truncated, info), mask, writer.ended)
-        return step
 
     def close(self) -> None:
         """Close the environment below, and finish the file."""
@@ -215,6 +221,10 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
 
     def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
         super()._reinstate(state, memo)
+        self._restored()
+
+    def _restored(self) -> None:
+        """The state is one from elsewhere: a row says so, and what was under way is aborted."""
         writer = self._writer
         if writer.row:
             writer.put(Row(RESTORE, self._acted.zeros(), {}))
@@ -268,12 +278,9 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         if isinstance(error, InvalidAction | ResetNeeded | TrajectoryError) or writer.closed or not writer.row:
             return
         lanes = np.ones(self._lanes, np.bool_)
-        outcome = Outcome.ENVIRONMENT_FAILED
-        if isinstance(error, WorkerFailure):
-            outcome = Outcome.INFRASTRUCTURE_FAILED if not error.worker_traceback else outcome
-            if error.lanes and self._tracker.mode is AutoresetMode.DISABLED:
-                lanes = np.isin(np.arange(self._lanes), error.lanes)
-        self._tracker.abort(writer.row, lanes, outcome, writer.ended)
+        if isinstance(error, WorkerFailure) and error.lanes and self._tracker.mode is AutoresetMode.DISABLED:
+            lanes = np.isin(np.arange(self._lanes), error.lanes)
+        self._tracker.abort(writer.row, lanes, Outcome.after(error), writer.ended)
         self.record(Failure(type(error).__name__, str(error)), lane=int(np.argmax(lanes)))
 
 

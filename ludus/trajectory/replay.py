@@ -68,11 +68,17 @@ class Replay(NamedTuple):
         return self.difference is None and not self.stopped
 
 
-def replay(run: Run | str | os.PathLike[str], env: Env[Any, Any] | None = None, *, executor: Any = None) -> Replay:
+def replay(
+    run: Run | str | os.PathLike[str],
+    env: Env[Any, Any] | None = None,
+    *,
+    executor: Any = None,
+    isolation: Any = None,
+) -> Replay:
     """Execute a run again and compare every row; stops at the first that differs.
 
     Without `env` the environment is made from the run's spec, which imports and runs the code it names: replay only
-    what you trust, or give an environment that is confined. `executor` says where, as for `make_vec`.
+    what you trust, or confine it by `isolation`, as `make` takes it. `executor` says where, as for `make_vec`.
 
     >>> import ludus, tempfile
     >>> from ludus.trajectory import Recorder
@@ -86,7 +92,7 @@ def replay(run: Run | str | os.PathLike[str], env: Env[Any, Any] | None = None, 
     """
     opened = run if isinstance(run, Run) else Run.open(run)
     made = env is None
-    target = _made(opened, executor) if env is None else env
+    target = _made(opened, executor, isolation) if env is None else env
     try:
         _check_alike(opened, target)
         return _Replayer(opened, target).run()
@@ -102,26 +108,29 @@ def recompute(
     *,
     env: Env[Any, Any] | None = None,
     executor: Any = None,
+    isolation: Any = None,
 ) -> Replay:
     """Execute a run again and record it anew, with more than was kept: observations, infos, rewards.
 
     What the replay says is what the new file is worth: true where all that the old one says was seen again.
     """
     opened = run if isinstance(run, Run) else Run.open(run)
-    with Recorder(_made(opened, executor) if env is None else env, path, level) as recorder:
+    with Recorder(_made(opened, executor, isolation) if env is None else env, path, level) as recorder:
         return replay(opened, recorder)
 
 
-def _made(run: Run, executor: Any) -> Env[Any, Any]:
+def _made(run: Run, executor: Any, isolation: Any) -> Env[Any, Any]:
     header = run.header
-    spec = header.env_spec()
+    spec, confined = header.env_spec(), {"isolation": isolation}
+    if not header.batched and executor is None:
+        return spec.make(**confined)
     if not header.batched:
-        mode = AutoresetMode.DISABLED
-        return spec.make() if executor is None else spec.make_vec(1, executor=executor, autoreset_mode=mode)
-    known = header.executor if header.executor in EXECUTORS else None  # it may have been a batch of its own kind
+        return spec.make_vec(1, executor=executor, autoreset_mode=AutoresetMode.DISABLED, **confined)
+    # It may have been a batch of its own kind; and lanes that are confined are not compiled.
+    known = header.executor if header.executor in EXECUTORS and isolation in (None, "none") else None
     where = known if executor is None else executor
-    plan = {"episodes": run.plan} if header.planned else {}
-    batch: Any = spec.make_vec(header.lanes, executor=where, autoreset_mode=header.autoreset_mode, **plan)
+    options = {"episodes": run.plan, **confined} if header.planned else confined
+    batch: Any = spec.make_vec(header.lanes, executor=where, autoreset_mode=header.autoreset_mode, **options)
     for wrapper in header.batch_wrappers():
         batch = wrapper(batch)
     return batch

@@ -20,7 +20,7 @@ from ludus.trajectory.archive import MEMBER_LIMIT_BYTES, Archive
 from ludus.trajectory.block import StoredReset
 from ludus.trajectory.chunks import Chunks
 from ludus.trajectory.episode import Episode, Transition
-from ludus.trajectory.event import Event, value_of
+from ludus.trajectory.event import Event, StoredEvent, value_of
 from ludus.trajectory.header import Level, RunHeader, read_header
 from ludus.trajectory.table import EpisodeTable, read_table
 from ludus.trajectory.values import ValueColumns
@@ -166,9 +166,10 @@ class Run:
 
     def beginning(self, row: int, lane: int) -> tuple[int | None, dict[str, Any] | None]:
         """The seed and the options with which a lane was begun in this row; None where its stream went on."""
-        if (row, lane) in self.planned:
-            return self.planned[row, lane]
-        seed, options = self.resets.get(row, (None, None))
+        begun = next((self._begun(number) for number, _, _ in self.chunks.spans(row, row + 1)), {})
+        if (row, lane) in begun:
+            return begun[row, lane]
+        seed, options = begun.get((row, -1), (None, None))
         if isinstance(seed, list):
             if lane >= len(seed):
                 raise TrajectoryError(f"reset in row {row}: expected a seed for each lane, got {len(seed)}")
@@ -177,12 +178,34 @@ class Run:
             raise TrajectoryError(f"reset in row {row}: expected a seed, got {shorten(seed)}")
         return (None if seed is None else seed + lane), options
 
+    def _begun(self, number: int) -> dict[tuple[int, int], tuple[Any, dict[str, Any] | None]]:
+        """The resets of one chunk, by row and lane; -1 is all of them."""
+        kept: dict[int, dict[tuple[int, int], Any]] = self.__dict__.setdefault("_begun_kept", {})
+        if number not in kept:
+            kept[number] = {(one.row, one.lane): self._read_reset(one) for one in self.chunks.resets_of(number)}
+        return kept[number]
+
     def events(self, kind: str | None = None) -> Iterator[Event]:
         """What happened beside the steps, of one kind or of all, in the order it came."""
         for one in self.chunks.events():
             if kind is None or one.kind == kind:
                 episode, step = self.place(one.row, one.lane)
                 yield Event(episode, step, one.seconds, value_of(one.kind, one.data))
+
+    def events_of(self, episode: Episode) -> list[Event]:
+        """What happened beside the steps of one episode; no more chunks are read than can have it."""
+        found = self.stored_events(episode)
+        return [Event(episode.number, step, one.seconds, value_of(one.kind, one.data)) for step, one in found]
+
+    def stored_events(self, episode: Episode) -> list[tuple[int, StoredEvent]]:
+        """The same as the file has it, each after how many steps it came: for who looks at some of many."""
+        lane, first = episode.lane, episode.start
+        chosen = [one for one in self.chunks.events_from(first, episode.end + 1) if one.lane == lane]
+        shared = any(one.row == first for one in chosen) and self.place(first, lane)[0] != episode.number
+        if shared:  # the row in which the episode before has ended, too, and it was that one's
+            chosen = [one for one in chosen if one.row > first]
+        steps = np.searchsorted(episode.rows, [one.row for one in chosen], side="right") - 1
+        return list(zip(steps.tolist(), chosen, strict=True))
 
     @cached_property
     def _by_lane(self) -> dict[int, tuple[list[int], list[int]]]:

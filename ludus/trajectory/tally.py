@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from ludus.core import AutoresetMode, Step
+from ludus.core import AutoresetMode, Info, Step
 from ludus.kernels.tally import tally
-from ludus.spaces import Discrete, Space
-from ludus.trajectory.block import STEP, Layout
+from ludus.spaces import ArraySpace, Discrete, Space
+from ludus.trajectory.block import MOST_ROWS, STEP, Layout
 from ludus.trajectory.digest import digest_keys
 from ludus.trajectory.tracker import EpisodeTracker
 from ludus.trajectory.writer import RunWriter
@@ -26,24 +26,27 @@ class CompiledTally:
     """Takes steps for a tracker and a writer.
 
     >>> from ludus.spaces import Box
-    >>> CompiledTally.suits(Discrete(2)), CompiledTally.suits(Box(0, 1))
+    >>> CompiledTally.fits_a_byte(Discrete(2)), CompiledTally.fits_a_byte(Box(0, 1))
     (True, False)
     """
 
     def __init__(self, tracker: EpisodeTracker, writer: RunWriter, actions: Space[Any], *, steps: bool) -> None:
         self._tracker, self._writer = tracker, writer
         # A batch that is reset by hand has a row in between for each reset, which has another layout.
-        self._suits = self.suits(actions) and tracker.mode is not AutoresetMode.DISABLED
-        self._shape = (tracker.lanes,)
-        self._layout: Layout = {"seen": (WORD, ()), "action": (BYTE, self._shape)}
+        self._suits = isinstance(actions, ArraySpace) and tracker.mode is not AutoresetMode.DISABLED
+        self._narrow = self.fits_a_byte(actions)
+        lanes = tracker.lanes
+        self._shape = (lanes,)
+        self._acted = INTEGER if self._narrow else actions.dtype, (lanes, *(actions.shape or ()))
+        flag, stored = (FLAG, self._shape), (BYTE, self._shape) if self._narrow else self._acted
+        self._layout: Layout = {"seen": (WORD, ()), "action": stored}
         if steps:
-            flag = FLAG, self._shape
             self._layout |= {"reward": (FLOAT, self._shape), "terminated": flag, "truncated": flag}
-        self._steps, self._shown = steps, {"action": INTEGER}
-        self._keys = digest_keys()
+        self._steps, self._shown = steps, {"action": INTEGER} if self._narrow else {}
+        self._keys, self._nothing = digest_keys(), (np.zeros(0, np.int64), np.zeros((MOST_ROWS, 0), np.uint8))
 
     @staticmethod
-    def suits(actions: Space[Any]) -> bool:
+    def fits_a_byte(actions: Space[Any]) -> bool:
         """Whether actions are single numbers that a byte holds."""
         return isinstance(actions, Discrete) and bool(actions.start >= 0 and actions.start + actions.n <= 256)
 
@@ -58,40 +61,45 @@ class CompiledTally:
             or observation.nbytes & 7
             or not observation.flags.c_contiguous
             or type(action) is not ndarray
-            or action.dtype is not INTEGER
-            or action.shape != shape
+            or action.dtype != self._acted[0]
+            or action.shape != self._acted[1]
             or type(reward) is not ndarray
             or reward.dtype is not FLOAT
             or reward.shape != shape
             or terminated.dtype is not FLAG
-            or (info and "outcome" in info.get("final_info", info))
             or not observation.nbytes
         ):
             return False
-        return self._taken(action, observation.reshape(-1).view(WORD), (reward, terminated, truncated))
+        return self._taken(action, observation.reshape(-1).view(WORD), (reward, terminated, truncated), info)
 
-    def _taken(self, action: Any, words: Any, step: tuple[Any, Any, Any]) -> bool:
+    def _taken(self, action: Any, words: Any, step: tuple[Any, Any, Any], info: Info) -> bool:
         tracker, writer = self._tracker, self._writer
         if tracker.left_out is not None or tracker.returns.shape != self._shape:
             return False
         block = writer.block_like(self._layout, self._shown)
-        ended, row = block.ended, writer.row
+        arrays, ended, row, place = block.arrays, block.ended, writer.row, block.filled
+        first, acted, stored = ended.count, action, arrays["action"]
         ended.make_room(tracker.lanes)
+        if not self._narrow:
+            stored[place] = action
+            acted, stored = self._nothing
         count = tally(
             words,
             self._keys,
             step,
-            action,
+            acted,
             (tracker.starts, tracker.returns),
-            (block.arrays["action"], block.arrays["seen"]),
+            (stored, arrays["seen"]),
             (ended.integers, ended.returns, ended.codes),
-            (row, block.filled, tracker.after(row), ended.count),
+            (row, place, tracker.after(row), first),
         )
         if count < 0:
             return False
+        if info and count > first:
+            ended.codes[first:count, 2] = tracker.told(info, ended.integers[first:count, 0])
         ended.count = count
         if self._steps:
             for name, values in zip(("reward", "terminated", "truncated"), step, strict=True):
-                block.arrays[name][block.filled] = values
+                arrays[name][place] = values
         writer.advance(block, STEP)
         return True

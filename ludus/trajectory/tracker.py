@@ -86,13 +86,13 @@ class Ended:
         """These rows as columns of a chunk; what follows from the others is left out."""
         if first == end:
             return {}
-        columns: dict[str, Array] = {name: self.integers[first:end, place] for place, name in enumerate(INTEGERS)}
-        flags = self.codes[first:end].astype(np.bool_)
-        columns |= {"return": self.returns[first:end], "terminated": flags[:, 0], "truncated": flags[:, 1]}
-        columns["outcome"] = self.codes[first:end, 2]
+        # Turned once, since every column is gone through several times.
+        columns: dict[str, Array] = dict(zip(INTEGERS, np.ascontiguousarray(self.integers[first:end].T), strict=True))
+        terminated, truncated, codes = np.ascontiguousarray(self.codes[first:end].T)
+        columns |= {"return": self.returns[first:end], "outcome": codes}
+        columns |= {"terminated": terminated.view(np.bool_), "truncated": truncated.view(np.bool_)}
         if np.array_equal(columns["end"] - columns["length"], columns["start"]):  # no lane was left out of any row
             del columns["start"]
-        codes = columns["outcome"]
         if not codes.any():
             del columns["outcome"]
         else:
@@ -153,7 +153,7 @@ class EpisodeTracker:
             starts=starts,
             lengths=lengths,
             returns=self.returns[lanes],
-            codes=(terminated[lanes], truncated[lanes], self._told(info, lanes) if info else 0),
+            codes=(terminated[lanes], truncated[lanes], self.told(info, lanes) if info else 0),
         )
         self.returns[lanes] = 0
         self.starts[lanes] = self.after(row)
@@ -180,12 +180,14 @@ class EpisodeTracker:
             self.left_out = np.zeros(self.lanes, np.int64)
         self.left_out += lanes
 
-    def _told(self, info: Info, lanes: Array) -> Any:
+    def told(self, info: Info, lanes: Array) -> Any:
         """The outcomes that the last infos told, where any did; 0 for what the flags say."""
         told = info.get("final_info", info) if self.mode is SAME_STEP else info
         if "outcome" not in told:
             return 0
         column, said = told["outcome"], told.get("_outcome")
+        if getattr(column, "dtype", None) == np.int8:  # as batches give it
+            return column[lanes]
         return [_code(column[lane]) if said is None or said[lane] else 0 for lane in lanes.tolist()]
 
 

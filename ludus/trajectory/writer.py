@@ -150,6 +150,16 @@ class RunWriter:
             pass
         self.check()
 
+    @property
+    def size(self) -> int:
+        """How many bytes are in the file by now."""
+        return self._archive.size
+
+    @property
+    def failed(self) -> bool:
+        """Whether something could not be written; `check` says what."""
+        return self._failure is not None
+
     def check(self) -> None:
         """Raise what went wrong in writing, or that the run is closed."""
         if self._failure is not None:

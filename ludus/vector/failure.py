@@ -3,11 +3,12 @@
 import signal
 from typing import Any
 
-from ludus.errors import LudusError, WorkerFailure, shorten
+from ludus.core import Outcome
+from ludus.errors import InvalidAction, LudusError, WorkerFailure, shorten
 from ludus.vector.payload import dumps, loads
 from ludus.wire.failures import write_failure
 
-__all__ = ["Failure", "error_of", "failure_of", "how_it_ended", "line_of"]
+__all__ = ["Failure", "error_of", "failure_of", "how_it_ended", "line_of", "outcome_of"]
 
 Failure = list[Any]
 """The lane; the error's class, its text and its traceback, as every boundary tells them; and the error itself, pickled
@@ -45,6 +46,11 @@ def error_of(failure: Failure, expected: str, action: Any = None, *, as_it_was: 
 def line_of(failure: Failure) -> str:
     """What went wrong in one line."""
     return f"{failure[1]}: {failure[2].strip()}".partition("\n")[0].rstrip(": ")
+
+
+def outcome_of(failure: Failure) -> Outcome:
+    """How the episode of its lane ended."""
+    return Outcome.INVALID_ACTION if failure[1] == InvalidAction.__name__ else Outcome.ENVIRONMENT_FAILED
 
 
 def _cut(line: str, limit: int = 200) -> str:

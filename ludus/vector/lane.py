@@ -3,15 +3,18 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ludus.core import AutoresetMode, Env, EpisodePlan, Info
+from ludus.core import AutoresetMode, Env, EpisodePlan, Info, Outcome
 from ludus.core.episode import planned
 from ludus.core.lane_options import lane_options
+from ludus.core.outcome import OUTCOME
 
-__all__ = ["Lane", "Maker", "Outcome", "make_envs"]
+__all__ = ["Broken", "Lane", "LaneStep", "Maker", "make_envs"]
 
 Maker = Callable[[], Env[Any, Any]]
-Outcome = tuple[Any, Any, Any, Any, Info]
+LaneStep = tuple[Any, Any, Any, Any, Info]
 """Observation, reward, terminated, truncated and info of one lane's step."""
+Broken = tuple[Any, str, str]
+"""The last observation of an episode that cannot go on, why that is, and the outcome that says so."""
 
 
 class Lane:
@@ -34,8 +37,8 @@ class Lane:
         """Of the episode under way: 0 for one that `reset` began."""
         self.seed: int | None = None
         """Seeds the next episode that has no seed of its own: for an environment made anew, which has no stream yet."""
-        self.broken: tuple[Any, str] | None = None
-        """The last observation of an episode that cannot go on, and why: the next step reports it as truncated."""
+        self.broken: Broken | None = None
+        """Of an episode that cannot go on: the next step reports it as truncated."""
 
     def reset(self, seed: int | None, options: dict[str, Any] | None) -> tuple[Any, Info]:
         """Begin an episode as asked."""
@@ -43,7 +46,7 @@ class Lane:
         self.ended, self.number, self.seed, self.broken = False, 0, None, None
         return observation, info
 
-    def step(self, action: Any) -> Outcome:
+    def step(self, action: Any) -> LaneStep:
         """Advance, or begin the next episode where the last step ended one; NEXT_STEP ignores the action then."""
         if self.ended:
             observation, info = self._begin()
@@ -68,9 +71,9 @@ class Lane:
         self.ended, self.broken = False, None
         return observation, info
 
-    def _truncated(self, observation: Any, reason: str) -> Outcome:
+    def _truncated(self, observation: Any, reason: str, outcome: str) -> LaneStep:
         self.broken = None
-        return observation, 0.0, False, True, {"worker_failure": reason}
+        return observation, 0.0, False, True, {"worker_failure": reason, OUTCOME: Outcome.of(outcome)}
 
     def _begin(self) -> tuple[Any, Info]:
         """The next episode, as planned."""
@@ -81,11 +84,11 @@ class Lane:
 
     # --- state, for snapshots ---
 
-    def state(self) -> tuple[bool, int, int | None, tuple[Any, str] | None]:
+    def state(self) -> tuple[bool, int, int | None, Broken | None]:
         """Where the lane is in its episodes; the environment's own state is its snapshot."""
         return self.ended, self.number, self.seed, self.broken
 
-    def take(self, state: tuple[bool, int, int | None, tuple[Any, str] | None]) -> None:
+    def take(self, state: tuple[bool, int, int | None, Broken | None]) -> None:
         """Go to where `state` was taken."""
         self.ended, self.number, self.seed, self.broken = state
 

@@ -105,6 +105,7 @@ class Link:
             lanes=tuple(self.lanes),
             action=action,
             worker_traceback=where,
+            lost=True,
         )
 
     def _where(self) -> str:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ludus.core import AutoresetMode, Env, EpisodePlan, Info, Step
 from ludus.errors import InvalidSpace
 from ludus.seeding import Seed, lane_seeds
-from ludus.vector.lane import Lane, Maker, Outcome, make_envs
+from ludus.vector.lane import Lane, LaneStep, Maker, make_envs
 from ludus.vector.lanes import LaneVectorEnv
 
 __all__ = ["SerialVectorEnv"]
@@ -116,7 +116,7 @@ class SerialVectorEnv(LaneVectorEnv):
         rewards, terminated, truncated = (one.copy() for one in buffers)
         return Step(self._stacked(), rewards, terminated, truncated, infos)
 
-    def _stepping(self, actions: dict[int, Any]) -> Iterator[tuple[int, Outcome]]:
+    def _stepping(self, actions: dict[int, Any]) -> Iterator[tuple[int, LaneStep]]:
         """Step these lanes, and give what each gave, in order."""
         for place, action in actions.items():
             yield place, self._lanes[place].step(action)

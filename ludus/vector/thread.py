@@ -9,7 +9,7 @@ from typing import Any
 
 from ludus.core import AutoresetMode, EpisodePlan, Info
 from ludus.errors import ClosedEnvironment, InvalidArgument, shorten
-from ludus.vector.lane import Lane, Maker, Outcome
+from ludus.vector.lane import Lane, LaneStep, Maker
 from ludus.vector.serial import SerialVectorEnv
 from ludus.vector.split import available_cores, spans
 
@@ -71,7 +71,7 @@ class ThreadVectorEnv(SerialVectorEnv):
     ) -> Iterator[tuple[int, tuple[Any, Info]]]:
         return self._in_threads(Lane.reset, {place: (seeds[place], options) for place in places})
 
-    def _stepping(self, actions: dict[int, Any]) -> Iterator[tuple[int, Outcome]]:
+    def _stepping(self, actions: dict[int, Any]) -> Iterator[tuple[int, LaneStep]]:
         return self._in_threads(Lane.step, {place: (action,) for place, action in actions.items()})
 
     def _beginning(self, places: list[int]) -> Iterator[tuple[int, tuple[Any, Info]]]:

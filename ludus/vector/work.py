@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import Info
+from ludus.core import Info, Outcome
 from ludus.vector.block import ALL, DONE, MASKED, REQUEST, Block
 from ludus.vector.crew import Crew
-from ludus.vector.failure import Failure, error_of, line_of
+from ludus.vector.failure import Failure, error_of, line_of, outcome_of
+from ludus.vector.lane import Broken
 from ludus.vector.link import Link
 from ludus.vector.terms import Terms
 
@@ -222,9 +223,10 @@ class Work:
         again = dict(lost)
         for number in lost:
             gone = self._crew.links[number].lost
-            self._break_off(self._renew(number).lanes, "the worker process " + ("" if gone is None else gone.how))
+            why = "the worker process " + ("" if gone is None else gone.how)
+            self._break_off(self._renew(number).lanes, why, Outcome.INFRASTRUCTURE_FAILED)
         for failure in failures:
-            self._break_off([failure[0]], line_of(failure), anew=True)
+            self._break_off([failure[0]], line_of(failure), outcome_of(failure), anew=True)
             again.setdefault(self._owner[failure[0]], []).append(failure[0])
         return again
 
@@ -241,17 +243,17 @@ class Work:
             self._block.boxes.lengths[box] = 0
         return link
 
-    def _break_off(self, lanes: Iterable[int], reason: str, *, anew: bool = False) -> None:
+    def _break_off(self, lanes: Iterable[int], reason: str, outcome: Outcome, *, anew: bool = False) -> None:
         """Have lanes tell that their episodes cannot go on, and begin the next ones from seeds of their own."""
         for number, some in self.by_worker(lanes).items():
-            states = {lane: self._broken(lane, reason) for lane in some}
+            states = {lane: self._broken(lane, reason, outcome) for lane in some}
             self.request("mend", {number: (states, anew)})
 
-    def _broken(self, lane: int, reason: str) -> tuple[bool, int, int | None, tuple[Any, str]]:
+    def _broken(self, lane: int, reason: str, outcome: Outcome) -> tuple[bool, int, int | None, Broken]:
         number, seed = int(self._block.numbers[lane]), self.seeds[lane]
         if seed is not None:  # the stream is gone with its environment: equal failures shall give equal histories
             seed = int(np.random.SeedSequence([seed, number, self.restarts]).generate_state(1, np.uint64)[0])
-        return False, number, seed, (self._block.observations.read(lane), reason)
+        return False, number, seed, (self._block.observations.read(lane), reason, outcome.value)
 
     def _error(self, failures: list[Failure], lost: Asked, expected: str) -> BaseException:
         """The error of the first lane that failed, with a note of each other."""

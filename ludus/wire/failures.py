@@ -19,11 +19,19 @@ from ludus.errors import (
 )
 from ludus.wire.messages import FailedReply
 
-__all__ = ["LONGEST_MESSAGE", "clean", "is_infrastructure", "message_of", "read_failure", "write_failure"]
+__all__ = [
+    "LONGEST_MESSAGE",
+    "clean",
+    "is_infrastructure",
+    "message_of",
+    "read_failure",
+    "retry_delay",
+    "write_failure",
+]
 
 LONGEST_MESSAGE = 1 << 12
 LONGEST_TRACE = 1 << 14
-LONGEST_WAIT_S = 60.0
+SHORTEST_WAIT_S, LONGEST_WAIT_S = 0.01, 60.0
 """What a server may ask a client to wait for it."""
 KNOWN: dict[str, type[LudusError]] = {
     name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, LudusError)
@@ -79,7 +87,7 @@ def read_failure(reply: FailedReply, what: str, where: str, *, confined: bool = 
         known = None
     error: Any
     if known is ServerBusy:
-        error = ServerBusy(message, min(max(reply.retry_after or 1.0, 0.01), LONGEST_WAIT_S))
+        error = ServerBusy(message, retry_delay(reply.retry_after, 1.0))
     elif known is None:
         error = EnvError(f"{what}: {clean(reply.kind, 100)}: {message}")
     else:
@@ -102,3 +110,13 @@ def clean(text: str, longest: int) -> str:
 def _encodable(text: str) -> str:
     """Text without halves of surrogate pairs, which no message carries."""
     return text.encode("utf8", "replace").decode()
+
+
+def retry_delay(said: Any, otherwise: float) -> float:
+    """The seconds that a server asks us to wait, within bounds; `otherwise` where it says nothing of use.
+
+    >>> retry_delay(0.5, 1.0), retry_delay(float("nan"), 1.0), retry_delay("soon", 1.0), retry_delay(1e9, 1.0)
+    (0.5, 1.0, 1.0, 60.0)
+    """
+    number = isinstance(said, int | float) and not isinstance(said, bool)
+    return min(max(said, SHORTEST_WAIT_S), LONGEST_WAIT_S) if number and said == said else otherwise

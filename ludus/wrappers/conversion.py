@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env, Hooked, Info, Step
-from ludus.errors import InvalidArgument, MissingExtra, shorten
+from ludus.errors import InvalidArgument, MissingExtra, listing, shorten
 from ludus.seeding import Seed
 
 __all__ = ["ArrayConversion", "JaxToNumpy", "JaxToTorch", "NumpyToTorch", "array_conversion", "module_namespace"]
 
 EXTRAS = ("jax", "torch")
+LIBRARIES = ("numpy", "torch", "jax.numpy", "cupy", "dpnp", "mlx.core", "ndonnx", "dask.array", "array_api_strict")
+"""What a name may stand for; besides, the same behind `array_api_compat`."""
 
 
 def module_namespace(xp: ModuleType | str) -> Any:
@@ -33,6 +35,11 @@ def module_namespace(xp: ModuleType | str) -> Any:
 
 
 def _imported(name: str) -> ModuleType:
+    # Specs name libraries, and specs come from anywhere: no other module is imported for one.
+    if name.removeprefix("array_api_compat.") not in LIBRARIES:
+        raise InvalidArgument(
+            f"array library: expected one of {listing(LIBRARIES)} by name, got {name!r}; pass another as a module"
+        )
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env, Info, Step
+from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import InvalidType
 from ludus.wrappers.transform import Mask, Transform
 
@@ -29,19 +30,21 @@ class DictInfoToList(Transform):
 
     def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Any]:
         """Split the infos."""
-        return observation, self._split(info)
+        return observation, self._split(info, whole=True)
 
     def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
         """Split the infos."""
-        return step._replace(info=self._split(step.info))  # type: ignore[arg-type]
+        return step._replace(info=self._split(step.info, whole=True))  # type: ignore[arg-type]
 
-    def _split(self, info: Info) -> list[Info]:
+    def _split(self, info: Info, *, whole: bool) -> list[Info]:
         lanes: list[Info] = [{} for _ in range(self._lead[0])]
         for key, column in info.items():
             if key.startswith("_") and key[1:] in info:
                 continue
-            values = self._split(column) if isinstance(column, dict) else column
+            inner = whole and key == "final_info"
+            values = self._split(column, whole=inner) if isinstance(column, dict) else column
             has = info.get(f"_{key}", np.ones(self._lead, dtype=np.bool_))
             for lane in np.flatnonzero(has):
-                lanes[lane][key] = values[lane]
+                told = values[lane]
+                lanes[lane][key] = read_outcome(told, f"lane {lane} outcome") if key == OUTCOME and whole else told
         return lanes

@@ -7,6 +7,7 @@ import numpy as np
 
 from ludus.core import Env, EnvSpec, Hooked, Info, Step
 from ludus.core.options import TrackedOptions
+from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import ContractViolation, InvalidType, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Space
@@ -71,6 +72,8 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
         if not self._step_checked:
             self._check_step(result)
             self._step_checked = True
+        if OUTCOME in result[4] and not self.batch_shape:
+            result = self._with_outcome(Step(*result))
         return result if type(result) is Step else Step(*result)
 
     def render(self) -> Any:
@@ -107,6 +110,14 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
             self._warn(f"step reward: expected a number, got {shorten(reward)}")
         elif not np.isfinite(reward):
             self._warn(f"step reward: expected a finite number, got {reward}")
+
+    def _with_outcome(self, step: Step[ObsT]) -> Step[ObsT]:
+        """The step with its outcome as one, or without what tells nothing; every end is looked at."""
+        told = read_outcome(step.info[OUTCOME], f"{self._name}.step info['outcome']")
+        if told is not None and not (step.terminated or step.truncated):
+            self._warn(f"step info['outcome']: expected none before the last step, got {told.value!r}")
+        rest = {key: value for key, value in step.info.items() if key != OUTCOME}
+        return step._replace(info=rest if told is None else {**rest, OUTCOME: told})
 
     def _observe(self, where: str, observation: Any) -> None:
         violations = self.observation_space.validate(observation, "observation")

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env, EnvSpec, Info, Step
+from ludus.core import Env, EnvSpec, Info, Outcome, Step
+from ludus.core.info import add_outcome
+from ludus.core.outcome import OUTCOME
 from ludus.errors import ResetNeeded
 from ludus.wrappers.argument import positive
 from ludus.wrappers.steered import Cutting
@@ -21,6 +23,8 @@ class TimeLimit(Cutting):
     >>> _ = env.reset(seed=0)
     >>> env.step(0).truncated, env.step(0).truncated
     (False, True)
+
+    Where the task has not ended by itself and nothing else is told, `info["outcome"]` says that it was the limit.
     """
 
     lane_fields = ("_begun_at",)
@@ -64,6 +68,8 @@ class TimeLimit(Cutting):
         if elapsed < self._max_episode_steps:
             return result
         observation, reward, terminated, _, info = result
+        if not terminated and info.get(OUTCOME) is None:
+            info = {**info, OUTCOME: Outcome.TIME_LIMIT}
         return Step(observation, reward, terminated, True, info)
 
     def _advance_lanes(self, action: Any) -> Step[Any]:
@@ -79,9 +85,17 @@ class TimeLimit(Cutting):
         if late is None:
             return step
         self._due = int(self._begun_at.min()) + self._max_episode_steps
-        step = Step(step[0], step[1], step[2], step[3] | late, step[4])
         cut = late & ~ended
+        info = self._told(step[4], late & ~step[2], cut)
+        step = Step(step[0], step[1], step[2], step[3] | late, info)
         return self.cut(step, cut) if cut.any() else step
+
+    def _told(self, info: Info, late: Mask, cut: Mask) -> Info:
+        """The infos with this outcome; of lanes that have begun anew below, in what is told of their last episode."""
+        if self._mode is not SAME_STEP or "final_info" not in info:
+            return add_outcome(info, Outcome.TIME_LIMIT, late)
+        final = add_outcome(info["final_info"], Outcome.TIME_LIMIT, late & ~cut)
+        return add_outcome({**info, "final_info": final}, Outcome.TIME_LIMIT, cut)
 
     def _late(self, stepped: Mask | None) -> Mask:
         """The lanes that have made their last step."""

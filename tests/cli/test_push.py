@@ -23,7 +23,7 @@ def game(folder):
 
 
 def test_it_publishes_a_space_and_says_what_was_left_out(program, hub, game):
-    done = program("push", "pushed_game", "--repo-id", "ada/game", HF_ENDPOINT=hub.url, HF_TOKEN=TOKEN)
+    done = program("push", "pushed_game", "--repo-id", "ada/game", "--yes", HF_ENDPOINT=hub.url, HF_TOKEN=TOKEN)
     assert done.returncode == 0, done.stderr
     assert "left out: .env  likely a secret" in done.stderr
     assert f"published {hub.url}/spaces/ada/game  7 files" in done.stdout
@@ -34,10 +34,19 @@ def test_it_publishes_a_space_and_says_what_was_left_out(program, hub, game):
 
 
 def test_a_refusal_is_one_line_and_exit_code_2(program, hub, game):
-    done = program("push", "pushed_game", "--repo-id", "ada/game", HF_ENDPOINT=hub.url, HF_TOKEN="hf_wrong")
+    done = program("push", "pushed_game", "--repo-id", "ada/game", "--yes", HF_ENDPOINT=hub.url, HF_TOKEN="hf_wrong")
     assert done.returncode == 2
     assert "expected to publish a Space, got" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_nothing_is_published_unasked_and_every_file_is_listed(program, hub, game):
+    (game / "notes.txt").write_text("mine")
+    done = program("push", "pushed_game", "--repo-id", "ada/game", HF_ENDPOINT=hub.url, HF_TOKEN=TOKEN)
+    assert done.returncode == 2
+    assert "publish: notes.txt" in done.stderr
+    assert "expected --yes" in done.stderr
+    assert "ada/game" not in hub.repositories
 
 
 @pytest.mark.parametrize("arguments", [(), ("--repo-id", "a/b", "--registry", "r.example/a:1")])

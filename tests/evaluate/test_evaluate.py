@@ -147,7 +147,7 @@ def module_level(seen, info):
 def test_an_agent_may_be_given_in_many_ways():
     ways = [Policy(), Policy, module_level, lambda seen: int(seen[2] > 0), f"{__name__}:module_level"]
     found = [evaluate("CartPole-v1", one, episodes=4, num_envs=2, executor="serial") for one in ways]
-    assert all(one == found[0] for one in found)
+    assert all(one.episodes == found[0].episodes for one in found)
     assert evaluate("GridWorld-v0", [1, 1, 0], episodes=2, max_steps=9).episodes[0].length >= 1
 
 
@@ -211,7 +211,7 @@ def test_what_is_no_outcome_is_told():
             step=lambda state, action, rng, params: (state, 0.0, True, False, TollFacts(77))
         )
 
-    with pytest.raises(ContractViolation, match=r"^info\['outcome'\]: outcome: expected one of .*, got np.int64\(77\)"):
+    with pytest.raises(ContractViolation, match=r"^info\['outcome'\]: outcome: expected one of .*, got 77"):
         evaluate(Odd, "nop", episodes=1, executor="serial")
 
 
@@ -233,7 +233,8 @@ def test_seeds_depend_on_every_part():
         (
             lambda: evaluate("GridWorld-v0", "best"),
             InvalidArgument,
-            "agent: expected random, nop or module:name, got 'best'",
+            "agent: expected random, nop, one-step, mcts, module:name, http://… or a file (.zip, .pt, .onnx, "
+            ".safetensors), got 'best'",
         ),
         (
             lambda: evaluate("GridWorld-v0", 7),

@@ -9,7 +9,7 @@ import pytest
 import ludus
 from ludus.core import Env, Step
 from ludus.errors import ContractViolation, InvalidArgument, ResetNeeded, SandboxError, SnapshotError
-from ludus.remote.host import EnvHost, Outcome
+from ludus.remote.host import EnvHost, HostStep
 from ludus.serve.failing import error_reply, status_of
 from ludus.serve.served import Served
 from ludus.serve.settings import Settings
@@ -38,7 +38,7 @@ def test_an_episode_has_a_name_and_counts_its_steps(hosted: EnvHost) -> None:
     assert isinstance(name, str)
     assert len(name) == 36
     outcome = hosted.step(1)
-    assert type(outcome) is Outcome
+    assert type(outcome) is HostStep
     assert (hosted.last, hosted.step_count, outcome.infrastructure) == (outcome, 1, False)
     hosted.reset(episode_id="mine")
     assert hosted.state() | {"x": 0} == hosted.state() | {"x": 0, "episode_id": "mine", "step_count": 0}

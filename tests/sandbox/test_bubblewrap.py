@@ -118,6 +118,24 @@ def test_an_old_program_does_not_mount_what_somebody_inside_may_replace(tmp_path
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="anybody else is the owner inside too")
+def test_a_file_with_a_name_elsewhere_is_not_given(tmp_path):
+    work, private = tmp_path / "work", tmp_path / "private"
+    work.mkdir()
+    private.mkdir(mode=0o700)
+    (private / "key").write_text("secret")
+    os.link(private / "key", work / "innocent")
+    with pytest.raises(InvalidArgument, match=r"expected files that are nowhere else, got .*innocent.*1 more name "):
+        give(work)
+    with pytest.raises(InvalidArgument, match="nowhere else"):
+        give(work / "innocent")
+    assert (private / "key").stat().st_uid == os.getuid() == work.stat().st_uid  # nothing was given
+    (work / "innocent").unlink()
+    (work / "a").write_text("")
+    os.link(work / "a", work / "b")  # both are in the folder
+    give(work)
+    assert (work / "b").stat().st_uid == 71000
+
+
 def test_a_private_folder_is_refused_until_it_is_given(tmp_path):
     (tmp_path / "file").write_text("seen")
     (tmp_path / "link").symlink_to("/usr/share")
@@ -188,7 +206,8 @@ for family, kind in ((socket.AF_INET, socket.SOCK_RAW), (socket.AF_PACKET, socke
     try: socket.socket(family, kind)
     except OSError as error: print(error.errno)
 """
-        assert python(script).stdout.split() == [b"1", b"111", b"101", b"1", b"1", b"1"]
+        assert python(script).stdout.split() == [b"1", *[b"97"] * 5]  # no sockets of the internet at all
+        assert python(script, network="loopback").stdout.split() == [b"1", b"111", b"101", b"1", b"1", b"1"]
 
 
 def test_abstract_sockets_of_the_host_are_out_of_reach():
@@ -328,6 +347,15 @@ def test_somebody_runs_in_a_user_namespace():
 @pytest.mark.usefixtures("somebody")
 def test_somebody_cannot_nest_user_namespaces():
     assert shell("unshare -U true").code != 0
+
+
+@pytest.mark.usefixtures("somebody")
+def test_nobody_reaches_the_first_process_inside():
+    """It is of the same user, and has no limits: whoever wrote to its memory would have none, either."""
+    reach = ["cat /proc/1/environ", ": >/proc/1/mem", ": >/proc/1/task/1/mem", "mkdir /proc/1/x", "cat /proc/self/comm"]
+    done = shell("; ".join(["ls -A /proc/1", *(f"({one})" for one in reach)]))
+    assert done.stdout == b"cat\n"
+    assert done.stderr.count(b"/proc/1/") == 4
 
 
 @pytest.mark.usefixtures("somebody")

@@ -11,6 +11,7 @@ import pytest
 from ludus.errors import SandboxError
 from ludus.sandbox import Limits, cgroup, means
 from ludus.sandbox.cgroup import Cgroup, Place, find_places, places
+from ludus.sandbox.leftovers import identity
 
 FILES = ("cgroup.procs", "cgroup.kill", "cpu.stat", "memory.max", "memory.swap.max", "memory.oom.group", "pids.max")
 
@@ -160,7 +161,8 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="groups are root's to 
 def test_what_a_dead_process_left_is_removed_with_what_is_in_it(own):
     with subprocess.Popen(["/bin/true"]) as dead:
         dead.wait()
-    name = f"ludus-{cgroup._namespace()}-{dead.pid}-1-0"
+    boot, namespace = identity().split(".")[:2]
+    name = f"ludus-{boot}.{namespace}.{dead.pid}.1-0"
     folders = {f"{place.parent}/{name}" for place in own.values()}
     with subprocess.Popen(["/bin/sleep", "1000"]) as left:
         for folder in folders:

@@ -13,9 +13,11 @@ from ludus.errors import SandboxError, SandboxUnavailable
 from ludus.sandbox import Limits, Policy
 from ludus.sandbox.containers import Docker, Gvisor, Podman
 from ludus.sandbox.containers.api import Api
+from ludus.sandbox.containers.description import LABEL
+from ludus.sandbox.containers.engine import remove_leftovers
 from ludus.sandbox.containers.images import host_image
-from ludus.sandbox.containers.owner import LABEL, identity, is_dead, is_of_today, remove_leftovers
 from ludus.sandbox.containers.service import Service
+from ludus.sandbox.leftovers import identity, is_dead, is_of_today, private_folder, sweep_folders
 from ludus.sandbox.streams import Streams
 
 POLICY = Policy(limits=Limits(cpu=5.0))
@@ -263,6 +265,22 @@ def test_an_owner_is_dead_when_no_process_has_its_number_and_time():
     assert is_of_today(identity())
     assert not is_dead(".".join((boot, "1", "999999", "1")))  # another namespace: who knows
     assert not is_dead("nonsense")
+
+
+def test_folders_of_dead_processes_are_swept_and_no_others(tmp_path, monkeypatch):
+    monkeypatch.setattr("ludus.sandbox.leftovers.tempfile.tempdir", "/tmp")
+    boot, namespace, pid, started = identity().split(".")
+    dead = ".".join((boot, namespace, pid, str(int(started) + 1)))
+    left = [f"ludus-serve-{dead}-abc", f"ludus-home-{dead}-a_b", "ludus-box-00000000.1.2.3-old"]
+    kept = [f"ludus-home-{identity()}-x", "ludus-home-abc", f"other-home-{dead}-x", "ludus-notes"]
+    for name in (*left, *kept):
+        (tmp_path / name / "deep").mkdir(parents=True)
+        (tmp_path / name / "deep" / "file").write_text("")
+    sweep_folders(str(tmp_path))
+    assert sorted(os.listdir(tmp_path)) == sorted(kept)
+    made = private_folder("home")
+    assert os.path.basename(made).startswith(f"ludus-home-{identity()}-")
+    os.rmdir(made)
 
 
 def test_of_another_day_only_what_does_not_run_is_removed(podman, monkeypatch):

@@ -9,8 +9,8 @@ import pytest
 from ludus.errors import SandboxError
 from ludus.sandbox import Limits, Mount, Policy, Sandbox, backend, pins, user
 from ludus.sandbox.containers import walls
+from ludus.sandbox.containers.description import LABEL
 from ludus.sandbox.containers.engine import Engine
-from ludus.sandbox.containers.owner import LABEL
 from ludus.sandbox.pins import pinned
 
 QUICK = Limits(wall=20)

@@ -1,5 +1,6 @@
 """The proxy reaches the hosts it was given and nobody else; from inside it is the only way out."""
 
+import errno
 import http.server
 import os
 import socket
@@ -18,6 +19,9 @@ class Answer(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
         self.end_headers()
+        if self.path == "/host":
+            self.wfile.write(",".join(self.headers.get_all("Host")).encode())
+            return
         self.wfile.write(f"{self.path} {self.headers['Connection']} {self.headers['Proxy-Connection']}".encode())
 
     def do_POST(self):
@@ -138,15 +142,55 @@ def test_a_host_that_does_not_answer_is_told(open_proxy):
     assert answer.startswith(b"HTTP/1.1 502 ")
 
 
-def test_connections_are_bounded(server, open_proxy, monkeypatch):
-    monkeypatch.setattr(proxy, "MOST", 1)
-    one = open_proxy(f"localhost:{server}")
-    with socket.socket(socket.AF_UNIX) as first:
-        first.settimeout(20)
-        first.connect(one.path)
-        first.sendall(f"CONNECT localhost:{server} HTTP/1.1\r\n\r\n".encode())
-        assert first.recv(100).startswith(b"HTTP/1.1 200 ")
-        assert call(one, b"x").startswith(b"HTTP/1.1 503 ")
+def test_connections_are_bounded_and_more_wait(server, open_proxy, monkeypatch):
+    monkeypatch.setattr(proxy, "MOST", 2)
+    one, threads = open_proxy(f"localhost:{server}"), threading.active_count()
+    with socket.socket(socket.AF_UNIX) as first, socket.socket(socket.AF_UNIX) as second:
+        for caller in (first, second):
+            caller.settimeout(20)
+            caller.connect(one.path)
+            caller.sendall(f"CONNECT localhost:{server} HTTP/1.1\r\n\r\n".encode())
+            assert caller.recv(100).startswith(b"HTTP/1.1 200 ")
+        with socket.socket(socket.AF_UNIX) as third:
+            third.connect(one.path)
+            third.sendall(f"GET http://localhost:{server}/a HTTP/1.1\r\n\r\n".encode())
+            assert threading.active_count() <= threads + 4  # theirs, and the server's for each of them
+            third.settimeout(0.2)
+            with pytest.raises(TimeoutError):
+                third.recv(1)
+            first.close()
+            third.settimeout(20)
+            assert third.recv(100).startswith(b"HTTP/1.0 200 ")
+
+
+def test_a_shortage_of_descriptors_is_survived(server, open_proxy):
+    found = open_proxy(f"127.0.0.1:{server}")
+    real = found._listener
+
+    class Short:
+        left = 3
+
+        def accept(self):
+            self.left -= 1
+            if self.left >= 0:
+                raise OSError(errno.EMFILE, "too many open files")
+            return real.accept()
+
+        def __getattr__(self, name):
+            return getattr(real, name)
+
+    found._listener = Short()
+    for _ in range(3):  # the first was being waited for already
+        assert call(found, f"GET http://127.0.0.1:{server}/a HTTP/1.1\r\n\r\n".encode()).startswith(b"HTTP/1.0 200")
+
+
+def test_whom_a_request_is_for_follows_from_its_target(server, open_proxy):
+    found = open_proxy(f"127.0.0.1:{server}")
+    for lie in ("Host: internal.example", "HOST : internal.example", "X: y\r\n Host: internal.example"):
+        said = call(found, f"GET http://127.0.0.1:{server}/host HTTP/1.1\r\n{lie}\r\n\r\n".encode())
+        assert said.endswith(f"127.0.0.1:{server}".encode()), said
+    said = call(found, f"GET http://127.0.0.1:{server}/host HTTP/1.1\r\nX: y\nHost: internal.example\r\n\r\n".encode())
+    assert said.startswith(b"HTTP/1.1 400")
 
 
 def test_closing_hangs_up(server, open_proxy):

@@ -118,13 +118,38 @@ def test_sockets_in_a_namespace_are_local_tcp_or_udp(machine):
 
 
 @machines
+def test_without_a_network_sockets_are_local(machine):
+    decided = deciding(namespace_filter(machine, network=False), machine)
+    assert decided("socket", 1, 1) == decided("socket", 1, 2) == decided("socketpair", 1, 1) == ALLOW
+    for family in (2, 10, 16, 17, 40):
+        assert decided("socket", family, 1) == decided("socket", family, 2) == ERROR | errno.EAFNOSUPPORT
+
+
+@machines
+def test_nobody_watches_folders_of_the_host(machine):
+    for program in (namespace_filter(machine), landlock_filter(machine, own_user=True, signals=True)):
+        assert deciding(program, machine)("inotify_add_watch", 3) == EPERM
+
+
+@machines
+def test_a_file_sends_no_signal_where_signals_are_not_guarded(machine):
+    guarded = deciding(landlock_filter(machine, own_user=True, signals=True), machine)
+    open_ = deciding(landlock_filter(machine, own_user=True, signals=False), machine)
+    for command in (8, 10, 15):  # F_SETOWN, F_SETSIG, F_SETOWN_EX
+        assert (guarded("fcntl", 3, command), open_("fcntl", 3, command)) == (ALLOW, EPERM)
+    for request in (0x8901, 0x8902):  # FIOSETOWN, SIOCSPGRP
+        assert (guarded("ioctl", 3, request), open_("ioctl", 3, request)) == (ALLOW, EPERM)
+    assert open_("fcntl", 3, 4) == open_("fcntl", 3, 1) == open_("ioctl", 3, 0x5421) == ALLOW  # flags, not blocking
+
+
+@machines
 def test_without_namespaces_there_are_only_pairs_of_streams(machine):
     decided = deciding(landlock_filter(machine, own_user=True, signals=True), machine)
     for family in (1, 2, 10):
         assert decided("socket", family, 1) == decided("socket", family, 2) == EPERM
     assert decided("socketpair", 1, 1) == decided("socketpair", 1, 5) == ALLOW
     assert decided("socketpair", 1, 2) == decided("socketpair", 1, 3) == decided("socketpair", 2, 1) == EPERM
-    assert decided("connect", 3) == EPERM
+    assert decided("connect", 3) == decided("bind", 3) == EPERM  # names of abstract sockets are the host's
     assert decided("sendto", 3, 1, 1, 0, 0) == ALLOW
     assert decided("sendto", 3, 1, 1, 0, 1) == decided("sendto", 3, 1, 1, 0, 1 << 32) == EPERM
     assert decided("shmget") == decided("msgget") == decided("semget") == decided("mq_open") == EPERM

@@ -212,7 +212,7 @@ def test_a_known_content_that_was_collected_is_read_again(workspace, folder, mon
 
 
 def test_a_lock_that_is_held_for_ever_is_an_error(workspace, monkeypatch):
-    monkeypatch.setattr(storing, "PATIENCE", 0.05)
+    monkeypatch.setattr("ludus.sandbox.locks.PATIENCE_S", 0.05)
     with (workspace.store.folder / "lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(SandboxError, match="to be free"):

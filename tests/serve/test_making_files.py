@@ -66,6 +66,24 @@ def test_only_what_belongs_is_taken_and_the_rest_is_told(folder):
     }
 
 
+def test_what_git_ignores_and_what_is_hidden_stays_here(tmp_path):
+    texts = {
+        ".gitignore": "private/\n*.csv\n!kept.csv\n/top.txt\n",
+        "data/.gitignore": "!table.csv\n",
+        **dict.fromkeys(("private/a.py", "a.csv", "kept.csv", "top.txt", "data/top.txt", "data/table.csv"), "x"),
+        **dict.fromkeys((".envrc", ".pgpass", "service-account.json", "prod.env", "my.ppk", ".bash_history"), "x"),
+        **dict.fromkeys(("terraform.tfstate", "kubeconfig", ".hidden", "maze.py"), "x"),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = contents(tmp_path)
+    assert found.files == ("data/table.csv", "data/top.txt", "kept.csv", "maze.py")
+    assert {found.left_out[one] for one in ("private", "a.csv", "top.txt")} == {"in .gitignore"}
+    assert found.left_out[".hidden"] == "hidden"
+    assert found.left_out["service-account.json"] == found.left_out["prod.env"] == "likely a secret"
+
+
 def test_a_folder_that_is_far_too_large_is_refused(folder, monkeypatch):
     monkeypatch.setattr("ludus.serve.making.contents.MOST_FILES", 1)
     with pytest.raises(InvalidArgument, match="expected at most 1 files"):

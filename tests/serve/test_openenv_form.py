@@ -10,7 +10,7 @@ import pytest
 import ludus
 from ludus.core import Step
 from ludus.errors import ContractViolation, InvalidAction
-from ludus.remote.host import Outcome
+from ludus.remote.host import HostStep
 from ludus.serve.doors.openenv.envelope import envelope, to_json
 from ludus.serve.doors.openenv.form import Form
 from ludus.serve.served import Description, Served
@@ -114,7 +114,7 @@ def test_tools_answer_in_the_form_they_were_asked_in():
             ({"tool": "echo_message", "arguments": {"message": "x"}}, "tool"),
         ):
             reading = form.read(asked)
-            seen = form.observed(reading, Outcome(*env.step(reading.action)))
+            seen = form.observed(reading, HostStep(*env.step(reading.action)))
             assert seen[key] == "echo_message"
 
 
@@ -136,7 +136,7 @@ def test_tools_answer_in_the_form_they_were_asked_in():
     ],
 )
 def test_infos_are_plain_data(value, expected):
-    told = envelope({}, Outcome(0, 1.0, False, False, {"x": value}), "s", full=True)
+    told = envelope({}, HostStep(0, 1.0, False, False, {"x": value}), "s", full=True)
     assert told["info"] == told["metadata"] == {"x": expected}
     assert msgspec.json.decode(to_json(told))["info"] == {"x": expected}
 
@@ -152,7 +152,7 @@ def test_what_is_no_data_is_the_authors_fault():
         ([1], "info: expected a dictionary"),
     ):
         with pytest.raises(ContractViolation, match=says):
-            envelope({}, Outcome(0, 1.0, False, False, info), "s", full=True)
+            envelope({}, HostStep(0, 1.0, False, False, info), "s", full=True)
     with pytest.raises(ContractViolation, match="what JSON can carry"):
         to_json({"half": "\ud800"})
 
@@ -161,6 +161,6 @@ def test_what_is_no_data_is_the_authors_fault():
     ("reward", "expected"), [(1, 1), (0.5, 0.5), (np.float32(0.5), 0.5), (np.int64(2), 2.0), (None, None)]
 )
 def test_rewards_are_numbers_of_json(reward, expected):
-    told = envelope({}, Outcome(0, reward, False, False, {}), "s", full=False)
+    told = envelope({}, HostStep(0, reward, False, False, {}), "s", full=False)
     assert told["reward"] == expected
     assert type(told["reward"]) is type(expected)

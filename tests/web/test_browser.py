@@ -87,7 +87,7 @@ def test_cartpole_is_played_by_keyboard_to_its_end(opened):
     page.keyboard.press("r")
     wait_for_steps(page, 0)
     assert page.locator(".over").is_hidden()
-    assert page.locator(".stage img").get_attribute("src").startswith("blob:")
+    assert page.locator(".stage img").get_attribute("src").startswith("data:image/svg+xml")
 
 
 def test_a_seed_makes_the_same_episode_again(opened):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import AutoresetMode
+from ludus.core import AutoresetMode, Outcome
 from ludus.core.episode import planned
 
 SEED = 10
@@ -82,6 +82,8 @@ def told_by(infos, lane):
             continue
         if infos[f"_{key}"][lane]:
             found[key] = told_by(column, lane) if isinstance(column, dict) else column[lane]
+            if key == "outcome":  # a column of codes
+                found[key] = Outcome.of(column[lane])
     return found
 
 

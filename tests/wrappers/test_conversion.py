@@ -1,6 +1,7 @@
 """Arrays of other libraries, in both directions, shared wherever memory can be."""
 
 import contextlib
+import json
 from collections import OrderedDict
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -116,12 +117,12 @@ def test_a_library_is_named_or_given():
     assert module_namespace("numpy") is np
     assert module_namespace(xp) is xp
     with pytest.raises(InvalidArgument, match="array library: expected a module with asarray and from_dlpack"):
+        module_namespace(json)
+    with pytest.raises(InvalidArgument, match=r"expected one of numpy, .* by name, got 'json'; pass another"):
         module_namespace("json")
     with pytest.raises(MissingExtra) as error:
-        module_namespace("no_such_library")
-    assert str(error.value) == (
-        "array library: expected the package no_such_library, got none; pip install no_such_library"
-    )
+        module_namespace("cupy")
+    assert str(error.value) == ("array library: expected the package cupy, got none; pip install cupy")
 
 
 @pytest.mark.skipif(find_spec("torch") is not None or find_spec("jax") is not None, reason="nothing is missing")

@@ -11,7 +11,8 @@ from ludus.client.openenv.schema import space_of
 from ludus.client.openenv.session import OpenEnvSession, denied
 from ludus.client.opening import Opening
 from ludus.client.talk import Effect, Talk
-from ludus.core import Info
+from ludus.core import Info, Outcome
+from ludus.core.outcome import OUTCOME
 from ludus.errors import (
     ClosedEnvironment,
     CodecError,
@@ -252,4 +253,7 @@ def _info(reply: dict[str, Any]) -> Info:
     metadata = reply.get("metadata")
     if isinstance(metadata, dict):
         info["metadata"] = metadata
+        told = metadata.get(OUTCOME)
+        if OUTCOME not in info and isinstance(told, str) and told in {*Outcome}:  # others mean something else by it
+            info[OUTCOME] = told
     return info

@@ -29,7 +29,7 @@ from ludus.errors import (
     SessionLost,
     shorten,
 )
-from ludus.wire.failures import clean
+from ludus.wire.failures import clean, retry_delay
 
 __all__ = ["OpenEnvSession"]
 
@@ -158,7 +158,7 @@ class OpenEnvSession:
         detail = data.get("errors")
         said = f"{self.name}: {message}{'' if not detail else f': {shorten(detail, 400)}'}"
         if code == "CAPACITY_REACHED":
-            return marked(ServerBusy(said, float(data.get("retry_after") or BUSY)), True)
+            return marked(ServerBusy(said, retry_delay(data.get("retry_after"), BUSY)), True)
         if code == "SESSION_ERROR":
             return marked(SessionLost(said), True)
         if code == "VALIDATION_ERROR":

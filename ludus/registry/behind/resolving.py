@@ -4,7 +4,7 @@ import os
 
 import msgspec
 
-from ludus.registry.shared import spec
+from ludus.registry.shared import registry
 from ludus.wire.failures import write_failure
 from ludus.wire.messages import FailedReply
 
@@ -21,7 +21,7 @@ class Resolved(msgspec.Struct):
 def main(question: bytes, answer: int) -> None:
     """Answer with the spec of a text."""
     try:
-        reply = Resolved(spec(question.decode()).to_json())
+        reply = Resolved(registry.spec_here(question.decode()).to_json())
     except Exception as error:
         reply = Resolved(failed=write_failure(error))
     data = msgspec.json.encode(reply)

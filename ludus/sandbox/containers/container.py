@@ -19,7 +19,7 @@ from ludus.errors import SandboxError
 from ludus.sandbox.backend import Guarantees, Usage
 from ludus.sandbox.containers.api import Api
 from ludus.sandbox.containers.group import Group
-from ludus.sandbox.containers.owner import private_folder
+from ludus.sandbox.leftovers import private_folder
 from ludus.sandbox.policy import Policy
 from ludus.sandbox.proxy import Proxy
 from ludus.sandbox.rlimits import Rlimit
@@ -45,7 +45,7 @@ class Door:
     """
 
     def __init__(self, limits: Sequence[Rlimit], refused: bytes) -> None:
-        self._private = private_folder()
+        self._private = private_folder("box")
         self.folder = os.path.join(self._private, "door")
         """What is mounted: on the host nobody gets through the folder above it."""
         os.mkdir(self.folder)

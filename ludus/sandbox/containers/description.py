@@ -11,14 +11,17 @@ import msgspec
 from ludus.errors import InvalidArgument
 from ludus.sandbox import relay
 from ludus.sandbox.bwrap import ETC, HOME
-from ludus.sandbox.containers.owner import LABEL, identity
 from ludus.sandbox.containers.service import most_files, most_processes
+from ludus.sandbox.leftovers import identity
 from ludus.sandbox.policy import Limits, Mount, Policy
 from ludus.sandbox.proxy import PORT, Proxy
 from ludus.sandbox.rlimits import Rlimit, rlimits
 from ludus.sandbox.supervised import variables
 
-__all__ = ["Place", "check_places", "describe", "keepers", "own_limits", "way_out", "work"]
+__all__ = ["LABEL", "Place", "check_places", "describe", "keepers", "own_limits", "way_out", "work"]
+
+LABEL = "ludus.owner"
+"""Says which process made a container."""
 
 CONTROL = "/run/ludus"
 """Where the folder with the control socket is seen inside."""

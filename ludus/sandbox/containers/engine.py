@@ -17,11 +17,20 @@ from ludus.errors import SandboxError, SandboxUnavailable, listing
 from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe
 from ludus.sandbox.containers.api import Api, Refused
 from ludus.sandbox.containers.container import Container, Door
-from ludus.sandbox.containers.description import Place, check_places, describe, keepers, own_limits, way_out, work
+from ludus.sandbox.containers.description import (
+    LABEL,
+    Place,
+    check_places,
+    describe,
+    keepers,
+    own_limits,
+    way_out,
+    work,
+)
 from ludus.sandbox.containers.group import Group
 from ludus.sandbox.containers.images import host_image, host_mounts
-from ludus.sandbox.containers.owner import remove_leftovers
 from ludus.sandbox.containers.walls import open_limits, open_rlimits, open_walls, replaced
+from ludus.sandbox.leftovers import is_dead, is_of_today, sweep_folders
 from ludus.sandbox.pins import Pins, pinned
 from ludus.sandbox.policy import Limits, Mount, Policy
 from ludus.sandbox.proxy import Proxy
@@ -193,7 +202,7 @@ class Engine(Backend):
             if proxy is not None:
                 undo.callback(proxy.close)
                 place = msgspec.structs.replace(place, mounts=(*place.mounts, *way_out(proxy)))
-            with Door(own_limits(policy, place), namespace_filter()) as door:
+            with Door(own_limits(policy, place), namespace_filter(network=policy.network != "none")) as door:
                 name = self._created(api, describe(policy, place, control=door.folder))
                 undo.callback(api.remove, name)
                 control = door.answer(api, name)
@@ -283,3 +292,11 @@ def _close(reference: "weakref.ref[Engine]", process: int) -> None:
     engine = reference()
     if engine is not None and process == os.getpid():  # a fork ends nothing of its parent's
         engine.close()
+
+
+def remove_leftovers(api: Api) -> None:
+    """Remove the containers and folders of processes that were killed before they could."""
+    sweep_folders()
+    for container, (owner, runs) in api.labelled(LABEL).items():
+        if is_dead(owner) or not (runs or is_of_today(owner)):
+            api.remove(container)

@@ -4,7 +4,6 @@ It holds the interpreter at its own path, its standard library, the shared libra
 commands; packages are mounted over it (`host_mounts`), so that it is built once and an edited package counts at once.
 """
 
-import fcntl
 import hashlib
 import os
 import re
@@ -24,6 +23,7 @@ from ludus.errors import SandboxUnavailable
 from ludus.sandbox.bwrap import ETC, HOME
 from ludus.sandbox.containers.api import Api, Refused
 from ludus.sandbox.containers.layout import Layout
+from ludus.sandbox.locks import user_lock
 from ludus.sandbox.mounts import PACKAGE
 from ludus.sandbox.policy import Mount
 from ludus.sandbox.supervised import interpreter
@@ -67,8 +67,7 @@ def host_image(api: Api) -> str:
     """The name of the default image; where it is not there it is built, which takes seconds, once."""
     name = f"localhost/ludus-{digest()}"
     if api.image(name) is None:
-        with open(interpreter(), "rb") as shared:
-            fcntl.flock(shared, fcntl.LOCK_EX)  # one build at a time, whichever process asks
+        with user_lock("host-image"):  # one build at a time, whichever process asks
             if api.image(name) is None:
                 _build(api, name)
     return name

@@ -14,7 +14,7 @@ from typing import Any
 
 from ludus.errors import SandboxUnavailable
 from ludus.sandbox.containers.api import Api
-from ludus.sandbox.containers.owner import private_folder
+from ludus.sandbox.leftovers import private_folder
 
 __all__ = ["Service", "most_files", "most_processes", "shared_service"]
 
@@ -36,7 +36,7 @@ class Service:
     """`podman system service` with a configuration that holds nothing of this machine's."""
 
     def __init__(self, *options: str) -> None:
-        self.folder = private_folder()
+        self.folder = private_folder("box")
         self.api = Api(f"{self.folder}/podman.sock")
         self._process = os.getpid()
         configuration = Path(self.folder, "containers.conf")

@@ -8,14 +8,14 @@ is ever seen, whoever else works on the same store.
 import fcntl
 import os
 import stat
-import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
-from ludus.errors import InvalidArgument, SandboxError, SnapshotError
+from ludus.errors import InvalidArgument, SnapshotError
+from ludus.sandbox.locks import lock_descriptor
 from ludus.sandbox.workspace.content import clone, copy, read_all, write_all
 from ludus.sandbox.workspace.tree import Entry, decode_tree
 
@@ -23,9 +23,7 @@ __all__ = ["Store"]
 
 SMALL = 4 << 20
 """Files up to here are read at once: what the store knows already is not written again."""
-PATIENCE = 120.0
 """Seconds to wait for somebody else's lock."""
-PAUSE = 0.005
 
 
 class Store:
@@ -169,7 +167,7 @@ class Store:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            _wait_for(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, path)
+            lock_descriptor(file, path, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
             yield
         finally:
             os.close(file)
@@ -225,15 +223,3 @@ def _remove(path: Path) -> int:
     size = path.stat().st_size
     path.unlink()
     return size
-
-
-def _wait_for(file: int, kind: int, path: Path) -> None:
-    until = time.monotonic() + PATIENCE
-    while True:
-        try:
-            fcntl.flock(file, kind | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() > until:
-                raise SandboxError(f"store: expected {path} to be free, got one that is locked for minutes") from None
-            time.sleep(PAUSE)

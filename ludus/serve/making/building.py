@@ -1,6 +1,5 @@
 """`build`: the image of an environment, on one of a registry, or on this interpreter."""
 
-import fcntl
 import hashlib
 import os
 import re
@@ -14,6 +13,7 @@ from typing import Any
 
 from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidArgument, SandboxError, shorten
+from ludus.sandbox.locks import user_lock
 from ludus.sandbox.mounts import PACKAGE
 from ludus.sandbox.supervised import interpreter
 from ludus.serve.making.containerfile import Base, containerfile
@@ -60,8 +60,7 @@ def base_of(manifest: Manifest, name: str | None, engine: Engine, say: Say | Non
     packages = closure(requirements(manifest))
     under: str = load_entry_point(HOST_IMAGE)(engine.api())
     image = f"localhost/ludus-host-{_digest(under, packages)}"
-    with open(interpreter(), "rb") as shared:
-        fcntl.flock(shared, fcntl.LOCK_EX)  # one at a time, whichever process asks
+    with user_lock("host-base"):  # one at a time, whichever process asks
         if not engine.has(image):
             _build_base(engine, image, under, packages, say)
     return Base(image, interpreter(), complete=True)

@@ -66,11 +66,21 @@ export function picture(path) {
     pictures.set(
       path,
       request(path)
-        .then(async (response) => (response.status === 200 ? URL.createObjectURL(await response.blob()) : null))
+        .then((response) => (response.status === 200 ? address(response) : null))
         .catch(() => null),
     );
   }
   return pictures.get(path);
+}
+
+/** An SVG is a document with scripts where it is opened by its address: it gets one that is not of our origin. */
+export function drawing(text) {
+  return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+}
+
+async function address(response) {
+  const kind = response.headers.get("content-type") ?? "";
+  return kind.startsWith("image/svg") ? drawing(await response.text()) : URL.createObjectURL(await response.blob());
 }
 
 /** A socket of play. A browser's sockets send no header, so the token goes in the address. */

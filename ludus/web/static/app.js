@@ -5,6 +5,7 @@ import { showCatalogue } from "./catalogue.js";
 import { fill, h } from "./dom.js";
 import { showEnvironment } from "./environment.js";
 import { showPlay } from "./play.js";
+import { bindTheme } from "./scheme.js";
 import { showSessions } from "./sessions.js";
 
 const main = document.getElementById("main");
@@ -74,34 +75,7 @@ function failure(error) {
   );
 }
 
-// --- dark and light ---
-
-const themeButton = document.getElementById("theme");
-const systemDark = matchMedia("(prefers-color-scheme: dark)");
-
-function isDark() {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === "dark" : systemDark.matches;
-}
-
-function paintTheme() {
-  themeButton.textContent = isDark() ? "☀" : "☾";
-  themeButton.setAttribute("aria-label", isDark() ? "Switch to light" : "Switch to dark");
-}
-
-themeButton.addEventListener("click", () => {
-  const next = isDark() ? "light" : "dark";
-  document.documentElement.dataset.theme = next;
-  try {
-    localStorage.setItem("ludus.theme", next);
-  } catch {
-    // Not kept, but shown.
-  }
-  paintTheme();
-});
-systemDark.addEventListener("change", paintTheme);
-paintTheme();
-
+bindTheme(document.getElementById("theme"));
 document.getElementById("leave").addEventListener("click", () => {
   setToken("");
   show();

@@ -48,7 +48,7 @@ function panel(title, ...content) {
 function docs(env) {
   const parts = env.docs.split(/\n\s*\n/).filter((part) => part.trim());
   if (!parts.length) return null;
-  const shown = parts.map((part) => (/^\s*(>>>|\.\.\.)|^\s{4,}|^\s*[-*|]\s/m.test(part) ? h("pre", { tabindex: "0" }, part) : h("p", {}, part.replace(/\s*\n\s*/g, " "))));
+  const shown = parts.map((part) => (/^\s*(>>>|\.\.\.)|^\s{4,}|^\s*[-*|]\s/m.test(part) ? h("pre", { tabindex: "0" }, part) : h("p", {}, part.split("\n").map((line) => line.trim()).join(" "))));
   return panel("About", shown);
 }
 

@@ -31,7 +31,7 @@ class PlayPage {
   constructor(env) {
     this.env = env;
     this.player = new Player(env.name);
-    this.stage = new Stage(env.name);
+    this.stage = new Stage(env.name, env.metadata.regions, (action) => this.player.underWay && this.controls.act(action));
     this.chart = new Chart();
     this.controls = new Controls(env, this.player, (error) => this.trouble(error));
     this.keys = new Keys(env.keys, { act: (action) => this.controls.pressed(action), restart: () => this.controls.reset() });

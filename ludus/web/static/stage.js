@@ -1,22 +1,28 @@
 // The stage: frames of an environment. They are a stranger's work, so pictures are shown as images and nothing else:
 // no script in an SVG runs there, and text stays text.
 
+import { drawing } from "./api.js";
 import { brief, fill, h, short } from "./dom.js";
 
 const MOST_SAID = 40;
 const LONGEST = 600;
 /** Pictures narrower than this are made of pixels that one wants to see. */
 const SMALL = 240;
-const TYPES = { svg: "image/svg+xml", png: "image/png" };
+const KINDS = ["svg", "png"];
 
 export class Stage {
-  constructor(name) {
+  /** `regions` are parts of the picture that one may click, in fractions of its sides; `pick` is told their action. */
+  constructor(name, regions = [], pick = () => {}) {
     this.name = name;
     this.node = h("div", { class: "stage" });
     this.caption = "";
     this.address = null;
     this.drawing = false;
     this.next = undefined;
+    if (Array.isArray(regions) && regions.length) {
+      this.node.classList.add("clickable");
+      this.node.addEventListener("click", (event) => this.#clicked(event, regions, pick));
+    }
     this.say("Starting…");
   }
 
@@ -54,16 +60,28 @@ export class Stage {
     list.scrollTop = list.scrollHeight;
   }
 
+  #clicked(event, regions, pick) {
+    const image = this.node.querySelector("img");
+    if (!image || event.target !== image) return;
+    const box = image.getBoundingClientRect();
+    // The picture keeps its shape: it may leave room at two sides of its box.
+    const scale = Math.min(box.width / image.naturalWidth, box.height / image.naturalHeight);
+    const [width, height] = [image.naturalWidth * scale, image.naturalHeight * scale];
+    const x = (event.clientX - box.left - (box.width - width) / 2) / width;
+    const y = (event.clientY - box.top - (box.height - height) / 2) / height;
+    const hit = regions.find((one) => x >= one.x && x < one.x + one.width && y >= one.y && y < one.y + one.height);
+    if (hit) pick(hit.action);
+  }
+
   async #draw(frame) {
     if (!frame) this.say("No frame was asked for.");
-    else if (frame.kind in TYPES) await this.#image(frame);
+    else if (KINDS.includes(frame.kind)) await this.#image(frame);
     else if (frame.kind === "text") fill(this.node, h("pre", { class: "ansi", role: "img", "aria-label": this.caption }, spans(frame.data)));
     else this.say(`It could not be drawn. ${frame.data}`);
   }
 
   async #image({ kind, data }) {
-    const bytes = kind === "png" ? Uint8Array.from(atob(data), (char) => char.charCodeAt(0)) : data;
-    const address = URL.createObjectURL(new Blob([bytes], { type: TYPES[kind] }));
+    const address = kind === "svg" ? drawing(data) : picture(data);
     const image = new Image();
     image.alt = this.caption;
     image.src = address;
@@ -75,7 +93,7 @@ export class Stage {
       this.say("Its picture is broken.");
     }
     if (this.address) URL.revokeObjectURL(this.address);
-    this.address = address;
+    this.address = kind === "svg" ? null : address;
   }
 
   close() {
@@ -117,4 +135,9 @@ function styled(before, codes) {
     else if (code >= 30 && code <= 49) classes = new Set([...classes].filter((one) => one[4] !== String(code)[0]).concat([`sgr-${code}`]));
   }
   return classes;
+}
+
+function picture(data) {
+  const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
+  return URL.createObjectURL(new Blob([bytes], { type: "image/png" }));
 }

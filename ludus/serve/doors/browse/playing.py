@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ludus.errors import CodecError, InvalidAction, InvalidArgument, InvalidValue, ResetNeeded, shorten
-from ludus.remote.host import EnvHost, Outcome
+from ludus.remote.host import EnvHost, HostStep
 from ludus.serve.access import Principal
 from ludus.serve.doors.browse.frame import frame_of
 from ludus.serve.doors.browse.portrait import open_session
@@ -59,7 +59,8 @@ class Playing:
                 raise InvalidArgument(f"type: expected one of {', '.join(self._answers)}, got {shorten(kind)}")
             return msgspec.json.encode({**plain(head), **await self._answers[kind](message)})
         except Exception as error:
-            self._server.metrics.count("errors", env=self._env, kind=type(error).__name__)
+            env = self._env if self._env in self._server.offered else "unknown"
+            self._server.metrics.count("errors", env=env, kind=type(error).__name__)
             reply = error_reply(error)
             told = {"kind": reply.kind, "message": reply.message, "infrastructure": reply.infrastructure}
             return msgspec.json.encode({**plain(head), "error": plain({**told, "retry_after": reply.retry_after})})
@@ -168,7 +169,7 @@ def _stepped(hosted: EnvHost, action: Any) -> dict[str, Any]:
     return {"action": observed(hosted.action_space, action), **_told(hosted, hosted.step(action))}
 
 
-def _told(hosted: EnvHost, outcome: Outcome) -> dict[str, Any]:
+def _told(hosted: EnvHost, outcome: HostStep) -> dict[str, Any]:
     return {
         "observation": observed(hosted.space, outcome.observation),
         "reward": plain(outcome.reward),

@@ -4,14 +4,20 @@ from typing import Any
 
 import msgspec
 
-from ludus.remote.host import CUT, Outcome
+from ludus.core.info import FACTS, REWARD_COMPONENTS
+from ludus.core.outcome import OUTCOME
+from ludus.remote.host import CUT, HostStep
 from ludus.serve.served import Served
 from ludus.spaces import Record, Space
+from ludus.spaces.shown import Shown
 from ludus.tools import Tool, ToolOutcome, result_of
 
 __all__ = ["Answer", "answer_of", "mcp_result", "openenv_call", "openenv_result", "tool_entries"]
 
-OUTCOME = ToolOutcome.__struct_fields__
+TOOL_FIELDS = ToolOutcome.__struct_fields__
+TOLD = (OUTCOME, FACTS, REWARD_COMPONENTS)
+"""What `_meta` says of a step beside its reward and flags, where the environment tells it."""
+plain_info = Shown(models=False).write
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -23,7 +29,7 @@ class Answer(msgspec.Struct, frozen=True):
     meta: dict[str, Any]
 
 
-def answer_of(space: Space[Any], outcome: Outcome) -> Answer:
+def answer_of(space: Space[Any], outcome: HostStep) -> Answer:
     """What a reset or step says: the tool's own result; in environments with other observations, the observation."""
     meta: dict[str, Any] = {
         "reward": None if outcome.reward is None else float(outcome.reward),
@@ -31,13 +37,14 @@ def answer_of(space: Space[Any], outcome: Outcome) -> Answer:
         "terminated": bool(outcome.terminated),
         "truncated": bool(outcome.truncated),
     }
+    meta |= {name: plain_info(outcome.info[name], name) for name in TOLD if name in outcome.info}
     if outcome.infrastructure:
         cut = outcome.info.get(CUT)
         reason = cut.get("reason") if isinstance(cut, dict) else None
         why = f"the environment's process ended, and with it the episode: {reason or 'nobody knows why'}"
         return Answer(why, None, why, meta | {"infrastructure_failure": True})
     seen = outcome.observation
-    if isinstance(space, Record) and tuple(space.fields) == OUTCOME:
+    if isinstance(space, Record) and tuple(space.fields) == TOOL_FIELDS:
         return Answer(seen.error or seen.result, result_of(seen), seen.error, meta)
     value = space.encode(seen, binary=False)
     return Answer(value if isinstance(value, str) else msgspec.json.encode(value).decode(), value, "", meta)
@@ -51,7 +58,7 @@ def mcp_result(answer: Answer) -> dict[str, Any]:
     return result
 
 
-def openenv_result(space: Space[Any], outcome: Outcome) -> dict[str, Any]:
+def openenv_result(space: Space[Any], outcome: HostStep) -> dict[str, Any]:
     """The result of a call as OpenEnv's clients read it; `space` is the observation space."""
     return openenv_call(answer_of(space, outcome))
 

@@ -1,5 +1,6 @@
 """The routes of `/mcp`: one address for POST and DELETE, and for WebSockets; the rest is refused (405)."""
 
+import asyncio
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +15,7 @@ from ludus.serve.doors.mcp.acting import Door
 from ludus.serve.doors.mcp.methods import answer_rpc
 from ludus.serve.doors.mcp.rpc import INVALID_REQUEST, Refusal, error_of, read, refused
 from ludus.serve.doors.mcp.streamable import PROTOCOL, SESSION, Reply, Streamable, is_mcp
+from ludus.serve.rate import Bucket
 from ludus.serve.served import Served
 from ludus.serve.server import Server
 from ludus.serve.session import Session
@@ -110,11 +112,14 @@ async def _converse(server: Server, served: Served, connection: WebSocket) -> No
         return
     if not joined:
         session.connection = connection
+    bucket = Bucket(server.settings.rate)
     try:
         while session.lost is None:
             message: Any = await connection.receive()
             if message["type"] != "websocket.receive":
                 break
+            if pause := bucket.take():
+                await asyncio.sleep(pause)
             text = message.get("text") or message.get("bytes") or b""
             await _send(connection, await _reply(server, served, session, connection.state.principal, text))
     finally:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ludus.errors import CodecError, InvalidAction, InvalidValue, shorten
-from ludus.remote.host import Outcome
+from ludus.remote.host import HostStep
 from ludus.serve.doors.mcp import openenv_result
 from ludus.spaces import Space
 from ludus.tools import Tool
@@ -47,7 +47,7 @@ def listed(tools: Mapping[str, Tool]) -> dict[str, Any]:
     return {"tools": shown, "metadata": {}}
 
 
-def called(tool: str, space: Space[Any], outcome: Outcome) -> dict[str, Any]:
+def called(tool: str, space: Space[Any], outcome: HostStep) -> dict[str, Any]:
     """The observation that answers `call_tool`; `space` is the observation space."""
     result = openenv_result(space, outcome)
     if not result["is_error"]:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from ludus.errors import ContractViolation, shorten
-from ludus.remote.host import Outcome
+from ludus.remote.host import HostStep
 from ludus.spaces.shown import Shown
 
 __all__ = ["envelope", "to_json"]
@@ -15,10 +15,10 @@ _plain_info = Shown(models=False).write
 """Objects of an author's classes are refused in an info, as the wire and every boundary refuse them."""
 
 
-def envelope(observation: dict[str, Any], outcome: Outcome, id: str, full: bool) -> dict[str, Any]:
+def envelope(observation: dict[str, Any], outcome: HostStep, id: str, full: bool) -> dict[str, Any]:
     """An observation in its JSON form with all that is told beside it; `full` ones say `metadata` even if it is none.
 
-    >>> told = envelope({"value": 1}, Outcome(1, 0.5, False, True, {"odds": float("inf")}), "s", full=False)
+    >>> told = envelope({"value": 1}, HostStep(1, 0.5, False, True, {"odds": float("inf")}), "s", full=False)
     >>> told["reward"], told["done"], told["info"]
     (0.5, True, {'odds': 'Infinity'})
     """

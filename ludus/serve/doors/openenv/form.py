@@ -7,7 +7,7 @@ A space whose JSON is an object (Record, Dict, Graph) is that object. Any other 
 from typing import Any, NamedTuple
 
 from ludus.errors import CodecError, ContractViolation, InvalidAction, InvalidValue, shorten
-from ludus.remote.host import Outcome
+from ludus.remote.host import HostStep
 from ludus.serve.doors.openenv.calling import CALL, LIST, CallRefused, call_of, called, listed, refused, schema
 from ludus.serve.served import Description
 
@@ -100,7 +100,7 @@ class Form:
             raise ContractViolation(f"observation: expected one of its space, got {shorten(value)}: {error}") from error
         return {METADATA: {}, **(data if self._open else {VALUE: data})}
 
-    def observed(self, reading: Reading, outcome: Outcome) -> dict[str, Any]:
+    def observed(self, reading: Reading, outcome: HostStep) -> dict[str, Any]:
         """The observation of a step with that action."""
         if reading.tool:
             return called(reading.tool, self._observations, outcome)

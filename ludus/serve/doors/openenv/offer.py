@@ -5,7 +5,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from ludus.errors import InvalidArgument, shorten
-from ludus.remote.host import EnvHost, Outcome
+from ludus.remote.host import EnvHost, HostStep
 from ludus.serve.access import Principal
 from ludus.serve.doors.openenv.envelope import envelope, to_json
 from ludus.serve.doors.openenv.form import Form
@@ -88,7 +88,7 @@ class Offer:
         begin, form = monotonic(), self._form or await self.form()
         reading = form.read(data)
         if reading.answer is not None:
-            return to_json(envelope(reading.answer, Outcome(None, None, False, False, {}), session.id, full))
+            return to_json(envelope(reading.answer, HostStep(None, None, False, False, {}), session.id, full))
 
         def work(hosted: EnvHost) -> bytes:
             if begins and reading.tool and hosted.episode_id is None:

@@ -1,0 +1,62 @@
+"""GuessTheNumber: higher or lower."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ludus.envs.open.textarena.game import Game, Turn, move_in
+
+__all__ = ["GuessTheNumber"]
+
+
+class GuessTheNumber(Game):
+    """A number between two bounds; each guess tells whether it is higher or lower."""
+
+    settings: ClassVar[dict[str, Any]] = {"min_number": 1, "max_number": 20, "max_turns": 10}
+
+    def begin(self) -> None:
+        """Draw a number."""
+        self.secret = int(self.rng.integers(self.set["min_number"], self.set["max_number"] + 1))
+        self.guesses: list[int] = []
+
+    def prompt(self) -> str:
+        """The rules."""
+        low, high, turns = (self.set[name] for name in ("min_number", "max_number", "max_turns"))
+        return (
+            f"You are playing Guess the Number. It lies between {low} and {high}, both included; you have {turns} "
+            "guesses. Write one in square brackets, like [7]; you are told whether the number is higher or lower."
+        )
+
+    def board(self) -> str:
+        """All guesses."""
+        rows = [f"{guess}: the number is {self._hint(guess)}" for guess in self.guesses]
+        return "\n".join([*rows, f"{self.set['max_turns'] - len(self.guesses)} guesses left"])
+
+    def _hint(self, guess: int) -> str:
+        return "higher" if self.secret > guess else "lower" if self.secret < guess else "that"
+
+    def play(self, message: str) -> Turn:
+        """Take a guess."""
+        text = move_in(message) or ""
+        if not text.lstrip("-").isdecimal() or not text.isascii() or len(text) > 12:
+            return Turn.unreadable("[7]")
+        guess = int(text)
+        if not self.set["min_number"] <= guess <= self.set["max_number"]:
+            return Turn.illegal(f"{guess} is not between {self.set['min_number']} and {self.set['max_number']}.")
+        if guess in self.guesses:
+            return Turn.illegal(f"{guess} was guessed before.")
+        self.guesses.append(guess)
+        if guess == self.secret:
+            return Turn.win(f"{guess} is the number.")
+        if len(self.guesses) >= self.set["max_turns"]:
+            return Turn.loss(f"No guesses are left. The number was {self.secret}.")
+        return Turn(f"The number is {self._hint(guess)} than {guess}.")
+
+    def oracle(self, rng: np.random.Generator) -> str:
+        """The number."""
+        del rng
+        return f"[{self.secret}]"
+
+    def random(self, rng: np.random.Generator) -> str:
+        """Any number."""
+        return f"[{rng.integers(self.set['min_number'], self.set['max_number'] + 1)}]"

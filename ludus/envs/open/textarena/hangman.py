@@ -1,0 +1,66 @@
+"""Hangman: a word, letter by letter."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ludus.envs.open.textarena.game import Game, Turn, move_in
+from ludus.envs.open.textarena.words import LONG
+
+__all__ = ["Hangman"]
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+class Hangman(Game):
+    """A letter that is there is shown in all its places; one that is not costs a try."""
+
+    settings: ClassVar[dict[str, Any]] = {"tries": 6}
+
+    def begin(self) -> None:
+        """Draw a word."""
+        self.secret = LONG[int(self.rng.integers(len(LONG)))]
+        self.guesses: list[str] = []
+        self.wrong = 0
+
+    def prompt(self) -> str:
+        """The rules."""
+        return (
+            f"You are playing Hangman. A secret word of {len(self.secret)} letters has been chosen; "
+            f"{self.set['tries']} wrong guesses lose. Write a letter in square brackets, like [e], or the "
+            "whole word, like [planet]."
+        )
+
+    def board(self) -> str:
+        """The word as far as it is known."""
+        shown = " ".join(letter.upper() if letter in self.guesses else "_" for letter in self.secret)
+        return f"{shown}\nguessed: {' '.join(self.guesses) or '-'}\n{self.set['tries'] - self.wrong} tries left"
+
+    def play(self, message: str) -> Turn:
+        """Take a letter or a word."""
+        guess = (move_in(message) or "").lower()
+        if not guess.isascii() or not guess.isalpha():
+            return Turn.unreadable("[e], or a whole word")
+        if guess in self.guesses:
+            return Turn.illegal(f"{guess.upper()} was guessed before.")
+        if len(guess) not in (1, len(self.secret)):
+            return Turn.illegal(f"{guess.upper()} is neither a letter nor a word of {len(self.secret)} letters.")
+        self.guesses.append(guess)
+        if guess == self.secret or all(letter in self.guesses for letter in self.secret):
+            return Turn.win(f"The word is {self.secret.upper()}.")
+        if guess in self.secret:
+            return Turn(f"{guess.upper()} is in the word.")
+        self.wrong += 1
+        if self.wrong >= self.set["tries"]:
+            return Turn.loss(f"No tries are left. The word was {self.secret.upper()}.")
+        return Turn(f"{guess.upper()} is not {'in ' if len(guess) == 1 else ''}the word.")
+
+    def oracle(self, rng: np.random.Generator) -> str:
+        """The word."""
+        del rng
+        return f"[{self.secret}]"
+
+    def random(self, rng: np.random.Generator) -> str:
+        """A letter that was not guessed yet."""
+        left = [letter for letter in LETTERS if letter not in self.guesses]
+        return f"[{rng.choice(left)}]"

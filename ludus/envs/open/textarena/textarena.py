@@ -1,0 +1,169 @@
+"""TextArena: eight text games of our own behind one environment, in OpenEnv's words."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import numpy as np
+
+from ludus.core import Env, Info, Outcome, Step
+from ludus.envs.open.textarena.chess import Chess
+from ludus.envs.open.textarena.countdown import Countdown
+from ludus.envs.open.textarena.game import Game, Turn
+from ludus.envs.open.textarena.guess_the_number import GuessTheNumber
+from ludus.envs.open.textarena.hangman import Hangman
+from ludus.envs.open.textarena.mastermind import Mastermind
+from ludus.envs.open.textarena.minesweeper import Minesweeper
+from ludus.envs.open.textarena.picture import textarena_picture
+from ludus.envs.open.textarena.sudoku import Sudoku
+from ludus.envs.open.textarena.wordle import Wordle
+from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, did_you_mean, shorten
+from ludus.rendering import Canvas, Drawn
+from ludus.seeding import Seed
+from ludus.spaces import Record, Text
+
+__all__ = ["GAMES", "TextArena", "TextArenaAction", "TextArenaMessage", "TextArenaObservation", "TextArenaState"]
+
+GAMES: dict[str, type[Game]] = {
+    kind.__name__: kind for kind in (Wordle, GuessTheNumber, Hangman, Mastermind, Sudoku, Minesweeper, Countdown, Chess)
+}
+"""By name."""
+THE_GAME = -1
+"""Who sends what no player said."""
+LONGEST = 8192
+PREFIX = "TEXTARENA_KW_"
+
+
+@dataclass
+class TextArenaAction:
+    """What the player to move says; the move is in square brackets."""
+
+    message: Annotated[str, Text(LONGEST, min_length=0, charset=None)]
+
+
+@dataclass
+class TextArenaMessage:
+    """Something that was said, by a player or by the game."""
+
+    sender_id: int
+    content: str
+    category: str
+    """PROMPT, PLAYER_ACTION, GAME_MESSAGE or GAME_BOARD."""
+
+
+@dataclass
+class TextArenaObservation:
+    """The rules, and what was said since the last observation."""
+
+    prompt: str
+    messages: list[TextArenaMessage] = field(default_factory=list[TextArenaMessage])
+    current_player_id: int = 0
+    legal_players: list[int] = field(default_factory=list[int])
+    info: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass
+class TextArenaState:
+    """What is shown of the game; what a player may not know is not in it."""
+
+    env_id: str
+    num_players: int
+    turn: int = 0
+    last_reward: float = 0.0
+    raw_state: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
+    """Play a text game by messages with a move in square brackets; a win is worth 1, and nothing else is.
+
+    >>> env = TextArena(game="GuessTheNumber")
+    >>> observation, info = env.reset(seed=1)
+    >>> step = env.step(TextArenaAction("I try the middle: [10]"))
+    >>> step.observation.messages[1].content
+    'The number is lower than 10.'
+    """
+
+    metadata = Drawn.metadata | {"render_fps": 2}
+
+    def __init__(
+        self, game: str | None = None, settings: Mapping[str, Any] | None = None, render_mode: str | None = None
+    ) -> None:
+        asked = game or os.environ.get("TEXTARENA_ENV_ID", "Wordle")
+        name = asked.removesuffix("-v0")
+        if name not in GAMES:
+            meant = did_you_mean(name, list(GAMES))
+            raise InvalidArgument(f"TextArena game: expected one of {list(GAMES)}, got {shorten(asked)}{meant}")
+        told = {key[len(PREFIX) :].lower(): one for key, one in os.environ.items() if key.startswith(PREFIX)}
+        self.game, self.settings = name, told | dict(settings or {})
+        trial = GAMES[name](np.random.default_rng(0), **self.settings)  # wrong settings are told at once
+        self.action_space, self.observation_space = Record(TextArenaAction), Record(TextArenaObservation)
+        self.render_mode = render_mode
+        if isinstance(trial, Minesweeper):
+            self.metadata = self.metadata | {"regions": _cells(trial.set["rows"], trial.set["cols"])}
+        self.state: TextArenaState | None = None
+        self._game: Game | None = None
+        self._over = False
+
+    def reset(
+        self, *, seed: Seed | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[TextArenaObservation, Info]:
+        """Begin a game; options are other settings of it."""
+        kind = GAMES[self.game]
+        super().reset(seed=seed)
+        game = kind(np.random.default_rng(self.np_random.integers(1 << 62)), **(self.settings | (options or {})))
+        self._game, self._over = game, False
+        self.state = TextArenaState(f"{self.game}-v0", game.players, raw_state={"board": game.board()})
+        said = [TextArenaMessage(THE_GAME, game.prompt(), "PROMPT"), _board(game)]
+        return self._seen(game, said, {}), {}
+
+    def step(self, action: TextArenaAction) -> Step[TextArenaObservation]:
+        """Take the move in a message; one that cannot be read, or is not legal, changes nothing but the reward."""
+        game, state = self._game, self.state
+        if game is None or state is None or self._over:
+            got = "an episode that has ended" if self._over else "no episode under way"
+            raise ResetNeeded(f"step: expected reset() first, got {got}")
+        self.action_space.check(action, "action", InvalidAction)
+        player = game.player
+        turn = game.play(action.message)
+        said = [
+            TextArenaMessage(player, action.message, "PLAYER_ACTION"),
+            TextArenaMessage(THE_GAME, turn.message, "GAME_MESSAGE"),
+            _board(game),
+        ]
+        reward = float(sum(turn.components.values()))
+        self._over = turn.over
+        state.turn, state.last_reward = state.turn + 1, reward
+        state.raw_state = {"board": game.board()}
+        observed: dict[str, Any] = {"reward_signals": turn.signals} if turn.signals else {}
+        return Step(self._seen(game, said, observed), reward, turn.over, False, _told(turn))
+
+    def _seen(self, game: Game, said: list[TextArenaMessage], info: dict[str, Any]) -> TextArenaObservation:
+        return TextArenaObservation(game.prompt(), said, game.player, list(range(game.players)), info)
+
+    def draw(self) -> Canvas:
+        """The board."""
+        game = self._game
+        return textarena_picture([], "") if game is None else textarena_picture(game.cells(), game.board())
+
+
+def _board(game: Game) -> TextArenaMessage:
+    return TextArenaMessage(THE_GAME, game.board(), "GAME_BOARD")
+
+
+def _told(turn: Turn) -> Info:
+    facts = {"won": turn.won, "illegal_move": turn.illegal_move, "invalid_format": turn.invalid_format}
+    info: Info = {"facts": facts, "reward_components": dict(turn.components)}
+    if turn.over:
+        info["outcome"] = Outcome.SUCCESS if turn.won else Outcome.FAILURE
+    return info
+
+
+def _cells(rows: int, columns: int) -> list[dict[str, Any]]:
+    """Parts of the picture that one may click."""
+    return [
+        {"x": column / columns, "y": row / rows, "width": 1 / columns, "height": 1 / rows,
+         "action": {"message": f"[{row} {column}]"}}
+        for row in range(rows)
+        for column in range(columns)
+    ]  # fmt: skip

@@ -1,0 +1,107 @@
+"""Whose something is that outlives a process: a name that says who made it, and whether that process is still there.
+
+Folders, control groups and containers carry it. What a process could not remove because it was killed, the next one
+removes.
+"""
+
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from functools import cache
+
+__all__ = ["identity", "is_dead", "is_of_today", "private_folder", "sweep_folders"]
+
+FOLDER = "ludus-"
+MAX_BASE_LENGTH = 36
+"""Characters of a folder in which sockets still get a path that fits (107 at most)."""
+
+
+def identity() -> str:
+    """This process, as no other was or will be until the machine starts anew."""
+    return _identity_of(os.getpid())  # a fork is somebody else
+
+
+@cache
+def _identity_of(pid: int) -> str:
+    return f"{_boot()}.{_namespace()}.{pid}.{_start_time(pid)}"
+
+
+def is_dead(owner: str) -> bool:
+    """Whether that process has certainly ended; what cannot be known from here is taken to live.
+
+    >>> is_dead(identity()), is_dead("somebody")
+    (False, False)
+    """
+    words = owner.split(".")
+    if len(words) != 4 or not words[2].isdigit():
+        return False
+    _, namespace, pid, started = words
+    return is_of_today(owner) and namespace == _namespace() and _start_time(int(pid)) != started
+
+
+def is_of_today(owner: str) -> bool:
+    """Whether it is of this machine, since it started last."""
+    return owner.startswith(f"{_boot()}.")
+
+
+def private_folder(purpose: str) -> str:
+    """A folder that nobody else may enter, for sockets too; the caller removes it, and else the next process does."""
+    base = _base()
+    _sweep_once(base)
+    return tempfile.mkdtemp(prefix=f"{FOLDER}{purpose}-{identity()}-", dir=base)
+
+
+def sweep_folders(base: str | None = None) -> None:
+    """Remove the folders of processes that were killed before they could."""
+    base = _base() if base is None else base
+    dead = [name for name in os.listdir(base) if name.startswith(FOLDER) and _is_leftover(name)]
+    if not dead:
+        return
+    claimed = tempfile.mkdtemp(prefix=f"{FOLDER}swept-{identity()}-", dir=base)
+    for name in dead:
+        with suppress(OSError):  # another process was faster, or it is another user's
+            os.rename(os.path.join(base, name), os.path.join(claimed, name))
+    shutil.rmtree(claimed, ignore_errors=True)
+
+
+def _base() -> str:
+    base = tempfile.gettempdir()
+    return base if len(base) < MAX_BASE_LENGTH else "/tmp"  # noqa: S108
+
+
+@cache
+def _sweep_once(base: str) -> None:
+    with suppress(OSError):
+        sweep_folders(base)
+
+
+def _is_leftover(name: str) -> bool:
+    owner = name.split("-", 2)[-1].rpartition("-")[0]
+    return owner.count(".") == 3 and (is_dead(owner) or not is_of_today(owner))
+
+
+@cache
+def _boot() -> str:
+    return _read("/proc/sys/kernel/random/boot_id").strip()[:8]
+
+
+@cache
+def _namespace() -> str:
+    try:
+        return str(os.stat("/proc/self/ns/pid").st_ino)
+    except OSError:  # no Linux: then nobody is known to be dead
+        return ""
+
+
+def _start_time(pid: int) -> str:
+    fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return fields[19] if fields else ""
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf8") as file:
+            return file.read()
+    except OSError:
+        return ""

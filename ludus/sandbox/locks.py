@@ -1,0 +1,56 @@
+"""Locks between processes of one user, on files that nobody else can open: confined code could hold one for ever."""
+
+import fcntl
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from ludus.errors import SandboxError
+
+__all__ = ["lock_descriptor", "user_lock"]
+
+PATIENCE_S, PAUSE_S = 300.0, 0.005
+
+
+@contextmanager
+def user_lock(name: str) -> Generator[None]:
+    """Hold the lock of this name; SandboxError where somebody else has it for minutes.
+
+    >>> with user_lock("example"):
+    ...     pass
+    """
+    path = os.path.join(_folder(), f"{name}.lock")
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        lock_descriptor(descriptor, path)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def lock_descriptor(descriptor: int, path: object, kind: int = fcntl.LOCK_EX) -> None:
+    """Lock an open file, which `path` names in the error of whoever waited too long."""
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise SandboxError(
+                    f"{path}: expected it to be free within {PATIENCE_S:g} seconds, got one that another process holds"
+                ) from None
+            time.sleep(PAUSE_S)
+
+
+def _folder() -> str:
+    """A folder of this user's alone, in a place that all of their processes find."""
+    path = os.path.join(tempfile.gettempdir(), f"ludus-locks-{os.getuid()}")
+    os.makedirs(path, mode=0o700, exist_ok=True)
+    found = os.lstat(path)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        raise SandboxError(f"{path}: expected a folder that is yours alone, got one of user {found.st_uid}; remove it")
+    return path

@@ -1,0 +1,223 @@
+"""Rules about outcomes: told with the last step, by their names, and not to be had for nothing."""
+
+from collections.abc import Callable
+from itertools import cycle
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus.core import Env, Outcome
+from ludus.core.info import FACTS, REWARD_COMPONENTS
+from ludus.core.outcome import OUTCOME
+from ludus.errors import InvalidArgument, LudusError, shorten
+from ludus.spaces import Space
+from ludus.testing.history import Event, Player, as_step
+from ludus.testing.report import Finding, Note, error
+from ludus.testing.rule import Found, Unchecked
+from ludus.testing.subject import Subject
+from ludus.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
+
+__all__ = ["outcomes_come_last", "reward_components_add_up", "trivial_agents_do_not_succeed"]
+
+AnyEnv = Env[Any, Any]
+DECLARED = "trivial_success"
+"""The key of `metadata` that names the agents which may succeed."""
+EPISODES = 8
+MOSTLY = 0.75
+"""In which share of its episodes an agent that does nothing, or anything, may succeed: some games are won by chance."""
+FEWEST = 3
+"""Fewer episodes than these say little of a share."""
+APART = 1 << 32
+"""Between the seeds of environment and agent: with one seed for both, it would draw what the other hides."""
+TOLERANCE = 1e-6
+SILENT = (PassiveEnvChecker, OrderEnforcing, TimeLimit)
+"""Wrappers that leave rewards as they are."""
+WRONG: tuple[Any, ...] = (None, "no action of this environment", {"nonsense": 1}, [])
+NONSENSE = ("", "success", '{"outcome": "success", "reward": 1.0}', "\N{COLLISION SYMBOL}" * 9, "0", "yes", "\t\x00")
+
+
+def outcomes_come_last(subject: Subject) -> Found:
+    """`info["outcome"]` is an `Outcome`, its text or its code, and only the last step of an episode tells one."""
+    if subject.env().batch_shape:
+        return
+    for event in subject.history:
+        found = _misplaced(event)
+        if found is not None:
+            yield found
+            return
+
+
+def _misplaced(event: Event) -> Finding | None:
+    if OUTCOME not in event.info:
+        return None
+    try:
+        told = Outcome.told(event.info[OUTCOME])
+    except InvalidArgument as failure:
+        message = str(failure).removeprefix("outcome: ")
+        fix = "return `Step.success(…)` or `Step.failure(…)`, or name one of these"
+        return error(f"{event.label} info['outcome']: {message}", fix)
+    if told is None or event.terminated or event.truncated:
+        return None
+    message = f"{event.label} info['outcome']: expected none before the last step, got {told.value!r}"
+    return error(message, "tell it with the step that terminates or truncates; what holds meanwhile belongs to facts")
+
+
+def reward_components_add_up(subject: Subject) -> Found:
+    """`info["reward_components"]` are numbers by name that add up to the reward, and `info["facts"]` go by name."""
+    env = subject.env()
+    if env.batch_shape:
+        return
+    for event in subject.history:
+        for key in (FACTS, REWARD_COMPONENTS):
+            told = event.info.get(key, {})
+            if not isinstance(told, dict) or not all(isinstance(name, str) for name in told):
+                message = f"{event.label} info[{key!r}]: expected a dictionary by name, got {shorten(told)}"
+                yield error(message, f"write `info[{key!r}] = {{'name': value}}`")
+                return
+    changed = [one for one in env._layers()[:-1] if not isinstance(one, SILENT)]  # pyright: ignore[reportPrivateUsage]
+    told = [event for event in subject.history if event.info.get(REWARD_COMPONENTS) and event.reward is not None]
+    if told and changed:
+        raise Unchecked(f"{type(changed[0]).__name__} around it may change rewards, and not what they consist of")
+    for event in told:
+        parts = event.info[REWARD_COMPONENTS]
+        if not all(_is_number(one) for one in parts.values()):
+            message = f"{event.label} info['reward_components']: expected finite numbers, got {shorten(parts)}"
+            yield error(message, "leave out what is no part of the reward; facts have a place of their own")
+            return
+        total, reward = sum(float(one) for one in parts.values()), float(event.reward)
+        if abs(total - reward) > TOLERANCE * max(1.0, abs(reward)):
+            message = f"{event.label}: expected components that add up to the reward {reward:g}, got {total:g}"
+            yield error(message, "enter each part with the weight that it has in the reward")
+            return
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return number and isfinite(value)
+
+
+# --- agents that know nothing ---
+
+
+class Tried(NamedTuple):
+    """What an agent came to."""
+
+    episodes: int
+    successes: int
+    outcomes: frozenset[Outcome]
+
+
+def trivial_agents_do_not_succeed(subject: Subject) -> Found:
+    """Doing nothing, acting at random and writing nonsense is no success, or `metadata["trivial_success"]` says so."""
+    env = subject.env()
+    if env.batch_shape:
+        return
+    declared: Any = env.metadata.get(DECLARED, ())
+    idle = _tried(subject, env, _in_turn(_nothing(env.action_space)))
+    told = idle.outcomes | _told(subject.history)
+    if not told - {Outcome.TIME_LIMIT}:
+        return  # success is not defined here
+    yield from _judged("nop", idle, declared, most=MOSTLY)
+    yield from _judged("random", _tried(subject, env, Player.choose), declared, most=MOSTLY)
+    wrong = [one for one in WRONG if not _contains(env.action_space, one)]
+    yield from _judged("wrong_format", _tried(subject, env, _in_turn(wrong)), declared)
+    nonsense = _nonsense(env.action_space)
+    if nonsense:
+        yield from _judged("garbage", _tried(subject, env, _in_turn(nonsense)), declared)
+
+
+def _judged(agent: str, tried: Tried, declared: Any, most: float = 0.0) -> Found:
+    share = tried.successes / tried.episodes if tried.episodes else 0.0
+    if share <= most or agent in declared or (most and tried.episodes < FEWEST):
+        if share and agent not in declared:
+            yield Note(f"the {agent} agent succeeded in {tried.successes} of {tried.episodes} episodes")
+        return
+    limit = f"at most {most:.0%} of its episodes" if most else "none of its episodes"
+    yield error(
+        f"the {agent} agent: expected success in {limit}, got it in {tried.successes} of {tried.episodes}",
+        f"let success be what only the task done is; if this is meant, metadata['{DECLARED}'] = ['{agent}'] says so",
+    )
+
+
+def _told(history: list[Event]) -> frozenset[Outcome]:
+    found = [Outcome.told(event.info[OUTCOME]) for event in history if OUTCOME in event.info]
+    return frozenset(one for one in found if one is not None)
+
+
+def _tried(subject: Subject, env: AnyEnv, choose: Callable[[Player], Any]) -> Tried:
+    """A few episodes of an agent, as far as twice the steps of the check go; one that is refused ends there."""
+    left, successes, outcomes, episodes = 2 * subject.steps, 0, set[Outcome](), 0
+    player = Player(env, subject.seed + APART)
+    while left > 0 and episodes < EPISODES:
+        player.reset(subject.seed + episodes)
+        told, left = _episode(player, choose, left)
+        if told is False:
+            break  # it was not over when the steps were
+        episodes += 1
+        if isinstance(told, Outcome):
+            outcomes.add(told)
+            successes += told is Outcome.SUCCESS
+    return Tried(episodes, successes, frozenset(outcomes))
+
+
+def _episode(player: Player, choose: Callable[[Player], Any], left: int) -> tuple[Outcome | bool | None, int]:
+    """What the episode told at its end, or None; False where it did not come to it. And the steps that are left."""
+    while left > 0:
+        left -= 1
+        try:
+            step = as_step(player.env.step(choose(player)))
+        except Exception:  # whatever it is raised for, it is no success
+            return None, left
+        player.mask = step[4].get("action_mask")
+        if step[2] or step[3]:
+            return Outcome.told(step[4].get(OUTCOME)), left
+    return False, left
+
+
+def _in_turn(values: list[Any]) -> Callable[[Player], Any]:
+    """An agent that gives these values one after another, whatever it sees."""
+    given = cycle(values)
+    return lambda _: next(given)
+
+
+def _nothing(space: Space[Any]) -> list[Any]:
+    try:
+        return [space.zero()]
+    except NotImplementedError:  # a space of its author's: any value, again and again
+        return [space.sample()]
+
+
+def _contains(space: Space[Any], value: Any) -> bool:
+    try:
+        return space.contains(value)
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return False
+
+
+def _nonsense(space: Space[Any]) -> list[Any]:
+    """Actions of the space whose every text is nonsense; none where there is no text in them."""
+    found: list[Any] = []
+    try:
+        data = space.encode(space.zero(), binary=False)
+        if not _has_text(data):
+            return []
+        for text in NONSENSE:
+            action = space.decode(_filled(data, text))
+            found += [action] if space.contains(action) else []
+    except (LudusError, TypeError, ValueError, KeyError):
+        pass  # a space of its own kind
+    return found
+
+
+def _has_text(data: Any) -> bool:
+    parts = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    return isinstance(data, str) or any(_has_text(one) for one in parts)
+
+
+def _filled(data: Any, text: str) -> Any:
+    if isinstance(data, dict):
+        return {key: _filled(one, text) for key, one in data.items()}
+    if isinstance(data, list):
+        return [_filled(one, text) for one in data]
+    return text if isinstance(data, str) else data

@@ -1,0 +1,215 @@
+"""`Viewer`: the files that are looked at, and the answers to all that a page asks of them, as JSON."""
+
+import os
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ludus.errors import InvalidArgument, shorten
+from ludus.serve.doors.browse.shown import plain
+from ludus.trajectory import Episode
+from ludus.web.view.comparison import compare
+from ludus.web.view.curves import curves
+from ludus.web.view.frames import PAGE_FRAMES, Frames
+from ludus.web.view.opened import OpenedRun
+from ludus.web.view.steps import PAGE_STEPS, bounds, has_observations, steps
+from ludus.web.view.talk import PAGE_EVENTS, Told, events_page, find, summary
+
+__all__ = ["Viewer"]
+
+MOST_COMPARED = 8
+MOST_EXECUTED = 20_000
+"""Steps up to which an episode is executed again for the rewards that its file does not have."""
+KEPT_EPISODES = 8
+Question = Mapping[str, str]
+
+
+class Viewer:
+    """Opens files, `path` or `path#episode`, and answers by the name of a question; for one thread at a time.
+
+    `trust` has any environment that a file names made and drawn; without it only those of the library. `isolation` is
+    what they are made behind.
+
+    >>> import ludus, tempfile
+    >>> from ludus.trajectory import Recorder
+    >>> path = tempfile.mkdtemp() + "/run.ludus"
+    >>> with Recorder(ludus.make("CartPole-v1"), path) as env:
+    ...     _ = env.reset(seed=7), env.step(1), env.step(1)
+    >>> viewer = Viewer([path])
+    >>> viewer.answer("episodes", {"run": "0"})["rows"][0]["seed"]
+    7
+    >>> viewer.answer("frames", {"run": "0", "n": "0", "page": "0"})["frames"][0]["kind"]
+    'svg'
+    """
+
+    def __init__(
+        self, files: Sequence[str | os.PathLike[str]], *, trust: bool = False, isolation: str | None = None
+    ) -> None:
+        if not files:
+            raise InvalidArgument("view: expected files, as `run.ludus` or `run.ludus#3`, got none")
+        self._trust, self._isolation = trust, isolation
+        self.runs: list[OpenedRun] = []
+        self.chosen: list[tuple[int, int]] = []
+        """Episodes that were named, as run and number."""
+        places: dict[str, int] = {}
+        for path, number in map(_named, files):
+            if path not in places:
+                places[path] = len(self.runs)
+                self.runs.append(OpenedRun(path))
+            if number is not None:
+                self.chosen.append((places[path], number))
+                self.episode(places[path], number)
+        self._drawers: dict[int, tuple[tuple[int, ...], Frames]] = {}
+        self._kept: OrderedDict[tuple[Any, ...], list[Told]] = OrderedDict()
+        self.questions: Final[dict[str, Callable[[Question], Any]]] = {
+            name: getattr(self, f"_{name}")
+            for name in ("runs", "episodes", "about", "episode", "steps", "events", "find", "frames", "compare")
+        }
+
+    def answer(self, name: str, question: Question) -> Any:
+        """The answer to a question by its name; raises LudusError for what cannot be answered."""
+        ask = self.questions.get(name)
+        if ask is None:
+            raise InvalidArgument(f"question: expected one of {', '.join(self.questions)}, got {shorten(name)}")
+        return ask(question)
+
+    def close(self) -> None:
+        """Close files and environments."""
+        for _, frames in self._drawers.values():
+            frames.close()
+        for one in self.runs:
+            one.run.close()
+
+    def episode(self, run: int, number: int) -> Episode:
+        """An episode by its run and number."""
+        opened = self._opened(run)
+        if not 0 <= number < len(opened.run):
+            raise InvalidArgument(
+                f"episode: expected 0 to {len(opened.run) - 1} of {os.path.basename(opened.path)}, got {number}"
+            )
+        return Episode(opened.run, number)
+
+    def _opened(self, run: int) -> OpenedRun:
+        if not 0 <= run < len(self.runs):
+            raise InvalidArgument(f"run: expected 0 to {len(self.runs) - 1}, got {run}")
+        return self.runs[run]
+
+    # --- questions ---
+
+    def _runs(self, question: Question) -> Any:
+        """What is open; files that have grown are read anew."""
+        del question
+        for one in self.runs:
+            one.refresh()
+        chosen = [{"run": run, "n": number} for run, number in self.chosen]
+        return {"runs": [one.about() for one in self.runs], "chosen": chosen}
+
+    def _episodes(self, question: Question) -> Any:
+        opened = self._opened(_number(question, "run"))
+        outcomes = tuple(filter(None, question.get("outcome", "").split(",")))
+        sort, down = question.get("sort", "number"), question.get("down") == "1"
+        return opened.episodes(sort, down, outcomes, question.get("text", ""), _number(question, "page"))
+
+    def _about(self, question: Question) -> Any:
+        return self.frames(_number(question, "run")).about()
+
+    def _episode(self, question: Question) -> Any:
+        run, episode = self._asked(question)
+        events = self._events_of(run, episode)
+        rewards = episode.rewards if episode.run.chunks.has("steps/reward") else None
+        told = {
+            **self.runs[run].row(episode.number),
+            "options": plain(episode.options),
+            "page_steps": PAGE_STEPS,
+            "page_events": PAGE_EVENTS,
+            "page_frames": PAGE_FRAMES,
+            "kept": {"rewards": rewards is not None, "observations": has_observations(episode)},
+            "bounds": bounds(episode.run.observed.space),
+            "curves": curves(episode, rewards, events),
+            **summary(events),
+        }
+        if question.get("again") == "1" and rewards is None and episode.length <= MOST_EXECUTED:
+            seen = self.frames(run).executed(episode, 1, episode.length + 1)
+            told["curves"] = curves(episode, [np.asarray(one[1], np.float64) for one in seen], events)
+        return told
+
+    def _steps(self, question: Question) -> Any:
+        run, episode = self._asked(question)
+        page = _number(question, "page")
+        first, end = page * PAGE_STEPS, min((page + 1) * PAGE_STEPS, episode.length + 1)
+        again = None
+        if not has_observations(episode) and question.get("again") == "1":
+            again = self.frames(run).executed(episode, first, end)
+        return {"first": first, "steps": steps(episode, page, again), "executed": bool(again)}
+
+    def _events(self, question: Question) -> Any:
+        run, episode = self._asked(question)
+        page = _number(question, "page")
+        return {"events": events_page(episode.run, self._events_of(run, episode), page)}
+
+    def _frames(self, question: Question) -> Any:
+        run, episode = self._asked(question)
+        frames, first = self.frames(run), _number(question, "page") * PAGE_FRAMES
+        drawn: list[Any] = []
+        for step in range(first, min(first + PAGE_FRAMES, episode.length + 1)):
+            failed = bool(drawn) and drawn[-1] is not None and drawn[-1]["kind"] == "error"
+            drawn.append(drawn[-1] if failed else frames.frame(episode, step))
+        return {"first": first, "frames": drawn, "differs": frames.differs(episode)}
+
+    def _find(self, question: Question) -> Any:
+        run, episode = self._asked(question)
+        kinds = tuple(filter(None, question.get("kind", "").split(",")))
+        step = _number(question, "step") if "step" in question else None
+        return {"found": find(self._events_of(run, episode), kinds, question.get("text", ""), step)}
+
+    def _compare(self, question: Question) -> Any:
+        places = [one.partition(".") for one in question.get("of", "").split(",")]
+        if not 2 <= len(places) <= MOST_COMPARED:
+            raise InvalidArgument(f"compare: expected 2 to {MOST_COMPARED} episodes, got {len(places)}")
+        return compare([self.episode(_whole(run, "of"), _whole(number, "of")) for run, _, number in places])
+
+    # --- how ---
+
+    def _asked(self, question: Question) -> tuple[int, Episode]:
+        run = _number(question, "run")
+        return run, self.episode(run, _number(question, "n"))
+
+    def _events_of(self, run: int, episode: Episode) -> list[Told]:
+        key = run, self.runs[run].stamp, episode.number
+        if key not in self._kept:
+            self._kept[key] = episode.run.stored_events(episode)
+            if len(self._kept) > KEPT_EPISODES:
+                self._kept.popitem(last=False)
+        return self._kept[key]
+
+    def frames(self, run: int) -> Frames:
+        """What draws a run, as its file is now."""
+        opened = self._opened(run)
+        stamp, frames = self._drawers.get(run, ((), None))
+        if frames is None or stamp != opened.stamp:
+            if frames is not None:
+                frames.close()
+            frames = Frames(opened.run, trust=self._trust, isolation=self._isolation)
+            self._drawers[run] = opened.stamp, frames
+        return frames
+
+
+def _named(file: str | os.PathLike[str]) -> tuple[str, int | None]:
+    """The path and the episode of `path#3`; a file whose own name ends so is itself."""
+    text = os.fspath(file)
+    found = re.fullmatch(r"(.+)#(\d{1,12})", text, re.DOTALL)
+    return (text, None) if found is None or Path(text).exists() else (found[1], int(found[2]))
+
+
+def _number(question: Question, name: str) -> int:
+    return _whole(question.get(name, "0"), name)
+
+
+def _whole(text: str, name: str) -> int:
+    if not text.isdecimal() or len(text) > 15:
+        raise InvalidArgument(f"{name}: expected a number, got {shorten(text)}")
+    return int(text)

@@ -1,0 +1,74 @@
+"""The open environments elsewhere: in a sandbox and at a server an episode is the one of this process."""
+
+from contextlib import ExitStack
+
+import numpy as np
+import pytest
+
+import ludus
+from ludus.envs.open.coding.policies import POLICIES as CODING
+from ludus.envs.open.connect4.policies import POLICIES as CONNECT4
+from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG
+from ludus.envs.open.textarena.policies import POLICIES as TEXTARENA
+from ludus.serve.doors.memory import LocalServer
+from ludus.spaces.shown import shown
+from ludus.testing import data_equal
+from ludus.testing.service import check_url
+
+POLICIES = {
+    "open/Connect4-v0": CONNECT4,
+    "open/Coding-v0": CODING,
+    "open/DIPGSafety-v0": DIPG,
+    "open/TextArena-v0": TEXTARENA,
+}
+IDS = list(POLICIES)
+SESSIONS = 64
+
+
+@pytest.fixture(scope="module")
+def server():
+    with LocalServer(*IDS) as server:
+        yield server
+
+
+def history(env, name, policy="random", seed=7, most=6):
+    """What an episode gives, as a stranger would read it; a policy that looks into the environment sees a local one."""
+    rng, local = np.random.default_rng(seed), None
+    observation, info = env.reset(seed=seed)
+    told = [shown(observation), shown(info)]
+    for _ in range(most):
+        step = env.step(POLICIES[name][policy](local, observation, rng))
+        observation = step.observation
+        told.append(shown(list(step)))
+        if step.done:
+            break
+    env.close()
+    return told
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_an_episode_is_the_same_in_a_sandbox_and_at_a_server(name, server):
+    here = history(ludus.make(name), name)
+    assert data_equal(history(ludus.make(name, isolation="sandbox"), name), here)
+    assert data_equal(history(ludus.connect(server, env=name), name), here)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_sessions_of_one_seed_have_one_task_each_its_own(name, server):
+    with ExitStack() as stack:
+        envs = [stack.enter_context(ludus.connect(server, env=name)) for _ in range(SESSIONS)]
+        begun = [shown(env.reset(seed=3)[0]) for env in envs]
+        assert all(one == begun[0] for one in begun)
+        rng = np.random.default_rng(0)
+        first, _ = envs[0].reset(seed=3)
+        action = POLICIES[name]["random"](None, first, rng)
+        for env in envs[:2]:
+            env.step(action)
+        assert shown(envs[2].reset(seed=3)[0]) == begun[0]
+
+
+@pytest.mark.parametrize("name", [IDS[0], *(pytest.param(name, marks=pytest.mark.full) for name in IDS[1:])])
+def test_a_server_of_it_passes_the_check(name):
+    with ludus.serve(name, port=0, block=False) as running:
+        report = check_url(running.url)
+        assert report.ok, str(report.whole)

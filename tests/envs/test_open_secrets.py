@@ -1,0 +1,81 @@
+"""Ground truth never leaves the server: every byte that it sends an agent is looked through."""
+
+import json
+from dataclasses import replace
+
+import httpx
+import pytest
+from websockets.sync.client import connect
+
+import ludus
+from ludus.envs.open.coding import Coding
+from ludus.envs.open.dipg_safety import DIPGSafety
+from ludus.envs.open.textarena import TextArena
+
+SEED = 6
+CODING = "caesar"
+
+
+def solution_words():
+    """What only the solution of a task has, and inputs of its hidden tests that are too long to be there by chance."""
+    with Coding(task=CODING) as env:
+        env.reset(seed=SEED)
+        body = [line.strip() for line in env._task.solution.splitlines()[2:]]
+        tests = [json.dumps(test.arguments[0])[1:-1] for test in env._task.tests if len(test.arguments[0]) > 6]
+    assert len(tests) > 2
+    return [*body, *tests]
+
+
+def expected_words():
+    env = DIPGSafety(kinds=("conflict",))
+    env.reset(seed=SEED)
+    return [env._case.final]
+
+
+def secret_word(name):
+    def words():
+        env = TextArena(game=name)
+        env.reset(seed=SEED)
+        secret = env._game.secret if name in ("Wordle", "Hangman") else env._game.solution
+        return [secret, secret.upper()]
+
+    return words
+
+
+CASES = [
+    ("open/Coding-v0", {"task": CODING}, {"code": "print(1)"}, solution_words),
+    ("open/DIPGSafety-v0", {"kinds": ["conflict"]}, {"llm_response": "nothing"}, expected_words),
+    ("open/TextArena-v0", {"game": "Wordle"}, {"message": "[zzzzz]"}, secret_word("Wordle")),
+    ("open/TextArena-v0", {"game": "Hangman"}, {"message": "[z]"}, secret_word("Hangman")),
+    ("open/TextArena-v0", {"game": "Countdown"}, {"message": "[1 + 1]"}, secret_word("Countdown")),
+]
+
+
+def everything_sent(url, name, action):
+    """What OpenEnv's door, the pages and the play socket answer, as text, with the wrong action and without."""
+    heard = []
+    with httpx.Client(base_url=f"{url}/env/{name}", timeout=60) as http:
+        heard += [http.get(path).text for path in ("/schema", "/metadata")]
+        heard.append(http.post("/reset", json={"seed": SEED}).text)
+        heard += [http.post("/step", json={"action": one}).text for one in (action, {"wrong": 1})]
+        heard += [http.get("/state").text, http.post("/close").text]
+    heard.append(httpx.get(f"{url}/v1/envs/{name}", timeout=60).text)
+    with connect(f"{url.replace('http', 'ws', 1)}/v1/play?env={name}", compression=None) as socket:
+        for question in ({"type": "reset", "seed": SEED}, {"type": "step", "action": action}, {"type": "state"}):
+            socket.send(json.dumps(question | ({} if question["type"] == "state" else {"frame": True})))
+            heard.append(socket.recv())
+    with ludus.connect(url, env=name) as env:
+        observation, info = env.reset(seed=SEED)
+        step = env.step(env.action_space.coerce(action, "action"))
+        heard.append(repr((observation, info, step, env.state_data(), env.observation_space, env.action_space)))
+    return heard
+
+
+@pytest.mark.parametrize(("name", "kwargs", "action", "secrets"), CASES)
+def test_no_answer_is_in_any_byte_that_a_server_sends(name, kwargs, action, secrets):
+    served = replace(ludus.registry.registry[name], id="open/Asked-v0", kwargs=kwargs)
+    with ludus.serve(served, port=0, block=False) as running:
+        heard = everything_sent(running.url, "open/Asked-v0", action)
+    for secret in secrets():
+        for text in heard:
+            assert secret not in text, (secret, text[:200])
