@@ -110,6 +110,7 @@ class Interpreter:
 
     def __init__(self) -> None:
         self.namespace: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, "submit": self.submit}
+        self.namespace |= {"exit": sys.exit, "quit": sys.exit}  # as `site` has them, which is not loaded
         self.sources: dict[str, str] = {}
         self.submitted = False
         self.error = ""
@@ -206,6 +207,8 @@ def main(seed: int, memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))  # an exception in the code, before the sandbox kills all
     os.set_inheritable(CHANNEL, False)
     sys.meta_path.insert(0, SeededRandom(seed))
+    if "random" in sys.modules:
+        sys.modules["random"].seed(seed)
 
     def late(*_: Any) -> None:
         raise TimeLimitExceeded

@@ -30,7 +30,7 @@ SPARE_MEMORY = 64 << 20
 """Of the sandbox beyond the interpreter's own: what it starts, and what is printed."""
 CHOOSE = """
 for python in "$1" /usr/bin/python3 /usr/local/bin/python3 python3; do
-  if command -v "$python" >/dev/null 2>&1; then exec "$python" -c "$2" "$3" "$4"; fi
+  if command -v "$python" >/dev/null 2>&1; then exec "$python" -S -c "$2" "$3" "$4"; fi
 done
 exit 127
 """
