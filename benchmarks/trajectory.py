@@ -46,11 +46,13 @@ class Nothing(NamedTuple):
 
 def begin(rng: Any, params: Any) -> Field:
     """An empty field."""
+    del params
     return Field(np.zeros(CELLS, np.float32), rng.integers(0, CELLS))
 
 
 def paint(state: Field, action: Any, rng: Any, params: Any) -> tuple[Field, float, bool]:
     """Go one of four ways and paint; it is over when there is paint already, half of the time."""
+    del params
     at = (state.at + (1, 16, CELLS - 1, CELLS - 16)[action]) % CELLS
     painted = float(state.cells[at]) > 0.0
     state.cells[at] = 1.0
@@ -59,6 +61,7 @@ def paint(state: Field, action: Any, rng: Any, params: Any) -> tuple[Field, floa
 
 def look(state: Field, params: Any) -> Any:
     """All cells."""
+    del params
     return state.cells
 
 

@@ -37,6 +37,9 @@ def check(
         str | None, typer.Option(envvar="LUDUS_TOKEN", help="Of a server, with the role orchestrator.")
     ] = None,
     serve: Annotated[bool, typer.Option(help="Of a folder: serve it, and check that as well.")] = True,
+    full: Annotated[
+        bool, typer.Option("--full", help="Of an environment: play its compiled rules to the end, in every mode.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -45,7 +48,7 @@ def check(
     It is run, many times over. Exit code 1 on errors, 2 when it cannot be loaded or reached.
     """
     with redirect_stdout(sys.stderr):  # what the environment prints is no part of the report
-        report = _checked(target, seed, steps, token, serve)
+        report = _checked(target, seed, steps, token, serve=serve, full=full)
     whole = report.whole if isinstance(report, Checkup) else report
     if as_json:
         print(report.to_json())
@@ -57,12 +60,12 @@ def check(
         raise typer.Exit(1)
 
 
-def _checked(target: str, seed: int, steps: int, token: str | None, serve: bool) -> Report | Checkup:
+def _checked(target: str, seed: int, steps: int, token: str | None, *, serve: bool, full: bool) -> Report | Checkup:
     if target.startswith(SCHEMES):
         return check_url(target, token=token, seed=seed, steps=steps)
     if is_folder(target):
         return check_folder(target, seed=seed, steps=steps, serve=serve)
-    return check_env(target, seed=seed, steps=steps)
+    return check_env(target, seed=seed, steps=steps, full=full)
 
 
 def _print(report: Report) -> None:

@@ -12,7 +12,16 @@ from rich.table import Table
 
 from ludus.cli.console import err, out
 from ludus.errors import InvalidArgument
-from ludus.evaluate import EpisodeResult, Evaluation, ResultFile, evaluate, mean
+from ludus.evaluate import (
+    EpisodeResult,
+    Evaluation,
+    ResultFile,
+    evaluate,
+    evaluate_suite,
+    mean,
+    normal_score,
+    suite_named,
+)
 
 __all__ = ["evaluate_agent"]
 
@@ -31,9 +40,15 @@ def evaluate_agent(
     level: Annotated[str, typer.Option(help="What the file keeps: seeds, or steps, with rewards.")] = "seeds",
     resume: Annotated[bool, typer.Option(help="Go on in the file, if it was interrupted.")] = False,
     sign: Annotated[str | None, typer.Option(metavar="KEY", help="Sign the file with this Ed25519 key.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Of a suite: how many environments at once.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print every episode as JSON.")] = False,
 ) -> None:
-    """Play episodes with derived seeds; the same command gives the same result on every machine."""
+    """Play episodes with derived seeds; the same command gives the same result on every machine.
+
+    suite:NAME plays all environments of a suite, with its own episodes and seeds, into the folder that --out names.
+    """
+    if target.startswith("suite:"):
+        return _suite(target, agent, result, jobs, num_envs, sign, as_json)
     file = _file(result, level, resume, sign)
     # What an environment prints is no part of the result.
     with redirect_stdout(sys.stderr), _bar() as bar:
@@ -56,6 +71,44 @@ def evaluate_agent(
         out.print(_table(found, agent))
         if file is not None:
             out.print(f"check it with: ludus verify {file.path}", style="dim")
+    return None
+
+
+def _suite(
+    name: str, agent: str, folder: str | None, jobs: int, num_envs: int | None, sign: str | None, as_json: bool
+) -> None:
+    if folder is None:
+        raise InvalidArgument("suite: expected a folder for its results, --out FOLDER, got none")
+    with redirect_stdout(sys.stderr), _bar() as bar:
+        task = bar.add_task("", total=len(suite_named(name).ids), pace="", mean="")
+
+        def told(one: Evaluation) -> None:
+            bar.update(task, advance=1, pace=one.name)
+
+        found = evaluate_suite(name, agent, folder, jobs=jobs, num_envs=num_envs, key=sign, progress=told)
+    if as_json:
+        print(msgspec.json.encode([_plain(one, agent) for one in found.values()]).decode())
+        return
+    out.print(_suite_table(f"{name}, {agent}", list(found.values())))
+    out.print(f"check it with: ludus leaderboard {folder}", style="dim")
+
+
+def _suite_table(title: str, found: list[Evaluation]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.ROUNDED)
+    table.caption = "score: interquartile mean; normal: 0 is a random agent, 1 the reference"
+    for column in ("environment", "score", "95 % interval", "normal", "episodes"):
+        table.add_column(column, justify="left" if column == "environment" else "right", no_wrap=True)
+    for one in found:
+        score = one.interval()
+        normal = normal_score(one.name, score.value)
+        table.add_row(
+            ", ".join([one.name, *one.marks]),
+            f"{score.value:.2f}",
+            f"{score.low:.2f} to {score.high:.2f}",
+            "" if normal is None else f"{normal:.3f}",
+            str(len(one.counted)),
+        )
+    return table
 
 
 def _file(path: str | None, level: Any, resume: bool, sign: str | None) -> ResultFile | None:

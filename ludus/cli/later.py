@@ -17,6 +17,7 @@ VERBS = {
     "run": "ludus.cli.run:run",
     "eval": "ludus.cli.eval:evaluate_agent",
     "verify": "ludus.cli.verify:verify_results",
+    "leaderboard": "ludus.cli.leaderboard:show_leaderboard",
     "play": "ludus.cli.play:play",
     "replay": "ludus.cli.replay:replay_run",
     "ui": "ludus.cli.ui:ui",

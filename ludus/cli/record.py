@@ -1,12 +1,11 @@
 """`--record FILE`, as several verbs have it: what happens goes into a file."""
 
 from enum import StrEnum
-from typing import Any, cast
+from typing import Any
 
 from ludus.core import Env
 from ludus.errors import InvalidArgument
 from ludus.trajectory import Recorder
-from ludus.trajectory.header import Level as RunLevel
 
 __all__ = ["SUFFIX", "Level", "recorded"]
 
@@ -27,4 +26,4 @@ def recorded(env: Env[Any, Any], path: str | None, level: Level = Level.SEEDS) -
         return env
     if not path.endswith(SUFFIX):
         raise InvalidArgument(f"record: expected a file name that ends in {SUFFIX}, got {path!r}")
-    return Recorder(env, path, cast(RunLevel, level.value))
+    return Recorder(env, path, level.value)

@@ -37,8 +37,8 @@ def run(
         name, wall = (target, None) if env.spec is None else (env.spec.id, env.spec.wall)
         played = [play(env, seed + one, max_steps) for one in range(episodes)]
     if as_json:
-        record = {"wall": wall} if wall is not None else {}
-        print(msgspec.json.encode({"id": name, **record, "episodes": [_plain(one) for one in played]}).decode())
+        walled = {"wall": wall} if wall is not None else {}
+        print(msgspec.json.encode({"id": name, **walled, "episodes": [_plain(one) for one in played]}).decode())
     else:
         out.print(_table(name, played))
 

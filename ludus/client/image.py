@@ -19,7 +19,9 @@ from ludus.client.inside import link_inside
 from ludus.errors import SandboxError, SandboxUnavailable, listing, shorten
 from ludus.sandbox.containers import Docker, Podman
 from ludus.sandbox.containers.api import Api, Refused
-from ludus.sandbox.containers.owner import LABEL, identity, remove_leftovers
+from ludus.sandbox.containers.description import LABEL
+from ludus.sandbox.containers.engine import remove_leftovers
+from ludus.sandbox.leftovers import identity
 
 __all__ = ["RunningImage", "start_image"]
 

@@ -7,12 +7,17 @@ from ludus.evaluate.agents import Agent, NopAgent, RandomAgent, ScriptedAgent, a
 from ludus.evaluate.comparison import PairedTest, improvement_interval, paired_test, probability_of_improvement
 from ludus.evaluate.declaration import Declaration
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation
+from ludus.evaluate.http_agent import HttpAgent
 from ludus.evaluate.intervals import Interval, interval, profile_interval
+from ludus.evaluate.leaderboard import Leaderboard, Line, leaderboard
+from ludus.evaluate.leaderboard_page import leaderboard_page
 from ludus.evaluate.plots import Band, plot_curves, plot_intervals, plot_profiles
+from ludus.evaluate.reference import Reference, normal_score, references
 from ludus.evaluate.result import Result, open_result, read_evaluation
 from ludus.evaluate.result_file import ResultFile
 from ludus.evaluate.runner import evaluate
 from ludus.evaluate.scores import Scores, normalize
+from ludus.evaluate.search import MctsAgent, OneStepAgent
 from ludus.evaluate.seeds import derived_seed, derived_seeds
 from ludus.evaluate.statistics import (
     STATISTICS,
@@ -24,6 +29,7 @@ from ludus.evaluate.statistics import (
     summary,
 )
 from ludus.evaluate.suite import Suite, suite_named, suites
+from ludus.evaluate.suite_run import evaluate_suite
 from ludus.evaluate.verification import Finding, Verification, verify
 
 __all__ = [
@@ -34,10 +40,16 @@ __all__ = [
     "EpisodeResult",
     "Evaluation",
     "Finding",
+    "HttpAgent",
     "Interval",
+    "Leaderboard",
+    "Line",
+    "MctsAgent",
     "NopAgent",
+    "OneStepAgent",
     "PairedTest",
     "RandomAgent",
+    "Reference",
     "Result",
     "ResultFile",
     "Scores",
@@ -48,11 +60,15 @@ __all__ = [
     "derived_seed",
     "derived_seeds",
     "evaluate",
+    "evaluate_suite",
     "improvement_interval",
     "interquartile_mean",
     "interval",
+    "leaderboard",
+    "leaderboard_page",
     "mean",
     "median",
+    "normal_score",
     "normalize",
     "open_result",
     "optimality_gap",
@@ -64,6 +80,7 @@ __all__ = [
     "probability_of_improvement",
     "profile_interval",
     "read_evaluation",
+    "references",
     "suite_named",
     "suites",
     "summary",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import Info
+from ludus.core import Info, VectorEnv
 from ludus.core.info import lane_info
 from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
@@ -43,6 +43,9 @@ class Agent:
         del num_envs
         self.observation_space, self.action_space = observation_space, action_space
         return self
+
+    def attach(self, envs: VectorEnv[Any, Any]) -> None:
+        """The batch that is played in, after `prepare`: for agents that look ahead in forks of it."""
 
     def begin(self, lane: int, seed: int) -> None:
         """A new episode in `lane`; `seed` is for whatever the agent draws in it."""
@@ -195,6 +198,10 @@ class PolicyAgent(Agent):
 
 AGENTS: dict[str, type[Agent]] = {"random": RandomAgent, "nop": NopAgent}
 """By name, as the command line takes them."""
+SEARCH = {"one-step": "ludus.evaluate.search:OneStepAgent", "mcts": "ludus.evaluate.search:MctsAgent"}
+"""The same for those that are loaded when they are asked for."""
+FILES = (".zip", ".pt", ".onnx", ".safetensors")
+"""Of policies: by Stable-Baselines3, as TorchScript, ONNX, and weights for a class."""
 AgentLike = Agent | type[Agent] | str | Callable[..., Any] | Sequence[Any]
 
 
@@ -205,9 +212,7 @@ def as_agent(agent: Any) -> Agent:
     ('RandomAgent', 'ScriptedAgent', 'FunctionAgent')
     """
     if isinstance(agent, str):
-        if agent not in AGENTS and ":" not in agent:
-            raise InvalidArgument(f"agent: expected {listing(AGENTS)} or module:name, got {agent!r}")
-        return as_agent(AGENTS[agent] if agent in AGENTS else load_entry_point(agent))
+        return as_agent(_named(agent))
     if isinstance(agent, type):
         return as_agent(agent())
     if isinstance(agent, Agent):
@@ -222,6 +227,24 @@ def as_agent(agent: Any) -> Agent:
         "agent: expected an Agent, a function of the observation, an object with predict, a list of actions or a name, "
         f"got {shorten(agent)}"
     )
+
+
+def _named(agent: str) -> Any:
+    """What a text names: a built-in agent, an address, a file, or `module:name`."""
+    if agent in AGENTS:
+        return AGENTS[agent]
+    if agent in SEARCH:
+        return load_entry_point(SEARCH[agent])
+    if agent.startswith(("http://", "https://")):
+        return load_entry_point("ludus.evaluate.http_agent:HttpAgent")(agent)
+    if agent.partition(":")[0].endswith(FILES):
+        return load_entry_point("ludus.evaluate.file_agent:FileAgent")(agent)
+    if ":" not in agent:
+        raise InvalidArgument(
+            f"agent: expected {listing([*AGENTS, *SEARCH])}, module:name, http://… or a file ({listing(FILES)}), got "
+            f"{agent!r}"
+        )
+    return load_entry_point(agent)
 
 
 def agent_name(agent: Any) -> str:

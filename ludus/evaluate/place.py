@@ -16,6 +16,7 @@ from ludus.registry.resolution import spec_meant
 from ludus.registry.shared import registry
 from ludus.spaces import describe
 from ludus.trajectory.header import RunHeader, source_hash
+from ludus.vector.executor import Kernel
 
 __all__ = ["Place", "made_place", "single_hash"]
 
@@ -28,6 +29,8 @@ class Place(NamedTuple):
 
     make: Callable[[int], VectorEnv[Any, Any]] | None
     """Makes a batch of so many lanes, which are reset by hand."""
+    make_compiled: Callable[[int], VectorEnv[Any, Any]] | None = None
+    """Makes a compiled one, whose ended lanes begin with the next step; None where there is none."""
     findings: tuple[tuple[str, str], ...] = ()
     """What is wrong already, by subject."""
     notes: tuple[str, ...] = ()
@@ -46,22 +49,26 @@ def made_place(result: Result, env: Any, *, executor: Any, isolation: Any) -> Pl
         return _refused(why)
     findings = _named_otherwise(result, spec, given=env is not None)
     if any(subject == "environment" for subject, _ in findings):
-        return Place(None, tuple(findings))
+        return Place(None, None, tuple(findings))
 
     def make(lanes: int) -> VectorEnv[Any, Any]:
         options: dict[str, Any] = {"executor": executor, "isolation": isolation}
         return make_vec(spec, lanes, autoreset_mode=AutoresetMode.DISABLED, **options)
 
+    def make_compiled(lanes: int) -> VectorEnv[Any, Any]:
+        return make_vec(spec, lanes, executor=Kernel(threads=1))
+
     try:
         with make(1) as envs:
             findings += _unlike(header, envs, spec, isolation)
+            compiled = envs.executor == "kernel"
     except LudusError as error:
         return _refused(f"expected an environment that can be made, got {error}")
-    return Place(make, tuple(findings))
+    return Place(make, make_compiled if compiled else None, tuple(findings))
 
 
 def _refused(why: str) -> Place:
-    return Place(None, (("environment", why),))
+    return Place(None, None, (("environment", why),))
 
 
 def _why_not(spec: EnvSpec) -> str:

@@ -78,6 +78,7 @@ class _Play:
         self.envs, self.course = envs, course
         n = envs.num_envs
         self.agent = course.agent.prepare(envs.single_observation_space, envs.single_action_space, n)
+        self.agent.attach(envs)
         self.nop = NopAgent().prepare(envs.single_observation_space, envs.single_action_space, n)
         self.one_by_one = type(self.agent).act_batch is Agent.act_batch
         self.numbers = np.full(n, NOBODY)
@@ -85,7 +86,8 @@ class _Play:
         self.faults: dict[int, tuple[Outcome, Exception]] = {}
         """Lanes whose agent has failed; they are played to their end without it."""
         self.acted = ValueColumns(envs.single_action_space, "action", n)
-        self.digest = LaneDigest(envs.single_observation_space, n) if course.recorded else None
+        compiled = getattr(envs, "executor", "") == "kernel"
+        self.digest = LaneDigest(envs.single_observation_space, n, compiled=compiled) if course.recorded else None
         self.log = StepLog(n)
         self.begun = np.zeros(n, np.uint64)
         """The digest of each lane's first observation."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ludus.core import Info, Outcome, VectorEnv
 from ludus.core.info import info_of, joined, lane_info
 from ludus.evaluate.agents import Agent
+from ludus.evaluate.compiled import Certain
 from ludus.evaluate.result import Result
 from ludus.evaluate.segment import Segment
 from ludus.spaces import iterate
@@ -24,6 +25,10 @@ __all__ = ["Reexecution", "SegmentCheck"]
 
 Array = npt.NDArray[Any]
 NOBODY = -1
+EACH = 1 << 12
+"""Episodes after which it is looked whether enough of them differ."""
+ENOUGH = 20
+"""After so many that differ, the others are not executed."""
 AGENTS_OWN = (Outcome.AGENT_FAILED, Outcome.INVALID_ACTION)
 """Outcomes that the evaluation gives an episode, and not its environment."""
 
@@ -33,8 +38,8 @@ class SegmentCheck(NamedTuple):
 
     differences: list[Difference]
     """The first one of each episode that has any, in the order of episodes."""
-    numbers: Array
-    """The digest of each row."""
+    wrong_digest: int | None
+    """The first row of those whose digest is not what the file says; None where all are, or something differs."""
     unconfirmed: int
     """Episodes whose end cannot be brought about again: what they ran on had failed."""
 
@@ -72,20 +77,27 @@ class Reexecution:
         self.seeds = result.seeds[segment.episodes]
         self.agent_seeds = result.declaration.derived(segment.episodes.start, len(segment.starts), "agent")
 
-    def checked(self, lanes: int) -> SegmentCheck:
-        """Execute all of them, so many at once; those that failed, each by itself."""
+    def checked(self, lanes: int, certain: Certain | None = None) -> SegmentCheck:
+        """Execute all of them but those that are certain, so many at once; those that failed, each by itself."""
+        asked = np.ones(len(self.lasts), np.bool_)
+        if certain is not None:
+            asked, self.numbers = ~certain.episodes, certain.numbers
         tried = self.segment.stops - 1 - self.lasts
-        for episode in np.flatnonzero((tried < 0) | (tried > 1)).tolist():
+        for episode in np.flatnonzero(asked & ((tried < 0) | (tried > 1))).tolist()[:ENOUGH]:
             rows = int(self.segment.stops[episode] - self.segment.starts[episode]) - 1
             self.differs(episode, 0, "length", int(self.recorded["length"][episode]), rows)
         begun = self.recorded["length"] > 0
-        self._execute(np.flatnonzero((tried == 0) & begun).tolist(), lanes)
-        for one in np.flatnonzero(tried == 1).tolist():
+        sound = np.flatnonzero(asked & (tried == 0) & begun).tolist()
+        for first in range(0, len(sound), EACH):
+            if len(self.differences) < ENOUGH:
+                self._execute(sound[first : first + EACH], lanes)
+        for one in np.flatnonzero(asked & (tried == 1)).tolist():
             self._execute([one], 1)
-        for one in np.flatnonzero((tried == 0) & ~begun).tolist():
+        for one in np.flatnonzero(asked & (tried == 0) & ~begun).tolist():
             self._begin_again(one)
         found = [self.differences[one] for one in sorted(self.differences)]
-        return SegmentCheck(found, self.numbers, self.unconfirmed)
+        wrong = None if found else self.segment.wrong_digest(self.numbers)
+        return SegmentCheck(found, wrong, self.unconfirmed)
 
     def _execute(self, episodes: Iterable[int], lanes: int) -> None:
         waiting = deque(episodes)
@@ -180,7 +192,7 @@ class _Lanes:
         self.observations: Any = None
         self.info: Info = {}
         if work.agent is not None:
-            work.agent.prepare(envs.single_observation_space, envs.single_action_space, n)
+            work.agent.prepare(envs.single_observation_space, envs.single_action_space, n).attach(envs)
 
     def run(self, waiting: deque[int]) -> None:
         self._begin(np.ones(self.envs.num_envs, np.bool_), waiting)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
+from ludus.core import VectorEnv
 from ludus.errors import LudusError, TrajectoryError, shorten
-from ludus.evaluate.agents import AGENTS, AgentLike, as_agent
+from ludus.evaluate.agents import AGENTS, Agent, AgentLike, as_agent
+from ludus.evaluate.compiled import CompiledCheck
 from ludus.evaluate.place import Place, made_place
 from ludus.evaluate.reexecution import Reexecution, SegmentCheck
 from ludus.evaluate.result import Result, open_result
@@ -22,6 +27,7 @@ from ludus.trajectory.replay import Difference
 
 __all__ = ["Finding", "Verification", "verify"]
 
+Make = Callable[[int], VectorEnv[Any, Any]]
 LANES = 64
 FEW = 20
 """How many findings are told; after so many it is clear that the file is another's."""
@@ -234,9 +240,11 @@ class _Verifier:
             return
         named = self.result.declaration.agent
         known = as_agent(agent) if agent is not None else as_agent(named) if named in AGENTS else None
-        for segment in segments(self.result):
-            work = Reexecution(self.result, segment, place.make, known)
-            self._take(segment, work.checked(LANES if num_envs is None else num_envs))
+        again = _Again(self.result, place, place.make, known, LANES if num_envs is None else num_envs)
+        self.compiled = again.compiled is not None
+        threads = (os.cpu_count() or 1) if self.compiled else 1
+        for segment, check in _side_by_side(again.checked, segments(self.result), threads):
+            self._take(segment, check)
             if len(self.findings) >= FEW:
                 return
         self._statistics()
@@ -247,8 +255,9 @@ class _Verifier:
         self.unconfirmed += check.unconfirmed
         for one in check.differences[: FEW - len(self.findings)]:
             self._differs(one)
-        if not check.differences and (row := segment.wrong_digest(check.numbers)) is not None:
-            episode = int(np.searchsorted(segment.starts, row, side="right")) - 1 + segment.episodes.start
+        if not check.differences and check.wrong_digest is not None:
+            place = int(np.searchsorted(segment.starts, check.wrong_digest, side="right"))
+            episode = place - 1 + segment.episodes.start
             self.find("observation", "expected the digest of what is seen again, got another", episode)
 
     def _differs(self, one: Difference) -> None:
@@ -263,3 +272,37 @@ class _Verifier:
         for name, value in own.items():
             if claimed.get(name) != value:
                 self.find("statistics", f"{name}: expected {value}, as its episodes come to, got {claimed.get(name)}")
+
+
+class _Again:
+    """Executes segments of a result: compiled, where that can be, and otherwise by any batch."""
+
+    def __init__(self, result: Result, place: Place, make: Make, agent: Agent | None, lanes: int) -> None:
+        self.result, self.make, self.agent, self.lanes = result, make, agent, lanes
+        self.compiled: CompiledCheck | None = None
+        if place.make_compiled is not None:
+            with place.make_compiled(1) as envs:
+                if CompiledCheck.suits(envs, agent):
+                    self.compiled = CompiledCheck(result, place.make_compiled, agent)
+
+    def checked(self, segment: Segment) -> SegmentCheck:
+        certain = None if self.compiled is None else self.compiled.certain(segment)
+        work = Reexecution(self.result, segment, self.make, self.agent)
+        return work.checked(self.lanes, certain)
+
+
+def _side_by_side(
+    checked: Callable[[Segment], SegmentCheck], parts: Iterator[Segment], threads: int
+) -> Iterator[tuple[Segment, SegmentCheck]]:
+    """Each segment with what came of it, in order; no more of them in memory than threads have use for."""
+    if threads < 2:
+        yield from ((one, checked(one)) for one in parts)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        under_way: deque[tuple[Segment, Future[SegmentCheck]]] = deque()
+        for one in parts:
+            under_way.append((one, pool.submit(checked, one)))
+            if len(under_way) > threads:
+                first, done = under_way.popleft()
+                yield first, done.result()
+        yield from ((first, done.result()) for first, done in under_way)

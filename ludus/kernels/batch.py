@@ -118,7 +118,9 @@ class KernelVectorEnv(KernelLanes):
             except FAULTS as error:
                 raise self._fault(error) from error
             if count >= 0:
-                info = {} if count < CUT_LANE else self._limit_told({}, flags, self._columns["elapsed"])
+                info: Info = {}
+                if count >= CUT_LANE:
+                    info = add_outcome(info, Outcome.TIME_LIMIT, self._late(flags, self._columns["elapsed"]))
                 return new_tuple(Step, (out, rewards, flags[0], flags[1], info))
         if not self._ready or self.closed or self._mode == DISABLED:
             self._check_ready()
@@ -182,7 +184,7 @@ class KernelVectorEnv(KernelLanes):
             count = held.put_back(rewards, flags)
             self._mix(out, self._begin(np.zeros(n, np.bool_), self._under(None)), held.lanes)
         info: Info = {}
-        if self._info or (count and (self._tells or count >= CUT_LANE or held is not None)):
+        if self._info or (count and (self._tells or count >= CUT_LANE)):
             out, info = self._told(out, flags, count, None if held is None else ~held.lanes)
         return new_tuple(Step, (out if self._plain else self._shown(out), rewards, flags[0], flags[1], info))
 
@@ -214,7 +216,8 @@ class KernelVectorEnv(KernelLanes):
             final = {"episode": told, "_episode": ended.copy()}
         if count and self._mode == SAME_STEP:
             names = [one.leaf.column.name for one in self._info]
-            lengths = columns["last_lengths" if self._loop_mode == SAME_STEP else "elapsed"].copy()
+            lengths = columns["last_lengths" if self._loop_mode == SAME_STEP else "elapsed"]
+            late = self._late(flags, lengths) if count >= CUT_LANE else None
             if self._loop_mode == SAME_STEP:
                 last = {one.name: columns[f"l{one.name}"] for one in self._out_columns}
                 informed = [columns[f"l{name}"] for name in names]
@@ -222,15 +225,17 @@ class KernelVectorEnv(KernelLanes):
                 last, informed = self._parts(out), [columns[name].copy() for name in names]
                 out = self._begun_as_planned(ended)
             final |= finals(self._layout, ended, last, informed)
-            final["final_info"] = self._limit_told(final["final_info"], flags, lengths)
+            if late is not None:
+                final["final_info"] = add_outcome(final["final_info"], Outcome.TIME_LIMIT, late)
             return out, final | self._infos(stepped, after_step=True)
-        return out, self._limit_told(final | self._infos(stepped, after_step=True), flags, columns["elapsed"])
+        told = final | self._infos(stepped, after_step=True)
+        if count >= CUT_LANE:
+            told = add_outcome(told, Outcome.TIME_LIMIT, self._late(flags, columns["elapsed"]))
+        return out, told
 
-    def _limit_told(self, info: Info, flags: Array, lengths: Array) -> Info:
-        """Say of lanes that the time limit cut, where nothing else is told, that it was the limit."""
-        if not self._limit:
-            return info
-        return add_outcome(info, Outcome.TIME_LIMIT, flags[1] & ~flags[0] & (lengths >= self._limit))
+    def _late(self, flags: Array, lengths: Array) -> Array:
+        """The lanes that the time limit has cut, and not their own end."""
+        return flags[1] & ~flags[0] & (lengths >= self._limit) & (self._limit > 0)
 
     # --- planned episodes ---
 

@@ -5,7 +5,7 @@ import os
 import sys
 import types
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numba
 import numpy as np
 
 from ludus.errors import LudusError
+from ludus.kernels.cache import RuleCache
 from ludus.kernels.exact.explanation import explain
 from ludus.kernels.exact.pipeline import program_of
 from ludus.kernels.exact.reach import constants_of, makes_arrays, reached
@@ -69,7 +70,7 @@ def _scope(rules: Rules, text: str, records: dict[str, Any], *, checks: bool, ar
         "rows_at": rows_at,
         "values_at": values_at,
         "unsigned": np.uint64,  # an index that may be negative costs a test at every access
-        "kept": numba.njit(cache=path is not None, pipeline_class=program.pipeline(rule=False), **options),
+        "kept": partial(_kept, options | {"pipeline_class": program.pipeline(rule=False)}, path is not None),
         "inner": program.adapter,
     }
     for name, rule in rules.functions.items():
@@ -77,6 +78,14 @@ def _scope(rules: Rules, text: str, records: dict[str, Any], *, checks: bool, ar
         scope[f"rule_{name}"] = program.compiled(rule, forceinline=name in ("step", "observe"))
     exec(compile(text, str(path) if path else "<kernel>", "exec"), scope)  # noqa: S102  (text of our own making)
     return scope
+
+
+def _kept(options: dict[str, Any], on_disk: bool, function: Any) -> Any:
+    """A function to be compiled, and kept on disk where that is possible."""
+    made: Any = numba.njit(**options)(function)
+    if on_disk:
+        made._cache = RuleCache(function, arrays=options["_nrt"])
+    return made
 
 
 def load_rules(rules: Rules, loop: Callable[..., int], arguments: tuple[Any, ...]) -> None:

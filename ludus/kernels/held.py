@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy.typing as npt
 
+from ludus.kernels.source import CUT_LANE
+
 __all__ = ["Held"]
 
 Array = npt.NDArray[Any]
@@ -16,7 +18,7 @@ class Held:
     >>> columns = {"age": np.array([4, 7])}
     >>> held = Held(columns, np.array([False, True]))
     >>> columns["age"] += 1
-    >>> held.put_back(np.ones(2), np.ones((2, 2), np.bool_))
+    >>> held.put_back(np.ones(2), np.ones((2, 2), np.bool_)) % CUT_LANE
     1
     >>> columns["age"]
     array([5, 7])
@@ -28,9 +30,9 @@ class Held:
         self._kept = {name: column[lanes] for name, column in columns.items()}
 
     def put_back(self, rewards: Array, flags: Array) -> int:
-        """Give the lanes what they had, and no reward or flag; how many of the others ended."""
+        """Give the lanes what they had, and no reward or flag; how many of the others ended, as the loop counts."""
         for name, rows in self._kept.items():
             self._columns[name][self.lanes] = rows
         rewards[self.lanes] = 0.0
         flags[:, self.lanes] = False
-        return int((flags[0] | flags[1]).sum())
+        return int((flags[0] | flags[1]).sum()) + CUT_LANE * int(flags[1].sum())

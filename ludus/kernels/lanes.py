@@ -216,6 +216,10 @@ class KernelLanes(VectorEnv[Any, Any]):
             for lane in lanes:
                 streams[lane] = self._derived(name, lane)
 
+    def lane_columns(self, *names: str) -> tuple[Array, ...]:
+        """Some of what lasts from step to step, by lane, as it lies in memory; what is written there takes effect."""
+        return tuple(self._columns[name] for name in names)
+
     # --- parameters, streams ---
 
     @property

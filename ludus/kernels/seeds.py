@@ -29,7 +29,7 @@ def fresh_entropy(count: int) -> list[int]:
     return [int.from_bytes(drawn[at : at + BYTES], "little") for at in range(0, len(drawn), BYTES)]
 
 
-def seeded_words(seeds: Sequence[int]) -> Words:
+def seeded_words(seeds: Sequence[int] | npt.NDArray[np.uint64]) -> Words:
     """The row of a stream for each seed, as `numpy.random.PCG64(seed)` starts.
 
     >>> from ludus.kernels.random import generator_of
@@ -38,6 +38,12 @@ def seeded_words(seeds: Sequence[int]) -> Words:
     True
     """
     rows = np.zeros((len(seeds), WORDS), dtype=U64)
+    if isinstance(seeds, np.ndarray):  # of 64 bits, by the million
+        halves = np.ascontiguousarray(seeds, U64)
+        low, high = (halves & U64(MASK)).astype(U32), (halves >> U64(32)).astype(U32)
+        zero = np.zeros_like(low)
+        rows[:, : HIGH + 4] = _start(_pools([low, high, zero, zero]))
+        return rows
     short = np.array([seed.bit_length() <= LONGEST for seed in seeds], dtype=np.bool_)
     if short.any():
         entropy = _entropy([seed for seed in seeds if seed.bit_length() <= LONGEST])

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
-__all__ = ["FACTOR", "GROUP", "tally"]
+__all__ = ["kept", "lane_numbers", "row_digest", "tally"]
 
 GROUP = 64
 """How many words of a digest share the keys: few enough to stay in the processor's nearest memory."""
@@ -17,7 +17,7 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 ZERO, HALF, LOW = np.uint64(0), np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
-def _kept(function: Any) -> Any:
+def kept(function: Any) -> Any:
     """The function compiled, and kept on disk where there is a place for it."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
@@ -26,8 +26,8 @@ def _kept(function: Any) -> Any:
         return numba.njit(**options)(function)
 
 
-@_kept
-def _digest(words: Any, keys: Any) -> Any:
+@kept
+def row_digest(words: Any, keys: Any) -> Any:
     """The number of a row, as `RowDigest` computes it."""
     digest = ZERO
     whole = len(words) // GROUP
@@ -46,7 +46,7 @@ def _digest(words: Any, keys: Any) -> Any:
     return digest
 
 
-@_kept
+@kept
 def tally(
     words: Any,
     keys: Any,
@@ -75,7 +75,7 @@ def tally(
         out[lane] = action[lane]
     if not fits:
         return -1
-    seen[place] = _digest(words, keys)
+    seen[place] = row_digest(words, keys)
     for lane in range(len(reward)):
         returns[lane] += reward[lane]
     for lane in range(len(reward)):
@@ -92,3 +92,12 @@ def tally(
             returns[lane] = 0.0
             starts[lane] = after
     return count
+
+
+@kept
+def lane_numbers(words: Any, keys: Any) -> Any:
+    """The number of each lane of a batch, whose observation is a row of words, as if it were recorded alone."""
+    found = np.empty(len(words), np.uint64)
+    for lane in range(len(words)):
+        found[lane] = row_digest(words[lane], keys)
+    return found

@@ -6,7 +6,7 @@ environment. It stops by itself at a number of bytes, or where the disk fails, a
 
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -90,7 +90,7 @@ class SessionRecorder(Recorder):
         settings: Settings,
         *,
         plans: RememberedPlans | None = None,
-        on_stop: Callable[[str], None] = lambda why: None,
+        on_stop: Callable[[str], None] = lambda _: None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(env, path, settings.record_level, metadata=metadata)
@@ -133,7 +133,7 @@ class SessionRecorder(Recorder):
     # --- the end of the recording ---
 
     @contextmanager
-    def _stopping(self) -> Iterator[None]:
+    def _stopping(self) -> Generator[None]:
         """What cannot be written down, or not on this disk, ends the recording; whoever plays gets the step."""
         try:
             yield

@@ -75,8 +75,10 @@ ENV_RULES: tuple[Rule[Subject], ...] = (
 )
 
 
-def check_env(env: Target, *, seed: int = 0, steps: int = 100) -> Report:
+def check_env(env: Target, *, seed: int = 0, steps: int = 100, full: bool = False) -> Report:
     """Hold an environment to the contract, in histories of `steps` steps; a breach is a finding, never an exception.
+
+    Compiled rules are played beside single environments for some seconds, with `full` to the end in every mode.
 
     Give its class, a function that makes it, its id, `module:Class` or its spec. Of a single instance without a spec
     the rules that need a fresh one cannot be checked, and the report says so; the instance is stepped, not closed.
@@ -89,13 +91,13 @@ def check_env(env: Target, *, seed: int = 0, steps: int = 100) -> Report:
     ...     print(finding.rule, "|", finding.message)
     rewards-are-finite | step 1 reward: expected a finite number, got nan
     """
-    return Examination(ENV_RULES, Subject(env, seed=seed, steps=steps)).report()
+    return Examination(ENV_RULES, Subject(env, seed=seed, steps=steps, full=full)).report()
 
 
 class EnvContract(Contract[Subject], rules=ENV_RULES):
     """The contract as tests, one for each rule: derive a test class and say what makes the environment.
 
-    `seed` and `steps` may be set beside `make`. A rule that is not meant to hold is switched off by `test_… = None`.
+    `seed`, `steps` and `full` may be set beside `make`. A rule that is not meant to hold is off by `test_… = None`.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld
     >>> class TestGridWorld(EnvContract):
@@ -105,7 +107,8 @@ class EnvContract(Contract[Subject], rules=ENV_RULES):
 
     seed: int = 0
     steps: int = 100
+    full: bool = False
 
     def subject(self) -> Subject:
         """What `make` makes."""
-        return Subject(self.target(), seed=self.seed, steps=self.steps)
+        return Subject(self.target(), seed=self.seed, steps=self.steps, full=self.full)

@@ -27,10 +27,10 @@ ONE_INSTANCE = "only one instance was given: pass the class, a function that mak
 
 
 class Subject:
-    """What is checked, with the seed and the number of steps it is checked with."""
+    """What is checked, with the seed and the number of steps it is checked with; `full` bounds no rule by its time."""
 
-    def __init__(self, target: Target, *, seed: int = 0, steps: int = 100) -> None:
-        self.seed, self.steps = seed, steps
+    def __init__(self, target: Target, *, seed: int = 0, steps: int = 100, full: bool = False) -> None:
+        self.seed, self.steps, self.full = seed, steps, full
         self.name = _name(target)
         found = _resolved(target) if isinstance(target, str) else target
         self.instance = found if isinstance(found, Env) and not _remakable(found) else None

@@ -23,7 +23,10 @@ from ludus.trajectory.event import (
     Unknown,
 )
 from ludus.trajectory.frames import episode_frames
+from ludus.trajectory.inspect_log import from_inspect
 from ludus.trajectory.messages import messages_of, to_jsonl
+from ludus.trajectory.minari import from_minari, to_minari
+from ludus.trajectory.parquet import from_parquet, to_parquet
 from ludus.trajectory.recorder import Recorder
 from ludus.trajectory.replay import Difference, Replay, recompute, replay
 from ludus.trajectory.run import Run
@@ -57,6 +60,9 @@ __all__ = [
     "episode_frames",
     "flat_columns",
     "from_atif",
+    "from_inspect",
+    "from_minari",
+    "from_parquet",
     "merge",
     "messages_of",
     "recompute",
@@ -66,5 +72,7 @@ __all__ = [
     "to_arrow",
     "to_atif",
     "to_jsonl",
+    "to_minari",
     "to_pandas",
+    "to_parquet",
 ]

@@ -97,7 +97,7 @@ def decode_column(head: ColumnHead, data: bytes) -> Array:
         return values.view(np.bool_) if head.dtype == "|b1" else values.astype(head.dtype)
     if dtype == "|b1" and found.view(np.uint8).max(initial=0) > 1:
         raise TrajectoryError("column: expected bytes of 0 and 1 for bools, got others")
-    return found.reshape(shape).astype(head.dtype)
+    return found.reshape(shape).astype(head.dtype, copy=False)
 
 
 def _narrowed(values: Array) -> Array | None:

@@ -13,6 +13,7 @@ from ludus.trajectory.run import Run
 __all__ = ["StepDataset", "flat_columns", "to_arrow", "to_pandas"]
 
 Array = npt.NDArray[Any]
+EXTRAS = {"pandas": "pandas", "pyarrow": "parquet"}
 
 
 class StepDataset:
@@ -115,7 +116,7 @@ def to_pandas(run: Run) -> Any:
 
 
 def to_arrow(run: Run) -> Any:
-    """An Arrow table with a row for each step; `pyarrow.parquet.write_table` makes it a Parquet file."""
+    """An Arrow table with a row for each step; `to_parquet` writes files that can be read back."""
     return _package("to_arrow", "pyarrow").table({name: _cells(column) for name, column in flat_columns(run).items()})
 
 
@@ -123,7 +124,9 @@ def _package(what: str, name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise MissingExtra(f"{what}: expected the package {name}, got none; `pip install {name}`") from error
+        raise MissingExtra(
+            f'{what}: expected the package {name}, got none; `pip install "ludus-rl[{EXTRAS[name]}]"`'
+        ) from error
 
 
 def _cells(column: Any) -> Any:

@@ -124,7 +124,7 @@ class _Lane:
     def _other(self) -> TrajectoryError:
         episode = self.episode
         return TrajectoryError(
-            f"episode {episode.number}: expected the return {episode.total_reward} after {episode.length} steps as it is "
+            f"episode {episode.number}: expected the return {episode.total_reward} after {episode.length} steps, as "
             f"recorded, got {self.total} and another end; `replay` says where it differs"
         )
 

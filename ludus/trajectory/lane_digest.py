@@ -24,11 +24,17 @@ class LaneDigest:
     True
     """
 
-    def __init__(self, space: Any, lanes: int) -> None:
+    def __init__(self, space: Any, lanes: int, *, compiled: bool = False) -> None:
         self.lanes = lanes
+        self._compiled: Any = None
+        if compiled:
+            from ludus.kernels.tally import lane_numbers  # with the compiler, which a compiled batch has loaded already
+
+            self._compiled = lane_numbers
         self._columns = ValueColumns(space, "observation", lanes)
         self._row = RowDigest()
-        self._halves = digest_keys().view(U32)
+        self._keys = digest_keys()
+        self._halves = self._keys.view(U32)
 
     def of(self, observation: Any) -> Words:
         """The number of each lane of a batch's observation."""
@@ -44,6 +50,9 @@ class LaneDigest:
                 for lane in range(self.lanes)
             ]
             return np.array(found, U64)
+        if self._compiled is not None and len(arrays) == 1:
+            words = self._as_words(next(iter(arrays.values()))).view(U64)
+            return self._compiled(words, self._keys)
         total = np.zeros(self.lanes, U64)
         for name in self._columns.names:
             total = self._added(total, self._as_words(arrays[name]))

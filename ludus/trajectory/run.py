@@ -200,9 +200,10 @@ class Run:
     def stored_events(self, episode: Episode) -> list[tuple[int, StoredEvent]]:
         """The same as the file has it, each after how many steps it came: for who looks at some of many."""
         lane, first = episode.lane, episode.start
-        if self.place(first, lane)[0] != episode.number:  # the row in which the episode before has ended, too
-            first += 1
         chosen = [one for one in self.chunks.events_from(first, episode.end + 1) if one.lane == lane]
+        shared = any(one.row == first for one in chosen) and self.place(first, lane)[0] != episode.number
+        if shared:  # the row in which the episode before has ended, too, and it was that one's
+            chosen = [one for one in chosen if one.row > first]
         steps = np.searchsorted(episode.rows, [one.row for one in chosen], side="right") - 1
         return list(zip(steps.tolist(), chosen, strict=True))
 

@@ -27,4 +27,4 @@ def test_an_agent_of_the_current_folder_plays(folder, program, read):
 def test_an_agent_that_is_not_there_is_one_line(ludus):
     found = ludus("eval", "GridWorld-v0", "--agent", "best")
     assert found.exit_code == 2
-    assert "agent: expected random, nop or module:name, got 'best'" in found.stderr
+    assert "agent: expected random, nop, one-step, mcts, module:name, http://… or a file" in found.stderr

@@ -14,7 +14,7 @@ from ludus.client.image import start_image
 from ludus.client.inside import _handed_over
 from ludus.errors import InvalidArgument, SandboxError, SandboxUnavailable
 from ludus.sandbox.containers import Podman
-from ludus.sandbox.containers.owner import LABEL
+from ludus.sandbox.containers.description import LABEL
 from tests.client.images import build
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("images")]  # two workers would remove one image

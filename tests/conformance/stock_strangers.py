@@ -79,7 +79,10 @@ class Sea(Environment):
         reward = self._dice.random() * 3 - 1 + action.speed / 8
         self._dice.random()
         reward += len(action.note or "") + len(str(action.tag)) + (action.wind is Wind.STORM)
-        return self._seen(action.speed, action, reward, ends or cut)
+        seen = self._seen(action.speed, action, reward, ends or cut)
+        if ends:
+            seen.metadata["outcome"] = "success" if self._state.miles > 30 else "failure"
+        return seen
 
     def _seen(self, speed, heard, reward, done):
         drawn = self._dice.randrange(100)

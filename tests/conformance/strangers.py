@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from ludus import Env, Step
-from ludus.core import Private
+from ludus.core import Outcome, Private
 from ludus.errors import InvalidAction, InvalidArgument, RenderError
 from ludus.spaces import Box, Discrete, Record, Text
 from ludus.tools import ToolEnv, ToolOutcome, tool
@@ -27,6 +27,8 @@ PLOTS = ("", "raise", "refuse", "kill", "end", "cut", "lie")
 """What the next step does: nothing strange, raise, refuse by an error of Ludus, kill its process, end, cut, or lie."""
 BEGINNING = date(2024, 2, 28)
 LONGEST_EPISODE = 7
+FAR = 30
+"""Who has come so many miles when the voyage ends has landed."""
 SPEEDS = 10
 LETTERS = "abcdefghijklmnopqrstuvwxyz 0123456789"
 
@@ -93,7 +95,12 @@ class Sea:
         ends = self.chance() < 0.12 or self.plot == "end"
         cut = not ends and (self.age >= LONGEST_EPISODE or self.plot == "cut")
         reward = self.chance() * 3 - 1 + speed / 8
-        return reward, ends, cut, {"tide": self.chance(), "depth": np.arange(3, dtype=np.int16) * self.age}
+        info = {"tide": self.chance(), "depth": np.arange(3, dtype=np.int16) * self.age}
+        info["reward_components"] = {"luck": reward - speed / 8, "speed": speed / 8}
+        if ends:
+            info["outcome"] = "success" if self.state.miles > FAR else Outcome.FAILURE
+            info["facts"] = {"landed": self.state.miles > FAR, "harbours": len(self.state.harbours)}
+        return reward, ends, cut, info
 
     def look(self, action: Any) -> None:
         """Look whether an action is one, as a careful author does."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ludus.core import AutoresetMode, Episode
+from ludus.core import AutoresetMode, Episode, Outcome
 from ludus.errors import (
     ClosedEnvironment,
     EnvError,
@@ -138,6 +138,19 @@ def test_a_batch_needs_a_reset(place, kind):
         envs.step(batched(envs, in_turn(kind, 0)))
 
 
+@law("a batch: outcomes are one column of codes, and the lanes that told one", batch=True)
+def test_outcomes_of_lanes(place, kind):
+    envs = place.batch(kind)
+    envs.reset(seed=SEED)
+    some = np.array([False, True, True, False])
+    envs.reset(seed=SEED, options={"plot": "end", "miles": 40, "reset_mask": some})
+    info = envs.step(batched(envs, in_turn(kind, 0))).info
+    assert info["outcome"].dtype == np.int8
+    assert info["outcome"][some].tolist() == [Outcome.SUCCESS.code] * 2
+    assert info["_outcome"][some].all()
+    assert ((info["outcome"] != 0) == info["_outcome"]).all()
+
+
 @law("a batch: snapshot and restore", batch=True)
 def test_a_snapshot_of_a_batch(place, kind):
     envs = place.batch(kind)
@@ -257,6 +270,7 @@ def test_a_process_of_a_batch_is_killed(place, kind):
         assert step.truncated[3]
         assert not step.terminated[3]
         assert step.info["sandbox"]["reason"][3]
+        assert step.info["outcome"][3] == Outcome.INFRASTRUCTURE_FAILED.code
         after = envs.step(batched(envs, in_turn(kind, 1)))
         assert not after.truncated[3]
         found = batch_history(envs, kind)

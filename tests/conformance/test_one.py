@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ludus.core import Outcome
 from ludus.errors import (
     ClosedEnvironment,
     ContractViolation,
@@ -12,6 +13,7 @@ from ludus.errors import (
     RenderError,
     ResetNeeded,
 )
+from ludus.testing.equality import difference
 from tests.conformance.histories import SEED, assert_same, expected, history, lasting_seed, onward, plain
 from tests.conformance.kinds import FORMS, st
 from tests.conformance.laws import TYPED, law
@@ -138,6 +140,18 @@ def test_a_step_needs_a_reset(place, kind):
         assert env.step(kind.actions[0]).terminated
         with pytest.raises(ResetNeeded):
             env.step(kind.actions[0])
+
+
+@law("how an episode ended is told by an outcome, with its facts")
+def test_outcomes_are_told(place, kind):
+    env, own = place.one(kind), REFERENCE.one(kind)
+    for miles, outcome in ((40, Outcome.SUCCESS), (0, Outcome.FAILURE)):
+        told = []
+        for one in (env, own):
+            one.reset(seed=SEED, options={"plot": "end", "miles": miles})
+            told.append(one.step(kind.actions[0]).info)
+        assert (type(told[0]["outcome"]), told[0]["outcome"]) == (Outcome, outcome)
+        assert not place.same_classes or difference(told[0], told[1], "info") is None
 
 
 @law("snapshot and restore")
@@ -297,6 +311,7 @@ def test_a_process_is_killed_in_a_step(place, kind):
         assert not step.terminated
         assert step.reward == 0.0
         assert step.info["sandbox"]["reason"]
+        assert step.info["outcome"] is Outcome.INFRASTRUCTURE_FAILED
         assert_same(place, [step.observation], [first])
         with pytest.raises(ResetNeeded):
             env.step(kind.actions[0])

@@ -1,7 +1,6 @@
 """Results in files: the same whatever played them, and the same again after a kill."""
 
 import os
-import signal
 import subprocess
 import sys
 
@@ -11,22 +10,22 @@ from ludus.errors import InvalidArgument, TrajectoryError
 from ludus.evaluate import ResultFile, evaluate, open_result, read_evaluation, verify
 from ludus.trajectory import Run, diff, recompute, replay
 
-SLOW = """
-import sys, time
-from ludus.evaluate import ResultFile, evaluate
+WORLD = """
+import sys
 from ludus.envs.teaching import GridWorld
+from ludus.evaluate import evaluate, result_file
 
-class Slow(GridWorld):
-    def step(self, action):
-        time.sleep(0.002)
-        return super().step(action)
+class World(GridWorld):
+    pass
 
-def wait(one):
-    print(one.number, flush=True)
+def stop(one):
+    if one.number == 36:
+        print("here", flush=True)
+        sys.stdin.read()
 
 if __name__ == "__main__":
-    found = evaluate("slow_world:Slow", "random", episodes=60, num_envs=3, max_steps=15,
-                     out=ResultFile(sys.argv[1], resume=True), progress=wait)
+    result_file.FLUSH_SECONDS = 0.0
+    evaluate("own_world:World", "random", episodes=60, num_envs=3, max_steps=15, out=sys.argv[1], progress=stop)
 """
 
 
@@ -56,31 +55,28 @@ def test_a_result_is_a_run_that_can_be_read_replayed_and_computed_anew(tmp_path)
 
 
 def test_killed_in_the_middle_it_goes_on_to_the_same_result(tmp_path, monkeypatch):
-    (tmp_path / "slow_world.py").write_text(SLOW)
+    (tmp_path / "own_world.py").write_text(WORLD)
     killed, whole = tmp_path / "killed.ludus", tmp_path / "whole.ludus"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
-    command = [sys.executable, str(tmp_path / "slow_world.py"), str(killed)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if int(line) > 35:
-                break
-        process.send_signal(signal.SIGKILL)
+    command = [sys.executable, str(tmp_path / "own_world.py"), str(killed)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=environment, **pipes) as process:
+        assert process.stdout.readline() == "here\n"
+        process.kill()
     before = open_result(killed)
     assert before.run.missing
-    assert 0 < len(before) < 60
+    assert 30 < len(before) < 60
     monkeypatch.syspath_prepend(tmp_path)
-    options = {"episodes": 60, "num_envs": 5, "max_steps": 15}
-    played = []
-    found = evaluate("slow_world:Slow", "random", out=ResultFile(killed, resume=True), progress=played.append, **options)
+    options, played = {"episodes": 60, "num_envs": 5, "max_steps": 15}, []
+    going_on = {"out": ResultFile(killed, resume=True), "progress": played.append, **options}
+    found = evaluate("own_world:World", "random", **going_on)
     assert len(played) == 60 - len(before)
-    assert found == evaluate("slow_world:Slow", "random", out=whole, **options)
+    assert found == evaluate("own_world:World", "random", out=whole, **options)
     assert read_evaluation(killed) == read_evaluation(whole)
     assert diff(Run.open(killed), Run.open(whole)) is None
-    checked = verify(killed, "slow_world:Slow")
+    checked = verify(killed, "own_world:World")
     assert checked, str(checked)
-    again = evaluate("slow_world:Slow", "random", out=ResultFile(killed, resume=True), progress=played.append, **options)
-    assert again == found
+    assert evaluate("own_world:World", "random", **going_on) == found
     assert len(played) == 60 - len(before)
 
 

@@ -80,6 +80,10 @@ def test_nothing_is_recorded_unless_it_is_asked_for(tmp_path, monkeypatch):
     assert list(tmp_path.rglob("*.ludus")) == []
 
 
+def why(told):
+    return next(fields["why"] for name, fields in told if name == "unrecorded")
+
+
 def in_session(target, settings, work, **wish):
     async def run():
         sessions = Sessions([Served(target, settings=settings)], settings)
@@ -129,7 +133,7 @@ def test_a_recording_stops_at_its_bytes_and_the_session_goes_on(folder):
 
     (seen, recording), told = in_session(Vault, settings, use)
     assert (seen, recording) == (4, False)
-    assert [fields["why"] for name, fields in told if name == "unrecorded"][0].startswith("expected at most 1000 bytes")
+    assert why(told).startswith("expected at most 1000 bytes")
     (path,) = files(folder)
     run = Run.open(path)
     assert run.missing == ""
@@ -147,7 +151,7 @@ def test_a_disk_that_fails_ends_the_recording_and_no_step_is_lost(folder):
 
     found, told = in_session(Vault, Settings(record=str(folder)), use)
     assert found == ([1, 2], 0)
-    assert "recording stopped" in [fields["why"] for name, fields in told if name == "unrecorded"][0]
+    assert "recording stopped" in why(told)
 
 
 def test_an_environment_that_fails_is_an_outcome_of_its_own_in_the_file(folder):

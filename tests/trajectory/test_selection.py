@@ -154,9 +154,9 @@ def test_flat_columns_are_tables_for_pandas_and_arrow_which_are_imported_when_us
     assert to_arrow(run)["reward"].tolist() == [step.reward for step in run.steps()]
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match="pip install pandas"):
+    with pytest.raises(MissingExtra, match=r"ludus-rl\[pandas\]"):
         to_pandas(run)
-    with pytest.raises(MissingExtra, match="pip install pyarrow"):
+    with pytest.raises(MissingExtra, match=r"ludus-rl\[parquet\]"):
         to_arrow(run)
 
 

@@ -13,7 +13,7 @@ import pytest
 import ludus
 from ludus.core import Outcome
 from ludus.errors import TrajectoryError
-from ludus.trajectory import Recorder, Run, replay
+from ludus.trajectory import Recorder, Run, merge, replay
 from tests.trajectory.conftest import batch, record
 
 PROGRAM = """
@@ -118,3 +118,20 @@ def test_a_disk_that_fails_is_told_by_the_next_steps_and_by_close(path):
     env.step(0)
     with pytest.raises(TrajectoryError, match="recording stopped"):
         env.close()
+
+
+def test_what_a_killed_process_left_and_what_came_after_are_one_run(path, tmp_path):
+    program = PROGRAM.partition("while True:")[0] + (
+        "for _ in range(300):\n    if env.step(0).done:\n        env.reset()\n"
+        "env.flush()\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    child = subprocess.run([sys.executable, "-c", program, path], check=False, env=os.environ)
+    assert child.returncode == -signal.SIGKILL
+    record(ludus.make("CartPole-v1"), tmp_path / "after.ludus", "full", 40)
+    before, after = Run.open(path), Run.open(tmp_path / "after.ludus")
+    assert before.missing
+    assert sum(episode.length for episode in before) == 300
+    assert merge([before, after], tmp_path / "whole.ludus") == len(before) + len(after)
+    whole = Run.open(tmp_path / "whole.ludus")
+    assert whole.missing == ""
+    assert np.array_equal(whole[0].observations, before[0].observations)

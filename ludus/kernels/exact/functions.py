@@ -190,6 +190,10 @@ def _counted(a: Any) -> bool:
     return isinstance(a, types.Array) and isinstance(a.dtype, types.Integer | types.Boolean)
 
 
+FIRST_OF_SUM = float(np.sum(np.array([-0.0])))
+"""What NumPy's sums begin with: 0.0 or -0.0, which its releases have not agreed on."""
+
+
 @stands_for(_sum)
 def _sum_of(a: Any) -> Any:
     if _counted(a):
@@ -197,7 +201,7 @@ def _sum_of(a: Any) -> Any:
     char = char_of(_element(a))
     if char is None or not _rows(a):
         return None
-    add, first = reduce_loop(np.add, char), np.dtype(char).type(-0.0)
+    add, first = reduce_loop(np.add, char), np.dtype(char).type(FIRST_OF_SUM)
     if a.ndim == 1:
         return lambda a: add(a, first)
     return lambda a: add(a.reshape(a.size), first)
@@ -218,10 +222,10 @@ def _prod_of(a: Any) -> Any:
 def _mean_of(a: Any) -> Any:
     if _element(a) != types.float64 or not _rows(a):
         return None
-    add = reduce_loop(np.add, "d")
+    add, first = reduce_loop(np.add, "d"), FIRST_OF_SUM
     if a.ndim == 1:
-        return lambda a: add(a, -0.0) / a.size
-    return lambda a: add(a.reshape(a.size), -0.0) / a.size
+        return lambda a: add(a, first) / a.size
+    return lambda a: add(a.reshape(a.size), first) / a.size
 
 
 def _extreme(ufunc: np.ufunc, native: Any) -> Stub:

@@ -1,6 +1,7 @@
 """Rules about compiled rules: they compile, and a compiled batch is its lanes, played beside the single environment."""
 
-from collections.abc import Iterator
+import math
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from ludus.core import AutoresetMode, VectorEnv
 from ludus.errors import KernelError, LudusError
 from ludus.spaces import Box, Discrete
 from ludus.testing.equality import difference
-from ludus.testing.report import error, warning
+from ludus.testing.report import Note, error, warning
 from ludus.testing.rule import Found, Unchecked, raised
 from ludus.testing.subject import Subject
 from ludus.vector import SerialVectorEnv
@@ -25,7 +26,9 @@ EXACT = 2**53
 LANES, LIMIT = 64, 60
 """Short episodes: most that can go wrong goes wrong at their ends."""
 STEPS_FOR_EACH = 1000
-"""Steps of lanes for each step of a history that was asked for: 100,000 by default."""
+"""Steps of lanes for each step of a history that was asked for: 100,000 by default, and in full in every mode."""
+MOST_SECONDS = 5.0
+"""Of a processor, unless it is asked for in full: interpreted rules may take a thousandth of one for each step."""
 Batch = VectorEnv[Any, Any]
 FIX = "change the rule at the line that is named; where values differ without an error, report it with the rules"
 
@@ -47,14 +50,22 @@ def a_compiled_batch_is_its_lanes(subject: Subject) -> Found:
     """Each lane of a compiled batch gives what the single environment gives, in every autoreset mode."""
     if not _has_rules(subject):
         return
-    steps = max(1, subject.steps * STEPS_FOR_EACH // (LANES * len(AutoresetMode)))
+    modes = len(AutoresetMode)
+    steps = max(1, subject.steps * STEPS_FOR_EACH // (LANES * (1 if subject.full else modes)))
+    seconds = math.inf if subject.full else MOST_SECONDS / modes
+    played = 0
     for mode in AutoresetMode:
         with _compiled(subject, mode) as compiled, _serial(subject, mode) as serial:
-            parted = _parted(compiled, serial, mode, subject.seed, steps)
-        if parted:
-            message = f"a compiled batch, {mode.value}: expected what single environments give, got {parted}"
+            game = _Game(compiled, serial, mode, subject.seed)
+            game.play(steps, process_time() + seconds)
+        played += game.number
+        if game.parted:
+            message = f"a compiled batch, {mode.value}: expected what single environments give, got {game.parted}"
             yield error(message, FIX)
             return
+    if played < steps * modes:
+        told = f"{played * LANES:,} of {steps * modes * LANES:,} steps in {MOST_SECONDS:g} s"
+        yield Note(f"compiled rules were played beside single environments for {told}; --full plays all")
 
 
 def _has_rules(subject: Subject) -> bool:
@@ -81,26 +92,40 @@ def _serial(subject: Subject, mode: AutoresetMode) -> Batch:
     return SerialVectorEnv([lambda: TimeLimit(_bare(subject), LIMIT)] * LANES, autoreset_mode=mode)
 
 
-def _parted(compiled: Batch, serial: Batch, mode: AutoresetMode, seed: int, steps: int) -> str | None:
-    """Where the two part, in words, or None."""
-    ended = np.zeros(LANES, np.bool_)
-    actions = _actions(compiled, seed)
-    found = _compared("reset", lambda one: one.reset(seed=seed), compiled, serial)
-    for number in range(1, steps + 1):
-        if found is not None:
-            return found
-        if mode is AutoresetMode.DISABLED and ended.any():
-            options = {"reset_mask": ended.copy()}
-            label = f"reset before step {number}"
-            found = _compared(label, lambda one, given=options: one.reset(options=given), compiled, serial)
-            ended[:] = False
-            continue
-        action = next(actions)
-        found = _compared(f"step {number}", lambda one, given=action: one.step(given), compiled, serial, ended)
-    return found
+class _Game:
+    """A compiled batch and a serial one, stepped by the same actions."""
+
+    def __init__(self, compiled: "KernelVectorEnv", serial: Batch, mode: AutoresetMode, seed: int) -> None:
+        self.compiled, self.serial, self.mode, self.seed = compiled, serial, mode, seed
+        self.number = 0
+        self.parted: str | None = None
+        """Where the two part, in words."""
+
+    def play(self, steps: int, until: float) -> None:
+        """Step until they part, or the time is over; at least as often as an episode is long, so that some end."""
+        ended = np.zeros(LANES, np.bool_)
+        actions = _Actions(self.compiled, self.seed)
+        self._both("reset", lambda one: one.reset(seed=self.seed), actions)
+        while self.parted is None and self.number < steps and (self.number < LIMIT or process_time() < until):
+            self.number += 1
+            if self.mode is AutoresetMode.DISABLED and ended.any():
+                options = {"reset_mask": ended.copy()}
+                label = f"reset before step {self.number}"
+                self._both(label, lambda one, given=options: one.reset(options=given), actions)
+                ended[:] = False
+                continue
+            action = actions.next()
+            self._both(f"step {self.number}", lambda one, given=action: one.step(given), actions, ended)
+
+    def _both(self, label: str, call: Any, actions: "_Actions", ended: Any = None) -> None:
+        self.parted, told = _compared(label, call, self.compiled, self.serial, ended)
+        if "action_mask" in told:
+            lanes = told["_action_mask"]
+            actions.masks = [told["action_mask"][lane] if lanes[lane] else actions.masks[lane] for lane in range(LANES)]
 
 
-def _compared(label: str, call: Any, compiled: Batch, serial: Batch, ended: Any = None) -> str | None:
+def _compared(label: str, call: Any, compiled: Batch, serial: Batch, ended: Any) -> tuple[str | None, Any]:
+    """Where what two batches gave parts, in words, and the info of the compiled one."""
     outcomes: list[Any] = []
     for one in (serial, compiled):
         try:
@@ -113,7 +138,7 @@ def _compared(label: str, call: Any, compiled: Batch, serial: Batch, ended: Any 
         raise Unchecked(f"{label} raises, in one environment as in a batch: {raised(alone)}")
     if any(failed):
         told = [raised(one) if isinstance(one, Exception) else "no error" for one in outcomes]
-        return f"{label}: {told[0]} alone, {told[1]} in the batch"
+        return f"{label}: {told[0]} alone, {told[1]} in the batch", {}
     if ended is not None:
         ended[:] = together[2] | together[3]
     names = ("observation", "reward", "terminated", "truncated", "info")
@@ -121,8 +146,8 @@ def _compared(label: str, call: Any, compiled: Batch, serial: Batch, ended: Any 
     for name, one, other in parts:
         apart = difference(_comparable(one), _comparable(other), name)
         if apart is not None:
-            return f"{label}, {apart.path} (by lanes): {apart.left} alone, {apart.right} in the batch"
-    return None
+            return f"{label}, {apart.path} (by lanes): {apart.left} alone, {apart.right} in the batch", {}
+    return None, together[-1]
 
 
 def _comparable(value: Any) -> Any:
@@ -147,16 +172,46 @@ def _numbers(values: Any) -> list[Any]:
     return list(values.astype(np.float64) if whole else values)
 
 
-def _actions(batch: Batch, seed: int) -> Iterator[Any]:
-    """Actions of all lanes: half of them sampled, the others the same extreme again and again."""
-    batch.action_space.seed(seed)
-    single = batch.single_action_space
-    while True:
-        action: Any = batch.action_space.sample()
-        for lane in range(LANES // 2, LANES):
-            if isinstance(single, Discrete):
-                action[lane] = single.start + lane % int(single.n)
-            elif isinstance(single, Box):
-                bound = single.low if lane % 2 else single.high
-                action[lane] = np.where(np.isfinite(bound), bound, action[lane])
-        yield action
+class _Actions:
+    """Actions of all lanes: half of them sampled, the others the same extreme again and again.
+
+    Where rules tell what is legal, the sampled half is legal; where they refuse what is not, all are.
+    """
+
+    def __init__(self, batch: "KernelVectorEnv", seed: int) -> None:
+        self.batch, self.single = batch, batch.single_action_space
+        self.refuses = batch.rules.illegal == "refuse"
+        self.masks: list[Any] = [None] * LANES
+        batch.action_space.seed(seed)
+        self.single.seed(seed)
+
+    def next(self) -> Any:
+        """The next action of every lane."""
+        action: Any = self.batch.action_space.sample()
+        for lane in range(LANES):
+            if self.masks[lane] is not None and (self.refuses or lane < LANES // 2):
+                self._put(action, lane, self._legal(self.masks[lane]))
+            elif lane >= LANES // 2:
+                self._extreme(action, lane)
+        return action
+
+    def _legal(self, mask: Any) -> Any:
+        """A legal action; of a lane that has none, which begins anew, any."""
+        parts = mask if isinstance(mask, tuple) else (mask,)
+        over = mask is None or not all(np.any(one) for one in parts)  # pyright: ignore[reportUnknownVariableType]
+        return self.single.sample() if over else self.single.sample(mask=mask)
+
+    def _put(self, action: Any, lane: int, one: Any) -> None:
+        if isinstance(action, tuple):
+            for column, part in zip(action, one, strict=True):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+                column[lane] = part
+        else:
+            action[lane] = one
+
+    def _extreme(self, action: Any, lane: int) -> None:
+        single = self.single
+        if isinstance(single, Discrete):
+            action[lane] = single.start + lane % int(single.n)
+        elif isinstance(single, Box):
+            bound = single.low if lane % 2 else single.high
+            action[lane] = np.where(np.isfinite(bound), bound, action[lane])

@@ -28,6 +28,8 @@ MOSTLY = 0.75
 """In which share of its episodes an agent that does nothing, or anything, may succeed: some games are won by chance."""
 FEWEST = 3
 """Fewer episodes than these say little of a share."""
+APART = 1 << 32
+"""Between the seeds of environment and agent: with one seed for both, it would draw what the other hides."""
 TOLERANCE = 1e-6
 SILENT = (PassiveEnvChecker, OrderEnforcing, TimeLimit)
 """Wrappers that leave rewards as they are."""
@@ -73,7 +75,7 @@ def reward_components_add_up(subject: Subject) -> Found:
                 message = f"{event.label} info[{key!r}]: expected a dictionary by name, got {shorten(told)}"
                 yield error(message, f"write `info[{key!r}] = {{'name': value}}`")
                 return
-    changed = [layer for layer in env._layers()[:-1] if not isinstance(layer, SILENT)]
+    changed = [one for one in env._layers()[:-1] if not isinstance(one, SILENT)]  # pyright: ignore[reportPrivateUsage]
     told = [event for event in subject.history if event.info.get(REWARD_COMPONENTS) and event.reward is not None]
     if told and changed:
         raise Unchecked(f"{type(changed[0]).__name__} around it may change rewards, and not what they consist of")
@@ -146,7 +148,7 @@ def _told(history: list[Event]) -> frozenset[Outcome]:
 def _tried(subject: Subject, env: AnyEnv, choose: Callable[[Player], Any]) -> Tried:
     """A few episodes of an agent, as far as twice the steps of the check go; one that is refused ends there."""
     left, successes, outcomes, episodes = 2 * subject.steps, 0, set[Outcome](), 0
-    player = Player(env, subject.seed)
+    player = Player(env, subject.seed + APART)
     while left > 0 and episodes < EPISODES:
         player.reset(subject.seed + episodes)
         told, left = _episode(player, choose, left)

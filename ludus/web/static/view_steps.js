@@ -34,9 +34,10 @@ export class LongTable {
     this.#wanted();
   }
 
+  /** Draw anew, where it was not to be seen before. */
   redraw() {
     this.first = this.end = undefined;
-    this.#wanted();
+    this.show(this.current);
   }
 
   close() {

@@ -1,6 +1,7 @@
 """`Frames`: the pictures of a run's episodes, drawn by executing them again, where that is allowed."""
 
 from collections import OrderedDict
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -59,11 +60,14 @@ class Frames:
     def frame(self, episode: Episode, step: int) -> dict[str, Any] | None:
         """The picture after so many steps, as JSON; None where there is none."""
         key = episode.number, step
-        if key not in self._drawn:
-            self._drawn[key] = self._draw(episode, step)
+        if key in self._drawn:
+            return self._drawn[key]
+        drawn = self._draw(episode, step)
+        if drawn is None or drawn["kind"] != "error":  # what failed may do better when it is asked again
+            self._drawn[key] = drawn
             if len(self._drawn) > KEPT_FRAMES:
                 self._drawn.popitem(last=False)
-        return self._drawn[key]
+        return drawn
 
     def differs(self, episode: Episode) -> str:
         """In words, where executing an episode again gave something else than its file says; as far as was seen."""
@@ -124,16 +128,17 @@ class Frames:
         return self._env
 
     def _make(self) -> Env[Any, Any]:
-        spec = self.run.header.env_spec().replace(wall=None)
+        header = self.run.header
+        spec = header.env_spec()
+        # Wrappers around a batch are made where the environment is: theirs is a stranger's code, too.
+        spec = spec.replace(wall=None, additional_wrappers=(*spec.additional_wrappers, *header.batch_wrappers()))
         first = make(spec, disable_env_checker=True, isolation=self.isolation)
         mode = best_mode(first.metadata.get("render_modes") or [])
-        if mode is None or first.render_mode == mode:
-            env = first
-        else:
-            first.close()
-            env = make(spec, disable_env_checker=True, isolation=self.isolation, kwargs={"render_mode": mode})
-        for wrapper in self.run.header.batch_wrappers():
-            env = wrapper(env)
+        env = first
+        if mode is not None and first.render_mode != mode:
+            with suppress(Exception):  # its metadata promises what its constructor does not take: it goes undrawn
+                env = make(spec, disable_env_checker=True, isolation=self.isolation, kwargs={"render_mode": mode})
+                first.close()
         return env
 
 

@@ -4,6 +4,7 @@ A lane of a batch seeded with some number is the single environment seeded with 
 stream goes on. So everything between the last seed and the step that is asked for is executed, and no other lane.
 """
 
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ KEPT_EVERY = 500
 """Rows between snapshots, by which one goes back."""
 MOST_KEPT = 200
 ROWS_AT_ONCE = 1024
+PATIENCE_SECONDS = 20.0
+"""Nobody waits longer for a frame, and others wait for theirs."""
 
 
 class Place(NamedTuple):
@@ -63,23 +66,27 @@ class LaneReplay:
         origin = self._origin(episode)
         if origin != self.origin or self.at is None or self.at > target:
             self._return(origin, target)
+        began = monotonic()
         while self.at is not None and self.at < target:
             self._advance()
+            if self.at.row % ROWS_AT_ONCE == 0 and monotonic() - began > PATIENCE_SECONDS:
+                raise TrajectoryError(
+                    f"step {step}: expected {PATIENCE_SECONDS:g} s to be enough to execute the steps before it, got as "
+                    f"far as row {self.at.row} of {row}; asked again, it goes on from there"
+                )
         return self.seen
 
     def _origin(self, episode: Episode) -> int:
         """The last row not after the episode's beginning in which the lane was seeded."""
         row = episode.start
-        while row >= 0:
+        while row >= max(0, episode.start - MOST_ROWS):
             seed, _ = self.run.beginning(row, self.lane)
             if seed is not None and self._takes_part(row):
                 return row
-            if episode.start - row > MOST_ROWS:
-                break
             row = self._reset_before(row)
         raise TrajectoryError(
-            f"episode {episode.number}: expected a seed at most {MOST_ROWS} rows before it, got none: its frames "
-            "would take too long to compute"
+            f"episode {episode.number}: expected a seed at most {MOST_ROWS:,} rows before it, got none: executing it "
+            "again would take too long"
         )
 
     def _reset_before(self, row: int) -> int:

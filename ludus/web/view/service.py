@@ -3,10 +3,11 @@
 import asyncio
 import os
 import secrets
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import msgspec
 from starlette.applications import Starlette
@@ -21,7 +22,7 @@ from ludus.serve.engine import Engine, config
 from ludus.serve.failing import error_reply, status_of
 from ludus.serve.guard import Guard
 from ludus.serve.listening import Listening
-from ludus.serve.run import on_signals
+from ludus.serve.run import Running, on_signals
 from ludus.serve.settings import Settings
 from ludus.web.view.page import bundle, document
 from ludus.web.view.viewer import Viewer
@@ -29,6 +30,8 @@ from ludus.web.view.viewer import Viewer
 __all__ = ["runs_app", "show_runs"]
 
 SECRET_BYTES = 16
+ENDING = 10.0
+Files = Sequence[str | os.PathLike[str]]
 EXECUTED = ("frames", "about")
 """Questions that execute episodes again; so does any that says `again=1`."""
 HEAD = """<link rel="stylesheet" href="view.css">
@@ -95,23 +98,68 @@ def _json(data: Any, status: int = 200) -> Response:
     return Response(msgspec.json.encode(data), status, {"cache-control": "no-store"}, media_type="application/json")
 
 
-def show_runs(
-    files: Sequence[str | os.PathLike[str]],
-    *,
-    port: int = 0,
-    trust: bool = False,
-    isolation: str | None = None,
-    ready: Callable[[str], Any] = lambda _: None,
-) -> None:
-    """Show runs until SIGINT or SIGTERM; `ready` is told the address. Port 0 is any that is free."""
-    secret = secrets.token_urlsafe(SECRET_BYTES)
-    app = runs_app(partial(Viewer, files, trust=trust, isolation=isolation), secret)
-    listening = Listening(port=port)
+@overload
+def show_runs(files: Files, *, block: Literal[False], **options: Unpack["ShowOptions"]) -> Running: ...
+@overload
+def show_runs(files: Files, *, block: Literal[True] = ..., **options: Unpack["ShowOptions"]) -> None: ...
+def show_runs(files: Files, *, block: bool = True, **options: Unpack["ShowOptions"]) -> Running | None:
+    """Show runs until SIGINT or SIGTERM; with `block=False` at once, with a handle whose `url` a browser opens.
+
+    Options: `port` (0: any that is free), `trust` and `isolation` as for `Viewer`, `ready`, which is told the address.
+
+    >>> import ludus, tempfile
+    >>> from ludus.trajectory import Recorder
+    >>> path = tempfile.mkdtemp() + "/run.ludus"
+    >>> with Recorder(ludus.make("CartPole-v1"), path) as env:
+    ...     _ = env.reset(seed=7), env.step(1)
+    >>> with show_runs([path], block=False) as running:
+    ...     running.url.startswith("http://127.0.0.1:")
+    True
+    """
+    secret, listening = secrets.token_urlsafe(SECRET_BYTES), Listening(port=options.get("port", 0))
     listening.check(open_to_all=True)
-    try:
-        with listening.bind() as listener:
-            engine = Engine(config(app, Settings(), listening), lambda: ready(f"{listening.url(listener)}/{secret}/"))
-            with on_signals(engine.stop):
-                engine.run([listener])
-    finally:
-        app.state.answers.close()
+    trust, isolation = options.get("trust", False), options.get("isolation")
+    app = runs_app(partial(Viewer, files, trust=trust, isolation=isolation), secret)
+    listener = listening.bind()
+    url, up = f"{listening.url(listener)}/{secret}/", threading.Event()
+
+    def ready() -> None:
+        up.set()
+        options.get("ready", _nobody)(url)
+
+    engine = Engine(config(app, Settings(), listening), ready)
+
+    def live() -> None:
+        try:
+            engine.run([listener])
+        finally:
+            listener.close()
+            app.state.answers.close()
+            up.set()
+
+    if block:
+        with on_signals(engine.stop):
+            live()
+        return None
+    thread = threading.Thread(target=live, name="ludus-view", daemon=True)
+    thread.start()
+    up.wait()
+
+    def stop() -> None:
+        engine.stop()
+        thread.join(ENDING)
+
+    return Running(url, stop)
+
+
+class ShowOptions(TypedDict, total=False):
+    """What `show_runs` takes by name."""
+
+    port: int
+    trust: bool
+    isolation: str | None
+    ready: Callable[[str], Any]
+
+
+def _nobody(url: str) -> None:
+    del url

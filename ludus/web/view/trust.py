@@ -29,11 +29,10 @@ def untrusted(header: RunHeader) -> str:
     try:
         spec = header.env_spec()
         wrappers = [*spec.additional_wrappers, *header.batch_wrappers()]
-        known: EnvSpec = registry.spec(spec.id)
-        built_in = all(author.level == "built-in" for author in authors(spec))
     except LudusError as error:
         return str(error)
-    if not built_in or spec.entry_point != known.entry_point:
+    known = _registered(spec)
+    if known is None:
         return f"{spec.id} is not an environment that comes with the library, and making it runs the code it names"
     if any(not one.entry_point.startswith(WRAPPERS) or one.name in WRITERS for one in wrappers):
         return f"{spec.id} was recorded with wrappers that do more than transform"
@@ -41,6 +40,17 @@ def untrusted(header: RunHeader) -> str:
     if not all(map(_harmless, _leaves([given, *(one.kwargs for one in wrappers)]))):
         return f"{spec.id} was recorded with arguments that could name files or code"
     return ""
+
+
+def _registered(spec: EnvSpec) -> EnvSpec | None:
+    """What the library itself registered under this id, if the spec names the same code."""
+    try:
+        if any(author.level != "built-in" for author in authors(spec)):
+            return None
+        known: EnvSpec = registry.spec(spec.id)
+    except LudusError:
+        return None
+    return known if spec.entry_point == known.entry_point else None
 
 
 def _leaves(value: Any) -> Iterator[Any]:

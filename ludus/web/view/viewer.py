@@ -154,13 +154,17 @@ class Viewer:
     def _frames(self, question: Question) -> Any:
         run, episode = self._asked(question)
         frames, first = self.frames(run), _number(question, "page") * PAGE_FRAMES
-        drawn = [frames.frame(episode, step) for step in range(first, min(first + PAGE_FRAMES, episode.length + 1))]
+        drawn: list[Any] = []
+        for step in range(first, min(first + PAGE_FRAMES, episode.length + 1)):
+            failed = bool(drawn) and drawn[-1] is not None and drawn[-1]["kind"] == "error"
+            drawn.append(drawn[-1] if failed else frames.frame(episode, step))
         return {"first": first, "frames": drawn, "differs": frames.differs(episode)}
 
     def _find(self, question: Question) -> Any:
         run, episode = self._asked(question)
         kinds = tuple(filter(None, question.get("kind", "").split(",")))
-        return {"found": find(self._events_of(run, episode), kinds, question.get("text", ""))}
+        step = _number(question, "step") if "step" in question else None
+        return {"found": find(self._events_of(run, episode), kinds, question.get("text", ""), step)}
 
     def _compare(self, question: Question) -> Any:
         places = [one.partition(".") for one in question.get("of", "").split(",")]

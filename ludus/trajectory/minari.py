@@ -1,0 +1,248 @@
+"""Minari: runs written as its datasets, and its datasets read as runs; by h5py alone, without Minari and its needs.
+
+Lossless: pictures are stored as they are, where Minari's own writer makes JPEGs of them. Outcome, options and the spec
+of the environment, which Minari has no place for, are attributes of their own that it passes over.
+"""
+
+import io
+import json
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ludus.core import Outcome
+from ludus.errors import LudusError, MissingExtra, TrajectoryError, shorten
+from ludus.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Text, Tuple
+from ludus.spaces.shown import shown
+from ludus.trajectory.episode import Episode
+from ludus.trajectory.imported import ImportedEpisode, imported_header, write_imported
+from ludus.trajectory.run import Run
+from ludus.trajectory.tracker import outcome_of
+from ludus.trajectory.values import ValueColumns
+from ludus.wrappers.lanes import rebuilt
+
+__all__ = ["from_minari", "to_minari"]
+
+DATA, METADATA, VERSION = "main_data.hdf5", "metadata.json", "0.5.4"
+SMALLEST_PICTURE = 32
+"""Pixels of a side from which on Minari takes bytes for a picture."""
+
+
+def to_minari(run: Run, folder: str | os.PathLike[str], id: str, *, masked: bool = False) -> int:
+    """Write a run of level "full" as a dataset of Minari: `FOLDER/data`; how many episodes it has.
+
+    Under `~/.minari/datasets/ID` `minari.load_dataset(ID)` finds it, elsewhere `minari.MinariDataset(FOLDER/data)`.
+    Episodes that are no result of the agent's are left out, unless `masked`. Needs the extra `minari`.
+    """
+    if run.level != "full":
+        raise TrajectoryError(f"to_minari: expected level 'full', got {run.level!r}; `recompute` makes a file that is")
+    spaces = {name: _write_space(run.header.space(name)) for name in ("observation", "action")}
+    chosen = [episode for episode in run if masked or not episode.masked]
+    if not chosen:
+        raise TrajectoryError(f"to_minari: expected an episode that is a result, got {len(run)} that are masked")
+    data = Path(folder, "data")
+    data.mkdir(parents=True)
+    with _h5py("to_minari").File(data / DATA, "w", track_order=True) as file:
+        for number, episode in enumerate(chosen):
+            _write_episode(file.create_group(f"episode_{number}"), number, episode)
+    metadata = {
+        "total_episodes": len(chosen),
+        "total_steps": sum(episode.length for episode in chosen),
+        "data_format": "hdf5",
+        "jpeg_encoding": False,
+        "observation_space": json.dumps(spaces["observation"]),
+        "action_space": json.dumps(spaces["action"]),
+        "dataset_id": id,
+        "minari_version": VERSION,
+        "dataset_size": round((data / DATA).stat().st_size / 1e6, 1),
+        "ludus": {"spec": run.header.spec, "versions": run.header.versions},
+    }
+    (data / METADATA).write_text(json.dumps(metadata), encoding="utf8")
+    return len(chosen)
+
+
+def _write_episode(group: Any, number: int, episode: Episode) -> None:
+    if episode.rewards.ndim != 1:
+        raise TrajectoryError(f"to_minari: expected one reward a step, got the shape {episode.rewards.shape[1:]}")
+    group.attrs["id"], group.attrs["total_steps"] = number, episode.length
+    group.attrs["outcome"] = "" if episode.outcome is None else episode.outcome.value
+    if episode.seed is not None:
+        group.attrs["seed"] = episode.seed
+    if episode.options is not None:
+        group.attrs["ludus_options"] = json.dumps(shown(episode.options))
+    flags = np.zeros((2, episode.length), np.bool_)
+    flags[:, -1] = episode.terminated, episode.truncated
+    _write_values(group, "observations", episode.observations)
+    _write_values(group, "actions", episode.actions)
+    columns = {"rewards": episode.rewards, "terminations": flags[0], "truncations": flags[1]}
+    columns |= {f"infos/{key}": episode.info(key) for key in episode.run.header.info}
+    for name, column in columns.items():
+        group.create_dataset(name, data=column)
+
+
+def _write_values(group: Any, name: str, values: Any) -> None:
+    """Values with a row in front, in the structure of their space, as groups and datasets."""
+    if isinstance(values, tuple):
+        values = {f"_index_{place}": one for place, one in enumerate(values)}
+    if isinstance(values, dict):
+        below = group.create_group(name)
+        for key, value in values.items():
+            _write_values(below, key, value)
+    elif isinstance(values, list):
+        group.create_dataset(name, data=values, dtype=_h5py("to_minari").string_dtype(encoding="utf-8"))
+    else:
+        group.create_dataset(name, data=values)
+
+
+def _write_space(space: Space[Any]) -> dict[str, Any]:
+    match space:
+        case Box():
+            bounds = {"low": space.low.tolist(), "high": space.high.tolist()}
+            return {"type": "Box", "dtype": str(space.dtype), "shape": list(space.shape), **bounds}
+        case Discrete():
+            return {"type": "Discrete", "dtype": "int64", "start": int(space.start), "n": int(space.n)}
+        case MultiDiscrete():
+            sizes = {"nvec": space.nvec.tolist(), "start": space.start.tolist()}
+            return {"type": "MultiDiscrete", "dtype": str(space.dtype), **sizes}
+        case MultiBinary():
+            return {"type": "MultiBinary", "n": shown(space.n)}
+        case Dict() if not any("/" in key for key in space.spaces):
+            return {"type": "Dict", "subspaces": {key: _write_space(one) for key, one in space.spaces.items()}}
+        case Tuple():
+            return {"type": "Tuple", "subspaces": [_write_space(one) for one in space.spaces]}
+        case Text():
+            lengths = {"max_length": space.max_length, "min_length": space.min_length}
+            return {"type": "Text", **lengths, "charset": space.characters}
+        case _:
+            raise TrajectoryError(f"to_minari: expected spaces that Minari has, with keys without '/', got {space!r}")
+
+
+# --- reading ---
+
+
+def from_minari(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> int:
+    """Write a run of level "full" from a dataset of Minari in HDF5 (its folder, or `data` in it); how many episodes.
+
+    Rewards, flags, seeds and observations are those of the dataset; a spec is there only if the dataset came from here.
+    Needs the extra `minari`.
+    """
+    data = Path(folder, "data") if Path(folder, "data", METADATA).exists() else Path(folder)
+    try:
+        metadata: dict[str, Any] = json.loads((data / METADATA).read_text(encoding="utf8"))
+        spaces = [_read_space(json.loads(metadata[f"{name}_space"])) for name in ("observation", "action")]
+        kind, count = metadata["data_format"], int(metadata["total_episodes"])
+        about = metadata.get("ludus") or {}
+        told = {"dataset_id": str(metadata.get("dataset_id", "")), "minari": str(metadata.get("minari_version", ""))}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, LudusError) as error:
+        raise TrajectoryError(f"{folder}: expected a dataset of Minari, got {error!r}") from error
+    if kind != "hdf5":
+        raise TrajectoryError(f"{folder}: expected a dataset in HDF5, got {shorten(kind)}; minari itself converts it")
+    why = "it was read from Minari, whose environments are Gymnasium's"
+    header = imported_header(*spaces, full=True, why=why, spec=about.get("spec"), metadata=told)
+    with _h5py("from_minari").File(data / DATA, "r") as file:
+        reader = _Reader(*spaces, jpeg=bool(metadata.get("jpeg_encoding", True)))
+        return write_imported(path, header, (reader.episode(file, number) for number in range(count)))
+
+
+class _Reader:
+    def __init__(self, observations: Space[Any], actions: Space[Any], *, jpeg: bool) -> None:
+        self.observed = ValueColumns(observations, "observation", None)
+        self.acted = ValueColumns(actions, "action", None)
+        self.jpeg = jpeg
+
+    def episode(self, file: Any, number: int) -> ImportedEpisode:
+        try:
+            group = file[f"episode_{number}"]
+            rewards = np.asarray(group["rewards"], np.float64)
+            length, attributes = len(rewards), dict(group.attrs)
+            terminated, truncated = (bool(np.any(group[name][()])) for name in ("terminations", "truncations"))
+            seed = attributes.get("seed")
+            options = json.loads(str(attributes["ludus_options"])) if "ludus_options" in attributes else None
+            told = outcome_of(str(attributes.get("outcome", "")))
+            return ImportedEpisode(
+                self._values(self.acted, group["actions"], length),
+                rewards,
+                self._values(self.observed, group["observations"], length + 1),
+                terminated,
+                truncated,
+                told if "outcome" in attributes else Outcome.derived(terminated, truncated) or told,
+                None if seed is None else int(seed),
+                options,
+            )
+        except (LookupError, ValueError, TypeError, OSError, AttributeError, RuntimeError) as error:
+            if isinstance(error, LudusError):
+                raise
+            raise TrajectoryError(f"episode {number}: expected an episode of Minari, got {error!r}") from error
+
+    def _values(self, columns: ValueColumns, node: Any, count: int) -> list[Any]:
+        leaves = [
+            self._leaf(space, one) for space, one in zip(columns.leaf_spaces, _nodes(columns.space, node), strict=True)
+        ]
+        return columns.split(rebuilt(columns.space, leaves), count)
+
+    def _leaf(self, space: Space[Any], node: Any) -> Any:
+        if isinstance(space, Text):
+            return [one.decode("utf-8") if isinstance(one, bytes) else str(one) for one in node[()]]
+        if self.jpeg and _is_picture(space):
+            pictures = _package("from_minari", "PIL.Image", "video")
+            return np.stack([np.asarray(pictures.open(io.BytesIO(bytes(one)))) for one in node[()]])
+        return np.asarray(node[()], getattr(space, "dtype", None))
+
+
+def _nodes(space: Space[Any], node: Any) -> Iterator[Any]:
+    """The datasets of a value, in the order of the leaves of its space."""
+    if isinstance(space, Dict):
+        for key, one in space.spaces.items():
+            yield from _nodes(one, node[key])
+    elif isinstance(space, Tuple):
+        for place, one in enumerate(space.spaces):
+            yield from _nodes(one, node[f"_index_{place}"])
+    else:
+        yield node
+
+
+def _is_picture(space: Space[Any]) -> bool:
+    """As Minari decides it."""
+    if not isinstance(space, Box) or len(space.shape) not in (2, 3) or space.dtype != np.uint8:
+        return False
+    large = min(space.shape[:2]) >= SMALLEST_PICTURE
+    return large and bool((space.low == 0).all() and (space.high == 255).all())
+
+
+def _read_space(data: dict[str, Any]) -> Space[Any]:
+    match data["type"]:
+        case "Box":
+            dtype = np.dtype(data["dtype"])
+            low, high = (np.array(data[name], dtype) for name in ("low", "high"))
+            return Box(low, high, tuple(data["shape"]), dtype.type)
+        case "Discrete":
+            return Discrete(int(data["n"]), start=int(data["start"]))
+        case "MultiDiscrete":
+            return MultiDiscrete(np.array(data["nvec"]), np.dtype(data["dtype"]).type, start=np.array(data["start"]))
+        case "MultiBinary":
+            return MultiBinary(data["n"])
+        case "Dict":
+            return Dict({key: _read_space(one) for key, one in data["subspaces"].items()})
+        case "Tuple":
+            return Tuple(tuple(map(_read_space, data["subspaces"])))
+        case "Text":
+            return Text(data["max_length"], min_length=data["min_length"], charset=data["charset"])
+        case other:
+            raise TrajectoryError(f"space: expected one of Minari's seven, got {shorten(other)}")
+
+
+def _h5py(what: str) -> Any:
+    return _package(what, "h5py", "minari")
+
+
+def _package(what: str, name: str, extra: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtra(
+            f'{what}: expected the package {name}, got none; `pip install "ludus-rl[{extra}]"`'
+        ) from error

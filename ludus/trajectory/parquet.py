@@ -1,0 +1,246 @@
+"""Parquet: a run as two tables, of episodes and of steps, many episodes a file; and back, value for value.
+
+    episodes.parquet    a row for each episode: lane, length, return, flags, outcome, seed, last observation
+    steps.parquet       a row for each step: episode, step, observation, action, reward, flags
+
+Values of several numbers are lists of fixed size, whose shapes the header of the run tells; that is in the metadata of
+both files under `ludus`, as JSON. Texts are texts, other values JSON.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from ludus.errors import LudusError, MissingExtra, TrajectoryError
+from ludus.spaces import Space, Text
+from ludus.spaces.plain import decode_value, encode_value
+from ludus.trajectory.episode import Episode
+from ludus.trajectory.header import RunHeader, read_header
+from ludus.trajectory.imported import ImportedEpisode, write_imported
+from ludus.trajectory.run import Run
+from ludus.trajectory.tracker import outcome_of
+from ludus.trajectory.values import ValueColumns
+
+__all__ = ["from_parquet", "to_parquet"]
+
+Array = npt.NDArray[Any]
+EPISODES, STEPS, HEADER = "episodes.parquet", "steps.parquet", b"ludus"
+GROUP_STEPS = 1 << 16
+"""From how many steps on a group of rows is written."""
+FINAL = "final_"
+
+
+def to_parquet(run: Run, folder: str | os.PathLike[str], *, masked: bool = False) -> int:
+    """Write a run of level "steps" or "full" as two files in a new folder; how many episodes they have.
+
+    Episodes that are no result of the agent's are left out, unless `masked`. Needs the extra `parquet`.
+    """
+    if run.level == "seeds":
+        raise TrajectoryError(
+            "to_parquet: expected level 'steps' or 'full', got 'seeds'; `recompute` makes such a file"
+        )
+    arrow, parquet = _package("pyarrow"), _package("pyarrow.parquet")
+    chosen = [episode for episode in run if masked or not episode.masked]
+    if not chosen:
+        raise TrajectoryError(f"to_parquet: expected an episode that is a result, got {len(run)} that are masked")
+    target = Path(folder)
+    target.mkdir(parents=True)
+    about = {HEADER: msgspec.json.encode(run.header)}
+    writer: Any = None
+    try:
+        for group in _groups(chosen):
+            table = arrow.table(_step_columns(run, group, arrow)).replace_schema_metadata(about)
+            writer = writer or parquet.ParquetWriter(target / STEPS, table.schema)
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
+    table = arrow.table(_episode_columns(run, chosen, arrow)).replace_schema_metadata(about)
+    parquet.write_table(table, target / EPISODES)
+    return len(chosen)
+
+
+def _groups(episodes: list[Episode]) -> Iterator[list[Episode]]:
+    group: list[Episode] = []
+    for episode in episodes:
+        group.append(episode)
+        if sum(one.length for one in group) >= GROUP_STEPS:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _step_columns(run: Run, group: list[Episode], arrow: Any) -> dict[str, Any]:
+    lengths = [episode.length for episode in group]
+    last = np.zeros(sum(lengths), np.bool_)
+    last[np.cumsum(lengths) - 1] = True
+    flags = {
+        name: last & np.repeat([getattr(one, name) for one in group], lengths) for name in ("terminated", "truncated")
+    }
+    found: dict[str, Any] = {
+        "episode": np.repeat([episode.number for episode in group], lengths),
+        "step": np.concatenate([np.arange(length) for length in lengths]),
+    }
+    if run.level == "full":
+        for name, space in zip(run.observed.names, run.observed.leaf_spaces, strict=True):
+            found[name] = _cells([episode.column(name, "observation")[:-1] for episode in group], space, arrow)
+    for name, space in zip(run.acted.names, run.acted.leaf_spaces, strict=True):
+        found[name] = _cells([episode.column(name, "action") for episode in group], space, arrow)
+    found["reward"] = _cells([episode.rewards for episode in group], None, arrow)
+    return found | flags
+
+
+def _episode_columns(run: Run, chosen: list[Episode], arrow: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        name: [getattr(one, name) for one in chosen] for name in ("lane", "length", "terminated", "truncated", "seed")
+    }
+    found["episode"] = [one.number for one in chosen]
+    found["return"] = [np.asarray(one.total_reward).tolist() for one in chosen]
+    found["outcome"] = [None if one.outcome is None else one.outcome.value for one in chosen]
+    found["options"] = [None if one.options is None else json.dumps(encode_value(one.options)) for one in chosen]
+    found["seed"] = arrow.array(found["seed"], arrow.uint64())
+    if run.level == "full" and chosen:
+        for name, space in zip(run.observed.names, run.observed.leaf_spaces, strict=True):
+            last = [episode.column(name, "observation")[-1:] for episode in chosen]
+            found[FINAL + name] = _cells(last, space, arrow)
+    return found
+
+
+def _cells(parts: list[Any], space: Space[Any] | None, arrow: Any) -> Any:
+    """Parts of a column as one of Arrow's."""
+    if isinstance(parts[0], list):
+        rows = [one for part in parts for one in part]
+        return arrow.array(rows if isinstance(space, Text) else [_as_json(one) for one in rows], arrow.string())
+    column: Array = np.concatenate(parts)
+    if column.ndim == 1:
+        return arrow.array(column)
+    flat = np.ascontiguousarray(column).reshape(-1)
+    return arrow.FixedSizeListArray.from_arrays(arrow.array(flat), int(np.prod(column.shape[1:])))
+
+
+def _as_json(value: Any) -> str:
+    try:
+        return json.dumps(value)
+    except TypeError as error:
+        raise TrajectoryError(f"to_parquet: expected values that JSON can hold, got {error}") from error
+
+
+# --- reading ---
+
+
+def from_parquet(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> int:
+    """Write a run from what `to_parquet` wrote; how many episodes it has. Needs the extra `parquet`."""
+    parquet = _package("pyarrow.parquet")
+    try:
+        steps, episodes = (parquet.ParquetFile(Path(folder, name)) for name in (STEPS, EPISODES))
+        data = (steps.schema_arrow.metadata or {}).get(HEADER)
+        if data is None:
+            raise TrajectoryError("expected the header of a run in its metadata, got none")
+        header = _alone(read_header(data))
+        return write_imported(path, header, _Reader(header, steps).episodes(episodes.read().to_pylist()))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        if isinstance(error, MissingExtra):
+            raise
+        raise TrajectoryError(f"{folder}: expected a run as Parquet, got {error}") from error
+
+
+def _alone(header: RunHeader) -> RunHeader:
+    """The header of the same episodes one after another in one lane."""
+    replace = msgspec.structs.replace
+    header = replace(header, lanes=1, batched=False, autoreset_mode="", executor="", planned=False, info=[])
+    if not header.wrappers:
+        return header
+    return replace(header, wrappers=[], spec=None, unspecified="the episodes are those of a wrapped batch")
+
+
+class _Reader:
+    def __init__(self, header: RunHeader, steps: Any) -> None:
+        self.steps, self.full = steps, header.level == "full"
+        self.observed = ValueColumns(header.space("observation"), "observation", None)
+        self.acted = ValueColumns(header.space("action"), "action", None)
+
+    def episodes(self, rows: list[dict[str, Any]]) -> Iterator[ImportedEpisode]:
+        """Each row with the steps that are next: they are in the same order."""
+        batches = self._batches()
+        waiting: dict[str, Any] = {}
+        for row in rows:
+            while not waiting or len(waiting["episode"]) < row["length"]:
+                more = next(batches)
+                waiting = more if not waiting else {name: _joined(waiting[name], more[name]) for name in more}
+            own = {name: column[: row["length"]] for name, column in waiting.items()}
+            waiting = {name: column[row["length"] :] for name, column in waiting.items()}
+            if any(number != row["episode"] for number in own["episode"]):
+                raise TrajectoryError(f"steps of episode {row['episode']}: expected as many as its length, got others")
+            yield self._episode(row, own)
+
+    def _batches(self) -> Iterator[dict[str, Any]]:
+        for batch in self.steps.iter_batches(batch_size=GROUP_STEPS):
+            yield {name: self._column(name, batch.column(name)) for name in batch.schema.names}
+        raise TrajectoryError("steps: expected those of all episodes, got fewer")
+
+    def _column(self, name: str, column: Any) -> Any:
+        """A column as the run has it: an array, or a list of plain values."""
+        space = self._space(name)
+        if space is None:
+            return column.to_numpy(zero_copy_only=False) if hasattr(column.type, "bit_width") else column.to_pylist()
+        if not hasattr(space, "dtype") or isinstance(space, Text) or space.dtype is None:
+            rows = column.to_pylist()
+            return rows if isinstance(space, Text) else [json.loads(one) for one in rows]
+        flat = column.flatten() if space.shape else column
+        return flat.to_numpy(zero_copy_only=False).astype(space.dtype).reshape(len(column), *space.shape)
+
+    def _space(self, name: str) -> Any:
+        for columns in (self.observed, self.acted):
+            if name in columns.names:
+                return columns.leaf_spaces[columns.names.index(name)]
+        return None
+
+    def _episode(self, row: dict[str, Any], own: dict[str, Any]) -> ImportedEpisode:
+        observations = None
+        if self.full:
+            last = {name: self._last(name, row[FINAL + name]) for name in self.observed.names}
+            seen = {name: _joined(own[name], last[name]) for name in self.observed.names}
+            observations = self.observed.split(self.observed.many(seen), row["length"] + 1)
+        actions = self.acted.many({name: own[name] for name in self.acted.names})
+        options = row["options"]
+        try:
+            read = None if options is None else decode_value(json.loads(options), "options")
+        except LudusError as error:
+            raise TrajectoryError(f"options of episode {row['episode']}: {error}") from error
+        return ImportedEpisode(
+            self.acted.split(actions, row["length"]),
+            np.asarray(own["reward"], np.float64),
+            observations,
+            bool(row["terminated"]),
+            bool(row["truncated"]),
+            outcome_of(row["outcome"]),
+            row["seed"],
+            read,
+        )
+
+    def _last(self, name: str, value: Any) -> Any:
+        space = self._space(name)
+        if isinstance(value, str):
+            return [value if isinstance(space, Text) else json.loads(value)]
+        return np.asarray(value, space.dtype).reshape(1, *space.shape)
+
+
+def _joined(a: Any, b: Any) -> Any:
+    return a + b if isinstance(a, list) else np.concatenate([a, b])
+
+
+def _package(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtra(
+            'parquet: expected the package pyarrow, got none; `pip install "ludus-rl[parquet]"`'
+        ) from error
