@@ -49,6 +49,12 @@ def method(name: str) -> Any:
     return decorate(types.NamedTuple, name, jit_options=APART)
 
 
+def for_llvm(function: Any) -> Any:
+    """Marks what is written for LLVM itself, and called with all but its first argument."""
+    decorate: Any = intrinsic
+    return decorate(function)
+
+
 class Stream(NamedTuple):
     """The stream of one lane, as compiled rules see it.
 
@@ -91,7 +97,7 @@ def generator_of(rows: Words, lane: int) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-@intrinsic  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+@for_llvm
 def _product(typing_context: Any, a: Any, b: Any) -> Any:
     """Both halves of a product of two 64-bit words."""
     del typing_context
@@ -104,14 +110,14 @@ def _product(typing_context: Any, a: Any, b: Any) -> Any:
     return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), build
 
 
-@intrinsic  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+@for_llvm
 def next64(typing_context: Any, words: Any, lane: Any) -> Any:
     """Step the stream and give 64 bits; written for LLVM, whose integers of 128 bits take the compiler no time."""
     del typing_context
     return types.uint64(words, lane), _step
 
 
-@intrinsic  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+@for_llvm
 def next_double(typing_context: Any, words: Any, lane: Any) -> Any:
     """A double from 0 up to 1."""
     del typing_context
