@@ -23,7 +23,7 @@ from ludus.kernels.random import Stream
 from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout, kernel_source
 from ludus.kernels.store import LOOP_NAMES
-from ludus.kernels.views import given, rows_at, values_at
+from ludus.kernels.views import after_column, given, rows_at, values_at
 
 __all__ = ["compile_rules", "compile_single", "load_rules"]
 
@@ -68,6 +68,7 @@ def _scope(rules: Rules, text: str, records: dict[str, Any], *, checks: bool, ar
         **records,
         "Params": rules.params,
         "Stream": Stream,
+        "after_column": after_column,
         "given": given,
         "rows_at": rows_at,
         "values_at": values_at,

@@ -152,24 +152,43 @@ def test_every_operation_on_rows_has_the_interpreters_bits_at_any_length():
 
 def test_it_holds_where_numpy_has_other_loops():
     """NumPy chooses its code by the processor: without the newer instructions it computes other bits."""
+    compare_without_simd("without_simd(whole=False, count=3_000)")
+
+
+@pytest.mark.full
+def test_all_of_it_holds_where_numpy_has_other_loops():
+    compare_without_simd("without_simd(whole=True, count=50_000); rows_without_simd()")
+
+
+def compare_without_simd(call):
     found = np._core._multiarray_umath
     switched_off = " ".join(one for one in found.__cpu_dispatch__ if found.__cpu_features__.get(one))
     if not switched_off:
         pytest.skip("this processor has nothing to switch off")
     environment = os.environ | {"NPY_DISABLE_CPU_FEATURES": switched_off}
-    command = [sys.executable, "-c", "from tests.kernels.test_exact import without_simd; without_simd()"]
+    command = [sys.executable, "-c", f"from tests.kernels.test_exact import *; {call}; print('equal')"]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert told.stdout == "equal\n", told.stderr
 
 
-def without_simd():
+AT_ONCE = 16
+"""How many operations are compiled together."""
+
+
+def without_simd(whole, count):
     """What the other process does: the operations that NumPy has several codes for."""
-    expressions = {name: domain for name, domain in REALS.items() if "np." in name and name.count("np.") == 1}
-    chosen = dict(list(expressions.items())[::3])
-    run = compiled(chosen, ("x", "y"))
-    x = np.array([numbers(domain, 3_000, SEED + k) for k, domain in enumerate(chosen.values())])
-    assert differences(chosen, ("x", "y"), run, x, x[:, ::-1].copy()) == {}
-    print("equal")
+    expressions = [(name, domain) for name, domain in REALS.items() if "np." in name]
+    chosen = expressions if whole else [one for one in expressions if one[0].count("np.") == 1][::3]
+    for begin in range(0, len(chosen), AT_ONCE):
+        some = dict(chosen[begin : begin + AT_ONCE])
+        run = compiled(some, ("x", "y"))
+        x = np.array([numbers(domain, count, SEED + begin + k) for k, domain in enumerate(some.values())])
+        assert differences(some, ("x", "y"), run, x, x[:, ::-1].copy()) == {}
+
+
+def rows_without_simd():
+    """The same for arrays, and what is reduced to numbers."""
+    assert compare_rows(ROWS, SEED) == {}
 
 
 @pytest.mark.parametrize("compiled_alone", [False, True])
