@@ -74,7 +74,7 @@ class _Store:
         self.left -= len(packed)
 
     def add(self, name: str, viewer: Viewer, **question: Any) -> Any:
-        """Ask, and keep the answer where it fits; None where it does not."""
+        """Ask, and keep the answer."""
         value = viewer.answer(name, {key: str(one) for key, one in question.items()})
         self.put(f"{name}?{urlencode(question, safe=',')}", value)
         return value
