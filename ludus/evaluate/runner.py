@@ -80,8 +80,13 @@ def evaluate(
         max_steps=max_steps,
     )
     file = out if out is None or isinstance(out, ResultFile) else ResultFile(out)
-    task = Evaluated(env, as_agent(agent), declaration, chosen, file, {"kwargs": kwargs, **options})
-    return evaluated(task, num_envs=num_envs, max_masked=max_masked, progress=progress)
+    made = as_agent(agent)
+    task = Evaluated(env, made, declaration, chosen, file, {"kwargs": kwargs, **options})
+    try:
+        return evaluated(task, num_envs=num_envs, max_masked=max_masked, progress=progress)
+    finally:
+        if made is not agent:
+            made.close()
 
 
 class Evaluated(NamedTuple):
@@ -113,7 +118,7 @@ def evaluated(
         results += before.results()
     if writer is None and before is not None:  # all of it was there
         return _whole(declaration, results, max_masked)
-    count = declaration.episodes
+    count, first = declaration.episodes, ""
     seeds = declaration.derived(0, count) if task.seeds is None else task.seeds
     agent_seeds = declaration.derived(0, count, "agent")
     lanes = min(count, LANES if num_envs is None else num_envs)
@@ -121,6 +126,9 @@ def evaluated(
     try:
         for record in play_episodes(course, range(len(results), count)):
             results.append(record.result)
+            outcome = record.result.outcome
+            if not first and record.failure is not None and outcome is not None and outcome.masked:
+                first = ": ".join(record.failure)
             if writer is not None:
                 writer.add(record)
             if progress is not None:
@@ -133,7 +141,7 @@ def evaluated(
     found = Evaluation(declaration.id, declaration.seed, tuple(results), declaration)
     if writer is not None:
         writer.close(_summary(found), sign)
-    found.check_masked(max_masked)
+    found.check_masked(max_masked, first)
     return found
 
 
