@@ -61,12 +61,7 @@ def evaluate(
     ...     episodes=3, seed=7, num_envs=1, executor="serial").episodes]
     True
     """
-    if isinstance(env, Env) or "episodes" in options or "autoreset_mode" in options:
-        given = env if isinstance(env, Env) else sorted({"episodes", "autoreset_mode"} & set(options))
-        raise InvalidType(
-            f"evaluate: expected an id, a spec, a class or a function that makes an environment, got {shorten(given)}; "
-            "each episode is begun by the evaluation, with a seed of its own"
-        )
+    _check_target(env, options)
     chosen = None if isinstance(seed, int) else _chosen(seed)
     count = episodes if chosen is None else len(chosen)
     if count < 1 or max_steps < 1:
@@ -87,6 +82,15 @@ def evaluate(
     finally:
         if made is not agent:
             made.close()
+
+
+def _check_target(env: Any, options: Mapping[str, Any]) -> None:
+    if isinstance(env, Env) or "episodes" in options or "autoreset_mode" in options:
+        given = env if isinstance(env, Env) else sorted({"episodes", "autoreset_mode"} & set(options))
+        raise InvalidType(
+            f"evaluate: expected an id, a spec, a class or a function that makes an environment, got {shorten(given)}; "
+            "each episode is begun by the evaluation, with a seed of its own"
+        )
 
 
 class Evaluated(NamedTuple):
