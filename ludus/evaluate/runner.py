@@ -53,8 +53,8 @@ def evaluate(
     once: it changes nothing else. An episode that is not over after `max_steps` counts as truncated.
 
     An agent that raises, or does what cannot be done, has failed in that episode, which is played to its end without
-    it and counts. An environment that raises has failed in that episode, which is masked: it is left out of statistics,
-    and EvaluationError is raised where a larger share than `max_masked` is. `out` writes a file that `verify` checks.
+    it and counts. One whose environment raises is masked: left out of statistics; EvaluationError is raised where a
+    larger share than `max_masked` is. `out` writes a file that `verify` checks.
 
     >>> found = evaluate("CartPole-v1", "random", episodes=3, seed=7)
     >>> [one.length for one in found.episodes] == [one.length for one in evaluate("CartPole-v1", "random",
@@ -63,8 +63,7 @@ def evaluate(
     """
     _check_target(env, options)
     chosen = None if isinstance(seed, int) else _chosen(seed)
-    count = episodes if chosen is None else len(chosen)
-    if count < 1 or max_steps < 1:
+    if (count := episodes if chosen is None else len(chosen)) < 1 or max_steps < 1:
         raise InvalidArgument(f"expected at least 1 episode and 1 step, got {count} and {max_steps}")
     declaration = Declaration(
         id=spec_meant(env).id,
