@@ -7,10 +7,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from tests.budgets import Budgets
+from tests.budgets import Budgets, Meter
 from tests.failures import Failures
 from tests.groups import pytest_collection_finish as pytest_collection_finish  # a hook, for pytest
 from tests.sampling import HEADER
+from tests.turns import pytest_collection_modifyitems as pytest_collection_modifyitems  # a hook, for pytest
 
 # Derandomized, so a red build is red again on the next run; no deadline, because shared machines stall.
 settings.register_profile(
@@ -37,7 +38,8 @@ def pytest_report_header() -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Whoever prints reports, which workers do not, prints failures at once and times at the end."""
+    """Whoever runs tests measures them; whoever prints, which workers do not, prints failures at once, times last."""
+    config.pluginmanager.register(Meter(), "ludus-meter")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Budgets(), "ludus-budgets")
         config.pluginmanager.register(Failures(config), "ludus-failures")

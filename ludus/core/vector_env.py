@@ -147,6 +147,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
 
     def _add_entries(self, vector_infos: Info, env_info: Info, env_num: int, *, whole: bool) -> Info:
         """The same for an info as a `whole`, whose outcome is one, or for a dictionary inside it."""
+        value: Any
         for key, value in env_info.items():
             if key == OUTCOME and whole:
                 told = read_outcome(value, f"lane {env_num} info['outcome']")

@@ -24,8 +24,8 @@ class FileAgent(Agent):
     """A policy by its path: Stable-Baselines3 (.zip), TorchScript (.pt), ONNX (.onnx), or weights with their class.
 
     Weights are named with it, `model.safetensors:module:Class`. A pickle in a file is a program, and so is a class: by
-    default both run in a sandbox that sees the file and the installed packages, and neither network nor files; `sandbox`
-    is another one. `trust=True` loads them in this process. Numbers for each choice mean the choice of the greatest.
+    default both run in a sandbox that sees the file and the installed packages, and neither network nor other files;
+    `sandbox` is another one. `trust=True` loads them in this process. Of numbers for each choice the greatest is taken.
 
     >>> FileAgent("model.onnx").name
     'model.onnx'

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from ludus.core import Env, Step
+from ludus.core import Env, Outcome, Step
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded
 from ludus.spaces import Record
 from ludus.tools.calls import Call, Calls
@@ -16,6 +16,7 @@ __all__ = ["ToolEnv"]
 class ToolEnv(Env[ToolOutcome, Call]):
     """An environment made of tools. A subclass marks methods with `@tool`, defines `reset`, and may define `judge`.
 
+    >>> from ludus.core import Outcome
     >>> from ludus.tools import tool
     >>> class Guess(ToolEnv):
     ...     def reset(self, *, seed=None, options=None):
@@ -27,7 +28,7 @@ class ToolEnv(Env[ToolOutcome, Call]):
     ...         '''Say a number from 0 to 9.'''
     ...         return "right" if number == self.secret else "higher" if number < self.secret else "lower"
     ...     def judge(self, call, result):
-    ...         return (1.0, True) if result == "right" else (0.0, False)
+    ...         return (1.0, Outcome.SUCCESS) if result == "right" else (0.0, False)
     >>> env = Guess()
     >>> _ = env.reset(seed=0)
     >>> env.call("guess", number=3).observation.result
@@ -72,17 +73,17 @@ class ToolEnv(Env[ToolOutcome, Call]):
             result = self._carry_out(called, arguments)
         except self.told as error:
             return Step(failed(action.tool, error), 0.0, False, False, {})
-        outcome = succeeded(action.tool, result, called.returns)
-        reward, terminated = self.judge(action, result)
-        self._under_way = not terminated
-        return Step(outcome, reward, terminated, False, {})
+        seen = succeeded(action.tool, result, called.returns)
+        reward, ends = self.judge(action, result)
+        self._under_way = not ends
+        return Step.ending(seen, ends, reward) if isinstance(ends, str) else Step(seen, reward, ends, False, {})
 
     def call(self, name: str, /, **arguments: Any) -> Step[ToolOutcome]:
         """`step(Call(name, arguments))`."""
         return self.step(Call(name, arguments))
 
-    def judge(self, call: Call, result: Any) -> tuple[float, bool]:
-        """The reward of a call, and whether it ends the episode; by default nothing, and no."""
+    def judge(self, call: Call, result: Any) -> tuple[float, bool | Outcome]:
+        """The reward of a call, and whether it ends the episode, or how it went then; by default nothing, and no."""
         del call, result
         return 0.0, False
 

@@ -6,9 +6,17 @@ import pytest
 
 import ludus
 from ludus.testing import check_env, data_equal
+from ludus.testing.env_contract import ENV_RULES
+from ludus.testing.env_rules import compiled
+from ludus.testing.rule import Examination
+from ludus.testing.subject import Subject
+from tests.kernels.variants import UNCHECKED
 
 FAMILIES = {"classic", "toy_text", "algorithmic", "teaching", "open"}
 IDS = [spec.id for spec in ludus.list_envs() if spec.family in FAMILIES]
+COMPILED = (compiled.rules_can_be_compiled, compiled.a_compiled_batch_is_its_lanes)
+INTERPRETED = tuple(rule for rule in ENV_RULES if rule.check not in COMPILED)
+"""Without what compiles: of half of the ids, whose rules each run compiles in tests/kernels/test_batch.py."""
 
 
 def test_all_families_are_there():
@@ -20,7 +28,11 @@ def test_all_families_are_there():
 @pytest.mark.parametrize("steps", [20, pytest.param(100, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", IDS)
 def test_an_environment_keeps_the_contract(name, steps):
-    report = check_env(ludus.registry.registry[name], steps=steps)
+    spec = ludus.registry.registry[name]
+    if name in UNCHECKED and steps < 100:
+        report = Examination(INTERPRETED, Subject(spec, steps=steps)).report()
+    else:
+        report = check_env(spec, steps=steps)
     assert report.ok, str(report)
     # A walk along a cliff that is not slippery is the same for every seed.
     expected = ["another-seed-another-history"] if name == "CliffWalking-v1" else []

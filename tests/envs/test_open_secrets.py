@@ -10,7 +10,7 @@ from websockets.sync.client import connect
 import ludus
 from ludus.envs.open.coding import Coding
 from ludus.envs.open.dipg_safety import DIPGSafety
-from ludus.envs.open.textarena import GAMES, TextArena
+from ludus.envs.open.textarena import TextArena
 
 SEED = 6
 CODING = "caesar"

@@ -1,5 +1,6 @@
 """The suite itself: its samples cover, its table tells the truth, and nothing in it depends on what ran before."""
 
+import subprocess
 import sys
 from itertools import combinations, product
 from types import SimpleNamespace
@@ -7,8 +8,9 @@ from types import SimpleNamespace
 import pytest
 from hypothesis.internal.conjecture import providers
 
-from tests.budgets import BUDGETS_S, Times, earlier, keep, room_of, table
+from tests.budgets import BUDGETS_S, Meter, Times, earlier, keep, processor_s, room_of, table
 from tests.failures import reason
+from tests.kernels.variants import CHECKED, RULED, UNCHECKED, half
 from tests.sampling import HEADER, SEED, covering, sample
 
 
@@ -52,12 +54,12 @@ def test_a_room_has_its_tests_and_its_doctests():
 
 def test_the_table_has_a_line_for_each_room_and_says_what_is_over_and_what_has_no_budget():
     times = Times(began=100.0)
-    times.add("core", 3, BUDGETS_S["core"] + 1.0)
+    times.add("core", 3, BUDGETS_S["core"] + 1.0, 2.5)
     times.add("brand_new", 1, 2.0)
     lines = list(table(times.plus([Times(40.0, {"core": 1}, {"core": 0.5})]), now=700.0))
     assert [line.split() for line in lines[1:3]] == [
-        ["brand_new", "1", "2.0", "no", "budget", "yet"],
-        ["core", "4", str(BUDGETS_S["core"] + 1.5), str(BUDGETS_S["core"]), "over"],
+        ["brand_new", "1", "2.0", "0.0", "no", "budget", "yet"],
+        ["core", "4", str(BUDGETS_S["core"] + 1.5), "2.5", str(BUDGETS_S["core"]), "over"],
     ]
     assert lines[-1].endswith("by the clock 660 of 600 over")
 
@@ -65,9 +67,23 @@ def test_the_table_has_a_line_for_each_room_and_says_what_is_over_and_what_has_n
 def test_runs_that_belong_together_find_the_times_of_those_before(tmp_path):
     folder = str(tmp_path / "times")
     assert earlier(folder) == earlier(None) == []
-    keep(Times(1.0, {"core": 2}, {"core": 0.5}), folder)
+    keep(Times(1.0, {"core": 2}, {"core": 0.5}, {"core": 0.25}), folder)
     keep(Times(2.0), folder)
-    assert earlier(folder) == [Times(1.0, {"core": 2}, {"core": 0.5}), Times(2.0)]
+    assert earlier(folder) == [Times(1.0, {"core": 2}, {"core": 0.5}, {"core": 0.25}), Times(2.0)]
+
+
+def test_what_a_test_and_its_programs_take_of_the_processor_is_in_its_report():
+    meter = Meter()
+    meter.pytest_collection_finish()
+    before = processor_s()
+    while processor_s() < before + 0.05:
+        sum(range(10_000))
+    subprocess.run([sys.executable, "-c", "import time\nwhile time.process_time() < 0.1: pass"], check=True)
+    hook = meter.pytest_runtest_makereport()
+    next(hook)
+    with pytest.raises(StopIteration) as ended:
+        hook.send(SimpleNamespace())
+    assert 0.15 <= getattr(ended.value.value, Meter.ATTRIBUTE) <= processor_s() - before + 0.05
 
 
 def test_a_failure_is_told_in_a_line():
@@ -94,6 +110,45 @@ def test_a_group_has_one_worker(tmp_path, run, root, monkeypatch):
     run(sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider", tmp_path)
     workers = {kind: (tmp_path / f"{kind}.txt").read_text().split() for kind in "abc"}
     assert {kind: (len(names), len(set(names))) for kind, names in workers.items()} == dict.fromkeys("abc", (4, 1))
+
+
+TURNS = """
+import pytest
+pytestmark = pytest.mark.in_turns("wall")
+
+@pytest.fixture(params=["a", "b", "c"])
+def wall(request):
+    return request.param
+
+@pytest.mark.parametrize("number", range(20))
+def test_of_two(wall, number):
+    with open("ran.txt", "a") as file:
+        file.write(f"{number}{wall} ")
+
+def test_of_none():
+    pass
+"""
+
+
+@pytest.mark.parametrize(("chosen", "each"), [("not full", 1), ("full or not full", 3)])
+def test_tests_that_take_turns_are_all_tried_and_meet_every_value(tmp_path, run, root, monkeypatch, chosen, each):
+    monkeypatch.setenv("PYTHONPATH", str(root))
+    (tmp_path / "conftest.py").write_text("from tests.turns import *\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = \n  full\n  in_turns\n")
+    (tmp_path / "test_turns.py").write_text(TURNS)
+    run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", chosen, tmp_path)
+    ran = (tmp_path / "ran.txt").read_text().split()
+    assert sorted(one[:-1] for one in ran) == sorted(str(number) for number in range(20) for _ in range(each))
+    assert {one[-1] for one in ran} == set("abc")
+
+
+def test_every_set_of_rules_is_compiled_by_each_run_with_checks_or_without():
+    assert set(CHECKED) | set(UNCHECKED) == set(RULED)
+    assert not set(CHECKED) & set(UNCHECKED)
+    assert len(UNCHECKED) >= len(RULED) // 3
+    assert [len(half("abcdefghi"[:size])) for size in (0, 1, 2, 9)] == [0, 1, 1, 5]
+    assert half(["Taxi-v4", "x", "y"]) == half(["Taxi-v4", "x", "y"])
+    assert "Taxi-v4" not in half(["Taxi-v4", "x", "y"])
 
 
 def test_examples_do_not_depend_on_the_modules_that_happen_to_be_imported():

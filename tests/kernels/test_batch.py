@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,11 +21,12 @@ from ludus.testing import data_equal
 from ludus.vector import SerialVectorEnv
 from ludus.wrappers import TimeLimit
 from tests.kernels.two_walks import Backward, Forward
+from tests.kernels.variants import RULED, unchecked
 
 pytestmark = pytest.mark.no_cover  # a million steps: what they run is measured by shorter tests
 
 LANES, STEPS = 4, 150
-RULED = [spec.id for spec in ludus.list_envs() if issubclass(load_entry_point(spec.entry_point), RuleEnv)]
+ROOT = Path(__file__).parents[2]
 
 
 def pair(name, mode):
@@ -49,7 +51,7 @@ def same_infos(a, b):
             assert np.array_equal(a[key], b[key]), key
 
 
-@pytest.mark.parametrize("name", RULED)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=unchecked(name)) for name in RULED])
 def test_a_compiled_batch_is_its_lanes_in_every_mode(name):
     for mode in AutoresetMode:
         compiled, serial = pair(name, mode)
@@ -190,8 +192,10 @@ def test_rules_that_cannot_be_compiled_say_so():
 
 
 PROGRAM = """
-import ludus, numpy as np
-envs = ludus.make_vec("CartPole-v1", 2, executor="kernel")
+import numpy as np
+from ludus.kernels.batch import KernelVectorEnv
+from tests.kernels.two_walks import Forward
+envs = KernelVectorEnv(Forward, 2)
 envs.reset(seed=0)
 print(envs.step(np.array([0, 1])).observation.tolist())
 """
@@ -207,13 +211,34 @@ def test_compiled_code_is_kept_only_where_it_is_safe(tmp_path, kept):
     environment["LUDUS_CACHE_DIR"] = str(tmp_path)
     told = [
         subprocess.run(
-            [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+            [sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
         ).stdout
         for _ in range(2 if kept == "kept" else 1)
     ]
     assert len(set(told)) == 1
     found = list(folder.glob("*.py"))
     assert bool(found) == (kept == "kept" or (kept == "readonly" and os.geteuid() == 0))
+
+
+AT_ONCE = """
+import sys
+from ludus.kernels.batch import KernelVectorEnv
+from tests.kernels.two_walks import Forward
+print("ready", flush=True)
+sys.stdin.readline()
+print(sum(KernelVectorEnv(Forward, 2)._run_lanes.stats.cache_misses.values()))
+"""
+
+
+def test_of_processes_that_start_at_once_one_compiles(tmp_path):
+    environment = os.environ | {"LUDUS_CACHE_DIR": str(tmp_path)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = [subprocess.Popen([sys.executable, "-c", AT_ONCE], cwd=ROOT, env=environment, **pipes) for _ in range(3)]
+    assert [one.stdout.readline() for one in started] == ["ready\n"] * 3
+    for one in started:
+        one.stdin.write("\n")
+        one.stdin.flush()
+    assert sorted(int(one.communicate()[0]) for one in started) == [0, 0, 1]
 
 
 class Drift(NamedTuple):

@@ -40,9 +40,12 @@ def together(one, other, steps=120, seed=3):
     [
         ("CartPole-v1", {"gravity": [9.8, 1.6, 25.0], "force_mag": [10.0, 8.0, 3.0]}),
         ("CartPole-v1", {"sutton_barto_reward": [True, False, True]}),
-        ("Pendulum-v1", {"g": [10.0, 2.0, 5.0]}),
+        pytest.param("Pendulum-v1", {"g": [10.0, 2.0, 5.0]}, marks=pytest.mark.full),
         ("FrozenLake-v1", {"desc": [["SFF", "FFF", "FFG"], ["SFH", "FHF", "FFG"], ["SFF", "HFF", "FFG"]]}),
-        ("Taxi-v4", {"is_rainy": [True, False, True], "fickle_passenger": [False, True, True]}),
+        pytest.param(
+            *("Taxi-v4", {"is_rainy": [True, False, True], "fickle_passenger": [False, True, True]}),
+            marks=pytest.mark.full,
+        ),
         ("Acrobot-v1", {"AVAIL_TORQUE": [(-1.0, 0.0, 1.0), (-2.0, 0.0, 2.0), (0.0, 0.0, 1.0)]}),
     ],
 )

@@ -9,6 +9,7 @@ from ludus.errors import InvalidArgument, InvalidType, LimitExceeded, SandboxErr
 from ludus.sandbox import Limits, Sandbox
 from ludus.sandbox.session import ShellState
 
+pytestmark = pytest.mark.in_turns("box")  # a session is the same code behind each
 BACKENDS = ("process", "bubblewrap")
 
 AGENT = "read -r _ _ _ agent _ < /proc/$PPID/stat"

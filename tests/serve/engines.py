@@ -1,6 +1,7 @@
 """Containers and registries for tests: started, reached, and gone at the end."""
 
 import json
+import os
 import select
 import shutil
 import socket
@@ -86,21 +87,35 @@ def registry(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def docker(folder: Path) -> Iterator[str]:
-    """A Docker daemon that publishes ports on loopback; its address."""
-    there = Path("/sys/class/net/docker0").exists()
+    """A Docker daemon that publishes ports on loopback; its address. Its bridge is its own: others may run one, too."""
     log, short = folder / "docker.log", tempfile.mkdtemp(prefix="dock-")  # names of sockets are to be short
     api = Api(f"{short}/docker.sock")
     words = [
         "dockerd", "--data-root", folder / "data", "--exec-root", short, "--pidfile", folder / "pid",
-        "-H", f"unix://{api.path}", "--iptables=false", "--ip6tables=false", "--bip=172.31.231.1/24",
+        "-H", f"unix://{api.path}", "--iptables=false", "--ip6tables=false",
         "--log-level=error",
     ]  # fmt: skip
-    with program(*words, log=log) as shell:
+    with bridge() as name, program(*words, "--bridge", name, log=log) as shell:
         until(api.answers, shell, log)
         yield f"unix://{api.path}"
     shutil.rmtree(short, ignore_errors=True)
-    if not there:
-        subprocess.run(["ip", "link", "del", "docker0"], check=False, capture_output=True)
+
+
+@contextmanager
+def bridge() -> Iterator[str]:
+    """A bridge of this process's own, for as long as it takes."""
+    name = f"ludus{os.getpid()}"
+    ip("link", "add", name, "type", "bridge")
+    try:
+        ip("address", "add", f"172.31.{os.getpid() % 256}.1/24", "dev", name)
+        ip("link", "set", name, "up")
+        yield name
+    finally:
+        ip("link", "delete", name)
+
+
+def ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True, capture_output=True)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from ludus import __version__
 from ludus.errors import InvalidArgument, SandboxUnavailable
 from ludus.sandbox.containers.images import host_image
 from ludus.sandbox.supervised import interpreter
-from ludus.serve.making import scaffold
+from ludus.serve.making import building, scaffold
 from ludus.serve.making.building import base_of, build
 from ludus.serve.making.engines import Engine, engine
 from ludus.serve.making.packages import closure, copy_packages
@@ -19,6 +19,7 @@ from tests.serve.engines import answer, container, docker, registry
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("images")]
 TOKEN = "a-token-of-sixteen-and-more"
+COMPILER = ("numba", "llvmlite")
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,14 @@ def manifest(tmp_path_factory):
     folder = scaffold("image_test_game", tmp_path_factory.mktemp("made"))[0].parent
     (folder / ".env").write_text("KEY=secret")
     return read_manifest(folder)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_base():
+    """Without the compiler, which is two thirds of a base and which these environments do not use."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(building, "closure", lambda wanted: [one for one in closure(wanted) if one.name not in COMPILER])
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from ludus.core import AutoresetMode, Episode
 from ludus.testing import data_equal
 from ludus.vector import Process
 from ludus.wrappers import FlattenObservation, StickyAction, TimeAwareObservation, TransformReward
+from tests.kernels.variants import RULED, unchecked
 from tests.sampling import covering
 
 pytestmark = pytest.mark.no_cover  # what they run is measured by shorter tests
@@ -72,7 +73,16 @@ def same(ours, theirs):
 def test_every_executor_gives_the_serial_history(name, mode, wrapped):
     inside, around = INSIDE if wrapped == "inside" else (), AROUND if wrapped == "around" else ()
     expected = history(name, "serial", mode, inside, around)
-    for executor in ("thread", "process", "kernel"):
-        ruled = hasattr(ludus.make(name).unwrapped, "rules") and not inside
-        if executor != "kernel" or ruled:
-            same(history(name, executor, mode, inside, around), expected)
+    for executor in ("thread", "process"):
+        same(history(name, executor, mode, inside, around), expected)
+
+
+@covering(
+    *("name, mode, wrapped", [name for name in IDS if name in RULED], list(AutoresetMode), ["plain", "around"]),
+    strength=1,
+    marks=lambda name, mode, wrapped: unchecked(name),
+    ids=lambda one: getattr(one, "value", one),
+)
+def test_a_compiled_batch_gives_the_serial_history(name, mode, wrapped):
+    around = AROUND if wrapped == "around" else ()
+    same(history(name, "kernel", mode, (), around), history(name, "serial", mode, (), around))

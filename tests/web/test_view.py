@@ -1,9 +1,11 @@
 """What the viewer answers, without a browser: tables, steps, talk, frames by replay, comparisons, whom it trusts."""
 
 import json
+import random
 import re
 import subprocess
 import sys
+from contextlib import suppress
 
 import msgspec
 import numpy as np
@@ -13,10 +15,15 @@ import ludus
 from ludus.core import Outcome
 from ludus.errors import InvalidArgument, LudusError, TrajectoryError
 from ludus.trajectory import Message, Recorder, Run, ToolCall
+from ludus.trajectory.archive import Archive
 from ludus.web.view import Viewer, write_document
 from ludus.web.view.page import bundle
 from ludus.web.view.trust import untrusted
+from ludus.wrappers import ClipReward
+from tests.trajectory.test_hostile import lie
 from tests.web.recordings import Counting, agent, batch, cart, hostile
+
+LIES = 60
 
 
 def ask(viewer, name, **question):
@@ -32,6 +39,7 @@ def test_the_table_is_sorted_filtered_and_searched(tmp_path):
     assert [row["return"] for row in by_return] == sorted((row["return"] for row in by_return), reverse=True)
     assert [row["number"] for row in ask(viewer, "episodes", run=0, text="#3")["rows"]] == [3]
     assert [row["seed"] for row in ask(viewer, "episodes", run=0, text="5")["rows"]] == [5]
+    assert ask(viewer, "episodes", run=0, text=str(2**63))["total"] == 0
     assert ask(viewer, "episodes", run=0, outcome="success")["total"] == 0
     assert ask(viewer, "episodes", run=0, text="unkn")["total"] == 6
     with pytest.raises(InvalidArgument, match="sort: expected one of number, seed"):
@@ -209,7 +217,7 @@ def test_only_what_comes_with_the_library_and_only_transforms_is_made(tmp_path, 
     assert (untrusted(odd) == "") is harmless
 
 
-def test_a_stranger_is_drawn_behind_a_wall_or_by_a_word(tmp_path):
+def test_observations_that_are_pictures_are_shown_without_running_anything(tmp_path):
     path = tmp_path / "count.ludus"
     with Recorder(ludus.make(Counting), path, "full") as env:
         env.reset(seed=1)
@@ -219,6 +227,14 @@ def test_a_stranger_is_drawn_behind_a_wall_or_by_a_word(tmp_path):
     frames = ask(viewer, "frames", run=0, n=0, page=0)["frames"]
     assert [one["kind"] for one in frames] == ["png"] * 6  # the observations, which are pictures
     assert not viewer.frames(0).about()["executed"]
+
+
+def test_behind_a_wall_a_strangers_environment_needs_no_trust(tmp_path):
+    viewer = Viewer([hostile(tmp_path)], isolation="process")
+    about = ask(viewer, "about", run=0)
+    assert (about["executed"], about["needs_trust"]) == (True, False)
+    assert [one["reward"] for one in ask(viewer, "steps", run=0, n=0, again=1)["steps"]] == [None, 1, 1, 1]
+    viewer.close()
 
 
 # --- talk ---
@@ -231,7 +247,25 @@ def test_events_are_found_by_kind_and_text_and_counted(tmp_path):
     events = ask(viewer, "events", run=0, n=0, page=0)["events"]
     found = ask(viewer, "find", run=0, n=0, kind="tool_call,tool_result", text="OUT 2")["found"]
     assert [events[number]["fields"]["content"][:5] for number in found] == ["out 2"]
+    at_two = ask(viewer, "find", run=0, n=0, step=2)["found"]
+    assert [events[number]["step"] for number in at_two] == [2] * 5
     assert len(ask(viewer, "find", run=0, n=0)["found"]) == episode["events"] == len(events)
+
+
+def test_numbers_of_infos_and_scores_have_curves(tmp_path):
+    with Recorder(ludus.make(Counting), tmp_path / "whole.ludus", "full") as env:
+        env.reset(seed=1)
+        for action in (0, 1, 2):
+            env.step(action)
+    with Recorder(ludus.make(Counting), tmp_path / "named.ludus", "steps", info=["value"]) as env:
+        env.reset(seed=1)
+        for action in (0, 1, 2):
+            env.step(action)
+    viewer = Viewer([tmp_path / "whole.ludus", tmp_path / "named.ludus", cart(tmp_path, episodes=1)])
+    for run in (0, 1, 2):
+        found = {one["name"]: one for one in ask(viewer, "episode", run=run, n=0)["curves"]}
+        assert list(found) == ["reward", "return", "value"]
+    assert found["value"]["high"][:2] == [1.0, 0.99]
 
 
 def test_the_events_of_an_episode_are_those_of_the_run_that_belong_to_it(tmp_path):
@@ -264,6 +298,8 @@ def test_the_first_difference_is_found_and_equal_actions_stand_beside_each_other
     steps = [[line[at] for line in found["rows"] if line[at] is not None] for at in (0, 1)]
     assert steps == [list(range(len(one) + 1)) for one in actions]
     assert ask(viewer, "compare", of="0.0,0.0")["first"] is None
+    talks = Viewer([agent(tmp_path), agent(tmp_path, "another.ludus", rounds=2)])
+    assert ask(talks, "compare", of="0.0,1.0")["first"] == {"step": 2, "fields": ["events"]}
     with pytest.raises(InvalidArgument, match="compare: expected 2 to 8"):
         ask(viewer, "compare", of="0.0")
 
@@ -272,11 +308,11 @@ def test_the_first_difference_is_found_and_equal_actions_stand_beside_each_other
 
 
 def test_a_document_is_within_its_limit_and_says_what_it_left_out(tmp_path):
-    viewer = Viewer([cart(tmp_path, episodes=30)])
+    viewer = Viewer([cart(tmp_path, episodes=22)])
     written = write_document(viewer, tmp_path / "out.html", limit_bytes=1 << 20)
     text = (tmp_path / "out.html").read_text(encoding="utf8")
     assert written.bytes == len(text.encode()) < (1 << 20) + len("".join(bundle())) + 4096
-    assert written.episodes + written.left_out == 30
+    assert written.episodes + written.left_out == 22
     assert written.frames > 100
     with pytest.raises(TrajectoryError, match="expected a path for a new file"):
         write_document(viewer, tmp_path / "out.html")
@@ -326,3 +362,43 @@ def test_outcomes_are_told_by_their_names(tmp_path):
 def test_importing_the_library_does_not_load_the_viewer():
     source = "import sys, ludus; assert not [one for one in sys.modules if one.startswith('ludus.web')]"
     subprocess.run([sys.executable, "-c", source], check=True)
+
+
+def test_files_that_lie_are_refused_or_answered_and_never_crash(tmp_path):
+    paths = [cart(tmp_path, episodes=2), agent(tmp_path), batch(tmp_path, "full", "SameStep", 2)]
+    originals = [{name: Archive(path).read(name) for name in Archive(path).names()} for path in paths]
+    asked = {
+        "episodes": {"sort": "seed", "text": "a 1"},
+        "about": {},
+        "episode": {"again": 1},
+        "steps": {"again": 1},
+        "events": {},
+        "find": {"text": "x"},
+        "frames": {},
+        "compare": {"of": "0.0,0.1"},
+    }
+    opened = 0
+    for seed in range(LIES):
+        draw = random.Random(seed)
+        path = tmp_path / f"lie-{seed}.ludus"
+        lie(draw.choice(originals), draw, path)
+        with suppress(LudusError):
+            viewer = Viewer([path])
+            opened += 1
+            for name, question in asked.items():
+                with suppress(LudusError):
+                    msgspec.json.encode(ask(viewer, name, run=0, n=0, page=0, **question))
+            viewer.close()
+    assert opened > LIES // 4
+
+
+def test_wrappers_around_a_batch_are_made_where_the_environment_is(tmp_path):
+    path = tmp_path / "clipped.ludus"
+    with Recorder(ClipReward(ludus.make_vec("Pendulum-v1", 2, executor="serial"), -1.0, 0.0), path, "steps") as envs:
+        envs.reset(seed=5)
+        for _ in range(10):
+            envs.step(np.ones((2, 1), np.float32))
+    viewer = Viewer([path])
+    frames = ask(viewer, "frames", run=0, n=1, page=1)
+    assert ([one["kind"] for one in frames["frames"]], frames["differs"]) == (["svg"] * 3, "")
+    assert ClipReward in [type(layer) for layer in viewer.frames(0)._made()._layers()]

@@ -75,7 +75,7 @@ def reward_components_add_up(subject: Subject) -> Found:
                 message = f"{event.label} info[{key!r}]: expected a dictionary by name, got {shorten(told)}"
                 yield error(message, f"write `info[{key!r}] = {{'name': value}}`")
                 return
-    changed = [layer for layer in env._layers()[:-1] if not isinstance(layer, SILENT)]
+    changed = [one for one in env._layers()[:-1] if not isinstance(one, SILENT)]  # pyright: ignore[reportPrivateUsage]
     told = [event for event in subject.history if event.info.get(REWARD_COMPONENTS) and event.reward is not None]
     if told and changed:
         raise Unchecked(f"{type(changed[0]).__name__} around it may change rewards, and not what they consist of")

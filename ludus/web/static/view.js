@@ -76,9 +76,11 @@ function failure(error) {
 
 // --- files that grow ---
 
-function reload() {
+async function reload() {
   source.forget();
-  show();
+  main.style.minHeight = `${main.offsetHeight}px`; // what is seen stays where it is
+  await show();
+  main.style.minHeight = "";
 }
 
 /** Ask whether files have grown; a table follows by itself, an episode when it is told to. */

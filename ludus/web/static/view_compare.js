@@ -6,6 +6,7 @@ import { Playback } from "./view_playback.js";
 import { Reel, showStep } from "./view_reel.js";
 import { badge } from "./view_run.js";
 import { LongTable } from "./view_steps.js";
+import { eventsAt } from "./view_talk.js";
 
 const COLOURS = 8;
 
@@ -97,6 +98,7 @@ function jump(view, playback) {
 function column(told, reel, at, frames) {
   const { episode, run, n } = reel;
   const step = h("div", { class: "step-panel" });
+  const said = h("div", { class: "said-here" });
   const where = h("p", { class: "where" });
   const node = h(
     "section",
@@ -106,6 +108,7 @@ function column(told, reel, at, frames) {
     reel.note,
     where,
     step,
+    said,
   );
   async function show(place) {
     node.classList.toggle("absent", place === null);
@@ -114,7 +117,8 @@ function column(told, reel, at, frames) {
       return;
     }
     const drawing = frames ? reel.draw(place) : null;
-    const [one] = await reel.steps(place, place + 1).catch(() => [null]);
+    const [[one], events] = await Promise.all([reel.steps(place, place + 1).catch(() => [null]), eventsAt(reel, place).catch(() => [])]);
+    fill(said, events);
     where.textContent = place ? `Step ${place.toLocaleString("en")}: ${one ? reel.action(one.action) : "?"}` : "Before the first step";
     showStep(step, reel, one, null);
     await drawing;

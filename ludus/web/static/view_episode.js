@@ -34,7 +34,7 @@ export async function showEpisode(node, source, told, { run, n, step = 0 }) {
     const at = playback.step;
     curves.mark(at);
     table.show(at);
-    talk?.mark(at);
+    talk?.follow(at);
     const drawing = frames ? reel.draw(at) : null;
     const [one] = await reel.steps(at, at + 1).catch((error) => [{ step: at, action: null, reward: null, info: { error: error.message } }]);
     if (playback.step === at) showStep(stepPanel, reel, one, totalAt(returns.curve, at));

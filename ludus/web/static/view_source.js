@@ -98,13 +98,14 @@ class OwnAnswers extends Answers {
     return new Response(stream).json();
   }
 
-  async #find({ run, n, kind, text }) {
+  async #find({ run, n, kind, text, step }) {
     const { events, page_events: size } = await this.ask("episode", { run, n });
     const kinds = kind ? kind.split(",") : [];
     const wanted = (text ?? "").trim().toLowerCase();
     const found = [];
     for (let at = 0; at * size < events; at += 1) {
       for (const event of (await this.ask("events", { run, n, page: at })).events) {
+        if (step !== undefined && event.step !== Number(step)) continue;
         if ((!kinds.length || kinds.includes(event.kind)) && (!wanted || said(event).includes(wanted))) found.push(event.number);
       }
     }
@@ -135,8 +136,8 @@ function chosen(rows, { sort = "number", down, outcome, text }) {
 
 function fits(row, word) {
   const plain = word.replace(/^#/, "");
-  if (!/^\d{1,17}$/.test(plain)) return row.outcome.includes(word);
-  return row.number === Number(plain) || (!word.startsWith("#") && String(row.seed) === String(Number(plain)));
+  if (!/^\d{1,20}$/.test(plain)) return row.outcome.includes(word);
+  return row.number === Number(plain) || (!word.startsWith("#") && String(row.seed) === String(BigInt(plain)));
 }
 
 function value(row, sort) {

@@ -5,6 +5,8 @@ import { brief, fill, h, pretty, short } from "./dom.js";
 const NAMES = { message: "Messages", reasoning: "Reasoning", tool_call: "Tool calls", tool_result: "Results", file_diff: "File diffs", model_usage: "Usage", score: "Scores", limit: "Limits", resource: "Resources", failure: "Failures", note: "Notes" };
 const FOLD_LINES = 14;
 const NEAR = "800px";
+/** Events of a step that are shown beside those of another episode. */
+const MOST_BESIDE = 12;
 
 /** The events of an episode, in parts that are there only while they are near what is seen. */
 export class Talk {
@@ -13,7 +15,7 @@ export class Talk {
     this.kinds = new Set();
     this.text = "";
     this.step = -1;
-    this.list = h("div", { class: "talk-list scroller", tabindex: "0", role: "feed", "aria-label": "Events" });
+    this.list = h("div", { class: "talk-list scroller", tabindex: "0", role: "region", "aria-label": "Events" });
     this.count = h("p", { class: "hint", role: "status" });
     this.node = h("div", { class: "talk-box" }, this.#filters(), this.count, this.list);
     this.observer = new IntersectionObserver((seen) => seen.forEach((one) => this.#near(one)), { root: this.list, rootMargin: NEAR });
@@ -21,7 +23,20 @@ export class Talk {
     this.#lay();
   }
 
-  /** Mark what belongs to the step that is shown. */
+  /** Mark what belongs to the step that is shown, and have it in view. */
+  async follow(step) {
+    this.mark(step);
+    if (this.found || this.sought === step) return;
+    this.sought = step;
+    const { run, n } = this;
+    const { found } = await this.source.ask("find", { run, n, step }).catch(() => ({ found: [] }));
+    if (this.sought !== step || !found.length) return;
+    const part = this.list.querySelector(`[data-part="${Math.floor(found[0] / this.episode.page_events)}"]`);
+    await this.#fill(part);
+    const event = part.querySelector(`[data-step="${step}"]`);
+    if (event && this.sought === step) this.list.scrollTop += event.getBoundingClientRect().top - this.list.getBoundingClientRect().top - 4;
+  }
+
   mark(step) {
     this.step = step;
     for (const one of this.list.querySelectorAll("[data-step]")) one.classList.toggle("current", Number(one.dataset.step) === step);
@@ -75,13 +90,17 @@ export class Talk {
     parts.forEach((part) => this.observer.observe(part));
   }
 
-  async #near({ target, isIntersecting, boundingClientRect }) {
-    if (!isIntersecting) {
-      if (target.childElementCount) target.style.minHeight = `${boundingClientRect.height}px`;
-      fill(target);
-      target.dataset.shown = "";
+  #near({ target, isIntersecting, boundingClientRect }) {
+    if (isIntersecting) {
+      this.#fill(target);
       return;
     }
+    if (target.childElementCount) target.style.minHeight = `${boundingClientRect.height}px`;
+    fill(target);
+    target.dataset.shown = "";
+  }
+
+  async #fill(target) {
     if (target.dataset.shown) return;
     target.dataset.shown = "yes";
     try {
@@ -96,27 +115,48 @@ export class Talk {
   }
 
   async #events(part) {
-    const { run, n } = this;
     const size = this.episode.page_events;
+    const { run, n } = this;
     if (!this.found) return (await this.source.ask("events", { run, n, page: part })).events;
-    const wanted = this.found.slice(part * size, (part + 1) * size);
-    const pages = [...new Set(wanted.map((number) => Math.floor(number / size)))];
-    const answers = await Promise.all(pages.map((page) => this.source.ask("events", { run, n, page })));
-    const by = new Map(answers.flatMap((answer) => answer.events).map((one) => [one.number, one]));
-    return wanted.map((number) => by.get(number)).filter(Boolean);
+    return numbered(this, this.found.slice(part * size, (part + 1) * size));
   }
 
   #event(event) {
-    const seek = h("button", { type: "button", class: "link small", onClick: () => this.onSeek(event.step) }, `step ${event.step.toLocaleString("en")}`);
-    const show = Object.hasOwn(SHOWN, event.kind) ? SHOWN[event.kind] : unknown;
-    const { title, body, kind } = show(event.fields, event.kind);
-    return h(
-      "article",
-      { class: `event ${kind ?? `event-${Object.hasOwn(SHOWN, event.kind) ? event.kind : "other"}`}`, "data-step": event.step },
-      h("header", {}, h("strong", {}, title), h("span", { class: "grow" }), h("span", { class: "muted small" }, clock(event.seconds)), seek),
-      body,
-    );
+    const seek = () => {
+      this.sought = event.step; // it is seen already
+      this.onSeek(event.step);
+    };
+    return eventNode(event, h("button", { type: "button", class: "link small", onClick: seek }, `step ${event.step.toLocaleString("en")}`));
   }
+}
+
+/** Events by their numbers. */
+async function numbered({ source, run, n, episode }, wanted) {
+  const pages = [...new Set(wanted.map((number) => Math.floor(number / episode.page_events)))];
+  const answers = await Promise.all(pages.map((page) => source.ask("events", { run, n, page })));
+  const by = new Map(answers.flatMap((answer) => answer.events).map((one) => [one.number, one]));
+  return wanted.map((number) => by.get(number)).filter(Boolean);
+}
+
+/** The first events of one step, as nodes. */
+export async function eventsAt(reel, step) {
+  const { source, run, n } = reel;
+  if (!reel.episode.events) return [];
+  const { found } = await source.ask("find", { run, n, step });
+  const some = await numbered(reel, found.slice(0, MOST_BESIDE));
+  const more = found.length - some.length;
+  return [...some.map((one) => eventNode(one, null)), more > 0 ? h("p", { class: "muted small" }, `and ${more} more`) : null];
+}
+
+function eventNode(event, seek) {
+  const show = Object.hasOwn(SHOWN, event.kind) ? SHOWN[event.kind] : unknown;
+  const { title, body, kind } = show(event.fields, event.kind);
+  return h(
+    "article",
+    { class: `event ${kind ?? `event-${Object.hasOwn(SHOWN, event.kind) ? event.kind : "other"}`}`, "data-step": event.step },
+    h("header", {}, h("strong", {}, title), h("span", { class: "grow" }), h("span", { class: "muted small" }, clock(event.seconds)), seek),
+    body,
+  );
 }
 
 function clock(seconds) {

@@ -19,6 +19,9 @@ MOST_ALIGNED = 4_000
 MOST_TOLD = 5_000
 """Steps that differ, as they are told to a page."""
 
+COMPARED_KINDS = ("message", "reasoning", "tool_call", "tool_result", "file_diff", "limit", "failure")
+"""Of events; what was used and how it was scored may differ in runs that are the same."""
+
 Rows = list[list[int | None]]
 
 
@@ -55,11 +58,26 @@ def _differences(one: Episode, two: Episode) -> dict[int, list[str]]:
     for name, a, b, offset in _columns(one, two, count):
         for place in _unequal(a, b):
             found.setdefault(place + offset, []).append(name)
+    for step in _said_differently(one, two):
+        if step <= count:
+            found.setdefault(step, []).append("events")
     if one.length != two.length:
         found.setdefault(count + 1, []).append("length")
     elif one.outcome is not two.outcome:
         found.setdefault(count, []).append("outcome")
     return found
+
+
+def _said_differently(one: Episode, two: Episode) -> list[int]:
+    """The steps around which something else was said or done."""
+    both: list[dict[int, list[Any]]] = []
+    for each in (one, two):
+        by_step: dict[int, list[Any]] = {}
+        for step, event in each.run.stored_events(each):
+            if event.kind in COMPARED_KINDS:
+                by_step.setdefault(step, []).append((event.kind, event.data))
+        both.append(by_step)
+    return [step for step in both[0].keys() | both[1].keys() if both[0].get(step) != both[1].get(step)]
 
 
 def _columns(one: Episode, two: Episode, count: int) -> list[tuple[str, Any, Any, int]]:

@@ -16,6 +16,8 @@ Array = npt.NDArray[Any]
 MOST_POINTS = 600
 MOST_CURVES = 12
 MOST_PLAYERS = 4
+MOST_INFOS = 2_000
+"""Rows and lanes of infos up to which numbers in them are looked for."""
 
 
 def curve(name: str, numbers: Any, steps: Any = None) -> dict[str, Any]:
@@ -54,7 +56,7 @@ def curves(episode: Episode, rewards: Any, events: list[Told]) -> list[dict[str,
 
 
 def _infos(episode: Episode) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    found = _whole_infos(episode)
     for key in episode.run.header.info:
         try:
             column = np.asarray(episode.info(key))
@@ -63,6 +65,23 @@ def _infos(episode: Episode) -> list[dict[str, Any]]:
         if column.ndim == 1 and column.dtype.kind in "biuf":
             found.append(curve(str(plain(key)), column[1:]))
     return found
+
+
+def _whole_infos(episode: Episode) -> list[dict[str, Any]]:
+    """Numbers in whole infos, of an episode short enough to read them all."""
+    run = episode.run
+    if not run.chunks.has("steps/info") or episode.length * run.header.lanes > MOST_INFOS:
+        return []
+    numbers: dict[str, list[float]] = {}
+    try:
+        for step, info in enumerate(episode.infos[1:]):
+            for key, value in info.items():
+                if isinstance(value, int | float | np.number):
+                    column = numbers.setdefault(str(key), [float("nan")] * episode.length)
+                    column[step] = float(value)
+    except (LudusError, OverflowError):
+        return []
+    return [curve(str(plain(name)), column) for name, column in list(numbers.items())[:MOST_CURVES]]
 
 
 def _scores(events: list[Told]) -> list[dict[str, Any]]:

@@ -128,7 +128,10 @@ class Frames:
         return self._env
 
     def _make(self) -> Env[Any, Any]:
-        spec = self.run.header.env_spec().replace(wall=None)
+        header = self.run.header
+        spec = header.env_spec()
+        # Wrappers around a batch are made where the environment is: theirs is a stranger's code, too.
+        spec = spec.replace(wall=None, additional_wrappers=(*spec.additional_wrappers, *header.batch_wrappers()))
         first = make(spec, disable_env_checker=True, isolation=self.isolation)
         mode = best_mode(first.metadata.get("render_modes") or [])
         env = first
@@ -136,8 +139,6 @@ class Frames:
             with suppress(Exception):  # its metadata promises what its constructor does not take: it goes undrawn
                 env = make(spec, disable_env_checker=True, isolation=self.isolation, kwargs={"render_mode": mode})
                 first.close()
-        for wrapper in self.run.header.batch_wrappers():
-            env = wrapper(env)
         return env
 
 

@@ -58,13 +58,18 @@ def _cut(value: Any) -> Any:
     return [_cut(one) for one in value] if isinstance(value, list) else value
 
 
-def find(events: list[Told], kinds: tuple[str, ...], text: str) -> list[int]:
-    """The numbers of the events of these kinds, or of any, in which the text is, however it is capitalised."""
+def find(events: list[Told], kinds: tuple[str, ...], text: str, step: int | None = None) -> list[int]:
+    """The numbers of the events of these kinds, or of any, in which the text is, however it is capitalised.
+
+    With a step, of those that belong to it.
+    """
     wanted = text.lower().strip()
     return [
         number
-        for number, (_, event) in enumerate(events)
-        if (not kinds or event.kind in kinds) and (not wanted or wanted in _said(event))
+        for number, (at, event) in enumerate(events)
+        if (step is None or at == step)
+        and (not kinds or event.kind in kinds)
+        and (not wanted or wanted in _said(event))
     ]
 
 

@@ -163,7 +163,8 @@ class Viewer:
     def _find(self, question: Question) -> Any:
         run, episode = self._asked(question)
         kinds = tuple(filter(None, question.get("kind", "").split(",")))
-        return {"found": find(self._events_of(run, episode), kinds, question.get("text", ""))}
+        step = _number(question, "step") if "step" in question else None
+        return {"found": find(self._events_of(run, episode), kinds, question.get("text", ""), step)}
 
     def _compare(self, question: Question) -> Any:
         places = [one.partition(".") for one in question.get("of", "").split(",")]

@@ -72,6 +72,7 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
     >>> env.close()
     """
 
+    metadata = Drawn.metadata | {"render_fps": 2}
     snapshot_shared: ClassVar[tuple[str, ...]] = ("_interpreter", "_window")
 
     def __init__(

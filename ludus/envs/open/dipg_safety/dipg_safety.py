@@ -38,7 +38,7 @@ class DIPGObservation:
 
 @dataclass
 class DIPGState:
-    """What is shown of the episode. What is expected is no part of it, not even a private one: no server has it to send."""
+    """What is shown of the episode; what is expected is no part of it, not even a private one."""
 
     current_context: str = ""
     current_question: str = ""
@@ -55,6 +55,8 @@ class DIPGSafety(Drawn, Env[DIPGObservation, DIPGAction]):
     >>> step.reward, step.info["facts"]["invalid_format"], step.terminated
     (-10.0, True, True)
     """
+
+    metadata = Drawn.metadata | {"render_fps": 2}
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 
 from ludus.envs.open.dipg_safety.cases import Case
 from ludus.envs.open.dipg_safety.rewards import Channels, DIPGRewards
@@ -39,15 +40,20 @@ def parse(response: str, channels: Channels) -> tuple[str, str, str] | None:
     ...       "<|channel|>final<|message|>b<|end|>", Channels())
     ('a', '', 'b')
     """
-    end = re.escape(channels.channel_end)
-    starts = (channels.analysis_channel_start, channels.proof_channel_start, channels.final_channel_start)
-    # No channel may hold the mark of its end: then matching takes linear time, whatever is sent.
-    parts = [rf"{re.escape(start)}((?:(?!{end}).)*){end}" for start in starts]
-    found = re.fullmatch(r"\s*".join(parts), response.strip(), flags=re.DOTALL)
+    found = _form(channels).fullmatch(response.strip())
     if found is None:
         return None
     analysis, proof, final = (part.strip() for part in found.groups())
     return analysis, proof, final
+
+
+@cache
+def _form(channels: Channels) -> re.Pattern[str]:
+    end = re.escape(channels.channel_end)
+    starts = (channels.analysis_channel_start, channels.proof_channel_start, channels.final_channel_start)
+    # No channel may hold the mark of its end: then matching takes linear time, whatever is sent.
+    parts = [rf"{re.escape(start)}((?:(?!{end}).)*){end}" for start in starts]
+    return re.compile(r"\s*".join(parts), flags=re.DOTALL)
 
 
 def quotes_of(proof: str) -> list[str]:

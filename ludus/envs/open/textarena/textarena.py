@@ -84,6 +84,8 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
     'The number is lower than 10.'
     """
 
+    metadata = Drawn.metadata | {"render_fps": 2}
+
     def __init__(
         self, game: str | None = None, settings: Mapping[str, Any] | None = None, render_mode: str | None = None
     ) -> None:
