@@ -212,16 +212,16 @@ def test_a_wrong_program_fails_however_it_tries(program):
 def test_hidden_tests_are_not_told_to_the_interpreter_before_grading_and_answers_never(monkeypatch):
     told = []
     send = Interpreter._send
-    monkeypatch.setattr(Interpreter, "_send", lambda self, question: (told.append(question), send(self, question))[1])
+    monkeypatch.setattr(Interpreter, "_send", lambda self, *said: (told.append(said), send(self, *said))[1])
     with Coding(task="caesar") as env:
         env.reset(seed=3)
         hidden = env._task.tests
         env.step(CodeAction("print(1)"))
-        said = json.dumps(told)
-        assert not any(json.dumps(test.arguments) in said for test in hidden)
+        said = b"".join(text for _, text in told).decode()
+        assert not any(test.arguments[0] in said for test in hidden if len(test.arguments[0]) > 3)
         env.step(POLICIES["random"](env, CodeObservation("Write a function `caesar("), np.random.default_rng(0)))
-        [grading] = [one for one in told if one["do"] == "call"]
-        assert set(grading) == {"do", "cells", "function", "inputs", "seconds", "limit"}
+        [grading] = [json.loads(text) for kind, text in told if kind == "call"]
+        assert set(grading) == {"cells", "function", "inputs"}
         assert grading["inputs"] == [test.arguments for test in hidden]
 
 

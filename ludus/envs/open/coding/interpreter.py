@@ -30,7 +30,7 @@ SPARE_MEMORY = 64 << 20
 """Of the sandbox beyond the interpreter's own: what it starts, and what is printed."""
 CHOOSE = """
 for python in "$1" /usr/bin/python3 /usr/local/bin/python3 python3; do
-  if command -v "$python" >/dev/null 2>&1; then exec "$python" -c "$2" "$3" "$4"; fi
+  if command -v "$python" >/dev/null 2>&1; then exec "$python" -S -c "$2" "$3" "$4"; fi
 done
 exit 127
 """
@@ -96,22 +96,18 @@ class Interpreter:
 
     def run(self, code: str) -> CellResult:
         """Run a cell."""
-        limits = self.limits
-        question = {"do": "cell", "code": code, "seconds": limits.seconds, "limit": limits.output}
         try:
-            self._send(question)
-            return self._received(limits.seconds + GRACE_SECONDS, CellResult)
+            self._send("cell", code.encode("utf8", "replace"))
+            return self._received(self.limits.seconds + GRACE_SECONDS, CellResult)
         except Gone as error:
             return self._lost(error)
 
     def call(self, cells: list[str], function: str, inputs: list[Any]) -> list[Result]:
         """Run a program, and its function on each of the inputs; as many errors where the process did not live."""
-        limits = self.limits
-        question = {"do": "call", "cells": cells, "function": function, "inputs": inputs}
-        seconds = limits.grading_seconds + GRACE_SECONDS
+        question = {"cells": cells, "function": function, "inputs": inputs}
         try:
-            self._send(question | {"seconds": limits.seconds, "limit": limits.output})
-            results = self._received(seconds, Results).results
+            self._send("call", msgspec.json.encode(question))
+            results = self._received(self.limits.grading_seconds + GRACE_SECONDS, Results).results
         except Gone as error:
             return [Result(error=str(error)) for _ in inputs]
         return results if len(results) == len(inputs) else [Result(error="no answer") for _ in inputs]
@@ -137,8 +133,8 @@ class Interpreter:
         )
         return CellResult(exit_code=124 if late else 137, stderr=text, limit=known, lost=True)
 
-    def _send(self, question: dict[str, Any]) -> None:
-        data = msgspec.json.encode(question)
+    def _send(self, kind: str, text: bytes) -> None:
+        data = f"{kind} {self.limits.seconds} {self.limits.output}\n".encode() + text
         try:
             self._channel.settimeout(START_SECONDS)
             self._channel.sendall(len(data).to_bytes(4, "big") + data)

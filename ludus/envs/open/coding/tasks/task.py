@@ -18,6 +18,9 @@ Difficulty = Literal["easy", "medium", "hard"]
 Inputs = Callable[[np.random.Generator], tuple[Any, ...]]
 Solution = TypeVar("Solution", bound=Callable[..., Any])
 EXAMPLES, HIDDEN = 2, 10
+MOST_ALIKE = 6
+"""Tests with one answer: a function that gives it always passes hardly half of them."""
+DRAWS = 150
 
 
 @dataclass(frozen=True)
@@ -61,12 +64,17 @@ class Problem:
         return self.function.__name__
 
     def task(self, rng: np.random.Generator) -> Task:
-        """The task with examples and hidden tests, no two with the same arguments as far as chance has others."""
+        """The task with examples and hidden tests: no arguments twice, and no answer right for most of them."""
         tests: list[Test] = []
-        for _ in range(8 * (EXAMPLES + HIDDEN)):
+        for _ in range(DRAWS):
+            if len(tests) == EXAMPLES + HIDDEN:
+                break
             arguments = list(self.inputs(rng))
-            if len(tests) < EXAMPLES + HIDDEN and all(arguments != one.arguments for one in tests):
-                tests.append(Test(arguments, plain(self.function(*deepcopy(arguments)))))
+            if any(arguments == one.arguments for one in tests):
+                continue
+            expected = plain(self.function(*deepcopy(arguments)))
+            if sum(expected == one.expected for one in tests) < MOST_ALIKE:
+                tests.append(Test(arguments, expected))
         tests.sort(key=lambda one: -len(repr(one.arguments)))  # long arguments make the better examples
         prompt = self._prompt(tests[:EXAMPLES])
         return Task(self.name, self.difficulty, prompt, self.source, tuple(tests[EXAMPLES:]))
