@@ -218,6 +218,25 @@ def arrays_of_others() -> None:
     env.close()
 
 
+def recordings() -> None:
+    """H5py, pandas and pyarrow: a run as theirs, and back."""
+    import tempfile
+
+    from ludus.trajectory import Recorder, Run, from_minari, from_parquet, to_minari, to_pandas, to_parquet
+
+    folder = Path(tempfile.mkdtemp())
+    with Recorder(ludus.make_vec("CartPole-v1", 4), folder / "run.ludus", "full") as envs:
+        envs.reset(seed=0)
+        for _ in range(60):
+            envs.step(envs.action_space.sample())
+    run = Run.open(folder / "run.ludus")
+    assert len(to_pandas(run)) == sum(episode.length for episode in run)
+    for name, there, back in (("m", lambda to: to_minari(run, to, "a-v0"), from_minari), ("p", None, from_parquet)):
+        count = there(folder / name) if there is not None else to_parquet(run, folder / name)
+        assert back(folder / name, folder / f"{name}.ludus") == count
+        assert Run.open(folder / f"{name}.ludus")[0].observations.tobytes() == run[0].observations.tobytes()
+
+
 def functions_that_travel() -> None:
     """Cloudpickle: a lambda in a worker process."""
     with ludus.make_vec(lambda: ludus.make("GridWorld-v0"), num_envs=2, executor="process") as envs:
@@ -248,8 +267,8 @@ def push() -> None:
 
 
 TRIALS: tuple[Callable[[], None], ...] = (
-    one_environment, batches, pictures, window, service, workers, typed_values, functions_that_travel, command_line,
-    push, gymnasium_environments, games_of_others, arrays_of_others,
+    one_environment, batches, pictures, window, service, workers, typed_values, recordings, functions_that_travel,
+    command_line, push, gymnasium_environments, games_of_others, arrays_of_others,
 )  # fmt: skip
 
 

@@ -33,5 +33,5 @@ fi
 {
     install formats "minari[hdf5]==0.5.4" h5py pyarrow pandas pillow $own
     install inspect inspect-ai==0.3.285
-    install torch torch $own
+    install torch torch==2.13.0 $own
 }

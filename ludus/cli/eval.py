@@ -70,7 +70,7 @@ def evaluate_agent(
     else:
         out.print(_table(found, agent))
         if file is not None:
-            out.print(f"check it with: ludus verify {file.path}", style="dim")
+            out.print(f"check it with: ludus verify {file.path}", style="dim", soft_wrap=True, markup=False)
     return None
 
 
@@ -90,7 +90,7 @@ def _suite(
         print(msgspec.json.encode([_plain(one, agent) for one in found.values()]).decode())
         return
     out.print(_suite_table(f"{name}, {agent}", list(found.values())))
-    out.print(f"check it with: ludus leaderboard {folder}", style="dim")
+    out.print(f"check it with: ludus leaderboard {folder}", style="dim", soft_wrap=True, markup=False)
 
 
 def _suite_table(title: str, found: list[Evaluation]) -> Table:

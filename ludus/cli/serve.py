@@ -20,20 +20,28 @@ PATIENCE = 30.0
 """Seconds from a signal to the end, whatever an environment does."""
 LOG = "ludus.serve.logs:log_to_stderr"
 
+Tokens = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ROLE=TOKEN",
+        help="Who may do what: orchestrator, agent or observer; may be given several times. Others on this "
+        "machine can read a command line: LUDUS_TOKENS and --token-file are safer.",
+    ),
+]
+RecordFolder = Annotated[
+    str | None, typer.Option(metavar="FOLDER", help="Record every session into a file of its own there.")
+]
+RecordLevel = Annotated[
+    str | None, typer.Option(help="How much is recorded: seeds, which is enough to replay, steps or full.")
+]
+
 
 def serve(
     targets: Annotated[list[str], typer.Argument(metavar="TARGET", help="Ids, module:Env, or folders.")],
     host: Annotated[str, typer.Option(help="The address; others than this machine's own need tokens.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.")] = 8000,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Server processes.")] = 1,
-    token: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ROLE=TOKEN",
-            help="Who may do what: orchestrator, agent or observer; may be given several times. Others on this "
-            "machine can read a command line: LUDUS_TOKENS and --token-file are safer.",
-        ),
-    ] = None,
+    token: Tokens = None,
     token_file: Annotated[str | None, typer.Option(metavar="FILE", help="ROLE=TOKEN on each line.")] = None,
     insecure: Annotated[bool, typer.Option("--insecure", help="Whoever reaches the server may run it.")] = False,
     isolation: Annotated[
@@ -49,26 +57,13 @@ def serve(
     tls_key: Annotated[str | None, typer.Option(metavar="FILE", help="Its key.")] = None,
     unix: Annotated[str | None, typer.Option(metavar="PATH", help="A Unix socket for the wire as well.")] = None,
     json_logs: Annotated[bool, typer.Option("--json-logs", help="Log as one JSON object on each line.")] = False,
-    record: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Record every session into a file of its own there.")
-    ] = None,
-    record_level: Annotated[
-        str | None, typer.Option(help="How much is kept: seeds, which is enough to replay, steps or full.")
-    ] = None,
+    record: RecordFolder = None,
+    record_level: RecordLevel = None,
     pages: Annotated[bool, typer.Option("--pages/--no-pages", help="Whether a browser sees pages.")] = True,
 ) -> None:
     """Serve environments over HTTP and WebSocket, until Ctrl-C: for `ludus.connect`, OpenEnv clients, MCP and curl."""
-    settings = loaded(SETTINGS)(
-        **_given(
-            workers=workers,
-            isolation=isolation,
-            max_sessions=max_sessions,
-            idle_seconds=idle,
-            deadline=deadline,
-            record=record,
-            record_level=record_level,
-        )
-    )
+    given = _given(workers=workers, isolation=isolation, max_sessions=max_sessions, idle_seconds=idle)
+    settings = loaded(SETTINGS)(**given, **_given(deadline=deadline, record=record, record_level=record_level))
     listening = loaded(LISTENING)(
         host=host,
         port=port,

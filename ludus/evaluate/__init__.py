@@ -7,6 +7,7 @@ from ludus.evaluate.agents import Agent, NopAgent, RandomAgent, ScriptedAgent, a
 from ludus.evaluate.comparison import PairedTest, improvement_interval, paired_test, probability_of_improvement
 from ludus.evaluate.declaration import Declaration
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation
+from ludus.evaluate.file_agent import FileAgent
 from ludus.evaluate.http_agent import HttpAgent
 from ludus.evaluate.intervals import Interval, interval, profile_interval
 from ludus.evaluate.leaderboard import Leaderboard, Line, leaderboard
@@ -39,6 +40,7 @@ __all__ = [
     "Declaration",
     "EpisodeResult",
     "Evaluation",
+    "FileAgent",
     "Finding",
     "HttpAgent",
     "Interval",

@@ -25,9 +25,10 @@ PAUSE_SECONDS = 0.05
 class HttpAgent(Agent):
     """Asks a service for each action.
 
-    `POST {"observation": …, "episode": seed, "step": n}` is answered by `{"action": …}`. Values are written as their spaces write them; what is legal comes as `action_mask`. A service that cannot be
-    reached, or answers with 429 or 500 and above, is asked again until `deadline` seconds have passed, at most
-    `retries` times more; then the agent has failed.
+    `POST {"observation": …, "episode": seed, "step": n}` is answered by `{"action": …}`. Values are written as their
+    spaces write them; what is legal comes as `action_mask`. A service that cannot be reached, or
+    answers with 429 or 500 and above, is asked again until `deadline` seconds have passed, at most `retries` times
+    more; then the agent has failed.
 
     >>> HttpAgent("http://127.0.0.1:9/act", retries=0).name
     'http://127.0.0.1:9/act'

@@ -1,10 +1,12 @@
 """The compiler: rules and a loop over lanes become machine code, kept on disk for the next process."""
 
+import fcntl
 import hashlib
 import os
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from ludus.kernels.random import Stream
 from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout, kernel_source
 from ludus.kernels.store import LOOP_NAMES
-from ludus.kernels.views import given, rows_at, values_at
+from ludus.kernels.views import after_column, given, rows_at, values_at
 
 __all__ = ["compile_rules", "compile_single", "load_rules"]
 
@@ -66,6 +68,7 @@ def _scope(rules: Rules, text: str, records: dict[str, Any], *, checks: bool, ar
         **records,
         "Params": rules.params,
         "Stream": Stream,
+        "after_column": after_column,
         "given": given,
         "rows_at": rows_at,
         "values_at": values_at,
@@ -91,11 +94,29 @@ def _kept(options: dict[str, Any], on_disk: bool, function: Any) -> Any:
 def load_rules(rules: Rules, loop: Callable[..., int], arguments: tuple[Any, ...]) -> None:
     """Compile the loop, or load it from disk, by a call over no lanes: what is wrong with rules is told here."""
     try:
-        loop(*arguments)
+        with _by_one_process(loop):
+            loop(*arguments)
     except LudusError:
         raise
     except Exception as error:  # Numba's own, and whatever it stumbles over
         raise explain(rules, error) from error
+
+
+@contextmanager
+def _by_one_process(loop: Any) -> Generator[None]:
+    """Of processes that want the same loop at once, one compiles it and the others load what it kept."""
+    path = loop.py_func.__code__.co_filename
+    if not os.path.isfile(path):
+        yield
+        return
+    with open(path, "rb") as file:
+        with suppress(OSError):  # a file system without locks: then each compiles for itself
+            fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # said, not left to closing: a process that was forked meanwhile has the file open
+                fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _announce(path: Path | None, rules: Rules) -> None:

@@ -12,8 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from numba.core import types
-from numba.extending import overload_method, register_jitable
+from numba.extending import intrinsic, overload_method, register_jitable
+from numba.np.arrayobj import make_array
 from numba.np.random import _constants as ziggurat
+
+from ludus.kernels.exact.llvm import ir
 
 __all__ = ["Stream", "generator_of", "stream_rows", "write_stream"]
 
@@ -22,7 +25,8 @@ WORDS = 6
 HIGH, LOW, STEP_HIGH, STEP_LOW, HAS_HALF, HALF = range(WORDS)
 
 U = np.uint64
-MULTIPLIER_HIGH, MULTIPLIER_LOW = U(0x2360ED051FC65DA4), U(0x4385DF649FCCF645)
+MULTIPLIER = 0x2360ED051FC65DA4_4385DF649FCCF645
+WORD, WIDE = ir.IntType(64), ir.IntType(128)
 MASK32, ONE, ZERO = U(0xFFFFFFFF), U(1), U(0)
 MOST_AMISS = 1.4901161193847656e-08
 """By how much probabilities may miss 1, as in NumPy."""
@@ -87,27 +91,54 @@ def generator_of(rows: Words, lane: int) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-@draws
-def _product(a: Any, b: Any) -> Any:
+@intrinsic  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+def _product(typing_context: Any, a: Any, b: Any) -> Any:
     """Both halves of a product of two 64-bit words."""
-    a_low, a_high, b_low, b_high = a & MASK32, a >> U(32), b & MASK32, b >> U(32)
-    low, cross = a_low * b_low, a_high * b_low
-    middle = (low >> U(32)) + (cross & MASK32) + a_low * b_high
-    return a_high * b_high + (cross >> U(32)) + (middle >> U(32)), a * b
+    del typing_context
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        whole = builder.mul(*(builder.zext(one, WIDE) for one in args))
+        halves = builder.trunc(builder.lshr(whole, WIDE(64)), WORD), builder.trunc(whole, WORD)
+        return context.make_tuple(builder, signature.return_type, halves)
+
+    return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), build
 
 
-@draws
-def next64(words: Any, lane: Any) -> Any:
-    """Step the stream and give 64 bits."""
-    high, low = words[lane, HIGH], words[lane, LOW]
-    carry, new_low = _product(low, MULTIPLIER_LOW)
-    new_high = carry + high * MULTIPLIER_LOW + low * MULTIPLIER_HIGH
-    step_low = words[lane, STEP_LOW]
-    low = new_low + step_low
-    high = new_high + words[lane, STEP_HIGH] + (ONE if low < step_low else ZERO)
-    words[lane, HIGH], words[lane, LOW] = high, low
-    mixed, turn = high ^ low, high >> U(58)
-    return (mixed >> turn) | (mixed << ((U(64) - turn) & U(63)))
+@intrinsic  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+def next64(typing_context: Any, words: Any, lane: Any) -> Any:
+    """Step the stream and give 64 bits; written for LLVM, whose integers of 128 bits take the compiler no time."""
+    del typing_context
+    return types.uint64(words, lane), _step
+
+
+@intrinsic  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+def next_double(typing_context: Any, words: Any, lane: Any) -> Any:
+    """A double from 0 up to 1."""
+    del typing_context
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits = builder.lshr(_step(context, builder, signature, args), WORD(11))
+        return builder.fmul(builder.uitofp(bits, ir.DoubleType()), ir.DoubleType()(TO_UNIT))
+
+    return types.float64(words, lane), build
+
+
+def _step(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """PCG64: a product and a sum of 128 bits, whose halves are mixed and turned."""
+    array = make_array(signature.args[0])(context, builder, args[0])
+    lane = context.cast(builder, args[1], signature.args[1], types.intp)
+    row = builder.gep(array.data, [builder.mul(lane, WORD(WORDS))])
+    places = [builder.gep(row, [WORD(place)]) for place in (HIGH, LOW, STEP_HIGH, STEP_LOW)]
+    high, low, step_high, step_low = (builder.zext(builder.load(place), WIDE) for place in places)
+    state = builder.or_(builder.shl(high, WIDE(64)), low)
+    step = builder.or_(builder.shl(step_high, WIDE(64)), step_low)
+    state = builder.add(builder.mul(state, WIDE(MULTIPLIER)), step)
+    high, low = builder.trunc(builder.lshr(state, WIDE(64)), WORD), builder.trunc(state, WORD)
+    builder.store(high, places[0])
+    builder.store(low, places[1])
+    mixed, turn = builder.xor(high, low), builder.lshr(high, WORD(58))
+    back = builder.and_(builder.sub(WORD(64), turn), WORD(63))
+    return builder.or_(builder.lshr(mixed, turn), builder.shl(mixed, back))
 
 
 @draws
@@ -119,12 +150,6 @@ def next32(words: Any, lane: Any) -> Any:
     drawn = next64(words, lane)
     words[lane, HAS_HALF], words[lane, HALF] = ONE, drawn >> U(32)
     return drawn & MASK32
-
-
-@draws
-def next_double(words: Any, lane: Any) -> Any:
-    """A double from 0 up to 1."""
-    return (next64(words, lane) >> U(11)) * TO_UNIT
 
 
 @draws

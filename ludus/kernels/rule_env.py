@@ -195,12 +195,15 @@ class RuleEnv(Env[Any, Any]):
         elif type(action) is not int or not self.action_space.contains(action):
             action = read_action(self.action_space, action)
         (advance, observe, tell), params = self._functions, self.params
-        if self._refuses:
-            check_legal(self.rules.legal(self._state, params), action, self._choices)  # pyright: ignore[reportOptionalCall]
+        if tell is not None or self._owns:
+            if self._refuses:
+                check_legal(self.rules.legal(self._state, params), action, self._choices)  # pyright: ignore[reportOptionalCall]
+            return self._step_of(advance(self._state, action, self._np_random, params), action)
         given = advance(self._state, action, self._np_random, params)
-        if len(given) != 3 or self._owns or tell is not None:
+        try:
+            self._state, reward, terminated = given
+        except ValueError:  # more than three: nothing has been set
             return self._step_of(given, action)
-        self._state, reward, terminated = given
         self.last_action = action
         if terminated:
             self._needs = "an episode that has ended"

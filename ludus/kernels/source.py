@@ -8,7 +8,7 @@ written by loops, so that the text grows with what is observed, and not with how
 
 from typing import Any, NamedTuple
 
-from ludus.kernels.block import ALIGNMENT, Column
+from ludus.kernels.block import Column
 from ludus.kernels.tree import Branch, Leaf, Tree, leaves, record_kinds, written
 
 __all__ = ["Layout", "Parameter", "Told", "kernel_source"]
@@ -114,9 +114,8 @@ def kernel_source(layout: Layout) -> str:
         "WRITE_BEGUN": _block(_writes(layout, "begun", views=layout.renews), 3),
         "STEPPED": _state_of(layout, "after"),
         "STARTED": _state_of(layout, "begun"),
-        "SHOW_STATE": _block(_shown(layout, "state"), 3),
-        "SHOW_STEPPED": _block(_shown(layout, "stepped"), 3),
-        "SHOW_STARTED": _block(_shown(layout, "started"), 3),
+        "SHOW": _block(_shown(layout, "now"), 2),
+        "SHOW_LAST": _block(_shown(layout, "last"), 5),
         "FACTS": _block([line for one in layout.facts for line in _told(one, "facts")], 3),
         "KEEP": _block(_kept(layout), 5),
         "BEGIN": _block(_begin(layout, state), 3),
@@ -156,7 +155,7 @@ def _parts(memory: str, columns: tuple[Column, ...]) -> list[str]:
         shape = "".join(f"{one}, " for one in column.shape)
         view = f"rows_at({memory}, at, n, ({shape})," if shape else f"values_at({memory}, at, n,"
         lines.append(f"{column.name} = {view} np.{column.dtype})")
-        lines.append(f"at += (n * {column.size} + {ALIGNMENT - 1}) // {ALIGNMENT} * {ALIGNMENT}")
+        lines.append(f"at = after_column(at, n, {column.size})")
     return lines
 
 
@@ -323,18 +322,13 @@ def run_lanes(first, stop, mode, limit, block, values, <LOOSE>actions, out, rewa
     for lane in range(first, stop):
         i = unsigned(lane)
         <PARAMS_EACH>
+        now = <STATE>
         starts = chosen[i] if mode == {RESET} else ended[i]
         reward, over, cut = 0.0, False, False
-        if starts:
-            pass
-        elif mode == {RESET}:
-            state = <STATE>
-            <SHOW_STATE>
-        else:
-            <GIVEN> = rule_step(<STATE>, <ACTION>, Stream(words, i), params)
+        if not starts and mode != {RESET}:
+            <GIVEN> = rule_step(now, <ACTION>, Stream(words, i), params)
             <WRITE_AFTER>
-            stepped = <STEPPED>
-            <SHOW_STEPPED>
+            now = <STEPPED>
             <FACTS>
             reward, over = np.float64(gain), bool(ends)
             elapsed[i] += 1
@@ -343,6 +337,8 @@ def run_lanes(first, stop, mode, limit, block, values, <LOOSE>actions, out, rewa
             if over or cut:
                 count += 1
                 if mode == {SAME_STEP}:
+                    last = now
+                    <SHOW_LAST>
                     <KEEP>
                     starts = True
                 else:
@@ -350,11 +346,11 @@ def run_lanes(first, stop, mode, limit, block, values, <LOOSE>actions, out, rewa
         if starts:
             <BEGIN>
             <WRITE_BEGUN>
-            started = <STARTED>
-            <SHOW_STARTED>
+            now = <STARTED>
             elapsed[i] = 0
             returns[i] = 0.0
             ended[i] = False
+        <SHOW>
         if mode != {RESET}:
             rewards[i] = reward
             flags[0, i] = over

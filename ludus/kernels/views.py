@@ -10,7 +10,9 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-__all__ = ["given", "rows_at", "values_at"]
+from ludus.kernels.block import ALIGNMENT
+
+__all__ = ["after_column", "given", "rows_at", "values_at"]
 
 
 @intrinsic
@@ -35,6 +37,21 @@ def rows_at(typing_context: Any, block: Any, at: Any, n: Any, shape: Any, dtype:
         return _array(context, builder, signature, args, [args[2], *cgutils.unpack_tuple(builder, args[3])])
 
     return found(block, at, n, shape, dtype), build
+
+
+@intrinsic
+def after_column(typing_context: Any, at: Any, n: Any, size: Any) -> Any:
+    """Where the next column begins: `n` lanes of `size` bytes further, on a cache line of its own."""
+    del typing_context, at, n, size
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        del context, signature
+        begin, lanes, bytes_each = args
+        word = begin.type
+        padded = builder.add(builder.mul(lanes, bytes_each), word(ALIGNMENT - 1))
+        return builder.add(begin, builder.and_(padded, word(-ALIGNMENT)))
+
+    return types.intp(types.intp, types.intp, types.intp), build
 
 
 @intrinsic

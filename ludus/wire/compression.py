@@ -69,5 +69,5 @@ def _zstandard() -> Any:
     except ImportError as error:
         raise MissingExtra(
             "compression='zstd': expected the package zstandard, got none; "
-            "install it with `pip install 'ludus-rl[zstd]'`, or use compression='none'"
+            "install it with `pip install zstandard`, or use compression='none'"
         ) from error

@@ -15,7 +15,7 @@ PACKAGES = (
     "anyio", "click", "h11", "httptools", "idna", "msgspec", "numpy", "starlette", "typing_extensions", "uvicorn",
     "uvloop", "websockets",
 )  # fmt: skip
-LEFT_OUT = {"__pycache__", "tests", "testing", "node_modules"}
+LEFT_OUT = {"tests", "testing", "node_modules"}
 LABEL = "ludus.test"
 
 
@@ -58,5 +58,4 @@ def files(place):
         yield place
     for folder, folders, names in os.walk(place):
         folders[:] = [one for one in folders if one not in LEFT_OUT or folder.startswith(ROOT + "/ludus")]
-        folders[:] = [one for one in folders if one != "__pycache__"]
-        yield from (os.path.join(folder, one) for one in names)
+        yield from (os.path.join(folder, one) for one in names if not one.endswith((".nbi", ".nbc")))

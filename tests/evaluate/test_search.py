@@ -19,7 +19,7 @@ from ludus.spaces import Discrete
         ("FrozenLake-v1", OneStepAgent(rollouts=100, depth=50), {"episodes": 2, "kwargs": {"is_slippery": False}}, 0.5),
         ("FrozenLake-v1", MctsAgent(8, 50, 40), {"episodes": 1, "kwargs": {"is_slippery": False}}, 0.5),
     ],
-    ids=str,
+    ids=["pole one-step", "pole mcts", "cliff one-step", "cliff mcts", "lake one-step", "lake mcts"],
 )
 def test_searching_beats_chance(name, agent, options, least):
     found = evaluate(name, agent, num_envs=2, **options)

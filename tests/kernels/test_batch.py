@@ -220,6 +220,27 @@ def test_compiled_code_is_kept_only_where_it_is_safe(tmp_path, kept):
     assert bool(found) == (kept == "kept" or (kept == "readonly" and os.geteuid() == 0))
 
 
+AT_ONCE = """
+import sys
+from ludus.kernels.batch import KernelVectorEnv
+from tests.kernels.two_walks import Forward
+print("ready", flush=True)
+sys.stdin.readline()
+print(sum(KernelVectorEnv(Forward, 2)._run_lanes.stats.cache_misses.values()))
+"""
+
+
+def test_of_processes_that_start_at_once_one_compiles(tmp_path):
+    environment = os.environ | {"LUDUS_CACHE_DIR": str(tmp_path)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = [subprocess.Popen([sys.executable, "-c", AT_ONCE], cwd=ROOT, env=environment, **pipes) for _ in range(3)]
+    assert [one.stdout.readline() for one in started] == ["ready\n"] * 3
+    for one in started:
+        one.stdin.write("\n")
+        one.stdin.flush()
+    assert sorted(int(one.communicate()[0]) for one in started) == [0, 0, 1]
+
+
 class Drift(NamedTuple):
     x: float
 

@@ -75,7 +75,7 @@ def compare_reals(run, count, seed):
 
 
 def test_every_operation_on_numbers_has_the_interpreters_bits(reals):
-    assert compare_reals(reals, 5_000, SEED) == {}
+    assert compare_reals(reals, 2_000, SEED) == {}
 
 
 def test_every_edge_has_the_interpreters_bits_or_its_error():
@@ -131,18 +131,18 @@ LENGTHS = (1, 2, 3, 7, 8, 9, 15, 16, 17, 40, 127, 128, 129, 1000)
 """Around those at which NumPy goes over to other code."""
 
 
-def compare_rows(expressions, seed):
+def compare_rows(expressions, seed, many=60, long=10):
     run, wrong = compiled(expressions, ("a", "b")), {}
     for length in LENGTHS:
         rng = np.random.default_rng(seed + length)
-        shape = (len(expressions), 60 if length < 100 else 10, length)
+        shape = (len(expressions), many if length < 100 else long, length)
         a, b = rng.normal(size=shape), rng.normal(size=shape) * 10.0
         wrong |= differences(expressions, ("a", "b"), run, a, b)
     return wrong
 
 
 def test_operations_on_rows_have_the_interpreters_bits_at_any_length():
-    assert compare_rows(ROWS[::3], SEED) == {}
+    assert compare_rows(ROWS[::3], SEED, many=20, long=5) == {}
 
 
 @pytest.mark.full
@@ -152,24 +152,43 @@ def test_every_operation_on_rows_has_the_interpreters_bits_at_any_length():
 
 def test_it_holds_where_numpy_has_other_loops():
     """NumPy chooses its code by the processor: without the newer instructions it computes other bits."""
+    compare_without_simd("without_simd(whole=False, count=3_000)")
+
+
+@pytest.mark.full
+def test_all_of_it_holds_where_numpy_has_other_loops():
+    compare_without_simd("without_simd(whole=True, count=50_000); rows_without_simd()")
+
+
+def compare_without_simd(call):
     found = np._core._multiarray_umath
     switched_off = " ".join(one for one in found.__cpu_dispatch__ if found.__cpu_features__.get(one))
     if not switched_off:
         pytest.skip("this processor has nothing to switch off")
     environment = os.environ | {"NPY_DISABLE_CPU_FEATURES": switched_off}
-    command = [sys.executable, "-c", "from tests.kernels.test_exact import without_simd; without_simd()"]
+    command = [sys.executable, "-c", f"from tests.kernels.test_exact import *; {call}; print('equal')"]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert told.stdout == "equal\n", told.stderr
 
 
-def without_simd():
+AT_ONCE = 16
+"""How many operations are compiled together."""
+
+
+def without_simd(whole, count):
     """What the other process does: the operations that NumPy has several codes for."""
-    expressions = {name: domain for name, domain in REALS.items() if "np." in name and name.count("np.") == 1}
-    chosen = dict(list(expressions.items())[::3])
-    run = compiled(chosen, ("x", "y"))
-    x = np.array([numbers(domain, 3_000, SEED + k) for k, domain in enumerate(chosen.values())])
-    assert differences(chosen, ("x", "y"), run, x, x[:, ::-1].copy()) == {}
-    print("equal")
+    expressions = [(name, domain) for name, domain in REALS.items() if "np." in name]
+    chosen = expressions if whole else [one for one in expressions if one[0].count("np.") == 1][::3]
+    for begin in range(0, len(chosen), AT_ONCE):
+        some = dict(chosen[begin : begin + AT_ONCE])
+        run = compiled(some, ("x", "y"))
+        x = np.array([numbers(domain, count, SEED + begin + k) for k, domain in enumerate(some.values())])
+        assert differences(some, ("x", "y"), run, x, x[:, ::-1].copy()) == {}
+
+
+def rows_without_simd():
+    """The same for arrays, and what is reduced to numbers."""
+    assert compare_rows(ROWS, SEED) == {}
 
 
 @pytest.mark.parametrize("compiled_alone", [False, True])

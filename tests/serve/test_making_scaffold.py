@@ -56,6 +56,7 @@ def test_it_is_clean_by_the_usual_linter(made):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.in_turns("made")  # what packages it is the same text for every kind
 def test_installed_it_is_a_plugin(made, tmp_path):
     pip = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index")
     done = run(*pip, "--target", tmp_path, made[0].parent, cwd=tmp_path)

@@ -114,14 +114,10 @@ def test_samples_of_another_form_are_refused(path, tmp_path, sample):
     assert not path.exists()
 
 
-def test_a_member_that_announces_gigabytes_is_not_unfolded(path, tmp_path):
-    log = tmp_path / "a.eval"
-    with zipfile.ZipFile(log, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("header.json", "{}")
-        with file.open("samples/1_epoch_1.json", "w", force_zip64=True) as member:
-            for _ in range(300):
-                member.write(bytes(1 << 20))
-    with pytest.raises(TrajectoryError, match="expected at most"):
+def test_a_member_that_announces_more_than_is_allowed_is_not_unfolded(path, tmp_path, monkeypatch):
+    monkeypatch.setattr("ludus.trajectory.inspect_log.MEMBER_LIMIT_BYTES", 1000)
+    log = written(tmp_path / "a.eval", [{"id": 1, "messages": [said("x" * 2000)]}])
+    with pytest.raises(TrajectoryError, match="expected at most 1000 bytes, got an announcement of"):
         from_inspect(log, path)
 
 

@@ -39,6 +39,7 @@ def test_the_table_is_sorted_filtered_and_searched(tmp_path):
     assert [row["return"] for row in by_return] == sorted((row["return"] for row in by_return), reverse=True)
     assert [row["number"] for row in ask(viewer, "episodes", run=0, text="#3")["rows"]] == [3]
     assert [row["seed"] for row in ask(viewer, "episodes", run=0, text="5")["rows"]] == [5]
+    assert ask(viewer, "episodes", run=0, text=str(2**63))["total"] == 0
     assert ask(viewer, "episodes", run=0, outcome="success")["total"] == 0
     assert ask(viewer, "episodes", run=0, text="unkn")["total"] == 6
     with pytest.raises(InvalidArgument, match="sort: expected one of number, seed"):
@@ -216,7 +217,7 @@ def test_only_what_comes_with_the_library_and_only_transforms_is_made(tmp_path, 
     assert (untrusted(odd) == "") is harmless
 
 
-def test_a_stranger_is_drawn_behind_a_wall_or_by_a_word(tmp_path):
+def test_observations_that_are_pictures_are_shown_without_running_anything(tmp_path):
     path = tmp_path / "count.ludus"
     with Recorder(ludus.make(Counting), path, "full") as env:
         env.reset(seed=1)
@@ -226,6 +227,14 @@ def test_a_stranger_is_drawn_behind_a_wall_or_by_a_word(tmp_path):
     frames = ask(viewer, "frames", run=0, n=0, page=0)["frames"]
     assert [one["kind"] for one in frames] == ["png"] * 6  # the observations, which are pictures
     assert not viewer.frames(0).about()["executed"]
+
+
+def test_behind_a_wall_a_strangers_environment_needs_no_trust(tmp_path):
+    viewer = Viewer([hostile(tmp_path)], isolation="process")
+    about = ask(viewer, "about", run=0)
+    assert (about["executed"], about["needs_trust"]) == (True, False)
+    assert [one["reward"] for one in ask(viewer, "steps", run=0, n=0, again=1)["steps"]] == [None, 1, 1, 1]
+    viewer.close()
 
 
 # --- talk ---

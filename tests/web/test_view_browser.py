@@ -110,6 +110,23 @@ def test_a_long_table_has_pages_and_masked_episodes_are_marked(visit, folder):
         page.close()
 
 
+def test_an_evaluation_says_whose_it_is_and_whether_its_seeds_were_picked(visit, folder):
+    for seeds in ("derived", "chosen"):
+        path = folder / f"{seeds}.ludus"
+        about = {"evaluation": {"agent": "mine:policy", "seeds": seeds}}
+        with Recorder(ludus.make("CartPole-v1"), path, metadata=about) as env:
+            env.reset(seed=4835280015208940699)
+            env.step(0)
+    with show_runs([folder / "derived.ludus", folder / "chosen.ludus"], block=False) as running:
+        page = visit("#/run/0", url=running.url, wait=".episodes a")
+        assert "agent mine:policy" in page.locator(".tags").inner_text()
+        page.get_by_role("link", name="chosen.ludus").click()
+        page.get_by_text("seeds chosen by hand").wait_for()
+        page.fill("#search", "4835280015208940699")
+        page.get_by_role("link", name="#0").wait_for()
+        page.close()
+
+
 def test_a_run_that_is_being_recorded_grows_in_the_page(visit, folder):
     with Recorder(ludus.make("CartPole-v1"), folder / "live.ludus", "steps") as env:
         env.reset(seed=0)

@@ -16,16 +16,27 @@ from ludus.kernels.exact.loops import apply_loop, char_of, has_loop, kind_of, re
 
 __all__ = ["LEAST", "METHODS", "NATIVE", "REPLACED", "UFUNCS", "integer", "power"]
 
-NATIVE = frozenset({np.sqrt, np.floor, np.ceil, np.trunc, np.rint, np.fabs, np.square, np.sign, np.negative})
+NATIVE = frozenset({np.sqrt, np.floor, np.ceil, np.trunc, np.rint, np.fabs, np.square, np.negative})
 """What Numba's code does exactly as well, and sooner: each is one instruction or two."""
-WHOLE = {np.maximum, np.minimum, np.absolute, np.remainder, np.floor_divide}
+WHOLE = {np.maximum, np.minimum, np.absolute, np.sign, np.remainder, np.floor_divide}
 """Give integers for integers, which Numba does alike."""
 UFUNCS: tuple[np.ufunc, ...] = (
     *(np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p),
     *(np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.arctan2),
     *(np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh),
     *(np.cbrt, np.reciprocal, np.power, np.hypot, np.logaddexp),
-    *(np.absolute, np.maximum, np.minimum, np.fmax, np.fmin, np.copysign, np.fmod, np.remainder, np.floor_divide),
+    *(
+        np.absolute,
+        np.sign,
+        np.maximum,
+        np.minimum,
+        np.fmax,
+        np.fmin,
+        np.copysign,
+        np.fmod,
+        np.remainder,
+        np.floor_divide,
+    ),
     *(np.deg2rad, np.rad2deg, np.radians, np.degrees, np.heaviside),
 )
 register_loops(UFUNCS)

@@ -35,7 +35,13 @@ export async function showRun(node, source, told, number) {
 
 function tags(run) {
   const found = [run.name, `level ${run.level}`, run.lanes > 1 ? `${run.lanes.toLocaleString("en")} lanes` : null, size(run.bytes), run.live ? "being recorded" : null];
-  return h("p", { class: "tags" }, found.filter(Boolean).map((text) => h("span", { class: "tag" }, text)));
+  return h("p", { class: "tags" }, found.filter(Boolean).map((text) => h("span", { class: "tag" }, text)), evaluation(run.header.metadata?.evaluation));
+}
+
+/** Of an evaluation: whose, and whether its seeds could be picked. */
+function evaluation(told) {
+  if (!told || typeof told !== "object") return null;
+  return [h("span", { class: "tag" }, `agent ${told.agent}`), told.seeds === "chosen" ? h("span", { class: "tag warn" }, "seeds chosen by hand") : h("span", { class: "tag" }, `seeds ${told.seeds}`)];
 }
 
 function size(bytes) {

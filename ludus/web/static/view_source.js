@@ -136,8 +136,8 @@ function chosen(rows, { sort = "number", down, outcome, text }) {
 
 function fits(row, word) {
   const plain = word.replace(/^#/, "");
-  if (!/^\d{1,17}$/.test(plain)) return row.outcome.includes(word);
-  return row.number === Number(plain) || (!word.startsWith("#") && String(row.seed) === String(Number(plain)));
+  if (!/^\d{1,20}$/.test(plain)) return row.outcome.includes(word);
+  return row.number === Number(plain) || (!word.startsWith("#") && String(row.seed) === String(BigInt(plain)));
 }
 
 function value(row, sort) {

@@ -15,7 +15,7 @@ export class Talk {
     this.kinds = new Set();
     this.text = "";
     this.step = -1;
-    this.list = h("div", { class: "talk-list scroller", tabindex: "0", role: "feed", "aria-label": "Events" });
+    this.list = h("div", { class: "talk-list scroller", tabindex: "0", role: "region", "aria-label": "Events" });
     this.count = h("p", { class: "hint", role: "status" });
     this.node = h("div", { class: "talk-box" }, this.#filters(), this.count, this.list);
     this.observer = new IntersectionObserver((seen) => seen.forEach((one) => this.#near(one)), { root: this.list, rootMargin: NEAR });

@@ -175,7 +175,7 @@ class OpenedRun:
         """Which episodes a word fits: the number itself (`#7`, `7`), a seed, or a part of an outcome's name."""
         table, plain_word = self.run.table, word.removeprefix("#")
         found = np.zeros(len(table), np.bool_)
-        if plain_word.isdecimal() and len(plain_word) < 18:
+        if plain_word.isdecimal() and len(plain_word) <= 20:
             number = int(plain_word)
             found[number : number + 1] = True
             if self.seeds is not None and not word.startswith("#"):

@@ -1,0 +1,83 @@
+"""`FileAgent`: the policy in a file, which is loaded in a sandbox unless its author is trusted."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ludus.core import Env, EnvSpec, Info
+from ludus.errors import InvalidArgument, InvalidType
+from ludus.evaluate.agents import FILES, Agent
+from ludus.registry import make
+from ludus.sandbox import Limits, Mount, Sandbox
+from ludus.spaces import ArraySpace, Space, to_json
+
+__all__ = ["FileAgent"]
+
+POLICY = "ludus.evaluate.policy_env:PolicyEnv"
+LIMITS = Limits(wall=None, memory=4 << 30, processes=256, open_files=1024)
+"""Libraries of neural networks take gigabytes of address space, and a thread for each core."""
+
+
+class FileAgent(Agent):
+    """A policy by its path: Stable-Baselines3 (.zip), TorchScript (.pt), ONNX (.onnx), or weights with their class.
+
+    Weights are named with it, `model.safetensors:module:Class`. A pickle in a file is a program, and so is a class: by
+    default both run in a sandbox that sees the file and the installed packages, and neither network nor files.
+    `trust=True` loads them in this process. Numbers for each choice are taken as the choice of the greatest.
+
+    >>> FileAgent("model.onnx").name
+    'model.onnx'
+    """
+
+    def __init__(self, text: str, *, trust: bool = False, isolation: str | Sandbox | None = None) -> None:
+        path, _, self.entry_point = text.partition(":")
+        if not path.endswith(FILES):
+            raise InvalidArgument(f"agent: expected a file ending in {', '.join(FILES)}, got {path!r}")
+        self.path, self.name, self.trust, self.isolation = (
+            os.path.realpath(path),
+            os.path.basename(text),
+            trust,
+            isolation,
+        )
+        self._env: Env[Any, Any] | None = None
+
+    def prepare(self, observation_space: Space[Any], action_space: Space[Any], num_envs: int) -> Agent:
+        """Load the policy, once."""
+        if not isinstance(observation_space, ArraySpace) or not isinstance(action_space, ArraySpace):
+            raise InvalidType(
+                f"{self.name}: expected arrays to see and to do, got {observation_space!r} and {action_space!r}"
+            )
+        if not os.path.isfile(self.path):
+            raise InvalidArgument(f"agent: expected a file, got {self.path}, which is none")
+        if self._env is None:
+            arguments = {
+                "path": self.path,
+                "entry_point": self.entry_point,
+                "seen": to_json(observation_space),
+                "acts": to_json(action_space),
+            }
+            spec = EnvSpec("Policy-v0", POLICY, kwargs=arguments, disable_env_checker=True)
+            self._env = make(spec, isolation=self._place())
+            self._env.reset(seed=0)
+        return super().prepare(observation_space, action_space, num_envs)
+
+    def _place(self) -> str | Sandbox:
+        if self.trust:
+            return "none"
+        if self.isolation is not None:
+            return self.isolation
+        return Sandbox(limits=LIMITS, mounts=[Mount(self.path)])
+
+    def act(self, observation: Any, info: Info, lane: int) -> Any:
+        """What the policy does."""
+        del info, lane
+        if self._env is None:
+            raise InvalidType(f"{self.name}: expected prepare() first, got none yet")
+        return self._env.step(observation).observation
+
+    def close(self) -> None:
+        """Let go of the policy, and of the sandbox."""
+        if self._env is not None:
+            self._env.close()
+            self._env = None

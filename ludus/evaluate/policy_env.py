@@ -1,0 +1,114 @@
+"""`PolicyEnv`: a policy in a file as an environment, so that it can be run wherever environments can, confined too.
+
+A step takes what an agent sees and gives, as its observation, what the agent does. So nothing new is needed to load a
+stranger's file in a sandbox, with the limits, deadlines and messages that environments have.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ludus.core import Env, Info, Step
+from ludus.core.spec import load_entry_point
+from ludus.errors import InvalidArgument, MissingExtra
+from ludus.spaces import Discrete, Space, from_json
+
+__all__ = ["PolicyEnv"]
+
+ALGORITHMS = ("PPO", "A2C", "DQN", "SAC", "TD3", "DDPG")
+"""Of Stable-Baselines3, in the order in which they are tried: a file does not say which of them wrote it."""
+
+
+class PolicyEnv(Env[Any, Any]):
+    """The policy in a file; `kind` is how the file ends, `entry_point` the class of weights without one.
+
+    >>> from ludus.spaces import to_json
+    >>> PolicyEnv("nothing.txt", "", to_json(Discrete(2)), to_json(Discrete(2)))
+    Traceback (most recent call last):
+    ludus.errors.InvalidArgument: nothing.txt: expected a file ending in .zip, .pt, .onnx or .safetensors, got .txt
+    """
+
+    def __init__(self, path: str, entry_point: str, seen: str, acts: str) -> None:
+        loaders = {".zip": _sb3, ".pt": _torchscript, ".onnx": _onnx, ".safetensors": _weights}
+        kind = Path(path).suffix
+        if kind not in loaders:
+            raise InvalidArgument(f"{path}: expected a file ending in .zip, .pt, .onnx or .safetensors, got {kind}")
+        self.action_space: Space[Any] = from_json(seen)
+        self.observation_space: Space[Any] = from_json(acts)
+        self._policy = loaders[kind](path, entry_point)
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+        """Nothing is done yet."""
+        super().reset(seed=seed, options=options)
+        return self.observation_space.zero(), {}
+
+    def step(self, action: Any) -> Step[Any]:
+        """What the policy does about what it sees."""
+        return Step(self._done(self._policy(np.asarray(action))), 0.0, False, False, {})
+
+    def _done(self, given: Any) -> Any:
+        """An action of the space: of numbers for each choice the greatest, else the numbers themselves."""
+        space, found = self.observation_space, np.asarray(given)
+        if isinstance(space, Discrete):
+            scores = found.reshape(-1)
+            return int(space.start + np.argmax(scores)) if scores.size > 1 else int(scores[0])
+        box: Any = space
+        return np.clip(found.reshape(box.shape).astype(box.dtype), box.low, box.high)
+
+
+def _sb3(path: str, entry_point: str) -> Any:
+    del entry_point
+    library = _imported("stable_baselines3", "stable-baselines3")
+    problems: list[str] = []
+    for name in ALGORITHMS:
+        try:
+            model = getattr(library, name).load(path, device="cpu")
+        except Exception as error:  # whatever another algorithm stumbles over in this file
+            problems.append(f"{name}: {error}")
+        else:
+            return lambda seen: model.predict(seen, deterministic=True)[0]
+    raise InvalidArgument(f"{path}: expected a model of {', '.join(ALGORITHMS)}, got {problems[0]}")
+
+
+def _torchscript(path: str, entry_point: str) -> Any:
+    del entry_point
+    torch = _imported("torch", "torch")
+    return _called(torch, torch.jit.load(path, map_location="cpu").eval())
+
+
+def _weights(path: str, entry_point: str) -> Any:
+    if not entry_point:
+        raise InvalidArgument(
+            f"{path}: expected the class of these weights, as model.safetensors:module:Class, got none"
+        )
+    torch = _imported("torch", "torch")
+    model: Any = load_entry_point(entry_point)()
+    model.load_state_dict(_imported("safetensors.torch", "safetensors").load_file(path))
+    return _called(torch, model.eval())
+
+
+def _called(torch: Any, model: Any) -> Any:
+    def call(seen: Any) -> Any:
+        with torch.no_grad():
+            return model(torch.as_tensor(seen)[None])[0].numpy()
+
+    return call
+
+
+def _onnx(path: str, entry_point: str) -> Any:
+    del entry_point
+    session = _imported("onnxruntime", "onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
+    name = session.get_inputs()[0].name
+    return lambda seen: session.run(None, {name: seen[None]})[0][0]
+
+
+def _imported(name: str, package: str) -> Any:
+    from importlib import import_module  # which library it is, the file says
+
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtra(f"{name}: expected it to be installed, got {error}; pip install {package}") from error
