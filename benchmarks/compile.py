@@ -23,7 +23,12 @@ CASES = {
 def cpu_seconds(code: str, folder: str) -> float:
     """The processor time of a new process that runs some code."""
     timed = f"{code}\nimport resource; u = resource.getrusage(resource.RUSAGE_SELF); print(u.ru_utime + u.ru_stime)"
-    environment = {"LUDUS_CACHE_DIR": folder, "LUDUS_QUIET": "1", "PATH": "/usr/bin:/bin", **({"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {})}
+    environment = {
+        "LUDUS_CACHE_DIR": folder,
+        "LUDUS_QUIET": "1",
+        "PATH": "/usr/bin:/bin",
+        **({"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}),
+    }
     done = subprocess.run([sys.executable, "-c", timed], env=environment, capture_output=True, text=True, check=True)
     return float(done.stdout)
 
