@@ -86,14 +86,19 @@ POLICIES: dict[str, tuple[Policy, str]] = {
 }
 
 
+def measured(name: str, agent: Any) -> float:
+    """The mean return of an agent."""
+    return float(evaluate(name, agent, episodes=EPISODES, num_envs=64).totals().mean())
+
+
 def main() -> None:
     """Measure all ids of all suites."""
     lines = ["# Written by scripts/reference_scores.py: means over 1,000 episodes of the evaluation with seed 0.", ""]
-    for id in dict.fromkeys(id for suite in suites().values() for id in suite.ids):
-        policy, name = POLICIES[id] if id in POLICIES else (iterated(id), "value iteration")
-        random, good = (float(evaluate(id, agent, episodes=EPISODES, num_envs=64).totals().mean()) for agent in ("random", policy))
-        lines += [f'["{id}"]', f"random = {random:.6g}", f"reference = {good:.6g}", f'policy = "{name}"', ""]
-        print(id, random, good)  # noqa: T201
+    for one in dict.fromkeys(name for suite in suites().values() for name in suite.ids):
+        policy, name = POLICIES[one] if one in POLICIES else (iterated(one), "value iteration")
+        random, good = measured(one, "random"), measured(one, policy)
+        lines += [f'["{one}"]', f"random = {random:.6g}", f"reference = {good:.6g}", f'policy = "{name}"', ""]
+        print(one, random, good)
     TARGET.write_text("\n".join(lines))
 
 

@@ -26,6 +26,8 @@ __all__ = ["MASKED", "OUTCOME", "Outcome", "code_column", "read_outcome"]
 
 OUTCOME = "outcome"
 """The key of `info` that tells it."""
+LONGEST = 40
+"""Longer texts, which a stranger may have sent, are no slips of the pen: nothing is compared with them."""
 
 
 class Outcome(StrEnum):
@@ -91,7 +93,7 @@ class Outcome(StrEnum):
         elif isinstance(outcome, int | np.integer) and not isinstance(outcome, bool) and 0 < outcome <= len(OUTCOMES):
             return OUTCOMES[int(outcome) - 1]
         names = [one.value for one in cls]
-        meant = did_you_mean(outcome, names) if isinstance(outcome, str) else ""
+        meant = did_you_mean(outcome, names) if isinstance(outcome, str) and len(outcome) <= LONGEST else ""
         raise InvalidArgument(f"outcome: expected one of {listing(names)}, got {shorten(outcome)}{meant}")
 
     @classmethod

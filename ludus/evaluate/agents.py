@@ -47,6 +47,9 @@ class Agent:
     def attach(self, envs: VectorEnv[Any, Any]) -> None:
         """The batch that is played in, after `prepare`: for agents that look ahead in forks of it."""
 
+    def close(self) -> None:
+        """Let go of what the agent holds: a model, a process. Called for agents that an evaluation has made itself."""
+
     def begin(self, lane: int, seed: int) -> None:
         """A new episode in `lane`; `seed` is for whatever the agent draws in it."""
 

@@ -79,15 +79,15 @@ class Evaluation(NamedTuple):
         """A statistic of the totals, with its interval."""
         return interval(self.totals(), statistic, confidence=confidence, seed=seed)
 
-    def check_masked(self, most: float) -> None:
-        """Raise EvaluationError where a larger share of episodes than that is masked."""
+    def check_masked(self, most: float, first: str = "") -> None:
+        """Raise EvaluationError where a larger share of episodes than that is masked; `first` says why the first is."""
         share = self.masked / len(self.episodes)
         if share > most or not self.counted:
             kinds = {one.outcome.value for one in self.episodes if one.outcome is not None and one.outcome.masked}
             raise EvaluationError(
                 f"{self.name}: expected at most {most:.0%} of episodes masked, got {share:.1%} ({self.masked} of "
                 f"{len(self.episodes)}: {', '.join(sorted(kinds))}); what is left is no fair sample. Mend the "
-                "environment, or allow more by max_masked"
+                f"environment, or allow more by max_masked{f'. The first failed with {first}' if first else ''}"
             )
 
 

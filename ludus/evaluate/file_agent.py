@@ -10,6 +10,7 @@ from ludus.errors import InvalidArgument, InvalidType
 from ludus.evaluate.agents import FILES, Agent
 from ludus.registry import make
 from ludus.sandbox import Limits, Mount, Sandbox
+from ludus.sandbox.environment.confining import confine
 from ludus.spaces import ArraySpace, Space, to_json
 
 __all__ = ["FileAgent"]
@@ -23,23 +24,19 @@ class FileAgent(Agent):
     """A policy by its path: Stable-Baselines3 (.zip), TorchScript (.pt), ONNX (.onnx), or weights with their class.
 
     Weights are named with it, `model.safetensors:module:Class`. A pickle in a file is a program, and so is a class: by
-    default both run in a sandbox that sees the file and the installed packages, and neither network nor files.
-    `trust=True` loads them in this process. Numbers for each choice are taken as the choice of the greatest.
+    default both run in a sandbox that sees the file and the installed packages, and neither network nor other files;
+    `sandbox` is another one. `trust=True` loads them in this process. Of numbers for each choice the greatest is taken.
 
     >>> FileAgent("model.onnx").name
     'model.onnx'
     """
 
-    def __init__(self, text: str, *, trust: bool = False, isolation: str | Sandbox | None = None) -> None:
+    def __init__(self, text: str, *, trust: bool = False, sandbox: Sandbox | None = None) -> None:
         path, _, self.entry_point = text.partition(":")
         if not path.endswith(FILES):
             raise InvalidArgument(f"agent: expected a file ending in {', '.join(FILES)}, got {path!r}")
-        self.path, self.name, self.trust, self.isolation = (
-            os.path.realpath(path),
-            os.path.basename(text),
-            trust,
-            isolation,
-        )
+        self.path, self.name = os.path.realpath(path), os.path.basename(text)
+        self.trust, self.sandbox = trust, sandbox
         self._env: Env[Any, Any] | None = None
 
     def prepare(self, observation_space: Space[Any], action_space: Space[Any], num_envs: int) -> Agent:
@@ -58,16 +55,14 @@ class FileAgent(Agent):
                 "acts": to_json(action_space),
             }
             spec = EnvSpec("Policy-v0", POLICY, kwargs=arguments, disable_env_checker=True)
-            self._env = make(spec, isolation=self._place())
+            self._env = make(spec, isolation="none") if self.trust else self._confined(spec)
             self._env.reset(seed=0)
         return super().prepare(observation_space, action_space, num_envs)
 
-    def _place(self) -> str | Sandbox:
-        if self.trust:
-            return "none"
-        if self.isolation is not None:
-            return self.isolation
-        return Sandbox(limits=LIMITS, mounts=[Mount(self.path)])
+    def _confined(self, spec: EnvSpec) -> Env[Any, Any]:
+        box = Sandbox(limits=LIMITS, mounts=[Mount(self.path)]) if self.sandbox is None else self.sandbox
+        own = [self.entry_point.partition(":")[0]] if self.entry_point else []
+        return confine(spec, sandbox=box, modules=own)
 
     def act(self, observation: Any, info: Info, lane: int) -> Any:
         """What the policy does."""

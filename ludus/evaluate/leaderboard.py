@@ -54,7 +54,11 @@ class Line(NamedTuple):
 
 
 class Leaderboard(NamedTuple):
-    """Confirmed results, the best of each environment first, and what is not shown."""
+    """Confirmed results, the best of each environment first, and what is not shown.
+
+    >>> Leaderboard((), ()).by_agent()
+    {}
+    """
 
     lines: tuple[Line, ...]
     refused: tuple[Verification, ...]

@@ -109,6 +109,7 @@ class ResultWriter:
     >>> writer = ResultWriter(tempfile.mkdtemp() + "/r.ludus", result_header(envs, declared, "seeds"))
     >>> writer.done
     0
+    >>> writer.abandon()
     """
 
     def __init__(self, path: str | os.PathLike[str], header: RunHeader, before: Run | None = None) -> None:

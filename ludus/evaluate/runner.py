@@ -53,23 +53,17 @@ def evaluate(
     once: it changes nothing else. An episode that is not over after `max_steps` counts as truncated.
 
     An agent that raises, or does what cannot be done, has failed in that episode, which is played to its end without
-    it and counts. An environment that raises has failed in that episode, which is masked: it is left out of statistics,
-    and EvaluationError is raised where a larger share than `max_masked` is. `out` writes a file that `verify` checks.
+    it and counts. One whose environment raises is masked: left out of statistics; EvaluationError is raised where a
+    larger share than `max_masked` is. `out` writes a file that `verify` checks.
 
     >>> found = evaluate("CartPole-v1", "random", episodes=3, seed=7)
     >>> [one.length for one in found.episodes] == [one.length for one in evaluate("CartPole-v1", "random",
     ...     episodes=3, seed=7, num_envs=1, executor="serial").episodes]
     True
     """
-    if isinstance(env, Env) or "episodes" in options or "autoreset_mode" in options:
-        given = env if isinstance(env, Env) else sorted({"episodes", "autoreset_mode"} & set(options))
-        raise InvalidType(
-            f"evaluate: expected an id, a spec, a class or a function that makes an environment, got {shorten(given)}; "
-            "each episode is begun by the evaluation, with a seed of its own"
-        )
+    _check_target(env, options)
     chosen = None if isinstance(seed, int) else _chosen(seed)
-    count = episodes if chosen is None else len(chosen)
-    if count < 1 or max_steps < 1:
+    if (count := episodes if chosen is None else len(chosen)) < 1 or max_steps < 1:
         raise InvalidArgument(f"expected at least 1 episode and 1 step, got {count} and {max_steps}")
     declaration = Declaration(
         id=spec_meant(env).id,
@@ -80,8 +74,22 @@ def evaluate(
         max_steps=max_steps,
     )
     file = out if out is None or isinstance(out, ResultFile) else ResultFile(out)
-    task = Evaluated(env, as_agent(agent), declaration, chosen, file, {"kwargs": kwargs, **options})
-    return evaluated(task, num_envs=num_envs, max_masked=max_masked, progress=progress)
+    made = as_agent(agent)
+    task = Evaluated(env, made, declaration, chosen, file, {"kwargs": kwargs, **options})
+    try:
+        return evaluated(task, num_envs=num_envs, max_masked=max_masked, progress=progress)
+    finally:
+        if made is not agent:
+            made.close()
+
+
+def _check_target(env: Any, options: Mapping[str, Any]) -> None:
+    if isinstance(env, Env) or "episodes" in options or "autoreset_mode" in options:
+        given = env if isinstance(env, Env) else sorted({"episodes", "autoreset_mode"} & set(options))
+        raise InvalidType(
+            f"evaluate: expected an id, a spec, a class or a function that makes an environment, got {shorten(given)}; "
+            "each episode is begun by the evaluation, with a seed of its own"
+        )
 
 
 class Evaluated(NamedTuple):
@@ -113,7 +121,7 @@ def evaluated(
         results += before.results()
     if writer is None and before is not None:  # all of it was there
         return _whole(declaration, results, max_masked)
-    count = declaration.episodes
+    count, first = declaration.episodes, ""
     seeds = declaration.derived(0, count) if task.seeds is None else task.seeds
     agent_seeds = declaration.derived(0, count, "agent")
     lanes = min(count, LANES if num_envs is None else num_envs)
@@ -121,6 +129,9 @@ def evaluated(
     try:
         for record in play_episodes(course, range(len(results), count)):
             results.append(record.result)
+            outcome = record.result.outcome
+            if not first and record.failure is not None and outcome is not None and outcome.masked:
+                first = ": ".join(record.failure)
             if writer is not None:
                 writer.add(record)
             if progress is not None:
@@ -133,7 +144,7 @@ def evaluated(
     found = Evaluation(declaration.id, declaration.seed, tuple(results), declaration)
     if writer is not None:
         writer.close(_summary(found), sign)
-    found.check_masked(max_masked)
+    found.check_masked(max_masked, first)
     return found
 
 

@@ -59,7 +59,12 @@ def _evaluated(
 ) -> Evaluation:
     file = ResultFile(folder / f"{id.replace('/', '.')}.ludus", resume=True, key=key)
     declaration = suite.declaration(id, agent_name(agent))
-    return evaluated(Evaluated(id, as_agent(agent), declaration, None, file, {}), num_envs=num_envs)
+    made = as_agent(agent)
+    try:
+        return evaluated(Evaluated(id, made, declaration, None, file, {}), num_envs=num_envs)
+    finally:
+        if made is not agent:
+            made.close()
 
 
 def _in_processes(one: Callable[[str], Evaluation], ids: tuple[str, ...], jobs: int) -> Iterator[Evaluation]:

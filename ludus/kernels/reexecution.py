@@ -145,8 +145,7 @@ def follow(
         if row > starts[one]:
             totals[lane] += rewards[lane]
             over = terminated[lane] or truncated[lane]
-            if len(known):
-                same = same and known[row] == rewards[lane]
+            same = same and (not len(known) or known[row] == rewards[lane])
         if same and not over and row < lasts[one]:
             chosen[lane] = actions[row + 1]
             continue

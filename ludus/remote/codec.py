@@ -244,7 +244,8 @@ class BatchCodec(EnvCodec):
     def _check_outcomes(self, infos: Info) -> None:
         """Outcomes of a batch are a column of codes and the lanes that told one."""
         codes, told = infos[OUTCOME], infos.get(f"_{OUTCOME}")
-        if not isinstance(codes, np.ndarray) or codes.dtype != np.int8 or not isinstance(told, np.ndarray):
+        kinds = [one.dtype for one in (codes, told) if isinstance(one, np.ndarray) and one.ndim == 1]
+        if kinds != [np.int8, np.bool_]:
             raise ContractViolation(
                 f"{self.name} info['outcome']: expected codes of int8 with their mask, got {shorten(codes)}"
             )

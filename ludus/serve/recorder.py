@@ -18,7 +18,7 @@ from ludus.remote.plans import EpisodePlans
 from ludus.seeding import Seed
 from ludus.serve.settings import Settings
 from ludus.trajectory import LimitReached, Recorder
-from ludus.trajectory.plan import PlannedLanes
+from ludus.trajectory.planned_lanes import PlannedLanes
 
 __all__ = ["RememberedPlans", "SessionRecorder", "new_file", "open_folder"]
 

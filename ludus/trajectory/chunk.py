@@ -19,8 +19,8 @@ import numpy.typing as npt
 from ludus.errors import TrajectoryError, shorten
 from ludus.trajectory.archive import ArchiveWriter
 from ludus.trajectory.block import Block
-from ludus.trajectory.column import ColumnHead, encode_column
 from ludus.trajectory.digest import chunk_digest
+from ludus.trajectory.npy_column import ColumnHead, encode_column
 
 __all__ = ["ChunkHead", "chunk_member", "column_member", "read_chunk_head", "write_block", "write_chunk"]
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ludus.trajectory.archive import Archive, ArchiveWriter
 from ludus.trajectory.chunk import write_chunk
-from ludus.trajectory.chunks import Chunks
+from ludus.trajectory.chunk_reader import Chunks
 from ludus.trajectory.header import read_header
 from ludus.trajectory.table import episode_part
 

@@ -27,7 +27,7 @@ from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP, Row
 from ludus.trajectory.digest import RowDigest
 from ludus.trajectory.event import EventValue, Failure, stored
 from ludus.trajectory.header import LEVELS, Level, header_of
-from ludus.trajectory.plan import PlannedLanes
+from ludus.trajectory.planned_lanes import PlannedLanes
 from ludus.trajectory.tracker import EpisodeTracker
 from ludus.trajectory.values import ValueColumns
 from ludus.trajectory.writer import RunWriter

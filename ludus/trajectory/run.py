@@ -18,7 +18,7 @@ from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.spaces.plain import decode_value
 from ludus.trajectory.archive import MEMBER_LIMIT_BYTES, Archive
 from ludus.trajectory.block import StoredReset
-from ludus.trajectory.chunks import Chunks
+from ludus.trajectory.chunk_reader import Chunks
 from ludus.trajectory.episode import Episode, Transition
 from ludus.trajectory.event import Event, StoredEvent, value_of
 from ludus.trajectory.header import Level, RunHeader, read_header

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from ludus.core import AutoresetMode, Outcome
 from ludus.errors import TrajectoryError
 from ludus.trajectory.block import STEP
-from ludus.trajectory.chunks import Chunks
+from ludus.trajectory.chunk_reader import Chunks
 from ludus.trajectory.tracker import DERIVED, OUTCOMES
 
 __all__ = ["EpisodeTable", "episode_part", "read_table"]

@@ -13,7 +13,7 @@ from ludus.sandbox.containers.layout import Layout
 
 PACKAGES = (
     "anyio", "click", "h11", "httptools", "idna", "msgspec", "numpy", "starlette", "typing_extensions", "uvicorn",
-    "uvloop", "websockets",
+    "uvloop", "websockets", "zstandard",
 )  # fmt: skip
 LEFT_OUT = {"tests", "testing", "node_modules"}
 LABEL = "ludus.test"

@@ -9,7 +9,7 @@ import pytest
 import ludus
 from ludus.core import Outcome
 from ludus.envs.teaching import GridWorld
-from ludus.errors import ContractViolation, InvalidArgument, InvalidType, LudusError
+from ludus.errors import EvaluationError, InvalidArgument, InvalidType, LudusError
 from ludus.evaluate import Agent, EpisodeResult, Evaluation, derived_seed, evaluate, mean
 from ludus.kernels import RuleEnv, Rules
 from ludus.spaces import Discrete, Record
@@ -211,7 +211,9 @@ def test_what_is_no_outcome_is_told():
             step=lambda state, action, rng, params: (state, 0.0, True, False, TollFacts(77))
         )
 
-    with pytest.raises(ContractViolation, match=r"^info\['outcome'\]: outcome: expected one of .*, got 77"):
+    with pytest.raises(
+        EvaluationError, match=r"ContractViolation: info\['outcome'\]: outcome: expected one of .*, got 77"
+    ):
         evaluate(Odd, "nop", episodes=1, executor="serial")
 
 

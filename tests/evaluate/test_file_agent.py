@@ -79,5 +79,7 @@ def test_what_cannot_be_played_is_told(tmp_path, model):
         FileAgent(str(model)).prepare(Dict(a=Discrete(2)), Discrete(2), 1)
     weights = tmp_path / "model.safetensors"
     weights.write_bytes(b"")
-    with pytest.raises(InvalidArgument, match=r"expected the class of these weights, as model\.safetensors:module:Class"):
+    with pytest.raises(
+        InvalidArgument, match=r"expected the class of these weights, as model\.safetensors:module:Class"
+    ):
         evaluate("CartPole-v1", FileAgent(str(weights), trust=True), episodes=1)

@@ -11,6 +11,8 @@ from types import ModuleType
 import pytest
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+PATIENCE_S = 600
+"""For what hangs: a page that compiles rules takes half a minute alone, and minutes on a busy machine."""
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +42,7 @@ def run(tmp_path: Path) -> Run:
 
     def run(*command: object, cwd: Path = tmp_path) -> "subprocess.CompletedProcess[str]":
         done = subprocess.run(
-            [str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+            [str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=PATIENCE_S, check=False
         )
         if done.returncode:
             pytest.fail(f"{' '.join(map(str, command))} exited with {done.returncode}\n{done.stdout}{done.stderr}")

@@ -68,10 +68,9 @@ def test_the_history_is_that_of_the_environment_itself_in_a_process_of_its_own(n
 
 def test_it_keeps_the_contract():
     report = check_env(lambda: neighbour(lambda: ludus.make("CartPole-v1")), steps=30)
+    assert report.findings == ()
     # The generator stays in its process: nobody draws from outside.
-    refused = {"reset-continues-the-stream": "EnvError"}
-    assert {finding.rule for finding in report.findings} == set(refused)
-    assert all(refused[finding.rule] in finding.message for finding in report.findings)
+    assert "in its own process only" in report.not_checked["reset-continues-the-stream"]
 
 
 def test_a_spec_its_json_and_an_id_make_the_same():

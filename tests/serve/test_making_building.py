@@ -8,6 +8,7 @@ import pytest
 from ludus import __version__
 from ludus.errors import InvalidArgument, SandboxUnavailable
 from ludus.sandbox.containers.images import host_image
+from ludus.sandbox.containers.service import most_files, most_processes
 from ludus.sandbox.supervised import interpreter
 from ludus.serve.making import building, scaffold
 from ludus.serve.making.building import base_of, build
@@ -54,6 +55,18 @@ def test_the_image_serves_the_environment_as_a_user_without_rights(podman, manif
         assert program.run("exec", running, "id", "-u").strip() == "10001"
         files = program.run("exec", running, "ls", "-A", "/app").split()
     assert files == ["README.md", "image_test_game.py", "ludus.toml", "pyproject.toml", "test_image_test_game.py"]
+
+
+@pytest.mark.full
+def test_on_a_whole_base_rules_can_be_compiled(manifest, monkeypatch):
+    monkeypatch.setattr(building, "closure", closure)
+    program, tag = engine("podman"), "localhost/image_test_game:whole"
+    build(manifest, tag, program, base_of(manifest, "host", program))
+    code = "import ludus; print(ludus.make_vec('CartPole-v1', 2, 'kernel').executor)"
+    words = ("--rm", "--env=LUDUS_QUIET=1", "--entrypoint", interpreter(), tag, "-c", code)
+    limits = (f"--ulimit=nofile={most_files()}", f"--ulimit=nproc={most_processes()}")
+    assert program.run("run", *limits, *words).strip() == "kernel"
+    program.run("rmi", "--force", tag)
 
 
 def test_with_tokens_nobody_gets_in_without_one(podman):

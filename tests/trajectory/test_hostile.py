@@ -11,7 +11,7 @@ import pytest
 from ludus.errors import TrajectoryError
 from ludus.trajectory import Note, Recorder, Run
 from ludus.trajectory.archive import Archive, ArchiveWriter
-from ludus.trajectory.column import ColumnHead, decode_column, encode_column
+from ludus.trajectory.npy_column import ColumnHead, decode_column, encode_column
 from tests.trajectory.conftest import Workshop, batch, play
 
 SEEDS = 300

@@ -89,7 +89,7 @@ def test_outcomes_that_rules_tell_are_in_the_table(path):
 
 
 def test_whole_rewards_take_a_byte_and_come_back_with_their_signs(path):
-    from ludus.trajectory.column import decode_column, encode_column
+    from ludus.trajectory.npy_column import decode_column, encode_column
 
     odd = ([0.5, 1.0], [-0.0, 0.0], [np.nan], [np.inf, 1.0], [2.0**31], [1e300])
     for values in ([1.0, 0.0], [1.0, -3.0, 200.0], *odd):

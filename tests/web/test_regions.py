@@ -19,7 +19,10 @@ def test_a_click_on_a_board_is_a_move(opened, boards):
     box = page.locator(".stage img").bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_function("() => document.getElementById('score-step').textContent === '1'")
-    page.get_by_role("tab", name="Steps").click()
-    assert '{"column":3}' in page.locator(".log tbody").inner_text().replace(" ", "")
     page.keyboard.press("1")
     page.wait_for_function("() => document.getElementById('score-step').textContent === '2'")
+    page.get_by_role("tab", name="Steps").click()
+    page.wait_for_selector(".log code")
+    told = page.locator(".log tbody").inner_text().replace(" ", "")
+    assert '{"column":3}' in told
+    assert '{"column":0}' in told

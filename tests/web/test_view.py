@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ludus
-from ludus.core import Outcome
+from ludus.core import Episode, Outcome
 from ludus.errors import InvalidArgument, LudusError, TrajectoryError
 from ludus.trajectory import Message, Recorder, Run, ToolCall
 from ludus.trajectory.archive import Archive
@@ -110,6 +110,25 @@ def test_any_episode_of_any_lane_is_executed_again_as_it_was(tmp_path, mode):
         assert np.array_equal([one[0] for one in again], episode.observations), number
         assert frames.differs(episode) == ""
     assert frames.frame(viewer.episode(0, 5), 2)["kind"] == "svg"
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_episodes_that_a_plan_began_are_executed_by_their_own_seeds(tmp_path, mode):
+    path = tmp_path / "planned.ludus"
+
+    def plan(lane, number):
+        return Episode(seed=100 * lane + number) if number % 3 else Episode()
+
+    with Recorder(ludus.make_vec("CartPole-v1", 3, autoreset_mode=mode, episodes=plan), path, "full") as envs:
+        envs.action_space.seed(1)
+        envs.reset(seed=5)
+        for _ in range(120):
+            envs.step(envs.action_space.sample())
+    viewer, run = Viewer([path]), Run.open(path)
+    assert len(run) > 9
+    for number in (8, 2, 5, 9, 0, 7):
+        again = viewer.frames(0).executed(viewer.episode(0, number), 0, run[number].length + 1)
+        assert np.array_equal([one[0] for one in again], run[number].observations), number
 
 
 def test_what_the_file_does_not_have_is_computed_when_asked_for(tmp_path):

@@ -1,5 +1,7 @@
 """Recorded runs in a real browser: the table, an episode, talk, side by side; from a server and from a file."""
 
+import re
+
 import pytest
 
 import ludus
@@ -172,9 +174,14 @@ def test_a_row_or_a_point_of_a_curve_leads_to_its_step(visit):
     page.get_by_role("tab", name="Steps").click()
     page.locator("[data-row='5']").click()
     at_step(page, 5)
+    page.get_by_role("tab", name="Step", exact=True).click()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("End")
+    page.get_by_role("tab", name="Steps").click()
+    page.wait_for_selector("tr[aria-current=step]")  # the row of a step that was reached while it was hidden
     box = page.locator(".curves svg").first.bounding_box()
-    page.mouse.click(box["x"] + box["width"] - 1, box["y"] + 10)
-    at_step(page, int(page.locator("#scrub").get_attribute("max")))
+    page.mouse.click(box["x"] + 1, box["y"] + 10)
+    at_step(page, 0)
 
 
 def test_a_run_of_seeds_alone_is_computed_to_the_last_number(visit):
@@ -297,7 +304,10 @@ def test_whatever_a_file_says_stays_text(visit, folder):
             page.get_by_role("tab", name=tab, exact=True).click()
         page.get_by_label("Find in events").fill(BAIT[:12])
         page.wait_for_selector(".event")
-        assert BAIT in page.locator(".talk-list").inner_text()
+        said = page.locator(".talk-list").inner_text()
+        assert BAIT in said
+        assert "\\u202eevil" in said  # turned around by nothing
+        assert not re.search("[\u202a-\u202e\u2066-\u2069]", page.content())
         assert page.evaluate(f"document.querySelectorAll('{BAD}').length") == 0
         assert "pwned" not in page.title()
 

@@ -104,7 +104,7 @@ function column(told, reel, at, frames) {
     "section",
     { class: `column is-${at % COLOURS}`, "aria-label": `${told.runs[run].name}, episode ${n}` },
     h("header", {}, h("h2", {}, h("a", { href: `#/run/${run}/${n}` }, `${told.runs[run].name} #${n}`)), h("p", { class: "tags" }, badge(episode), h("span", { class: "tag" }, `return ${short(episode.return)}`), h("span", { class: "tag" }, `${episode.length.toLocaleString("en")} steps`))),
-    frames ? reel.stage.node : h("p", { class: "notice" }, reel.why),
+    frames ? reel.stage.node : h("p", { class: reel.about.needs_trust ? "notice" : "hint" }, reel.why),
     reel.note,
     where,
     step,

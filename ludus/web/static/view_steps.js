@@ -37,6 +37,9 @@ export class LongTable {
   /** Draw anew, where it was not to be seen before. */
   redraw() {
     this.first = this.end = undefined;
+    this.after.firstChild.style.height = `${Math.min(this.count * ROW, MOST_PIXELS)}px`; // so that it can be scrolled
+    this.after.hidden = false;
+    fill(this.body, this.after);
     this.show(this.current);
   }
 

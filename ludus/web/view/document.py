@@ -14,7 +14,7 @@ from ludus.web.view.frames import PAGE_FRAMES
 from ludus.web.view.page import POLICY, bundle, document, hashed
 from ludus.web.view.steps import PAGE_STEPS, pages
 from ludus.web.view.talk import PAGE_EVENTS
-from ludus.web.view.viewer import Viewer
+from ludus.web.view.viewer import Viewer, as_json
 
 __all__ = ["Written", "write_document"]
 
@@ -69,12 +69,12 @@ class _Store:
 
     def put(self, key: str, value: Any) -> None:
         packer = compressobj(9, wbits=-15)
-        packed = b64encode(packer.compress(msgspec.json.encode(value)) + packer.flush()).decode()
+        packed = b64encode(packer.compress(as_json(value)) + packer.flush()).decode()
         self.answers[key] = packed
         self.left -= len(packed)
 
     def add(self, name: str, viewer: Viewer, **question: Any) -> Any:
-        """Ask, and keep the answer where it fits; None where it does not."""
+        """Ask, and keep the answer."""
         value = viewer.answer(name, {key: str(one) for key, one in question.items()})
         self.put(f"{name}?{urlencode(question, safe=',')}", value)
         return value

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Literal, TypedDict, Unpack, overload
 
-import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -25,7 +24,7 @@ from ludus.serve.listening import Listening
 from ludus.serve.run import Running, on_signals
 from ludus.serve.settings import Settings
 from ludus.web.view.page import bundle, document
-from ludus.web.view.viewer import Viewer
+from ludus.web.view.viewer import Viewer, as_json
 
 __all__ = ["runs_app", "show_runs"]
 
@@ -95,7 +94,7 @@ def runs_app(open_viewer: Callable[[], Viewer], secret: str) -> Starlette:
 
 
 def _json(data: Any, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(data), status, {"cache-control": "no-store"}, media_type="application/json")
+    return Response(as_json(data), status, {"cache-control": "no-store"}, media_type="application/json")
 
 
 @overload

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 
 from ludus.errors import InvalidArgument, shorten
@@ -19,13 +20,16 @@ from ludus.web.view.opened import OpenedRun
 from ludus.web.view.steps import PAGE_STEPS, bounds, has_observations, steps
 from ludus.web.view.talk import PAGE_EVENTS, Told, events_page, find, summary
 
-__all__ = ["Viewer"]
+__all__ = ["Viewer", "as_json"]
 
 MOST_COMPARED = 8
 MOST_EXECUTED = 20_000
 """Steps up to which an episode is executed again for the rewards that its file does not have."""
 KEPT_EPISODES = 8
 Question = Mapping[str, str]
+TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Unicode's embeddings, overrides and isolates. Marks that single letters need are left alone."""
+TURNING_BYTES = re.compile(b"\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
 
 
 class Viewer:
@@ -196,6 +200,18 @@ class Viewer:
             frames = Frames(opened.run, trust=self._trust, isolation=self._isolation)
             self._drawers[run] = opened.stamp, frames
         return frames
+
+
+def as_json(value: Any) -> bytes:
+    r"""An answer as JSON, in which characters that turn text around are written out: what one reads is what is there.
+
+    >>> as_json(["a\u202eb"])
+    b'["a\\\\u202eb"]'
+    """
+    data = msgspec.json.encode(value)
+    if TURNING_BYTES.search(data) is None:
+        return data
+    return TURNING.sub(lambda found: f"\\\\u{ord(found[0]):04x}", data.decode()).encode()
 
 
 def _named(file: str | os.PathLike[str]) -> tuple[str, int | None]:

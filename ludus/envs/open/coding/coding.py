@@ -73,7 +73,7 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
     """
 
     metadata = Drawn.metadata | {"render_fps": 2}
-    snapshot_shared: ClassVar[tuple[str, ...]] = ("_interpreter", "_window")
+    snapshot_shared: ClassVar[tuple[str, ...]] = ("_interpreter", "_problems", "_window")
 
     def __init__(
         self,

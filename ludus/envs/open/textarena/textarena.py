@@ -81,7 +81,7 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
     >>> observation, info = env.reset(seed=1)
     >>> step = env.step(TextArenaAction("I try the middle: [10]"))
     >>> step.observation.messages[1].content
-    'The number is lower than 10.'
+    'The number is higher than 10.'
     """
 
     metadata = Drawn.metadata | {"render_fps": 2}

@@ -17,9 +17,9 @@ from ludus.errors import CodecError, TrajectoryError
 from ludus.trajectory.archive import Archive
 from ludus.trajectory.block import StoredReset
 from ludus.trajectory.chunk import ChunkHead, chunk_member, column_member, read_chunk_head
-from ludus.trajectory.column import decode_column
 from ludus.trajectory.event import StoredEvent
 from ludus.trajectory.header import RunHeader
+from ludus.trajectory.npy_column import decode_column
 from ludus.wire.frame import FrameLimits, read_frame
 
 __all__ = ["Chunks"]
