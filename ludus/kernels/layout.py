@@ -75,8 +75,10 @@ def _adapter(rules: Rules, state: Tree, sample: Sample) -> str:
             f"step: expected a tuple of {rules.players} rewards, one for each player, got {shorten(rewards)}"
         )
     values = {leaf.column.name: value for leaf, value in leaves(state, "after")}
-    made = written(state, record_names(state), lambda leaf: values[leaf.column.name])
-    return adapter_text(rules, len(sample.given), len(sample.given[4]) if len(sample.given) == 5 else 0, made)
+    names = record_names(state)
+    made = written(state, names, lambda leaf: values[leaf.column.name])
+    own = written(state, names, lambda leaf: values[leaf.column.name] + (".copy()" if leaf.column.shape else ""))
+    return adapter_text(rules, len(sample.given), len(sample.given[4]) if len(sample.given) == 5 else 0, made, own)
 
 
 def _columns(tree: Tree) -> list[Column]:

@@ -108,16 +108,17 @@ def _opposed(rules: Rules) -> Play:
 # --- the same for compiled code ---
 
 
-def adapter_text(rules: Rules, returns: int, facts: int, state: str) -> str:
+def adapter_text(rules: Rules, returns: int, facts: int, state: str, own: str) -> str:
     """The text of `play_step`, `play_observe` and, with an opponent, `play_reset` and `play_renew`.
 
     `returns` is how many values `step` gives, `facts` how many of an info, and `state` the text of a State made of
-    what is called `after`.
+    what is called `after`; `own` is the same with copies of its arrays, which may be those of the options.
     """
     names = ("after", "gain", "ends", "cuts", "facts")[:returns]
     known = {
         "GIVEN": ", ".join(names),
         "STATE": state,
+        "OWN": own,
         "CUTS": "bool(cuts)" if returns > 3 else "False",
         "REWARDS": "".join(f"np.float64(gain[{player}]), " for player in range(rules.players)),
         "SUM": " + ".join(f"np.float64(gain[{player}])" for player in range(rules.players)),
@@ -184,7 +185,7 @@ def play_step(state, action, rng, params):
 @inner
 def play_reset(rng, params<OPTIONS>):
     after = rule_reset(rng, params<OPTIONS>)
-    return play_others(<STATE>, rng, params)[0]
+    return play_others(<OWN>, rng, params)[0]
 
 @inner
 def play_observe(state, params):
@@ -195,5 +196,5 @@ RENEWED = """
 @inner
 def play_renew(state, rng, params<OPTIONS>):
     after = rule_renew(state, rng, params<OPTIONS>)
-    return play_others(<STATE>, rng, params)[0]
+    return play_others(<OWN>, rng, params)[0]
 """
