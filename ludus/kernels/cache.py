@@ -8,7 +8,7 @@ gets it then.
 from typing import Any
 
 from numba.core.caching import FunctionCache
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 
 __all__ = ["RuleCache"]
 
