@@ -22,6 +22,7 @@ from ludus.evaluate import (
     normal_score,
     suite_named,
 )
+from ludus.registry import registry
 
 __all__ = ["evaluate_agent"]
 
@@ -70,7 +71,8 @@ def evaluate_agent(
     else:
         out.print(_table(found, agent))
         if file is not None:
-            out.print(f"check it with: ludus verify {file.path}", style="dim", soft_wrap=True, markup=False)
+            named = "" if found.name in registry else f" --env {target}"  # what a file names is not imported
+            out.print(f"check it with: ludus verify {file.path}{named}", style="dim", soft_wrap=True, markup=False)
     return None
 
 

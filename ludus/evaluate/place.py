@@ -84,7 +84,7 @@ def _why_not(spec: EnvSpec) -> str:
         return ""
     return (
         f"expected what is known here as {spec.id!r}, got {spec.entry_point} by the file's own word, which is not "
-        "imported; name the environment yourself, verify(path, env), or isolate it, verify(path, isolation='sandbox')"
+        "imported; name the environment yourself (env=, --env), or run it isolated (--isolation sandbox)"
     )
 
 

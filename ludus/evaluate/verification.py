@@ -78,6 +78,8 @@ class Verification(NamedTuple):
 
     def __str__(self) -> str:
         notes = "".join(f"\n  note: {one}" for one in self.notes)
+        if self.unconfirmed:
+            notes += f"\n  note: {self.unconfirmed} masked, which failed outside of the environment: not executed again"
         if not self.findings:
             return f"{self.path}: confirmed: {self.episodes:,} episodes, {self.steps:,} steps{notes}"
         return f"{self.path}: not confirmed" + "".join(f"\n  {one}" for one in self.findings) + notes
