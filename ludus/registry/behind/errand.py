@@ -10,9 +10,12 @@ __all__ = ["errand"]
 RUN = "from ludus.registry.behind.program import run; from ludus.registry.behind.{} import main; run(main)"
 
 
-def errand(program: str, question: bytes, backend: str, limits: Limits, modules: Iterable[str] = ()) -> Result:
+def errand(
+    program: str, question: bytes, backend: str, limits: Limits, modules: Iterable[str] = (), network: str = "none"
+) -> Result:
     """Run it with nothing but the interpreter and the packages of `modules` in sight."""
     interpreter = Interpreter(modules)
     policy = interpreter.policy(Sandbox(backend, limits=limits).policy)
-    box = Sandbox(backend, limits=limits, mounts=policy.mounts, environment=dict(policy.environment))
+    environment = dict(policy.environment)
+    box = Sandbox(backend, limits=limits, mounts=policy.mounts, environment=environment, network=network)
     return box.run(interpreter.command(RUN.format(program)), input=question)
