@@ -82,5 +82,5 @@ def test_what_is_unknown_or_missing_is_refused(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(InvalidArgument, match="expected one of none, zstd, got 'gzip'"):
         Compression("gzip")
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'ludus-rl\[zstd\]'"):
+    with pytest.raises(MissingExtra, match=r"install it with `pip install zstandard`"):
         Compression("zstd")
