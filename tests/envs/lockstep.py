@@ -37,10 +37,11 @@ def play(theirs, ours, act, *, seeds, steps, options=None):
 
 def without_outcome(step):
     """What Gymnasium tells, too: how an episode ended is told beside it, with the last step."""
-    info = dict(step.info)
+    observation, reward, terminated, truncated, given = step  # a plain tuple of a subclass, maybe
+    info = dict(given)
     told = info.pop("outcome", None)
-    assert told is None or step.terminated or step.truncated
-    return (*step[:4], info)
+    assert told is None or terminated or truncated
+    return observation, reward, terminated, truncated, info
 
 
 def compare(what, seed, step, theirs, ours):
