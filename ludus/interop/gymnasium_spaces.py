@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.errors import InvalidSpace, listing, shorten
+from ludus.errors import CodecError, InvalidSpace, listing, shorten
 from ludus.interop.gymnasium_library import gymnasium
 from ludus.seeding import copy_generator
 from ludus.spaces import (
@@ -13,6 +13,7 @@ from ludus.spaces import (
     Dict,
     Discrete,
     Graph,
+    Json,
     MultiBinary,
     MultiDiscrete,
     OneOf,
@@ -22,8 +23,9 @@ from ludus.spaces import (
     Text,
     Tuple,
 )
+from ludus.spaces.message import read_json, write_json
 
-__all__ = ["AnyText", "ForeignSpace", "space_from_gymnasium", "space_to_gymnasium"]
+__all__ = ["AnyText", "ForeignSpace", "JsonText", "space_from_gymnasium", "space_to_gymnasium"]
 
 theirs: Any = gymnasium.spaces
 
@@ -54,6 +56,36 @@ class AnyText(theirs.Text):
 
     def __repr__(self) -> str:
         return f"AnyText({self.min_length}, {self.max_length})"
+
+
+class JsonText(AnyText):
+    """JSON written as text, for `Json`, which Gymnasium does not have.
+
+    >>> JsonText("object").sample(), "[1]" in JsonText("object"), "[1]" in JsonText("any")
+    ('{}', False, True)
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        super().__init__(LONGEST, min_length=0)
+
+    def contains(self, x: Any) -> bool:
+        """Whether `x` is text that such JSON is written as."""
+        try:
+            return isinstance(x, str) and read_json(x, "value") in Json(self.kind)
+        except CodecError:
+            return False
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        """The plainest one."""
+        del mask, probability
+        return write_json(Json(self.kind).zero()).decode()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, JsonText) and self.kind == other.kind
+
+    def __repr__(self) -> str:
+        return f"JsonText({self.kind!r})"
 
 
 class ForeignSpace(Space[Any]):
@@ -147,6 +179,8 @@ def _for_gymnasium(space: Any, convert: Convert) -> Any:
         return theirs.Dict(fields, sort_keys=False)
     if type(space) is Text and space.arguments()["charset"] is None:
         return AnyText(LONGEST if space.max_length is None else space.max_length, min_length=space.min_length)
+    if type(space) is Json:
+        return JsonText(space.kind)
     if type(space) not in _NAMES:
         raise InvalidSpace(
             f"to_gymnasium: expected a Record or one of {listing(one.__name__ for one in _NAMES)}, "
@@ -160,6 +194,8 @@ def _for_gymnasium(space: Any, convert: Convert) -> Any:
 def _for_ludus(space: Any, convert: Convert) -> Any:
     if not isinstance(space, gymnasium.Space):
         raise InvalidSpace(f"from_gymnasium: expected a gymnasium Space, got {shorten(space)}")
+    if type(space) is JsonText:
+        return Json(space.kind)
     if type(space) is AnyText:
         longest = None if space.max_length == LONGEST else space.max_length
         return Text(longest, min_length=space.min_length, charset=None)

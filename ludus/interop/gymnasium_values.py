@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ludus.interop.gymnasium_library import gymnasium
-from ludus.spaces import Dict, Graph, GraphInstance, OneOf, Record, Sequence, Space, Tuple
+from ludus.spaces import Dict, Graph, GraphInstance, Json, OneOf, Record, Sequence, Space, Tuple
+from ludus.spaces.message import read_json, write_json
 
 __all__ = ["Passage", "passage"]
 
@@ -138,4 +139,5 @@ _MAKERS: dict[Any, Callable[[Any, Any], Passage]] = {
     Sequence: _sequence,
     Graph: _graph,
     Record: _record,
+    Json: lambda *_: Passage(lambda value: write_json(value).decode(), lambda text: read_json(text, "value")),
 }
