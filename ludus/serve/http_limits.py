@@ -94,6 +94,10 @@ class LimitedHttp(HttpToolsProtocol):
     _seat: Seat | None = None
     _head_bytes = 0
     _in_head = True
+    _begun = False
+    """Whether the first byte of that head has come."""
+    _heads = 0
+    """How many there were."""
     _timer: TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -123,24 +127,31 @@ class LimitedHttp(HttpToolsProtocol):
         """Feed what came to the parser; of a head no more than it may have."""
         if self._seat is None:  # hung up on already
             return
-        if not self._in_head:
-            super().data_received(data)
-            return
-        if self._timer is None:
+        while data and not self.transport.is_closing():
+            size = MAX_HEAD_BYTES - self._head_bytes if self._in_head else len(data)
+            heads = self._heads
+            super().data_received(data[:size] if len(data) > size else data)
+            self._head_bytes = self._head_bytes + min(len(data), size) if self._heads == heads else 0
+            data = data[size:]
+            protocol: Any = self.transport.get_protocol()
+            if protocol is not self:  # a WebSocket by now
+                if data:
+                    protocol.data_received(data)
+                return
+            if self._in_head and self._head_bytes >= MAX_HEAD_BYTES:
+                self._end(TOO_LARGE)
+        if self._begun and self._timer is None:
             self._wait(HEAD_DEADLINE_S)
-        left = MAX_HEAD_BYTES - self._head_bytes
-        self._head_bytes += len(data)
-        super().data_received(data[:left] if len(data) > left else data)
-        if len(data) <= left or self.transport.is_closing():
-            return
-        if self._in_head:
-            self._end(TOO_LARGE)
-        else:
-            self.transport.get_protocol().data_received(data[left:])  # type: ignore[union-attr]
+
+    def on_message_begin(self) -> None:
+        """The first byte of a head."""
+        self._begun = True
+        super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         """The head is there: the body has its own time."""
-        self._in_head, self._head_bytes = False, 0
+        self._in_head = self._begun = False
+        self._heads += 1
         self._wait(BODY_DEADLINE_S)
         super().on_headers_complete()
 

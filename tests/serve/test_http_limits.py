@@ -56,15 +56,23 @@ def test_a_large_body_is_no_head(address):
     assert b"431" not in say(address, head.encode() + body)[:20]
 
 
+def test_many_requests_at_once_are_no_head(address):
+    one = f"GET /health HTTP/1.1\r\nHost: {address[0]}\r\n\r\n".encode()
+    last = one.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    count = 2 * MAX_HEAD_BYTES // len(one)
+    assert say(address, one * count + last).count(b"HTTP/1.1 200") == count + 1
+
+
 def test_half_a_request_is_not_waited_for(address, monkeypatch):
     monkeypatch.setattr(http_limits, "HEAD_DEADLINE_S", 0.3)
     begun = time.monotonic()
     for parts in ((), (b"GET /health HTT",), (b"GET /health HTTP/1.1\r\nHost: a\r\nX-A: b",)):
         assert say(address, *parts) == http_limits.TOO_SLOW
     whole = f"GET /health HTTP/1.1\r\nHost: {address[0]}\r\n\r\n".encode()
-    answer = say(address, whole, b"GET /health HT")  # the second one of a connection, too
-    assert answer.startswith(b"HTTP/1.1 200")
-    assert answer.endswith(http_limits.TOO_SLOW)
+    for parts in ((whole, b"GET /health HT"), (whole + b"GET /health HT",)):  # the second one of a connection, too
+        answer = say(address, *parts)
+        assert answer.startswith(b"HTTP/1.1 200")
+        assert answer.endswith(http_limits.TOO_SLOW)
     assert time.monotonic() - begun < 15
 
 

@@ -17,6 +17,7 @@ import ludus
 from ludus.errors import AccessDenied, InvalidArgument, InvalidSpec, ServiceError
 from ludus.serve import Access, Served, Settings
 from ludus.serve.engine import config
+from ludus.serve.http_limits import LimitedHttp
 from ludus.serve.listening import Listening
 from ludus.serve.quick_socket import QuickSocket
 from ludus.serve.targets import Application, offered
@@ -307,7 +308,7 @@ def test_the_names_are_there_and_others_are_not():
 
 def test_uvicorn_is_set_up_by_our_settings():
     made = config(None, Settings(body=1234), Listening())
-    assert (made.ws_max_size, made.ws, made.http, made.loop) == (1234, QuickSocket, "httptools", "uvloop")
+    assert (made.ws_max_size, made.ws, made.http, made.loop) == (1234, QuickSocket, LimitedHttp, "uvloop")
     assert (made.server_header, made.access_log, made.proxy_headers) == (False, False, False)
 
 
