@@ -24,6 +24,7 @@ def test_a_check_is_bounded_by_time_and_says_how_far_it_went(monkeypatch):
     assert "of 99,840 steps in 0 s; --full plays all" in report.notes[RULE]
 
 
+@pytest.mark.full
 def test_a_full_check_is_bounded_by_steps_alone(monkeypatch):
     monkeypatch.setattr(compiled, "MOST_SECONDS", 0.0)
     report = check_env(Rover, steps=5, full=True)

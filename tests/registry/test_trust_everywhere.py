@@ -116,6 +116,7 @@ def test_the_mark_is_left_by_whoever_trusts_it(marked):
     ],
     ["marked/Maze-v0", "marked_mazes:Maze", "marked_mazes:marked/Own-v0"],
     strength=1,
+    marks=lambda command, target: [pytest.mark.full] if command[0] == "check" else [],  # forty rules, each isolated
     ids=lambda value: value if isinstance(value, str) else value[0],
 )
 def test_no_command_runs_it_here(marked, command, target):
@@ -136,6 +137,10 @@ with ludus.make(ludus.EnvSpec.from_json(found)) as again:
     again.reset(seed=0)
 with ludus.spec(target).make() as again:
     again.reset(seed=0)
+from ludus.testing.subject import Subject
+subject = Subject(target)
+assert subject.takes_render_mode and not subject.is_class and len(subject.history) > 1
+subject.tidy()
 from ludus.evaluate import evaluate
 assert len(evaluate(target, "random", episodes=2).episodes) == 2
 assert "marked_mazes" not in sys.modules

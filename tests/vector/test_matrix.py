@@ -38,6 +38,11 @@ def history(name, executor, mode, inside, around):
     return told
 
 
+def outer(name):
+    """Texts are not flattened: a row of numbers for each of thousands of characters says nothing more of executors."""
+    return AROUND[:1] if name.startswith("open/") else AROUND
+
+
 def plan(lane, number):
     return Episode(seed=100 * lane + number) if number % 2 else Episode()
 
@@ -71,7 +76,7 @@ def same(ours, theirs):
     ids=lambda one: getattr(one, "value", one),
 )
 def test_every_executor_gives_the_serial_history(name, mode, wrapped):
-    inside, around = INSIDE if wrapped == "inside" else (), AROUND if wrapped == "around" else ()
+    inside, around = INSIDE if wrapped == "inside" else (), outer(name) if wrapped == "around" else ()
     expected = history(name, "serial", mode, inside, around)
     for executor in ("thread", "process"):
         same(history(name, executor, mode, inside, around), expected)
@@ -84,5 +89,5 @@ def test_every_executor_gives_the_serial_history(name, mode, wrapped):
     ids=lambda one: getattr(one, "value", one),
 )
 def test_a_compiled_batch_gives_the_serial_history(name, mode, wrapped):
-    around = AROUND if wrapped == "around" else ()
+    around = outer(name) if wrapped == "around" else ()
     same(history(name, "kernel", mode, (), around), history(name, "serial", mode, (), around))
