@@ -29,7 +29,12 @@ providers._get_local_constants = lambda: providers._local_constants  # pyright: 
 os.environ.setdefault("LUDUS_CACHE_DIR", str(Path(__file__).resolve().parents[1] / "build" / "cache"))
 
 # Programs for other interpreters, which have what these import.
-collect_ignore_glob = ["client/stock_server.py", "conformance/stock_strangers.py", "serve/openenv_peers/*", "trajectory/peers/*"]
+collect_ignore_glob = [
+    "client/stock_server.py",
+    "conformance/stock_strangers.py",
+    "serve/openenv_peers/*",
+    "trajectory/peers/*",
+]
 
 
 def pytest_report_header() -> str:
