@@ -128,10 +128,10 @@ class LimitedHttp(HttpToolsProtocol):
         if self._seat is None:  # hung up on already
             return
         while data and not self.transport.is_closing():
-            size = MAX_HEAD_BYTES - self._head_bytes if self._in_head else len(data)
-            heads = self._heads
+            in_head, heads = self._in_head, self._heads
+            size = MAX_HEAD_BYTES - self._head_bytes if in_head else len(data)
             super().data_received(data[:size] if len(data) > size else data)
-            self._head_bytes = self._head_bytes + min(len(data), size) if self._heads == heads else 0
+            self._head_bytes = self._head_bytes + min(len(data), size) if in_head and self._heads == heads else 0
             data = data[size:]
             protocol: Any = self.transport.get_protocol()
             if protocol is not self:  # a WebSocket by now
