@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
+from threading import Lock
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -18,6 +20,8 @@ Difficulty = Literal["easy", "medium", "hard"]
 Inputs = Callable[[np.random.Generator], tuple[Any, ...]]
 Solution = TypeVar("Solution", bound=Callable[..., Any])
 EXAMPLES, HIDDEN = 2, 10
+_parsing = Lock()
+"""Python 3.11 raises SystemError where two threads make syntax trees at once."""
 MOST_ALIKE = 6
 """Tests with one answer: a function that gives it always passes hardly half of them."""
 DRAWS = 150
@@ -96,10 +100,16 @@ class Problem:
     @property
     def source(self) -> str:
         """A solution: the text of the function."""
-        tree = ast.parse(textwrap.dedent(inspect.getsource(self.function)))
-        [found] = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-        found.decorator_list = []
-        return f"{ast.unparse(found)}\n"
+        with _parsing:
+            return _source(self.function)
+
+
+@cache
+def _source(function: Callable[..., Any]) -> str:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    [found] = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    found.decorator_list = []
+    return f"{ast.unparse(found)}\n"
 
 
 def problem(table: list[Problem], difficulty: Difficulty, inputs: Inputs) -> Callable[[Solution], Solution]:
