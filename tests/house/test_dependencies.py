@@ -13,13 +13,25 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
-DISTRIBUTIONS = {"PIL": "pillow", "yaml": "pyyaml", "pygame": "pygame-ce"}
+DISTRIBUTIONS = {"PIL": "pillow", "pyspiel": "open-spiel", "yaml": "pyyaml", "pygame": "pygame-ce"}
 """Of modules that are not called as what they are installed by."""
 LOADERS = ("import_module", "find_spec", "module_namespace")
 PROGRAMS = {"pip-audit"}
 """Looked for, and run as programs where they are."""
-UNUSED = ("box2d", "games", "mujoco", "ray")
+UNUSED = {
+    "box2d",
+    "browser",
+    "chat",
+    "mujoco",
+    "openspiel",
+    "ray",
+    "reasoning",
+    "sumo",
+    "textarena",
+}
 """Extras of engines that no environment of ours uses yet."""
+BUNDLES = {"all", "open", "dev", "test"}
+"""Extras that name others."""
 
 
 def imported(path):
@@ -74,14 +86,14 @@ def test_an_import_is_seen_however_it_is_spelt(tmp_path):
 
 def test_every_bound_has_a_least_version():
     """Or nobody could say whether it is true."""
-    users = [one for name, extra in EXTRAS.items() if name not in ("all", "dev", "test") for one in extra]
+    users = [one for name, extra in EXTRAS.items() if name not in BUNDLES for one in extra]
     for one in map(Requirement, [*PROJECT["project"]["dependencies"], *users]):
         assert [clause.operator for clause in one.specifier] == [">="], one
 
 
 def test_what_is_tried_at_its_least_version_is_all_that_can_be(script):
     lowest = script("lowest")
-    rest = set(EXTRAS) - {"all", "dev", "test", *lowest.EXTRAS}
+    rest = set(EXTRAS) - {*BUNDLES, *lowest.EXTRAS}
     assert rest == {"torch", *UNUSED}
     unused = {canonicalize_name(Requirement(one).name) for name in UNUSED for one in EXTRAS[name]}
     assert unused.isdisjoint(third_parties(ROOT / "ludus"))
