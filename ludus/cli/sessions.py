@@ -62,7 +62,7 @@ class Service:
         try:
             status, body = self._ask(method, path)
             answer = msgspec.json.decode(body)
-        except (OSError, http.client.HTTPException, msgspec.DecodeError) as error:
+        except (OSError, http.client.HTTPException, msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise ConnectionLost(f"{self.url}: expected a Ludus server, got {error}") from error
         if status == 200:
             return answer

@@ -62,7 +62,7 @@ class HttpAgent(Agent):
         answer = self._answer(msgspec.json.encode(question))
         try:
             return self.action_space.decode(msgspec.json.decode(answer)["action"])
-        except (msgspec.DecodeError, LookupError, TypeError, LudusError) as error:
+        except (msgspec.DecodeError, UnicodeError, RecursionError, LookupError, TypeError, LudusError) as error:
             raise InvalidValue(f'{self.url}: expected {{"action": …}}, got {shorten(answer[:80])}: {error}') from error
 
     def _answer(self, question: bytes) -> bytes:

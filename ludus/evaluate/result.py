@@ -103,7 +103,7 @@ class Result:
         data = archive.read(RESULT)
         try:
             return msgspec.json.decode(data, type=dict[str, Any])
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise TrajectoryError(f"{RESULT}: expected statistics, got {shorten(data[:60])}: {error}") from error
 
     def results(self) -> list[EpisodeResult]:

@@ -171,7 +171,7 @@ class _Verifier:
             return None
         try:
             signature = msgspec.json.decode(archive.read(SIGNATURE))
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             return self.find("signature", str(error))
         wrong = check_signature(signature, file_digest(archive, SIGNATURE))
         if wrong:

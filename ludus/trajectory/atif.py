@@ -193,7 +193,7 @@ def from_atif(document: dict[str, Any] | bytes | str, path: str | os.PathLike[st
             if isinstance(document, bytes | str)
             else msgspec.convert(document, _Document)
         )
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise TrajectoryError(f"ATIF: expected a document of {SCHEMA}, got {shorten(document)}: {error}") from error
     if read.schema_version not in VERSIONS:
         raise TrajectoryError(f"ATIF: expected one of {', '.join(VERSIONS)}, got {shorten(read.schema_version)}")

@@ -73,7 +73,7 @@ def from_inspect(log: str | os.PathLike[str], path: str | os.PathLike[str], *, s
 def _json(file: zipfile.ZipFile, name: str) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(_bytes(file, file.getinfo(name)))
-    except (msgspec.DecodeError, KeyError, RecursionError, zstandard.ZstdError) as error:
+    except (msgspec.DecodeError, UnicodeError, KeyError, RecursionError, zstandard.ZstdError) as error:
         raise TrajectoryError(f"{name}: expected JSON, got {error}") from error
     if not isinstance(found, dict):
         raise TrajectoryError(f"{name}: expected an object, got {shorten(found)}")

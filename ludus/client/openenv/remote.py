@@ -244,7 +244,9 @@ def _undecided(schema: Any) -> frozenset[str]:
     if not isinstance(fields, dict):
         return frozenset()
     known = {name for name, one in fields.items() if isinstance(one, dict) and "default" in one}
-    return frozenset(fields.keys() - known - set(schema.get("required") or ()))
+    required: Any = schema.get("required")
+    required = required if isinstance(required, list) else ()
+    return frozenset(name for name in fields if name not in known and name not in required)
 
 
 def _info(reply: dict[str, Any]) -> Info:

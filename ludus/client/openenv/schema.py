@@ -52,7 +52,8 @@ class _Reader:
     """Reads one schema, whose definitions its parts refer to."""
 
     def __init__(self, root: dict[str, Any]) -> None:
-        self._definitions: Any = root.get("$defs") or root.get("definitions") or {}
+        definitions: Any = root.get("$defs") or root.get("definitions")
+        self._definitions: dict[str, Any] = definitions if isinstance(definitions, dict) else {}
 
     def model(self, schema: Any, without: tuple[str, ...], depth: int) -> type | None:
         """A dataclass with the fields of an object; None where they are not known."""

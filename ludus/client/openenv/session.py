@@ -77,7 +77,7 @@ class OpenEnvSession:
             raise lost(self.terms.where, error) from error
         try:
             return status, msgspec.json.decode(found)
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
             return status, None
 
     def _is_without_kept_sessions(self, ends: float) -> Talk[bool]:
@@ -143,7 +143,7 @@ class OpenEnvSession:
     def _read(self, text: Any, answer: str) -> Any:
         try:
             reply = msgspec.json.decode(text)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise ChannelError(f"{self.terms.where}: expected JSON, got {shorten(text)}: {error}") from error
         kind = reply.get("type") if isinstance(reply, dict) else None
         data: Any = reply.get("data") if isinstance(reply, dict) else None

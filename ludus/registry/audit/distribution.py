@@ -89,5 +89,5 @@ def is_editable(distribution: Distribution) -> bool:
     try:
         data: Any = msgspec.json.decode(distribution.read_text("direct_url.json") or "{}")
         return bool(data["dir_info"]["editable"])
-    except (msgspec.DecodeError, KeyError, TypeError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError, KeyError, TypeError):
         return False

@@ -103,7 +103,7 @@ def _take(line: bytes, seen: list[_Seen]) -> None:
     """One line of the record; what is no such line is left out, and then the record has a hole."""
     try:
         number, kind, what = msgspec.json.decode(line, type=tuple[int, str, str])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         number, kind, what = -1, "", ""
     if 0 <= number < len(seen):
         seen[number].take(kind, clean(what, LONGEST).replace("\n", " "))
@@ -115,7 +115,7 @@ def forged(pairs: list[tuple[str, str]], backend: str, modules: Sequence[str]) -
     done = errand("compiling", msgspec.json.encode(pairs), backend, limits, modules)
     try:
         told = [msgspec.json.decode(line, type=tuple[str, str]) for line in done.stdout.splitlines()]
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
     if not told or told[-1][0] != "end" or any(kind == "unread" for kind, _ in told):
         return None

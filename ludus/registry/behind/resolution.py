@@ -21,7 +21,7 @@ def resolve_behind(target: str, backend: str) -> EnvSpec:
     what = f"{target}, behind the wall"
     try:
         reply = msgspec.json.decode(done.stdout, type=Resolved)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         why = f"limit: {done.usage.limit}" if done.usage.limit else f"exit code {done.code}"
         told = clean(done.stderr.decode("utf8", "replace")[-400:], 400).strip()
         raise EntryPointError(f"{what}: expected its spec, got none ({why}{f'; {told}' if told else ''})") from None

@@ -104,7 +104,7 @@ def _readme(manifest: Manifest, text: str) -> str:
 def _front(text: str) -> Mapping[str, Any]:
     try:
         found: Any = msgspec.yaml.decode(text.encode())
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise InvalidSpec(f"{README}: expected front matter in YAML, got {' '.join(str(error).split())}") from error
     if not isinstance(found, dict):
         raise InvalidSpec(f"{README}: expected front matter with names as keys, got {shorten(found)}")

@@ -1,0 +1,151 @@
+"""A client holds every reply against what it asked: whatever a server sends, the worst is an error of Ludus's own."""
+
+import contextlib
+import resource
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ludus
+from ludus.core import Env, Step
+from ludus.errors import LudusError
+from ludus.serve.doors.memory import LocalServer
+from ludus.spaces import Box, Dict, Discrete, Record
+from tests.client.hostile_servers import NoWebSocket, OddOpenEnv, Twist, TwistedConnection
+
+EACH_RUN, WHOLE = 150, 1400
+SOCKETS_EACH_RUN, SOCKETS_WHOLE = 40, 300
+MOST_BYTES = 200 << 20
+TIMEOUT_S = 0.3
+
+
+@dataclass
+class Move:
+    where: int
+    why: str = ""
+
+
+@dataclass
+class Seen:
+    words: list[str]
+    counts: dict[str, float] = field(default_factory=dict[str, float])
+
+
+class Typed(Env[Seen, Move]):
+    """Typed values, a picture, a state, infos of many kinds."""
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.observation_space, self.action_space, self.render_mode = Record(Seen), Record(Move), render_mode
+        self.state = {"tries": 0}
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Seen, dict[str, Any]]:
+        super().reset(seed=seed)
+        return Seen(["a", "b"], {"x": 1.0}), {"array": np.arange(3), "nested": {"deep": (1, 2)}}
+
+    def step(self, action: Move) -> Step[Seen]:
+        facts = {"won": False}
+        return Step.transition(
+            Seen([action.why], {"y": 2.0}), 1.5, info={"facts": facts, "reward_components": {"a": 1.5}}
+        )
+
+    def render(self) -> Any:
+        return np.zeros((4, 4, 3), np.uint8)
+
+
+class Arrays(Env[Any, int]):
+    """Observations of arrays."""
+
+    def __init__(self) -> None:
+        self.observation_space = Dict({"board": Box(-1, 1, (3, 3), np.float32), "turn": Discrete(2)})
+        self.action_space = Discrete(9)
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        return self.observation_space.sample(), {"action_mask": np.ones(9, np.int8)}
+
+    def step(self, action: int) -> Step[Any]:
+        return Step.transition(self.observation_space.sample(), float(action), terminated=action == 8)
+
+
+def use(env: Any, many: bool, action: Any) -> None:
+    """Everything that a client may ask."""
+    for ask in (
+        lambda: env.reset(seed=3),
+        lambda: [env.step(action) for _ in range(3)],
+        lambda: env.get_attr("state") if many else env.state_data(),
+        lambda: env.get_wrapper_attr("render_mode") if not many else env.call("nothing"),
+        env.snapshot,
+        env.render,
+        lambda: env.restore(env.snapshot()),
+        lambda: env.reset(options={"reset_mask": np.array([True, False])} if many else {"a": 1}),
+    ):
+        with contextlib.suppress(LudusError):
+            ask()
+
+
+def peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+@pytest.fixture(scope="module")
+def server():
+    with LocalServer(Typed, Arrays) as server:
+        yield server
+
+
+def try_twisted(server: LocalServer, seeds: range) -> None:
+    for seed in seeds:
+        twist, kind, many = Twist(seed), seed % 2, seed % 3 == 0
+        action: Any = Move(1, "why") if not kind else 4
+        actions = [action] * 2 if not kind else np.array([4, 8])
+        try:
+            name = ("Typed", "Arrays")[kind]
+            env = ludus.connect(lambda twist=twist: TwistedConnection(server(), twist), 2 if many else None, env=name,
+                                timeout=TIMEOUT_S)  # fmt: skip
+        except LudusError:
+            continue
+        try:
+            use(env, many, actions if many else action)
+        finally:
+            with contextlib.suppress(LudusError):
+                env.close()
+
+
+def try_bytes(kind: type[NoWebSocket], seeds: range) -> None:
+    for seed in seeds:
+        with kind(seed) as hostile:
+            try:
+                env = ludus.connect(hostile.url, timeout=TIMEOUT_S)
+            except LudusError:
+                continue
+            try:
+                use(env, False, {"number": 3})
+                env.close()
+            except LudusError:
+                pass
+
+
+def test_twisted_replies_give_errors_of_ludus_and_take_no_memory(server):
+    before = peak()
+    try_twisted(server, range(EACH_RUN))
+    assert peak() - before < MOST_BYTES
+
+
+@pytest.mark.parametrize("kind", [NoWebSocket, OddOpenEnv])
+def test_bytes_that_are_no_protocol_give_errors_of_ludus(kind):
+    before = peak()
+    try_bytes(kind, range(SOCKETS_EACH_RUN))
+    assert peak() - before < MOST_BYTES
+
+
+@pytest.mark.full
+def test_two_thousand_servers_are_survived(server):
+    before = peak()
+    try_twisted(server, range(EACH_RUN, WHOLE))
+    for kind in (NoWebSocket, OddOpenEnv):
+        try_bytes(kind, range(SOCKETS_EACH_RUN, SOCKETS_WHOLE))
+    assert peak() - before < MOST_BYTES
