@@ -23,8 +23,10 @@ __all__ = ["HOME", "Program", "options", "program", "start_script", "tool"]
 HOME = "/home/box"
 ETC = Path(__file__).with_name("etc")
 SEARCH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
-MASKED = ("kcore", "keys", "latency_stats", "sched_debug", "sysrq-trigger", "timer_list")
+MASKED = ("cmdline", "kcore", "keys", "latency_stats", "sched_debug", "sysrq-trigger", "timer_list")
 """In `/proc`: about the whole machine, and of no use inside."""
+COVERED = ("/proc/pressure", "/usr/local/etc")
+"""How busy the machine is, with triggers that anybody may set; settings of the host's programs, maybe with tokens."""
 KEPT = ("DAC_READ_SEARCH", "SETUID", "SETGID", "SETPCAP")
 SHARED_MEMORY = 64 << 20
 Options = list[str]
@@ -123,6 +125,12 @@ def _system(mounts: tuple[Mount, ...]) -> tuple[str, ...]:
     for name in MASKED:
         if os.path.exists(f"/proc/{name}"):
             found += ["--ro-bind", os.devnull, f"/proc/{name}"]
+    shown = [mount.where for mount in mounts]
+    for folder in COVERED:
+        if os.path.isdir(folder) and (
+            folder.startswith("/proc/") or any(folder.startswith(f"{one}/") for one in shown)
+        ):
+            found += ["--tmpfs", folder, "--remount-ro", folder]
     # The first process inside is bwrap's: of the same user, and without the limits, which the next one sets. Whoever
     # could write to its memory would be without them, too.
     found += ["--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]

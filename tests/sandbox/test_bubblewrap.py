@@ -171,6 +171,11 @@ def test_processes_of_the_host_are_unseen():
     assert set(done.stdout.decode().split()) <= {"bwrap", "sh", "cat"}
 
 
+def test_what_the_host_is_set_to_and_how_busy_it_is_are_unseen():
+    told = shell("cat /proc/cmdline; cat /proc/pressure/cpu; ls -A /proc/pressure /usr/local/etc; cat /proc/1/environ")
+    assert told.stdout.split() in ([], [b"/proc/pressure:", b"/usr/local/etc:"])
+
+
 def test_other_namespaces_are_its_own():
     names = ["ipc", "mnt", "net", "pid", "uts", "cgroup"]
     inside = shell("".join(f"readlink /proc/self/ns/{name};" for name in names)).stdout.decode().split()
