@@ -7,6 +7,8 @@ JOBS ?= 4
 CORES := $(shell nproc 2>/dev/null || echo 2)
 VENV := .venv
 BIN := $(VENV)/bin
+# Installs in parallel, from where pip would.
+UV := $(BIN)/python scripts/uv.py
 PYTEST := $(BIN)/python -m pytest --dist loadgroup --durations 25 --durations-min 1
 # Rooms that start nothing: within a minute they say whether the ground is sound.
 QUICK := core spaces wire tools rendering
@@ -138,10 +140,8 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format
 
 # For every platform and every Python we support at once. Versions stay as they are, unless UPGRADE is set.
-lock:
-	@sh scripts/venv.sh "$(PYTHON)" build/lock
-	@build/lock/bin/python -m pip install -qq --require-hashes -r requirements/uv.lock
-	build/lock/bin/uv pip compile -q $(if $(UPGRADE),--upgrade) --universal --python-version 3.11 --extra dev \
+lock: $(VENV)/.created
+	$(UV) pip compile -q $(if $(UPGRADE),--upgrade) --universal --python-version 3.11 --extra dev \
 		--generate-hashes --custom-compile-command "make lock" --output-file requirements/dev.lock pyproject.toml
 
 clean:
@@ -164,12 +164,12 @@ $(VENV)/.installed: pyproject.toml $(VENV)/.created
 # Only files whose hashes are in the lock; then Ludus itself, which needs nothing more.
 $(VENV)/.dev: pyproject.toml requirements/dev.lock $(VENV)/.created
 	@echo "Installing Ludus and what its tests need into $(VENV) ..."
-	@$(BIN)/python -m pip install -qq --require-hashes -r requirements/dev.lock
-	@$(BIN)/python -m pip install -qq --no-deps --no-build-isolation --editable .
+	@$(UV) pip install -q --require-hashes --compile-bytecode -r requirements/dev.lock
+	@$(UV) pip install -q --no-deps --no-build-isolation --editable .
 	@touch $(VENV)/.installed $@
 
 # A library that cannot be had here is no reason to stop: the page names who is missing, and the next run tries again.
 build/peers/%/.installed: benchmarks/peers/%.txt
 	@sh scripts/venv.sh "$(PYTHON)" build/peers/$*
 	@echo "Installing $* into build/peers/$* ..."
-	@if build/peers/$*/bin/python -m pip install -qq -r $<; then touch $@; else echo "$* cannot be installed here"; fi
+	@if build/peers/$*/bin/python scripts/uv.py pip install -q -r $<; then touch $@; else echo "$* cannot be installed here"; fi

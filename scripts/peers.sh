@@ -23,8 +23,8 @@ install() {
     echo "Installing $2 into $folder ..."
     # Words, not one word: each requirement is an argument.
     # shellcheck disable=SC2086
-    "$folder/bin/python" -m pip install -qq --disable-pip-version-check $needs
-    "$folder/bin/python" -m pip install -qq --disable-pip-version-check --no-deps "$2"
+    "$folder/bin/python" scripts/uv.py pip install -q --compile-bytecode $needs
+    "$folder/bin/python" scripts/uv.py pip install -q --compile-bytecode --no-deps "$2"
     "$folder/bin/python" -c 'from openenv.core.generic_client import GenericEnvClient'
     echo "$stamp" >"$folder/.installed"
 }

@@ -18,7 +18,7 @@ install() {
     [ "$(cat "$folder/.installed" 2>/dev/null)" = "$*" ] && return
     sh scripts/venv.sh "$python" "$folder"
     echo "Installing $* into $folder ..."
-    "$folder/bin/python" -m pip install -qq --disable-pip-version-check "$@"
+    "$folder/bin/python" scripts/uv.py pip install -q "$@"
     echo "$*" >"$folder/.installed"
 }
 
