@@ -13,7 +13,7 @@ from ludus.core.info import add_outcome
 from ludus.core.outcome import OUTCOME
 from ludus.errors import InvalidAction, InvalidType, ResetNeeded, shorten
 from ludus.kernels.block import columns_of
-from ludus.kernels.exact.fault import FAULTS
+from ludus.kernels.call import FAULT
 from ludus.kernels.finals import finals, outcomes
 from ludus.kernels.held import Held
 from ludus.kernels.lanes import KernelLanes
@@ -110,18 +110,18 @@ class KernelVectorEnv(KernelLanes):
             and type(action) is ndarray
             and action.dtype is INTEGER
             and action.shape == self._choice_shape
+            and action.flags.carray
         ):
             n = self.num_envs
             out, rewards, flags = empty(self._out_shape, self._out_dtype), empty(n), empty((2, n), FLAG)
-            try:
-                count = self._run_lanes(*self._fixed, action, out, rewards, flags)
-            except FAULTS as error:
-                raise self._fault(error) from error
+            count = self._run(action, out, rewards, flags)
             if count >= 0:
                 info: Info = {}
                 if count >= CUT_LANE:
                     info = add_outcome(info, Outcome.TIME_LIMIT, self._late(flags, self._columns["elapsed"]))
                 return new_tuple(Step, (out, rewards, flags[0], flags[1], info))
+            if count == FAULT:
+                self._fail(self._call)
         if not self._ready or self.closed or self._mode == DISABLED:
             self._check_ready()
         if self.episodes is not None:
@@ -163,7 +163,12 @@ class KernelVectorEnv(KernelLanes):
 
     def _advance(self, action: Any, held: Held | None = None) -> Step[Any]:
         # Arrays are made without keywords, and the tuple without its constructor: at 64 lanes each call counts.
-        if type(action) is not ndarray or action.dtype is not INTEGER or action.shape != self._choice_shape:
+        if (
+            type(action) is not ndarray
+            or action.dtype is not INTEGER
+            or action.shape != self._choice_shape
+            or not action.flags.carray
+        ):
             actions = self._as_read(action)
         else:
             actions = action
@@ -171,13 +176,12 @@ class KernelVectorEnv(KernelLanes):
             self._check_legal(actions, self._ended if held is None else self._ended | held.lanes)
         n = self.num_envs
         out, rewards, flags = empty(self._out_shape, self._out_dtype), empty(n), empty((2, n), FLAG)
-        try:
-            if self._split is None:
-                count = self._run_lanes(*self._fixed, actions, out, rewards, flags)
-            else:
-                count = self._split.run(self._run_lanes, (*self._fixed[2:], actions, out, rewards, flags))
-        except FAULTS as error:
-            raise self._fault(error) from error
+        if self._split is None:
+            count = self._run(actions, out, rewards, flags)
+        else:
+            count = self._split.run(self._call, (actions, out, rewards, flags))
+        if count == FAULT:
+            self._fail(self._call)
         if count < 0:
             self.action_space.check(action, "action", InvalidAction)
         if held is not None:

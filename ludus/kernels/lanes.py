@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from copy import copy, deepcopy
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -11,19 +11,20 @@ from ludus.core import VectorEnv
 from ludus.core.lane_options import check_each, lane_options
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidType, ResetNeeded, shorten
 from ludus.kernels.block import Column, columns_of, new_block
-from ludus.kernels.compiler import compile_rules, load_rules
+from ludus.kernels.call import FAULT, Call
 from ludus.kernels.exact.fault import FAULTS, fault_of
 from ludus.kernels.forms import parts_of
 from ludus.kernels.lane_values import filled, fitting, state_parts, value_at
 from ludus.kernels.layout import layout_of
+from ludus.kernels.loop import Loop, loop_of
 from ludus.kernels.overrides import read_only
 from ludus.kernels.parameters import fitted
-from ludus.kernels.random import generator_of, write_stream
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.seeds import fresh_entropy, seeded_words
 from ludus.kernels.source import RESET, SAME_STEP
 from ludus.kernels.split import Split
 from ludus.kernels.start import Start, option_rows
+from ludus.kernels.stream import generator_of, write_stream
 from ludus.kernels.tree import Leaf, composed, leaves
 from ludus.kernels.values import ParameterTable
 from ludus.seeding import derived_stream
@@ -32,6 +33,9 @@ from ludus.spaces import Discrete, Space
 __all__ = ["KernelLanes"]
 
 Array = npt.NDArray[Any]
+OF_THIS_MEMORY = {"_loop", "_call", "_run", "_begins", "_columns", "_ended"}
+LAID_OUT = ("C_CONTIGUOUS", "ALIGNED")
+"""How an array lies that a loop reads by its address."""
 
 
 class KernelLanes(VectorEnv[Any, Any]):
@@ -56,13 +60,12 @@ class KernelLanes(VectorEnv[Any, Any]):
         self.action_space = single.action_space.batch(num_envs)
         self._parameters = ParameterTable([single.params] if params is None else params, num_envs)
         self._layout = layout_of(single, self._parameters)
-        self._run_lanes = compile_rules(self.rules, self._layout, self.checks)
+        self._loop = loop_of(self.rules, self._layout, self.checks)
         self._split = Split.for_lanes(num_envs, threads)
         self._prepare()
         self._take_block(new_block(self._lasting, num_envs))
         self._columns["fresh"][:] = True
         self._choose(() if self.rules.options is None else (self.rules.options(),))
-        self._load()
         self._seeds: list[int | None] = [None] * num_envs
         self._lane_streams = {}
         self._numbers = np.zeros(num_envs, dtype=np.int64)
@@ -87,12 +90,14 @@ class KernelLanes(VectorEnv[Any, Any]):
         """The columns that there is memory for."""
         return (*self._layout.columns, *self._layout.kept) if self._loop_mode == SAME_STEP else self._layout.columns
 
-    def _load(self) -> None:
-        """Compile the loop, or load it from disk, by running it over no lanes: what is wrong with rules is told now."""
-        out = np.empty(self._out_shape, self._out_dtype)
-        arrays = (self._no_actions, out, self._no_rewards, self._no_flags)
-        arguments = (0, 0, RESET, self._limit, self._block, *self._parameters.arguments, *arrays)
-        load_rules(self.rules, self._run_lanes, arguments)
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy takes over: calls hold the addresses of this batch's memory, and are nobody else's."""
+        return {name: one for name, one in vars(self).items() if name not in OF_THIS_MEMORY}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._loop = loop_of(self.rules, self._layout, self.checks)
+        self._take_block(self._block)
 
     def _take_block(self, block: Array) -> None:
         self._block = block
@@ -100,7 +105,15 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._ended = self._columns["ended"]
         self._info = [*self._layout.information, *self._layout.facts]
         self._swift = self._plain and not self._info and self._bare and self._split is None
-        self._fixed = (0, self.num_envs, self._loop_mode, self._limit, block, *self._parameters.arguments)
+        self._call = self._call_of(self._loop, self._loop_mode, self._parameters)
+        self._run = self._call.alone
+        self._begins = self._call_of(self._loop, RESET, self._parameters)
+
+    def _call_of(self, loop: Loop, mode: int, parameters: ParameterTable) -> Call:
+        """A call over this batch's memory."""
+        block = self._block
+        words = [mode, self._limit, self.num_envs, block.ctypes.data, block.nbytes, *parameters.words]
+        return loop.call(self.num_envs, words)
 
     # --- actions, and lanes that begin ---
 
@@ -110,7 +123,7 @@ class KernelLanes(VectorEnv[Any, Any]):
             actions = np.asarray(action)
             if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
                 self.action_space.check(action, "action", InvalidAction)
-            return actions.astype(np.int64, copy=False)
+            return np.require(actions, np.int64, LAID_OUT)
         if self._kind == "parts":
             self.action_space.check(action, "action", InvalidAction)
             columns = tuple(leaf.column for leaf, _ in leaves(self._layout.action, ""))
@@ -125,7 +138,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         clipped = self._single.clips_actions and actions.dtype.kind in "fiu" and np.isfinite(actions).all()
         if actions.shape != (self.num_envs, *space.shape) or not clipped:
             self.action_space.check(action, "action", InvalidAction)
-        return np.ascontiguousarray(actions, dtype=space.dtype)
+        return np.require(actions, space.dtype, LAID_OUT)
 
     def _chosen(self, actions: Array) -> list[Array]:
         """The integers that the lanes' actions are made of, choice by choice."""
@@ -161,16 +174,17 @@ class KernelLanes(VectorEnv[Any, Any]):
     def _begin(self, mask: Array, start: Start) -> Array:
         """Begin the lanes of a mask; the observations of all lanes."""
         self._columns["chosen"][:] = mask
-        loop, parameters = self._run_lanes, start.parameters
-        if parameters.fields != self._parameters.fields:  # options may make equal what differs, or an integer a float
-            loop = compile_rules(self.rules, layout_of(self._single, parameters), self.checks)
+        call, parameters = self._begins, start.parameters
+        if parameters is not self._parameters:
+            loop = self._loop
+            if parameters.fields != self._parameters.fields:  # what differs may be equal now, or an integer a float
+                loop = loop_of(self.rules, layout_of(self._single, parameters), self.checks)
+            call = self._call_of(loop, RESET, parameters)
         out = np.empty(self._out_shape, self._out_dtype)
-        arrays = (self._no_actions, out, self._no_rewards, self._no_flags)
         self._choose(start.options)
         try:
-            loop(0, self.num_envs, RESET, self._limit, self._block, *parameters.arguments, *arrays)
-        except FAULTS as error:
-            raise self._fault(error) from error
+            if call.alone(self._no_actions, out, self._no_rewards, self._no_flags) == FAULT:
+                self._fail(call)
         finally:
             if start.options:
                 self._choose((self.rules.options(),))  # pyright: ignore[reportOptionalCall]
@@ -182,6 +196,13 @@ class KernelLanes(VectorEnv[Any, Any]):
         for lane, row in enumerate(options):
             for leaf, one in state_parts(tree, row):
                 self._columns[leaf.column.name][lane if len(options) > 1 else slice(None)] = fitting(leaf, one)
+
+    def _fail(self, call: Call) -> NoReturn:
+        """Raise what the rules raised in a call."""
+        error = Loop.error_of(call)
+        if not isinstance(error, FAULTS):
+            raise error
+        raise self._fault(error) from error
 
     def _fault(self, error: Exception) -> Exception:
         """What to raise for an error inside the rules; other lanes may have been stepped, so the batch is not ready."""
@@ -279,9 +300,8 @@ class KernelLanes(VectorEnv[Any, Any]):
     def _relayout(self) -> None:
         """Take up a change of which parameters differ; the memory of the lanes stays as it is."""
         self._layout = layout_of(self._single, self._parameters)
-        self._run_lanes = compile_rules(self.rules, self._layout, self.checks)
+        self._loop = loop_of(self.rules, self._layout, self.checks)
         self._take_block(self._block)
-        self._load()
 
     @property
     def np_random(self) -> Any:

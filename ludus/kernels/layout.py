@@ -13,10 +13,10 @@ from ludus.kernels.exact.reach import reached
 from ludus.kernels.forms import action_tree, observation_tree
 from ludus.kernels.legal import check_mask, choices_of
 from ludus.kernels.players import adapter_text, play_of
-from ludus.kernels.random import WORDS
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout, Told, record_names
+from ludus.kernels.stream import WORDS
 from ludus.kernels.tree import Branch, Leaf, Tree, is_record, leaves, tree_of, written
 from ludus.kernels.values import ParameterTable
 from ludus.spaces import Discrete, Space

@@ -1,30 +1,27 @@
 """Random streams in compiled code: PCG64 with NumPy's own draws, to the last bit, one stream for each lane.
 
-A stream is a row of six words: state and increment of 128 bits as two halves each, and the half draw that 32-bit
-integers leave over. Rules see an object with the methods of `numpy.random.Generator`; interpreted, it is that
-generator itself.
+Rules see an object with the methods of `numpy.random.Generator`; interpreted, it is that generator itself.
+
+>>> import numba
+>>> from ludus.kernels.stream import stream_rows
+>>> numba.njit(lambda stream: stream.random())(Stream(stream_rows([7]), 0)) == np.random.default_rng(7).random()
+True
 """
 
-from collections.abc import Sequence
 from math import exp, log1p
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba.core import types
 from numba.extending import intrinsic, overload_method, register_jitable
 from numba.np.arrayobj import make_array
 from numba.np.random import _constants as ziggurat
 
 from ludus.kernels.exact.llvm import ir
+from ludus.kernels.stream import HALF, HAS_HALF, HIGH, LOW, STEP_HIGH, STEP_LOW, WORDS, Stream, U
 
-__all__ = ["Stream", "generator_of", "stream_rows", "write_stream"]
+__all__ = ["Stream"]
 
-Words = npt.NDArray[np.uint64]
-WORDS = 6
-HIGH, LOW, STEP_HIGH, STEP_LOW, HAS_HALF, HALF = range(WORDS)
-
-U = np.uint64
 MULTIPLIER = 0x2360ED051FC65DA4_4385DF649FCCF645
 WORD, WIDE = ir.IntType(64), ir.IntType(128)
 MASK32, ONE, ZERO = U(0xFFFFFFFF), U(1), U(0)
@@ -53,48 +50,6 @@ def for_llvm(function: Any) -> Any:
     """Marks what is written for LLVM itself, and called with all but its first argument."""
     decorate: Any = intrinsic
     return decorate(function)
-
-
-class Stream(NamedTuple):
-    """The stream of one lane, as compiled rules see it.
-
-    >>> import numba
-    >>> rows = stream_rows([7])
-    >>> numba.njit(lambda stream: stream.random())(Stream(rows, 0)) == np.random.default_rng(7).random()
-    True
-    """
-
-    words: Words
-    lane: int
-
-
-def stream_rows(seeds: Sequence[int]) -> Words:
-    """The rows of freshly seeded streams."""
-    rows = np.zeros((len(seeds), WORDS), dtype=np.uint64)
-    for lane, seed in enumerate(seeds):
-        write_stream(rows, lane, np.random.PCG64(seed))
-    return rows
-
-
-def write_stream(rows: Words, lane: int, bits: Any) -> None:
-    """Put the state of a PCG64 bit generator into a row."""
-    state: Any = bits.state
-    for place, value in ((HIGH, state["state"]["state"]), (STEP_HIGH, state["state"]["inc"])):
-        rows[lane, place], rows[lane, place + 1] = U(value >> 64), U(value & 0xFFFFFFFFFFFFFFFF)
-    rows[lane, HAS_HALF], rows[lane, HALF] = U(state["has_uint32"]), U(state["uinteger"])
-
-
-def generator_of(rows: Words, lane: int) -> np.random.Generator:
-    """A NumPy generator that goes on where a row is."""
-    words = [int(word) for word in rows[lane]]
-    bits = np.random.PCG64(0)
-    bits.state = {
-        "bit_generator": "PCG64",
-        "state": {"state": words[HIGH] << 64 | words[LOW], "inc": words[STEP_HIGH] << 64 | words[STEP_LOW]},
-        "has_uint32": words[HAS_HALF],
-        "uinteger": words[HALF],
-    }
-    return np.random.Generator(bits)
 
 
 @for_llvm

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ludus.kernels.random import HIGH, WORDS, Words, write_stream
+from ludus.kernels.stream import HIGH, WORDS, Words, write_stream
 
 __all__ = ["fresh_entropy", "seeded_words"]
 
@@ -32,7 +32,7 @@ def fresh_entropy(count: int) -> list[int]:
 def seeded_words(seeds: Sequence[int] | npt.NDArray[np.uint64]) -> Words:
     """The row of a stream for each seed, as `numpy.random.PCG64(seed)` starts.
 
-    >>> from ludus.kernels.random import generator_of
+    >>> from ludus.kernels.stream import generator_of
     >>> rows = seeded_words([7, 2**40])
     >>> generator_of(rows, 1).random() == np.random.default_rng(2**40).random()
     True

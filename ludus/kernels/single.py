@@ -15,8 +15,8 @@ from ludus.kernels.exact.fault import FAULTS, fault_of
 from ludus.kernels.exact.place import place_of
 from ludus.kernels.exact.reach import reached
 from ludus.kernels.own import read_only
-from ludus.kernels.random import WORDS, Stream, generator_of, write_stream
 from ludus.kernels.rules import Rules
+from ludus.kernels.stream import WORDS, Stream, generator_of, write_stream
 
 __all__ = ["compiled_single"]
 

@@ -1,6 +1,6 @@
 """The text of a batch kernel: one loop over lanes, written for a set of rules and compiled by Numba.
 
-Text, not closures: a function in a file is what Numba keeps on disk between processes. The loop reads a lane's state
+Text, not closures: what was compiled is kept on disk under the digest of its text. The loop reads a lane's state
 into the rules' NamedTuple, calls the rule and writes the result back. All that lasts from step to step lies in one
 block of memory, column by column: an array handed to compiled code costs as much as stepping ten lanes. Arrays are
 written by loops, so that the text grows with what is observed, and not with how many numbers it has.
@@ -9,6 +9,7 @@ written by loops, so that the text grows with what is observed, and not with how
 from typing import Any, NamedTuple
 
 from ludus.kernels.block import Column
+from ludus.kernels.loose import Form, loose_text, records_in
 from ludus.kernels.tree import Branch, Leaf, Tree, leaves, record_kinds, written
 
 __all__ = ["Layout", "Parameter", "Told", "kernel_source"]
@@ -17,6 +18,12 @@ NEXT_STEP, SAME_STEP, DISABLED, RESET = range(4)
 """The modes of autoreset, and the one that begins the chosen lanes."""
 CUT_LANE = 1 << 32
 """What a lane that is cut adds to the count of those that end: so one number says whether any was."""
+MODE, LIMIT, LANES, BLOCK, _, VALUES, _ = range(7)
+"""What the words of a call are: addresses of the block and of the parameters' numbers are followed by their sizes."""
+ACTIONS = 7
+"""The addresses of actions, observations, rewards and flags, which are filled in by each call."""
+LOOSE = 11
+"""Where the words of loose parameters begin."""
 DEEP = "    "
 PLAYED = ("reset", "step", "observe", "renew")
 """The rules that several players make something of."""
@@ -30,6 +37,8 @@ class Parameter(NamedTuple):
     """`float`, `int` or `bool` lie in the row of values; `loose` ones are handed over by themselves."""
     varies: bool
     """Whether each lane has its own."""
+    form: Form | None = None
+    """How a loose one is handed over."""
 
 
 class Told(NamedTuple):
@@ -84,7 +93,11 @@ class Layout(NamedTuple):
     @property
     def records(self) -> dict[Any, str]:
         """The classes of NamedTuples that the text makes, and what it calls them."""
-        return record_names(self.state, self.action, self.options)
+        found = record_names(self.state, self.action, self.options)
+        for one in self.loose:
+            for kind in () if one.form is None else records_in(one.form):
+                found.setdefault(kind, f"Record{len(found)}")
+        return found
 
 
 def record_names(state: Any, *trees: Tree | None) -> dict[Any, str]:
@@ -97,11 +110,11 @@ def record_names(state: Any, *trees: Tree | None) -> dict[Any, str]:
 
 
 def kernel_source(layout: Layout) -> str:
-    """The module's text; `Params`, `Stream`, `rule_…`, `kept`, the records and all it calls have to be there before."""
+    """The module's text; `Params`, `Stream`, `rule_…`, `bare`, the records and all it calls have to be there before."""
     params = f"params = Params({', '.join(_parameter(layout, place) for place in range(len(layout.params)))})"
     state = written(layout.state, layout.records, _row)
     known = {
-        "LOOSE": "".join(f"q_{one.name}, " for one in layout.loose),
+        "MEMORY": _block(_memory_of(layout), 1),
         "VIEWS": _block(_views(layout), 1),
         "CHECK": _block(_check(layout), 1),
         "PARAMS_ONCE": "" if layout.varied else params,
@@ -141,6 +154,24 @@ def _given(leaf: Leaf) -> str:
     return f"given({leaf.column.name}[i])" if leaf.column.shape else _row(leaf)
 
 
+def _memory_of(layout: Layout) -> list[str]:
+    """What the words of a call point at."""
+    lines = [f"block = pointed(words, {BLOCK}, (words[{BLOCK + 1}],), np.uint8)"]
+    lines.append(f"values = pointed(words, {VALUES}, (words[{VALUES + 1}],), np.uint8)")
+    for place, (name, tree) in enumerate((("actions", layout.action), ("out", layout.seen))):
+        column = tree.column if isinstance(tree, Leaf) else Column("", "uint8")
+        shape = "".join(f"{one}, " for one in ("n", *column.shape))
+        lines.append(f"{name} = pointed(words, {ACTIONS + place}, ({shape}), np.{column.dtype})")
+    lines.append(f"rewards = pointed(words, {ACTIONS + 2}, (n,), np.float64)")
+    lines.append(f"flags = pointed(words, {ACTIONS + 3}, (2, n), np.bool_)")
+    at = LOOSE
+    for one in layout.loose:
+        if one.form is not None:
+            lines.append(f"q_{one.name} = {loose_text(one.form, at, layout.records)}")
+            at += one.form.size
+    return lines
+
+
 def _views(layout: Layout) -> list[str]:
     lines = _parts("block", (*layout.columns, *layout.kept))
     for memory, tree in (("out", layout.seen), ("actions", layout.action)):
@@ -170,7 +201,7 @@ def _check(layout: Layout) -> list[str]:
         return []
     least, most = layout.choices
     return [
-        f"if mode != {RESET}:",
+        f"if mode != {RESET} and (stop == 0 or stop - first == n):",  # of pieces somebody has asked before
         "    for lane in range(n):",
         f"        if actions[lane] < {least} or actions[lane] > {most}:",
         "            return -1",
@@ -309,9 +340,10 @@ def _begin(layout: Layout, state: str) -> list[str]:
 
 
 TEMPLATE = f"""
-@kept
-def run_lanes(first, stop, mode, limit, block, values, <LOOSE>actions, out, rewards, flags):
-    n = len(rewards)
+@bare
+def run_lanes(first, stop, words):
+    mode, limit, n = words[{MODE}], words[{LIMIT}], words[{LANES}]
+    <MEMORY>
     at = 0
     <VIEWS>
     floats = values_at(values, 0, len(values) // 8, np.float64)

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import InvalidArgument, shorten
+from ludus.kernels.loose import form_of, words_of
 from ludus.kernels.own import read_only
 from ludus.kernels.source import Parameter
 
@@ -31,7 +32,9 @@ class ParameterTable:
         if len(self.rows) not in (1, lanes):
             raise InvalidArgument(f"params: expected one for each of {lanes} lanes, or one for all, got {len(params)}")
         self.fields = tuple(map(self._field, self.params._fields))
-        self.arguments = self._arguments()
+        self._values = self._numbers()
+        self._loose = [self._handed_over(one) for one in self.fields if one.kind == "loose"]
+        self.fields = tuple(self._with_form(one) for one in self.fields)
 
     @property
     def params(self) -> Any:
@@ -81,7 +84,23 @@ class ParameterTable:
             return Parameter(name, "float", varies)
         return Parameter(name, kinds.pop() if len(kinds) == 1 else "loose", varies)
 
-    def _arguments(self) -> tuple[Any, ...]:
+    @property
+    def words(self) -> list[int]:
+        """What a loop reads: where the numbers are and how many bytes of them, then the words of what is loose.
+
+        They hold as long as this table.
+        """
+        forms = [one.form for one in self.fields if one.form is not None]
+        found = [self._values.ctypes.data, self._values.nbytes]
+        return found + [word for form, value in zip(forms, self._loose, strict=True) for word in words_of(form, value)]
+
+    def _with_form(self, field: Parameter) -> Parameter:
+        if field.kind != "loose":
+            return field
+        loose = [one.name for one in self.fields if one.kind == "loose"]
+        return field._replace(form=form_of(field.name, self._loose[loose.index(field.name)]))
+
+    def _numbers(self) -> Array:
         numbers = [one for one in self.fields if one.kind != "loose"]
         varied = any(one.varies for one in self.fields)
         rows = self.rows if varied and len(self.rows) == self.lanes else self.rows[:1]
@@ -89,9 +108,9 @@ class ParameterTable:
         for slot, one in enumerate(numbers):
             column: Any = values.view(np.float64) if one.kind == "float" else values
             column[:, slot] = [getattr(row, one.name) for row in rows]
-        return (values.reshape(-1).view(np.uint8), *(self._loose(one) for one in self.fields if one.kind == "loose"))
+        return values.reshape(-1)
 
-    def _loose(self, field: Parameter) -> Any:
+    def _handed_over(self, field: Parameter) -> Any:
         values = [getattr(row, field.name) for row in self.rows]
         if not field.varies:
             return read_only(values[0])

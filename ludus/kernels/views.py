@@ -1,4 +1,4 @@
-"""Columns of a block in compiled code: an array where memory already is.
+"""Arrays in compiled code where memory already is: columns of a block, and what a word holds the address of.
 
 NumPy's way, slices viewed as another dtype and reshaped, works as well, but costs the compiler half of its time.
 """
@@ -12,7 +12,7 @@ from numba.np.arrayobj import make_array, populate_array
 
 from ludus.kernels.block import ALIGNMENT
 
-__all__ = ["after_column", "given", "rows_at", "values_at"]
+__all__ = ["VIEW_NAMES"]
 
 
 @intrinsic
@@ -68,6 +68,83 @@ def given(typing_context: Any, value: Any) -> Any:
     return found(value), build
 
 
+@intrinsic
+def pointed(typing_context: Any, words: Any, place: Any, shape: Any, dtype: Any) -> Any:
+    """The array of a shape, a tuple of integers, whose address is the word at a place."""
+    del typing_context
+    found = types.Array(dtype.dtype, len(shape), "C")
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        lengths = [
+            context.cast(builder, one, kind, types.intp)
+            for one, kind in zip(cgutils.unpack_tuple(builder, args[2]), shape.types, strict=True)
+        ]
+        size = context.get_abi_sizeof(context.get_data_type(found.dtype))
+        strides = [context.get_constant(types.intp, size)]
+        for length in reversed(lengths[1:]):
+            strides.insert(0, builder.mul(strides[0], length))
+        address = builder.load(builder.gep(args[0], [context.cast(builder, args[1], place, types.intp)]))
+        return _at_address(context, builder, signature.return_type, address, lengths, strides)
+
+    return found(words, place, shape, dtype), build
+
+
+@intrinsic(prefer_literal=True)  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+def array_given(typing_context: Any, words: Any, place: Any, dtype: Any, ndim: Any, layout: Any) -> Any:
+    """An array to be read: at a place the word of its address, then its lengths, then its strides."""
+    del typing_context
+    axes = ndim.literal_value
+    found = types.Array(dtype.dtype, axes, layout.literal_value, readonly=True)
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address, *rest = _words(context, builder, args[0], place.literal_value, 1 + 2 * axes)
+        return _at_address(context, builder, signature.return_type, address, rest[:axes], rest[axes:])
+
+    return found(words, place, dtype, ndim, layout), build
+
+
+@intrinsic(prefer_literal=True)  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+def bytes_given(typing_context: Any, words: Any, place: Any) -> Any:
+    """Bytes: at a place the word of their address, then how many there are."""
+    del typing_context
+    found = types.Bytes(types.uint8, 1, "C", readonly=True)
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address, length = _words(context, builder, args[0], place.literal_value, 2)
+        one = context.get_constant(types.intp, 1)
+        return _at_address(context, builder, signature.return_type, address, [length], [one])
+
+    return found(words, place), build
+
+
+@intrinsic(prefer_literal=True)  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+def number_given(typing_context: Any, words: Any, place: Any, dtype: Any) -> Any:
+    """The number of a dtype whose bits are the first of the word at a place."""
+    del typing_context
+    found = dtype.dtype
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        del signature
+        at = builder.gep(args[0], [context.get_constant(types.intp, place.literal_value)])
+        pointer = builder.bitcast(at, context.get_data_type(found).as_pointer())
+        return context.unpack_value(builder, found, pointer)
+
+    return found(words, place, dtype), build
+
+
+def _words(context: Any, builder: Any, words: Any, place: int, count: int) -> list[Any]:
+    return [builder.load(builder.gep(words, [context.get_constant(types.intp, place + one)])) for one in range(count)]
+
+
+def _at_address(context: Any, builder: Any, kind: Any, address: Any, shape: list[Any], strides: list[Any]) -> Any:
+    """An array, or bytes, of memory that nobody counts the references of."""
+    array = make_array(kind)(context, builder)
+    size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    data = builder.inttoptr(address, array.data.type)
+    populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
+    return impl_ret_borrowed(context, builder, kind, array._getvalue())
+
+
 def _array(context: Any, builder: Any, signature: Any, args: Any, shape: list[Any]) -> Any:
     kind = signature.return_type
     source = make_array(signature.args[0])(context, builder, args[0])
@@ -79,3 +156,10 @@ def _array(context: Any, builder: Any, signature: Any, args: Any, shape: list[An
     data = builder.bitcast(builder.gep(source.data, [args[1]]), array.data.type)
     populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=source.meminfo)
     return impl_ret_borrowed(context, builder, kind, array._getvalue())
+
+
+VIEW_NAMES = {
+    one.__name__: one
+    for one in (after_column, given, rows_at, values_at, pointed, array_given, bytes_given, number_given)
+}
+"""What the text of a loop calls to reach memory."""

@@ -9,7 +9,8 @@ import pytest
 
 from ludus.envs.classic import Acrobot, CartPole, MountainCar, MountainCarContinuous, Pendulum
 from ludus.envs.toy_text import Blackjack, CliffWalking, FrozenLake, Taxi
-from ludus.kernels.random import Stream, stream_rows
+from ludus.kernels.random import Stream
+from ludus.kernels.stream import stream_rows
 from tests.sampling import SEED
 
 pytestmark = pytest.mark.no_cover  # a million steps: what they run is measured by shorter tests

@@ -226,7 +226,7 @@ from ludus.kernels.batch import KernelVectorEnv
 from tests.kernels.two_walks import Forward
 print("ready", flush=True)
 sys.stdin.readline()
-print(sum(KernelVectorEnv(Forward, 2)._run_lanes.stats.cache_misses.values()))
+print(int(KernelVectorEnv(Forward, 2)._loop.compiled))
 """
 
 

@@ -1,6 +1,7 @@
 """Lanes of a compiled batch that differ, fork, are planned, counted, seeded in numbers, or split over threads."""
 
-import threading
+from copy import deepcopy
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -9,10 +10,12 @@ import ludus
 from ludus.core import AutoresetMode, Episode
 from ludus.envs.classic import CartPole
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidType
+from ludus.kernels import RuleEnv, Rules
 from ludus.kernels.batch import KernelVectorEnv
-from ludus.kernels.random import stream_rows
 from ludus.kernels.seeds import fresh_entropy, seeded_words
 from ludus.kernels.split import SMALLEST, Split
+from ludus.kernels.stream import stream_rows
+from ludus.spaces import Box, Discrete
 from ludus.testing import data_equal
 from ludus.vector import Kernel
 from ludus.wrappers import RecordEpisodeStatistics
@@ -234,7 +237,7 @@ def test_the_quicker_way_is_taken_and_the_other_tried_again():
     def step():
         way = split._way()
         taken.append(way)
-        split.times[way] = times[way]
+        split._took(way, times[way])
 
     for _ in range(200):
         step()
@@ -245,18 +248,35 @@ def test_the_quicker_way_is_taken_and_the_other_tried_again():
     assert sum(taken[-500:]) < 20
 
 
+class Fragile(NamedTuple):
+    x: float
+
+
+class Limits(NamedTuple):
+    most: int = 3
+
+
+def decay(state, action, rng, params):
+    return Fragile(1.0 / (state.x - params.most)), 0.0, False
+
+
+class Breaking(RuleEnv):
+    observation_space, action_space = Box(-np.inf, np.inf, (1,), np.float64), Discrete(2)
+    rules = Rules(Fragile, Limits, lambda rng, params: Fragile(0.0), decay, lambda state, params: (state.x,))
+
+
 def test_an_error_in_a_piece_reaches_the_caller():
-    split = Split(4 * SMALLEST, 2)
-    split._way = lambda: 1
-
-    def loop(first, stop):
-        if first:
-            raise KeyError(threading.current_thread().name)
-        return stop - first
-
-    with pytest.raises(KeyError):
-        split.run(loop, ())
-    assert split.run(lambda first, stop: stop - first, ()) == 4 * SMALLEST
+    lanes = 4 * SMALLEST
+    batch = KernelVectorEnv(Breaking, lanes, threads=2)
+    batch._split._way = lambda: 1
+    action = np.zeros(lanes, np.int64)
+    for lane in (0, lanes // 2, lanes - 1):
+        batch.reset(seed=0)
+        batch.set_attr("state", [Fragile(3.0 if one >= lane else 1.0) for one in range(lanes)])
+        with pytest.raises(ZeroDivisionError, match=f"lane {lane}, step 1: division by zero at .*test_lanes.py"):
+            batch.step(action)
+    batch.reset(seed=0)
+    assert batch.step(action).observation[-1] == -1 / 3
 
 
 @pytest.mark.parametrize("threads", [0, -1, True])
@@ -268,3 +288,24 @@ def test_threads_that_are_none_are_refused(threads):
 def test_a_lane_of_cartpole_takes_little_memory():
     batch = KernelVectorEnv(CartPole, 1024)
     assert batch._block.nbytes / 1024 <= 256
+
+
+def test_a_deep_copy_has_memory_of_its_own():
+    batch = KernelVectorEnv(CartPole, 3)
+    batch.reset(seed=0)
+    twin = deepcopy(batch)
+    action = np.array([0, 1, 0])
+    first = batch.step(action)
+    batch.step(action)
+    assert np.array_equal(twin.step(action).observation, first.observation)
+
+
+def test_actions_are_read_however_they_lie_in_memory():
+    batch, alike = (KernelVectorEnv(CartPole, 3) for _ in range(2))
+    plain = np.array([0, 1, 1])
+    odd = np.frombuffer(b"\0" + plain.tobytes(), np.uint8)[1:].view(np.int64)
+    fixed = plain.copy()
+    fixed.flags.writeable = False
+    for other in (np.repeat(plain, 2)[::2], plain.astype(">i8"), plain.astype(np.uint8), odd, fixed, plain.tolist()):
+        assert data_equal(batch.reset(seed=0)[0], alike.reset(seed=0)[0])
+        assert np.array_equal(batch.step(other).observation, alike.step(plain).observation)

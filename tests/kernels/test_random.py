@@ -4,7 +4,8 @@ import numba
 import numpy as np
 import pytest
 
-from ludus.kernels.random import Stream, generator_of, stream_rows
+from ludus.kernels.random import Stream
+from ludus.kernels.stream import generator_of, stream_rows
 
 pytestmark = pytest.mark.no_cover  # a million steps: what they run is measured by shorter tests
 

@@ -1,5 +1,6 @@
 """Steps that are split over threads: who takes which lanes, when it is done, and that nobody is busy for nothing."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -13,10 +14,38 @@ import pytest
 from ludus.envs.classic import CartPole
 from ludus.kernels import split as splitting
 from ludus.kernels.batch import KernelVectorEnv
-from ludus.kernels.signal import Signal, can_signal
-from ludus.kernels.split import LARGEST, SMALLEST, STALLS, Split
+from ludus.kernels.call import FAULT, Call, Team, can_split
+from ludus.kernels.split import LARGEST, MOST_PIECES, PIECE, SMALLEST, STALLS, Split, piece_size
 
-pytestmark = pytest.mark.skipif(not can_signal(), reason="steps are split on Linux only")
+pytestmark = pytest.mark.skipif(not can_split(), reason="steps are split on Linux only")
+NOTHING = (np.zeros(1),) * 4
+LOOP = ctypes.CFUNCTYPE(
+    ctypes.c_int32,
+    ctypes.POINTER(ctypes.c_int64),
+    ctypes.POINTER(ctypes.c_int64),
+    ctypes.c_int64,
+    ctypes.c_int64,
+    ctypes.c_void_p,
+)
+
+
+class Loop:
+    """A loop in Python, called by machine code as a compiled one is: `count(first, stop)` for a piece of the lanes."""
+
+    def __init__(self, lanes, count):
+        self.count, self.asked = count, 0
+        self.held = LOOP(self.run)
+        self.call = Call(ctypes.cast(self.held, ctypes.c_void_p).value, lanes, [0] * 7)
+
+    def run(self, found, error, first, stop, words):
+        if stop == 0:  # whether actions are well: asked once, before lanes are stepped
+            self.asked += 1
+            found[0] = 0
+            return 0
+        counted = self.count(first, stop)
+        found[0] = max(counted, 0)
+        error[0] = first
+        return int(counted < 0)
 
 
 def until(holds):
@@ -33,23 +62,28 @@ def test_a_thousand_lanes_may_be_split_and_fewer_are_not():
 
 
 @pytest.mark.parametrize("threads", [2, 3, 5, 16])
-@pytest.mark.parametrize("seconds", [0.0, 1e-9, 3e-5, 1.0])
-def test_pieces_hold_every_lane_once(threads, seconds):
+def test_pieces_hold_every_lane_once(threads):
+    stepped = []
     for lanes in (threads * SMALLEST, threads * SMALLEST + 1, 4096 * threads - 1, threads * LARGEST + 17, 100_003):
-        split = Split(lanes, threads)
-        split.times[0] = seconds
-        pieces = split._cut()
-        assert (pieces[0][0], pieces[-1][1]) == (0, lanes)
-        assert all(one[1] == other[0] for one, other in pairwise(pieces))
-        assert all(first < stop for first, stop in pieces)
-        assert len(pieces) >= 2
+        stepped.clear()
+        loop, split = (
+            Loop(lanes, lambda first, stop: stepped.append((first, stop)) or stop - first),
+            Split(lanes, threads),
+        )
+        split._way = lambda: 1
+        assert split.run(loop.call, NOTHING) == lanes
+        assert loop.asked == 1
+        stepped.sort()
+        assert (stepped[0][0], stepped[-1][1]) == (0, lanes)
+        assert all(one[1] == other[0] for one, other in pairwise(stepped))
+        assert len(stepped) >= 2
 
 
-def test_the_first_to_come_takes_the_larger_piece():
-    split = Split(4096, 2)
-    split.times[0] = 100e-6
-    (_, first), (second, _) = split._cut()
-    assert first == second > 2048
+def test_pieces_are_whole_cache_lines_of_flags_and_not_too_many():
+    for lanes in (1024, 4096, 65_536, 1 << 20, 1 << 26):
+        size = piece_size(lanes, 2)
+        assert size % PIECE == 0
+        assert -(-lanes // size) <= MOST_PIECES
 
 
 def test_a_thread_sleeps_when_there_is_nothing_to_do_and_works_when_there_is():
@@ -59,37 +93,62 @@ def test_a_thread_sleeps_when_there_is_nothing_to_do_and_works_when_there_is():
     action = np.zeros(2048, np.int64)
     for _ in range(5):
         envs.step(action)
-    team = splitting._teams[os.getpid()]
-    until(lambda: team.signal.asleep == team.size)
-    assert team.job is None  # which would hold the memory of the batch
+    threads = splitting._teams[os.getpid()]
+    until(lambda: threads.team.asleep == threads.size)
+    assert threads.team.idle
     envs.step(action)
     envs.close()
-    until(lambda: team.signal.asleep == team.size)
+    until(lambda: threads.team.asleep == threads.size)
 
 
 def test_a_thread_that_never_comes_holds_nothing_up():
-    split = Split(4 * SMALLEST, 2)
-    team = splitting._Team()  # nobody serves it
-    job = splitting._Job(lambda first, stop: stop - first, (), split.pieces)
-    assert team.run(job) == 4 * SMALLEST
+    loop = Loop(4 * SMALLEST, lambda first, stop: stop - first)
+    loop.call.join(Team(1e-6), 4, SMALLEST, 1.0)  # nobody serves it
+    assert loop.call.together(*NOTHING) == 4 * SMALLEST
 
 
 def test_who_is_slow_is_waited_for():
     begun, go_on = threading.Event(), threading.Event()
 
-    def loop(first, stop):
+    def count(first, stop):
         if threading.current_thread() is threading.main_thread():
             assert begun.wait(20)
-        else:
+        elif not begun.is_set():
             begun.set()
             threading.Timer(0.05, go_on.set).start()  # long after anybody would still be looking
             assert go_on.wait(20)
         return stop - first
 
-    split = Split(4 * SMALLEST, 2)
+    loop, split = Loop(4 * SMALLEST, count), Split(4 * SMALLEST, 2)
     split._way = lambda: 1
-    assert split.run(loop, ()) == 4 * SMALLEST
+    assert split.run(loop.call, NOTHING) == 4 * SMALLEST
     assert go_on.is_set()
+
+
+def test_the_caller_comes_from_the_front_and_the_others_from_behind():
+    both, taken = threading.Barrier(2, timeout=20), {}
+
+    def count(first, stop):
+        taken.setdefault(threading.current_thread() is threading.main_thread(), []).append(first)
+        if len(taken[threading.current_thread() is threading.main_thread()]) == 1:
+            both.wait()
+        return stop - first
+
+    loop, split = Loop(4 * SMALLEST, count), Split(4 * SMALLEST, 2)
+    split._way = lambda: 1
+    split.run(loop.call, NOTHING)
+    assert taken[True] == sorted(taken[True])
+    assert taken[False] == sorted(taken[False], reverse=True)
+    assert taken[True][0] == 0
+    assert max(taken[True]) < min(taken[False])
+
+
+def test_of_several_errors_the_first_lanes_is_told():
+    loop, split = Loop(4 * SMALLEST, lambda first, _: -1 if first >= 2 * SMALLEST else 5), Split(4 * SMALLEST, 2)
+    split._way = lambda: 1
+    for _ in range(20):
+        assert split.run(loop.call, NOTHING) == FAULT
+        assert loop.call.error == 2 * SMALLEST
 
 
 def test_callers_on_several_threads_get_their_own_results():
@@ -98,9 +157,10 @@ def test_callers_on_several_threads_get_their_own_results():
 
     def caller(number):
         split[number]._way = lambda: 1
+        loop = Loop(4 * SMALLEST, lambda first, stop: (stop - first) * number)
         total = 0
         for _ in range(200):
-            total += split[number].run(lambda first, stop: (stop - first) * number, ())
+            total += split[number].run(loop.call, NOTHING)
         found[number] = total
 
     threads = [threading.Thread(target=caller, args=(number,)) for number in range(4)]
@@ -154,8 +214,9 @@ def test_on_a_busy_machine_hardly_any_step_is_split():
 
 def test_every_step_counts_whether_its_time_is_taken_or_not():
     split, stepped = Split(4 * SMALLEST, 2), []
+    loop = Loop(4 * SMALLEST, lambda first, stop: stepped.append((first, stop)) or stop - first)
     for _ in range(300):
-        assert split.run(lambda first, stop: stepped.append((first, stop)) or stop - first, ()) == 4 * SMALLEST
+        assert split.run(loop.call, NOTHING) == 4 * SMALLEST
     assert split._calls == 300
     assert sum(stop - first for first, stop in stepped) == 300 * 4 * SMALLEST
 
@@ -189,14 +250,21 @@ def test_a_child_has_threads_of_its_own_and_a_process_ends_while_they_sleep():
     assert (done.returncode, done.stdout) == (0, "the same\n"), done.stderr
 
 
-def test_a_signal_wakes_all_who_sleep():
-    signal, found = Signal(), []
-    threads = [threading.Thread(target=lambda: found.append(signal.await_ticket(0))) for _ in range(3)]
-    for one in threads:
-        one.start()
-    until(lambda: signal.asleep == 3)
-    signal.post(5)
-    for one in threads:
-        one.join()
-    assert found == [5, 5, 5]
-    assert not signal.await_done(5, 1e-6)
+def test_whoever_sleeps_is_waked_by_the_next_step():
+    taken = set()
+    everybody = threading.Barrier(4, timeout=20)
+
+    def count(first, stop):
+        if threading.get_ident() not in taken:
+            taken.add(threading.get_ident())
+            everybody.wait()  # nobody takes a second piece before all have one
+        return stop - first
+
+    loop, team = Loop(4 * SMALLEST, count), Team(1e-6)
+    for _ in range(3):
+        threading.Thread(target=team.serve, daemon=True).start()
+    until(lambda: team.asleep == 3)
+    loop.call.join(team, 32, SMALLEST // 8, 1.0)
+    assert loop.call.together(*NOTHING) == 4 * SMALLEST
+    assert len(taken) == 4
+    until(lambda: team.asleep == 3)

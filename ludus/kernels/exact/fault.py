@@ -2,14 +2,22 @@
 
 from collections.abc import Iterator
 from traceback import extract_tb
+from typing import Any
 
 from ludus.kernels.exact.explanation import NOT_THE_USERS
 from ludus.kernels.exact.place import place_of
 
-__all__ = ["FAULTS", "fault_of"]
+__all__ = ["FAULTS", "fault_of", "located"]
 
 FAULTS = (ArithmeticError, IndexError, ValueError)
 """What compiled rules raise, each as the interpreter would: division by zero, an index, a domain, an overflow."""
+PLACE = "_ludus_place"
+
+
+def located(error: Exception, place: Any) -> Exception:
+    """An error that knows the function, the file and the line it came from."""
+    setattr(error, PLACE, place)
+    return error
 
 
 def fault_of(error: Exception, lane: int | None = None, step: int = 0) -> Exception:
@@ -26,6 +34,9 @@ def fault_of(error: Exception, lane: int | None = None, step: int = 0) -> Except
 
 def _places(error: Exception) -> Iterator[tuple[str, int]]:
     """The user's own lines, the innermost first."""
-    for frame in reversed(extract_tb(error.__traceback__)):
-        if frame.lineno is not None and not NOT_THE_USERS.search(frame.filename):
-            yield frame.filename, frame.lineno
+    known = getattr(error, PLACE, None)
+    frames = [] if known is None else [(known[1], known[2])]
+    frames += [(frame.filename, frame.lineno) for frame in reversed(extract_tb(error.__traceback__))]
+    for file, line in frames:
+        if line is not None and not NOT_THE_USERS.search(file):
+            yield file, line

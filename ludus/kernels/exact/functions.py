@@ -1,7 +1,5 @@
 """Functions that compiled rules call instead of what Numba would: the same result as the interpreter's, or an error."""
 
-import ctypes
-import ctypes.util
 import math
 import operator
 from collections.abc import Callable
@@ -11,8 +9,9 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.extending import intrinsic, lower_builtin, overload, register_jitable, type_callable
 
-from ludus.kernels.exact.llvm import binding, ir
+from ludus.kernels.exact.llvm import ir
 from ludus.kernels.exact.loops import apply_loop, char_of, has_loop, kind_of, reduce_loop, register_loops, scalar_loop
+from ludus.kernels.exact.symbols import libm_symbol
 
 __all__ = ["LEAST", "METHODS", "NATIVE", "REPLACED", "UFUNCS", "integer", "power"]
 
@@ -266,25 +265,18 @@ stands_for(_min)(_extreme(np.minimum, np.min))
 # --- powers ---
 
 
-def _libm() -> ctypes.CDLL:
-    return ctypes.CDLL(ctypes.util.find_library("m") or None)
-
-
 SINGLE, DOUBLE = (types.float32, ir.FloatType()), (types.float64, ir.DoubleType())
 
 
 def _from_libm(name: str, count: int, number: tuple[Any, Any] = DOUBLE) -> Any:
-    """A function of libm, as CPython and NumPy's scalars call it.
-
-    Under a name of its own: of a function called `pow` the compiler knows better, and makes a product of x**2.
-    """
-    binding.add_symbol(f"ludus_{name}", ctypes.cast(getattr(_libm(), name), ctypes.c_void_p).value)
+    """A function of libm, as CPython and NumPy's scalars call it."""
+    symbol = libm_symbol(name)
     kind, value = number
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         del context, signature
         called = ir.FunctionType(value, [value] * count)
-        return builder.call(cgutils.get_or_insert_function(builder.module, called, f"ludus_{name}"), args)
+        return builder.call(cgutils.get_or_insert_function(builder.module, called, symbol), args)
 
     def of_one(typing_context: Any, x: Any) -> Any:
         del typing_context, x

@@ -2,11 +2,9 @@
 
 NumPy picks its loops when it is loaded, by what the processor can do, and they differ from libm in the last bit.
 Writing them again would follow one machine; calling them follows every machine. A loop is reached by the pointer that
-the ufunc object holds (its layout is public, in `numpy/ufuncobject.h`), under a symbol, so that machine code on disk
-stays valid.
+the ufunc object holds, under a symbol, so that machine code on disk stays valid.
 """
 
-import ctypes
 from functools import cache
 from typing import Any
 
@@ -15,28 +13,14 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from ludus.kernels.exact.llvm import binding, ir
+from ludus.kernels.exact.llvm import ir
+from ludus.kernels.exact.symbols import loop_symbol
 
 __all__ = ["apply_loop", "char_of", "has_loop", "kind_of", "reduce_loop", "register_loops", "scalar_loop"]
 
 CHARS = {types.float64: "d", types.float32: "f"}
 BYTE, WORD = ir.IntType(8), ir.IntType(64)
 POINTER = BYTE.as_pointer()
-
-
-class _Ufunc(ctypes.Structure):
-    """The beginning of `PyUFuncObject`."""
-
-    _fields_ = (
-        ("count", ctypes.c_ssize_t),
-        ("kind", ctypes.c_void_p),
-        ("inputs", ctypes.c_int),
-        ("outputs", ctypes.c_int),
-        ("operands", ctypes.c_int),
-        ("identity", ctypes.c_int),
-        ("functions", ctypes.POINTER(ctypes.c_void_p)),
-        ("data", ctypes.POINTER(ctypes.c_void_p)),
-    )
 
 
 def char_of(kind: Any) -> str | None:
@@ -58,31 +42,17 @@ def has_loop(ufunc: np.ufunc, char: str) -> bool:
     return ufunc.nout == 1 and f"{char * ufunc.nin}->{char}" in ufunc.types
 
 
-@cache
-def _symbol(ufunc: np.ufunc, char: str) -> tuple[str, bool]:
-    """The symbol of a loop, and whether it takes data, which then lies at the same name with `_data`."""
-    signatures: list[str] = list(ufunc.types)
-    place = signatures.index(f"{char * ufunc.nin}->{char}")
-    held = _Ufunc.from_address(id(ufunc))
-    name = f"ludus_numpy_{ufunc.__name__}_{char}"
-    binding.add_symbol(name, held.functions[place])
-    data = held.data[place] if held.data else None
-    if data:
-        binding.add_symbol(f"{name}_data", data)
-    return name, bool(data)
-
-
 def register_loops(ufuncs: Any) -> None:
     """Give every loop its symbol: machine code that comes from disk looks for them."""
     for ufunc in ufuncs:
         for char in CHARS.values():
             if has_loop(ufunc, char):
-                _symbol(ufunc, char)
+                loop_symbol(ufunc, char)
 
 
 def _call(builder: Any, ufunc: np.ufunc, char: str, *, pointers: Any, strides: Any, count: Any) -> None:
     """Emit the call of a loop over `count` elements."""
-    name, takes_data = _symbol(ufunc, char)
+    name, takes_data = loop_symbol(ufunc, char)
     module = builder.module
     operands = cgutils.alloca_once(builder, ir.ArrayType(POINTER, len(pointers)))
     steps = cgutils.alloca_once(builder, ir.ArrayType(WORD, len(pointers)))
