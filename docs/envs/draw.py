@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import ludus
-from ludus.envs.open import CodeAction, Connect4Action, TextArenaAction
+from ludus.envs.open import CodeAction, Connect4Action, OpenSpielAction, TextArenaAction
 from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG_POLICIES
 from ludus.rendering import Canvas
 
@@ -114,6 +114,16 @@ def dipg_safety() -> Canvas:
     return env.draw()
 
 
+def openspiel() -> Canvas:
+    """An Italian game."""
+    env = ludus.make("open/OpenSpiel-chess-v0", opponent="none").unwrapped
+    env.reset(seed=1)
+    for move in ("e4", "e5", "Nf3", "Nc6", "Bc4", "Bc5", "c3", "Nf6"):
+        legal = env.observation_of(env.match().turn).legal_actions
+        env.step(OpenSpielAction(next(one for one in legal if env.action_name(one) == move)))
+    return env.draw()
+
+
 def textarena() -> Canvas:
     """Almost the word."""
     env = ludus.make("open/TextArena-v0").unwrapped
@@ -141,6 +151,7 @@ PICTURES = {
     "connect4": connect4,
     "coding": coding,
     "dipg_safety": dipg_safety,
+    "openspiel": openspiel,
     "textarena": textarena,
 }
 

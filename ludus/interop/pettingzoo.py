@@ -5,11 +5,11 @@ which only drives them needs it no more than they do.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
-from ludus.core import Env
+from ludus.core import Env, Step
 from ludus.core.outcome import OUTCOME
-from ludus.errors import InvalidArgument, InvalidType, MissingExtra, shorten
+from ludus.errors import InvalidAction, InvalidArgument, InvalidType, MissingExtra, shorten
 from ludus.interop.gymnasium_spaces import space_to_gymnasium
 from ludus.kernels import RuleEnv
 from ludus.spaces import Tuple
@@ -38,26 +38,48 @@ def _as(name: str, view: type[Any], env: Env[Any, Any]) -> Any:
     return type(f"{view.__name__}{name}", (view, theirs), {})(env)
 
 
+class _Players(NamedTuple):
+    """How many there are, and how they move."""
+
+    number: int
+    in_turn: bool
+    asked_in_turn: bool
+    """Whether a step takes one player's action: also where moves are made at once, but players are asked one by one."""
+
+
+def _players_of(env: Env[Any, Any], view: str) -> _Players:
+    """Of an environment made of rules, or of a game that says who sits at it, as those of OpenSpiel do."""
+    bare: Any = env.unwrapped
+    if env.batch_shape or not (isinstance(bare, RuleEnv) or hasattr(bare, "plays_all_seats")):
+        raise InvalidType(f"{view}: expected one environment made of rules, or a game of several, got {shorten(env)}")
+    if isinstance(bare, RuleEnv):
+        rules = bare.rules
+        if rules.players == 1 or rules.opponent is not None:
+            raise InvalidArgument(f"{view}: expected rules of several players, got those of {bare}")
+        return _Players(rules.players, rules.turn is not None, rules.turn is not None)
+    if not bare.plays_all_seats:
+        raise InvalidArgument(
+            f'{view}: expected every seat to be the caller\'s, got {bare}; make it with opponent="none"'
+        )
+    return _Players(bare.num_players, not bare.moves_at_once, True)
+
+
 class _View:
     """What both shapes have: agents with names and spaces, around an environment."""
 
     def __init__(self, env: Env[Any, Any]) -> None:
+        players = self._players = _players_of(env, type(self).__name__)
         bare: Any = env.unwrapped
-        if env.batch_shape or not isinstance(bare, RuleEnv):
-            raise InvalidType(f"{type(self).__name__}: expected one environment made of rules, got {shorten(env)}")
-        rules = bare.rules
-        if rules.players == 1 or rules.opponent is not None:
-            raise InvalidArgument(f"{type(self).__name__}: expected rules of several players, got those of {bare}")
         self.env, self._bare = env, bare
-        self.possible_agents = [f"player_{number}" for number in range(rules.players)]
+        self.possible_agents = [f"player_{number}" for number in range(players.number)]
         self.agents: list[str] = []
         self.render_mode = env.render_mode
         self.observation_spaces = self._spaces(env.observation_space)
         self.action_spaces = self._spaces(env.action_space)
-        self.metadata = {**env.metadata, "name": type(bare).__name__, "is_parallelizable": rules.turn is None}
+        self.metadata = {**env.metadata, "name": type(bare).__name__, "is_parallelizable": not players.in_turn}
 
     def _spaces(self, space: Any) -> dict[str, Any]:
-        each = space.spaces if self._bare.rules.turn is None and isinstance(space, Tuple) else [space]
+        each = space.spaces if not self._players.asked_in_turn and isinstance(space, Tuple) else [space]
         parts = each if len(each) > 1 else list(each) * len(self.possible_agents)
         if len(parts) != len(self.possible_agents):
             raise InvalidArgument(f"expected a space for each of {len(self.possible_agents)} players, got {space!r}")
@@ -107,7 +129,7 @@ class InTurn(_View):
 
     def __init__(self, env: Env[Any, Any]) -> None:
         super().__init__(env)
-        if self._bare.rules.turn is None:
+        if not self._players.asked_in_turn:
             raise InvalidArgument("InTurn: expected rules with `turn`, got none; see Together and to_parallel")
         self.agent_selection = self.possible_agents[0]
 
@@ -168,27 +190,59 @@ class Together(_View):
 
     def __init__(self, env: Env[Any, Any]) -> None:
         super().__init__(env)
-        if self._bare.rules.turn is not None:
+        if self._players.in_turn:
             raise InvalidArgument("Together: expected rules without `turn`, got some; see InTurn and to_aec")
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
         """Begin a game: observations and infos of every agent."""
         observations, info = self.env.reset(seed=seed, options=options)
         self.agents = list(self.possible_agents)
-        return dict(zip(self.agents, observations, strict=True)), {agent: dict(info) for agent in self.agents}
+        self._turn = info.get("turn", 0)
+        return self._seen(observations), {agent: self._told(agent, info) for agent in self.agents}
 
     def step(self, actions: dict[str, Any]) -> tuple[Any, Any, Any, Any, Any]:
         """Move every agent: observations, rewards, terminations, truncations and infos."""
         agents = self.agents
-        step = self.env.step(tuple(actions[agent] for agent in self.possible_agents))
-        told = {name: one for name, one in step.info.items() if name != "rewards"}
+        step = self._stepped(actions)
         rewards = [float(one) for one in step.info["rewards"]]
+        seen, told = self._seen(step.observation), {agent: self._told(agent, step.info) for agent in agents}
         if step.terminated or step.truncated:
             self.agents = []
         return (
-            dict(zip(agents, step.observation, strict=True)),
+            seen,
             dict(zip(agents, rewards, strict=True)),
             dict.fromkeys(agents, bool(step.terminated)),
             dict.fromkeys(agents, bool(step.truncated)),
-            {agent: dict(told) for agent in agents},
+            told,
         )
+
+    def _stepped(self, actions: dict[str, Any]) -> Step[Any]:
+        """All moves in one step, or one player's after another's until the last of them makes them all."""
+        if not self._players.asked_in_turn:
+            return self.env.step(tuple(actions[agent] for agent in self.possible_agents))
+        self._check_legal(actions)
+        while True:
+            step = self.env.step(actions[self.possible_agents[self._turn]])
+            self._turn = step.info["turn"]
+            if step.done or not self._bare.waits_for_others:
+                return step
+
+    def _check_legal(self, actions: dict[str, Any]) -> None:
+        """Before any is made, since none can be taken back."""
+        for number, agent in enumerate(self.possible_agents):
+            mask = self._bare.mask_of(number)
+            if mask.any() and self._bare.action_space.contains(actions[agent]) and not mask[actions[agent]]:
+                raise InvalidAction(
+                    f"step: expected a legal action of {agent}, got {shorten(actions[agent])}; see its action_mask"
+                )
+
+    def _seen(self, observations: Any) -> dict[str, Any]:
+        if self._players.asked_in_turn:
+            return {agent: self._seen_by(agent) for agent in self.agents}
+        return dict(zip(self.agents, observations, strict=True))
+
+    def _told(self, agent: str, info: dict[str, Any]) -> dict[str, Any]:
+        told = {name: one for name, one in info.items() if name not in ("rewards", "turn")}
+        if self._players.asked_in_turn:
+            told["action_mask"] = self._bare.mask_of(self.possible_agents.index(agent))
+        return told

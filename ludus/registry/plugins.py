@@ -11,6 +11,8 @@ from ludus.registry.ownership import DISTRIBUTION
 __all__ = ["Claim", "Findings", "Problem", "announcing", "discover"]
 
 GROUP = "ludus.envs"
+BUILT_IN = ("catalog.toml", "open/openspiel/games.json")
+"""Catalogs of the environments that come with the library, in the folder of their families."""
 
 
 class Claim(NamedTuple):
@@ -63,7 +65,8 @@ def discover() -> Findings:
     from pathlib import Path
 
     findings = Findings()
-    findings.take(DISTRIBUTION, read_catalog(Path(__file__).parents[1] / "envs" / "catalog.toml"))
+    for name in BUILT_IN:
+        findings.take(DISTRIBUTION, read_catalog(Path(__file__).parents[1] / "envs" / name))
     for package, distribution in sorted(announcing(), key=lambda one: one[0]):
         _read_distribution(package, distribution, findings)
     return findings

@@ -104,7 +104,7 @@ def _choice(record: Record, choose: Choose) -> type | None:
     """The class to put into a record that has none of its own yet, where it has the same fields."""
     model = choose(record) if issubclass(record.model, StandIn) else None
     try:
-        return model if model is not None and Record(model) == record else None
+        return model if model is not None and record.over(model) == record else None
     except InvalidSpace:
         return None
 

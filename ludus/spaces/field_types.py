@@ -29,6 +29,8 @@ class FieldType:
     """
 
     kind: str
+    named: Space[Any] | None = None
+    """The space of numbers or arrays that an annotation names, or that was named in its place."""
 
     @cached_property
     def space(self) -> Space[Any]:
@@ -127,6 +129,7 @@ class SpaceField(FieldType):
 
     def __init__(self, space: Space[Any]) -> None:
         self.__dict__["space"] = space
+        self.named = space if space.shape is not None else None
 
     def validate(self, x: Any, path: str) -> list[Violation]:
         """As the space says."""

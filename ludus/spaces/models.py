@@ -9,7 +9,7 @@ from dataclasses import fields as dataclass_fields
 from enum import Enum
 from inspect import Parameter, signature
 from types import MemberDescriptorType
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from ludus.errors import InvalidSpace, InvalidType, shorten
 from ludus.spaces.space import same_data
@@ -43,6 +43,15 @@ class ModelField(NamedTuple):
     """What the constructor calls it."""
     default: Any = NO_DEFAULT
     factory: Callable[[], Any] | None = None
+
+    def within(self, space: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The annotation and what is said of it; a space, where there is one, stands for all that is."""
+        if space is None:
+            return self.annotation, self.metadata
+        bare = self.annotation
+        while get_origin(bare) is Annotated:
+            bare = get_args(bare)[0]
+        return bare, (space,)
 
     def make_default(self) -> Any:
         """A default of one's own, or `NO_DEFAULT`."""

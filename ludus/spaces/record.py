@@ -38,6 +38,9 @@ LONGEST_ORIGIN = 1024
 class Record(Composite[Any]):
     """The instances of `model` whose every field is what its annotation says.
 
+    `spaces` are those of fields whose size is known only when an environment is made: they stand for what the
+    annotation names.
+
     >>> from dataclasses import dataclass
     >>> from typing import Annotated, Literal
     >>> from ludus.spaces import Discrete
@@ -53,18 +56,33 @@ class Record(Composite[Any]):
     >>> space.coerce(Move("up"), "action")
     Traceback (most recent call last):
     ludus.errors.InvalidValue: action.direction: expected one of ['left', 'right'], got 'up'
+    >>> Record(Move, spaces={"steps": Discrete(2)}).contains(Move("left", 3))
+    False
     """
 
-    def __init__(self, model: type, seed: Any = None, *, seen: tuple[Any, ...] = ()) -> None:
+    def __init__(
+        self,
+        model: type,
+        seed: Any = None,
+        *,
+        spaces: Mapping[str, Space[Any]] | None = None,
+        seen: tuple[Any, ...] = (),
+    ) -> None:
         found = model_fields(model)
         name = getattr(model, "__name__", repr(model))
+        own = dict(spaces or {})
+        if strange := own.keys() - found.keys():
+            raise InvalidSpace(
+                f"Record({name}) spaces: expected some of the fields {list(found)}, got {sorted(strange)}"
+            )
         fields = {
-            one: field_type(field.annotation, field.metadata, f"{name}.{one}", (*seen, model))
+            one: field_type(*field.within(own.get(one)), f"{name}.{one}", (*seen, model))
             for one, field in found.items()
         }
         defaults = {one: model_default(fields, one, field) for one, field in found.items()}
         keywords = {one: field.keyword for one, field in found.items()}
         self._set(model, name, fields, {one: default for one, default in defaults.items() if default}, keywords)
+        self._spaces = own
         self.origin = f"{model.__module__}:{model.__qualname__}"
         super().__init__(None, None, seed)
 
@@ -82,6 +100,7 @@ class Record(Composite[Any]):
         self.origin: str | None = None
         """Where the model is, as `module:Class`; nobody is led there by a description."""
         self._keywords = keywords
+        self._spaces: dict[str, Space[Any]] = {}
         self._compiled: Compiled | None = None
 
     # --- description ---
@@ -120,11 +139,24 @@ class Record(Composite[Any]):
 
     def bind(self, model: type) -> "Record":
         """The same space over your own class, checked to have the same fields."""
-        bound = Record(model)
+        bound = self.over(model)
         if bound != self:
             raise InvalidSpace(f"bind: expected a model with the fields of {self!r}, got {bound!r}")
         bound.adopt_random(self)
         return bound
+
+    def over(self, model: type) -> "Record":
+        """A record of a class with this one's spaces, where the class names others of their kind."""
+        bare = Record(model)
+        both = [
+            (name, field.named, self.fields[name].named) for name, field in bare.fields.items() if name in self.fields
+        ]
+        spaces = {
+            name: there
+            for name, here, there in both
+            if there is not None and type(here) is type(there) and here != there
+        }
+        return Record(model, spaces=spaces) if spaces else bare
 
     def become(self, other: "Record") -> None:
         """Be an equal record from here on, in place, for the spaces that hold this one."""
@@ -445,12 +477,12 @@ class Record(Composite[Any]):
         drawn = vars(self).get("_dict")
         if issubclass(self.model, StandIn):
             return _restored, (None, self.arguments(), drawn, self._np_random)
-        return _restored, (self.model, None, drawn, self._np_random)
+        return _restored, (self.model, self._spaces, drawn, self._np_random)
 
 
-def _restored(model: type | None, arguments: Any, drawn: Dict | None, generator: Any) -> "Record":
-    """A record that was pickled: its model by name, or its description, and where its generators were."""
-    record = Record.from_arguments(arguments) if model is None else Record(model)
+def _restored(model: type | None, given: Any, drawn: Dict | None, generator: Any) -> "Record":
+    """A record that was pickled: its model by name, with its spaces, or its description, and its generators."""
+    record = Record.from_arguments(given) if model is None else Record(model, spaces=given)
     if drawn is not None:
         record._dict.adopt_random(drawn)  # pyright: ignore[reportPrivateUsage]
     record._np_random = generator  # pyright: ignore[reportPrivateUsage]

@@ -9,6 +9,7 @@ import ludus
 from ludus.envs.open.coding.policies import POLICIES as CODING
 from ludus.envs.open.connect4.policies import POLICIES as CONNECT4
 from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG
+from ludus.envs.open.openspiel.policies import POLICIES as OPENSPIEL
 from ludus.envs.open.textarena.policies import POLICIES as TEXTARENA
 from ludus.serve.doors.memory import LocalServer
 from ludus.spaces.shown import shown
@@ -19,6 +20,8 @@ POLICIES = {
     "open/Connect4-v0": CONNECT4,
     "open/Coding-v0": CODING,
     "open/DIPGSafety-v0": DIPG,
+    "open/OpenSpiel-v0": OPENSPIEL,
+    "open/OpenSpiel-leduc_poker-v0": OPENSPIEL,
     "open/TextArena-v0": TEXTARENA,
 }
 IDS = list(POLICIES)

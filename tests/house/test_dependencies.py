@@ -23,7 +23,6 @@ UNUSED = {
     "browser",
     "chat",
     "mujoco",
-    "openspiel",
     "ray",
     "reasoning",
     "sumo",

@@ -12,6 +12,13 @@ from ludus.envs.open.connect4 import (
 from ludus.envs.open.dipg_safety import DIPGAction, DIPGObservation, DIPGSafety, DIPGState
 from ludus.envs.open.echo import Echo, EchoAction, EchoObservation
 from ludus.envs.open.echo_tools import EchoTools
+from ludus.envs.open.openspiel import (
+    OpenSpiel,
+    OpenSpielAction,
+    OpenSpielArrays,
+    OpenSpielObservation,
+    OpenSpielState,
+)
 from ludus.envs.open.textarena import (
     TextArena,
     TextArenaAction,
@@ -39,6 +46,11 @@ __all__ = [
     "EchoAction",
     "EchoObservation",
     "EchoTools",
+    "OpenSpiel",
+    "OpenSpielAction",
+    "OpenSpielArrays",
+    "OpenSpielObservation",
+    "OpenSpielState",
     "TextArena",
     "TextArenaAction",
     "TextArenaMessage",

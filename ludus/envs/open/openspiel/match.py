@@ -1,0 +1,173 @@
+"""`Match`: a game between the agent and its opponents; chance, simultaneous and mean-field moves are seen to here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ludus.envs.open.openspiel.engine import CHANCE, MEAN_FIELD, SIMULTANEOUS, TERMINAL, draws_by_itself
+from ludus.envs.open.openspiel.opponents import Opponent, chosen, mcts_move
+from ludus.envs.open.openspiel.population import RULES, spread_of
+from ludus.envs.open.openspiel.position import Position
+
+__all__ = ["Match", "Table"]
+
+SEEDS = 1 << 30
+SHOWN = ("battleship", "blackjack", "solitaire")
+"""Games whose information state is a row of moves, and whose observation is what a player would look at."""
+NO_CHOICE = 0
+"""What is given for a player who has nothing to choose while others have."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Who plays which seat, and how a policy that plays one is shown the game."""
+
+    agent: int
+    opponent: Opponent
+    simulations: int
+    look: Callable[[int], Any]
+
+    def agents(self, players: int) -> tuple[int, ...]:
+        """The seats that the caller plays."""
+        return tuple(range(players)) if self.opponent == "none" else (self.agent,)
+
+
+class Match:
+    """One episode: `move` takes the agent's action and plays on until the agent is to act again, or the game is over.
+
+    Where players move at once and the agent has every seat, it is asked for one of them after another; nothing happens,
+    and nobody sees anything, before the last.
+    """
+
+    def __init__(self, beginning: Position, table: Table, rng: np.random.Generator) -> None:
+        name, parameters = beginning.name, beginning.parameters
+        drawn = int(rng.integers(SEEDS)) if draws_by_itself(name) else None
+        self.position = beginning.again() if drawn is None else Position(name, parameters, drawn)
+        self.players = int(beginning.game.num_players())
+        self.last_opponent_action: int | None = None
+        self.last_mover = table.agent
+        self._agents = table.agents(self.players)
+        self._chosen: dict[int, int] = {}
+
+    # --- whose turn it is ---
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self.position.over
+
+    @property
+    def turn(self) -> int:
+        """The seat that the caller is to act for; at the end, the one that acted last."""
+        player = self.position.player
+        if player == TERMINAL:
+            return self.last_mover
+        if player != SIMULTANEOUS:
+            return player
+        return next(seat for seat in self._agents if seat not in self._chosen)
+
+    @property
+    def legal(self) -> list[int]:
+        """What the caller may do."""
+        return self.position.legal(self.turn)
+
+    @property
+    def waits_for_others(self) -> bool:
+        """Whether moves were taken that are made together with those of seats still to be asked."""
+        return bool(self._chosen)
+
+    # --- moves ---
+
+    def move(self, action: int, table: Table, rng: np.random.Generator) -> None:
+        """Make a legal move of the agent's, and everybody else's until it is the agent's turn."""
+        seat = self.last_mover = self.turn
+        if self.position.player == SIMULTANEOUS:
+            self._chosen[seat] = action
+        else:
+            self.position.apply(action)
+        self.play_on(table, rng)
+
+    def play_on(self, table: Table, rng: np.random.Generator) -> None:
+        """Everybody else's moves, and those of chance, until it is the agent's turn."""
+        position = self.position
+        while True:
+            player = position.player
+            if player == TERMINAL or player in self._agents:
+                return
+            if player == CHANCE:
+                position.apply(_drawn(position.state.chance_outcomes(), rng))
+            elif player == MEAN_FIELD:
+                self._spread(table)
+            elif player == SIMULTANEOUS:
+                if not self._joined(table, rng):
+                    return
+            else:
+                self.last_opponent_action = self._answer(player, table, rng)
+                position.apply(self.last_opponent_action)
+
+    def _joined(self, table: Table, rng: np.random.Generator) -> bool:
+        """Make everybody's move once all of the agent's are there; whether they were."""
+        for seat in self._agents:
+            if seat not in self._chosen and not self.position.legal(seat):
+                self._chosen[seat] = NO_CHOICE
+        if len(self._chosen) < len(self._agents):
+            return False
+        others = {seat: self._answer(seat, table, rng) for seat in range(self.players) if seat not in self._chosen}
+        moves = self._chosen | others
+        self.last_opponent_action = next(reversed(others.values()), None)
+        self._chosen = {}
+        self.position.apply_all([moves[seat] for seat in range(self.players)])
+        return True
+
+    def _answer(self, seat: int, table: Table, rng: np.random.Generator) -> int:
+        legal = self.position.legal(seat)
+        if not legal:
+            return NO_CHOICE
+        if table.opponent == "mcts":
+            return mcts_move(self.position, rng, table.simulations)
+        return chosen(table.opponent, legal, rng, lambda: table.look(seat))
+
+    def _spread(self, table: Table) -> None:
+        position, rule = self.position, table.opponent
+        support = position.state.distribution_support()
+        rule = rule if isinstance(rule, str) and rule in RULES else "random"
+        position.spread(spread_of(position.name, position.parameters, rule, support))
+
+    # --- what a seat sees ---
+
+    def tensor(self, seat: int) -> npt.NDArray[np.float32]:
+        """The information state of a seat, or what it observes where the game has no such thing; else nothing."""
+        state, kind = self.position.state, self.position.kind
+        if kind.provides_information_state_tensor:
+            return np.asarray(state.information_state_tensor(seat), np.float32)
+        if kind.provides_observation_tensor:
+            return np.asarray(state.observation_tensor(seat), np.float32)
+        return np.zeros(0, np.float32)
+
+    def text(self, seat: int) -> str:
+        """The same as text: the board where nothing is hidden, else what the seat knows."""
+        state, kind = self.position.state, self.position.kind
+        if self.position.open:
+            return str(state)
+        if kind.provides_information_state_string and self.position.name not in SHOWN:
+            return str(state.information_state_string(seat))
+        return str(state.observation_string(seat)) if kind.provides_observation_string else ""
+
+    def action_name(self, action: int) -> str:
+        """How the game writes an action of the seat to move."""
+        return str(self.position.state.action_to_string(self.turn, action))
+
+
+def _drawn(outcomes: list[tuple[int, float]], rng: np.random.Generator) -> int:
+    """One of chance's outcomes, by one draw of ours."""
+    if len(outcomes) == 1:
+        return outcomes[0][0]
+    left = rng.random()
+    for action, chance in outcomes:
+        left -= chance
+        if left < 0:
+            return action
+    return outcomes[-1][0]

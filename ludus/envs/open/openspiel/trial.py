@@ -1,0 +1,38 @@
+"""Parameters of a game, tried in a process of their own: some end OpenSpiel's by a signal, or fill its memory."""
+
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ludus.errors import InvalidArgument
+
+__all__ = ["try_parameters"]
+
+PROGRAM = Path(__file__).with_name("trial_program.py")
+MOST_SECONDS = 60.0
+"""Of the clock; the program has a limit of its own of the processor's time."""
+
+
+def try_parameters(name: str, parameters: dict[str, Any]) -> None:
+    """Raise InvalidArgument unless a process that plays some games with them comes to its end; each is tried once."""
+    said = _tried(name, json.dumps(parameters, sort_keys=True))
+    if said:
+        raise InvalidArgument(f"OpenSpiel {name}: expected parameters that it can be played with, got {said}")
+
+
+@cache
+def _tried(name: str, parameters: str) -> str:
+    """What is wrong with them; nothing where nothing is."""
+    command = [sys.executable, "-I", str(PROGRAM), name, parameters]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return f"{parameters}, with which it takes more than {MOST_SECONDS:.0f} seconds to play"
+    except OSError as error:
+        return f"{parameters}, which no process could try ({error})"
+    if done.returncode < 0:
+        return f"{parameters}, which end its process by signal {-done.returncode}"
+    return done.stdout.strip()[:300] or ("" if done.returncode == 0 else f"{parameters}, which it cannot load")
