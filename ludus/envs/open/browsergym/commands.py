@@ -27,6 +27,7 @@ class Commands:
         self.context = context
         self.messages: list[str] = []
         self.infeasible: str | None = None
+        self._clipboard = ""
         self._held: list[str] = []
 
     @property
@@ -165,6 +166,15 @@ class Commands:
             bits &= ~modifier_bits([one])
             replies.append(self._key(one, down=False, modifiers=bits))
         self._answered(replies)
+        if held in (["Control"], ["Meta"]) and last.lower() in "cvx":
+            self._edit(last.lower())
+
+    def _edit(self, letter: str) -> None:
+        """Copy, cut and paste by a clipboard of this episode: the browser's own is one for all its contexts."""
+        if letter == "v":
+            self._keyboard_insert_text(self._clipboard)
+        else:
+            self._clipboard = str(self.tab.ask("selected", letter == "x")) or self._clipboard
 
     def _keyboard_down(self, key: str) -> None:
         [name] = split_combination(key)[-1:]

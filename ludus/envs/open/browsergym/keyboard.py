@@ -20,7 +20,7 @@ CODES = {
     **{f"F{number}": 111 + number for number in range(1, 13)},
 }  # fmt: skip
 TEXTS = {"Enter": "\r", "Space": " ", "Tab": ""}
-EDITING = {"a": "selectAll", "c": "copy", "v": "paste", "x": "cut", "z": "undo", "y": "redo"}
+EDITING = {"a": "selectAll", "z": "undo", "y": "redo"}
 """What Control and a letter do in a text: the browser asks its window for that, and here is none."""
 PUNCTUATION = {
     ";": 186, ":": 186, "=": 187, "+": 187, ",": 188, "<": 188, "-": 189, "_": 189, ".": 190, ">": 190, "/": 191,

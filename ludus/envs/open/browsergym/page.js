@@ -63,8 +63,10 @@
       found.push(`tag='${element.tagName}'`);
       for (const key of ["fill", "r", "points"]) if (element.hasAttribute(key)) found.push(`${key}=${quote(element.getAttribute(key))}`);
     }
+    if (kind === "generic" && !squeeze(element.textContent) && typeof element.className === "string" && element.className) found.push(`class=${quote(element.className)}`);
     if (element.disabled) found.push("disabled");
     if (element.readOnly && kind === "textbox") found.push("readonly");
+    if (element.tagName === "TEXTAREA") found.push("multiline");
     if (element.required) found.push("required");
     if (pointing) found.push("clickable");
     if (element.ownerDocument.activeElement === element && element !== element.ownerDocument.body) found.push("focused");
@@ -265,6 +267,15 @@
     for (const option of options) option.selected = chosen.includes(option);
     element.dispatchEvent(new Event("input", { bubbles: true }));
     element.dispatchEvent(new Event("change", { bubbles: true }));
+  };
+  /** What is selected, in a field or in the page; with `cut` it is deleted. */
+  own.selected = (cut) => {
+    let at = document.activeElement;
+    while (at && at.tagName === "IFRAME" && documentOf(at)) at = documentOf(at).activeElement;
+    const field = at && typeof at.selectionStart === "number" && typeof at.value === "string";
+    const text = field ? at.value.slice(at.selectionStart, at.selectionEnd) : String(getSelection());
+    if (cut) document.execCommand("delete");
+    return text;
   };
   own.scroll = (x, y) => {
     const center = document.elementFromPoint(innerWidth / 2, innerHeight / 2);

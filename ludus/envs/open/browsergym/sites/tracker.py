@@ -161,7 +161,8 @@ class Tracker(Site):
         )
         return (
             f"#{number} {one.title}\0<p class='meta'>{one.project} · opened by {one.author} · {one.state} "
-            f"· assigned to {one.assignee} · priority {one.priority} · milestone {one.milestone}</p><p>Labels: {tags}</p>"
+            f"· assigned to {one.assignee} · priority {one.priority} · milestone {one.milestone}</p>"
+            f"<p>Labels: {tags}</p>"
             f'<div class="card">{forms}</div><h2>Comments</h2>{said}<div class="card">{write}</div>'
         )
 
