@@ -1,5 +1,12 @@
 """Environments of the open kind: typed actions and observations, tools, and worlds that language models act in."""
 
+from ludus.envs.open.browsergym import (
+    BrowserAction,
+    BrowserGym,
+    BrowserGymAction,
+    BrowserGymObservation,
+    BrowserGymState,
+)
 from ludus.envs.open.coding import CodeAction, CodeObservation, CodeState, Coding
 from ludus.envs.open.connect4 import (
     Connect4,
@@ -28,6 +35,11 @@ from ludus.envs.open.textarena import (
 )
 
 __all__ = [
+    "BrowserAction",
+    "BrowserGym",
+    "BrowserGymAction",
+    "BrowserGymObservation",
+    "BrowserGymState",
     "CodeAction",
     "CodeObservation",
     "CodeState",

@@ -1,0 +1,200 @@
+"""The action language: BrowserGym's calls (`click('12')`) and plain forms (`click [id=12]`). Nothing is executed."""
+
+import ast
+import re
+from typing import Any, NamedTuple
+
+from ludus.envs.open.browsergym.tab import PageError
+from ludus.errors import did_you_mean, shorten
+
+__all__ = ["CALLS", "Call", "Parameter", "parse"]
+
+MOST_CALLS = 20
+NUMBER = (int, float)
+MISSING: Any = object()
+
+
+class Parameter(NamedTuple):
+    """A parameter of a call."""
+
+    name: str
+    kinds: tuple[type, ...]
+    default: Any = MISSING
+
+
+class Call(NamedTuple):
+    """A call with all its arguments. `how` is by what an element is found: `plain` is its bid, else its id or name."""
+
+    name: str
+    arguments: dict[str, Any]
+    how: str = "plain"
+
+
+def _bid(name: str = "bid") -> Parameter:
+    return Parameter(name, (str, int))
+
+
+TEXT = (str,)
+BUTTON = Parameter("button", TEXT, "left")
+POINT = (Parameter("x", NUMBER), Parameter("y", NUMBER))
+CLICK = (_bid(), BUTTON, Parameter("modifiers", (list,), ()))
+
+CALLS: dict[str, tuple[Parameter, ...]] = {
+    "noop": (Parameter("wait_ms", NUMBER, 1000),),
+    "click": CLICK,
+    "dblclick": CLICK,
+    "hover": (_bid(),),
+    "fill": (_bid(), Parameter("value", TEXT), Parameter("enable_autocomplete_menu", (bool,), False)),
+    "clear": (_bid(),),
+    "focus": (_bid(),),
+    "press": (_bid(), Parameter("key_comb", TEXT)),
+    "check": (_bid(),),
+    "uncheck": (_bid(),),
+    "select_option": (_bid(), Parameter("options", (str, list))),
+    "drag_and_drop": (_bid("from_bid"), _bid("to_bid")),
+    "scroll": (Parameter("delta_x", NUMBER), Parameter("delta_y", NUMBER)),
+    "send_keys": (Parameter("text", TEXT),),
+    "keyboard_press": (Parameter("key", TEXT),),
+    "keyboard_type": (Parameter("text", TEXT),),
+    "keyboard_insert_text": (Parameter("text", TEXT),),
+    "keyboard_down": (Parameter("key", TEXT),),
+    "keyboard_up": (Parameter("key", TEXT),),
+    "mouse_move": POINT,
+    "mouse_down": (*POINT, BUTTON),
+    "mouse_up": (*POINT, BUTTON),
+    "mouse_click": (*POINT, BUTTON),
+    "mouse_dblclick": (*POINT, BUTTON),
+    "mouse_drag_and_drop": tuple(Parameter(name, NUMBER) for name in ("from_x", "from_y", "to_x", "to_y")),
+    "goto": (Parameter("url", TEXT),),
+    "go_back": (),
+    "go_forward": (),
+    "new_tab": (),
+    "tab_close": (),
+    "tab_focus": (Parameter("index", (int,)),),
+    "upload_file": (_bid(), Parameter("file", (str, list))),
+    "mouse_upload_file": (*POINT, Parameter("file", (str, list))),
+    "send_msg_to_user": (Parameter("text", TEXT),),
+    "report_infeasible": (Parameter("reason", TEXT),),
+}
+"""Every call, with its parameters."""
+
+ELEMENT = (
+    r"(?:\[\s*css\s*=\s*(?P<css>(?:[^\[\]]|\[[^\]]*\])+)\]|"
+    r"\[\s*(?:(?P<how>[a-zA-Z_-]+)\s*=\s*)?['\"]?(?P<bid>[^\]'\"]+)['\"]?\s*\]|(?P<bare>\d+))"
+)
+PLAIN = tuple(
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), name)
+    for pattern, name in (
+        (rf"click\s+{ELEMENT}", "click"),
+        (rf"(?:dblclick|double[ -]click)\s+{ELEMENT}", "dblclick"),
+        (rf"hover\s+{ELEMENT}", "hover"),
+        (rf"(?:fill|type)\s+{ELEMENT}\s?(?P<value>.*)", "fill"),
+        (rf"clear\s+{ELEMENT}", "clear"),
+        (rf"focus\s+{ELEMENT}", "focus"),
+        (rf"(?:check)\s+{ELEMENT}", "check"),
+        (rf"(?:uncheck)\s+{ELEMENT}", "uncheck"),
+        (rf"select(?:_option)?\s+{ELEMENT}\s+(?P<options>.+)", "select_option"),
+        (rf"press\s+{ELEMENT}\s+(?P<key_comb>\S+)", "press"),
+        (r"press\s+(?P<key>\S+)", "keyboard_press"),
+        (r"scroll\s+(?P<direction>up|down|left|right)", "scroll"),
+        (r"(?:navigate(?:\s+to)?|goto|go\s+to|open)\s+(?P<url>\S+)", "goto"),
+        (r"(?:go[ _])?back", "go_back"),
+        (r"(?:go[ _])?forward", "go_forward"),
+        (r"(?:noop|wait)", "noop"),
+        (r"send_keys\s+(?P<text>.+)", "send_keys"),
+        (r"(?:say|answer|send_msg_to_user)\s+(?P<text>.+)", "send_msg_to_user"),
+    )
+)
+SCROLLED = {"up": (0, -300), "down": (0, 300), "left": (-300, 0), "right": (300, 0)}
+FOUND_BY = ("id", "bid", "name", "css", "aria-label", "placeholder", "href", "value", "type", "class")
+FENCE = re.compile(r"```(?:\w*\n)?(.*?)```", re.DOTALL)
+
+
+def parse(text: str) -> list[Call]:
+    """The calls of an action; PageError says what is wrong with it.
+
+    >>> parse("click('12')")
+    [Call(name='click', arguments={'bid': '12', 'button': 'left', 'modifiers': ()}, how='plain')]
+    >>> parse("fill [name=search] two words")[0].arguments["value"]
+    'two words'
+    """
+    fenced = FENCE.findall(text)
+    source = (fenced[-1] if fenced else text).strip()
+    if not source:
+        raise PageError("the action is empty; expected a call as click('12'), or noop()")
+    plain = _plain(source)
+    if plain is not None:
+        return [plain]
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise PageError(f"expected calls as click('12') or forms as click [id=12], got {shorten(text, 100)}") from None
+    if len(tree.body) > MOST_CALLS:
+        raise PageError(f"expected at most {MOST_CALLS} calls in an action, got {len(tree.body)}")
+    return [_call(one) for one in tree.body]
+
+
+def _plain(source: str) -> Call | None:
+    for pattern, name in PLAIN:
+        found = pattern.fullmatch(source)
+        if found is None:
+            continue
+        given = {key: value for key, value in found.groupdict().items() if value is not None}
+        if "css" in given:
+            given |= {"how": "css", "bid": given.pop("css")}
+        how = given.pop("how", "plain").lower()
+        if how not in (*FOUND_BY, "plain"):
+            raise PageError(f"expected an element by one of {', '.join(FOUND_BY)}, got {how!r}")
+        if "bare" in given:
+            given["bid"] = given.pop("bare")
+        if "direction" in given:
+            x, y = SCROLLED[given.pop("direction").lower()]
+            return _checked("scroll", [], {"delta_x": x, "delta_y": y}, how)
+        if name == "goto" and "://" not in given["url"] and not given["url"].startswith(("about:", "/")):
+            given["url"] = f"http://{given['url']}"
+        return _checked(name, [], given, how)
+    return None
+
+
+def _call(statement: ast.stmt) -> Call:
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        raise PageError(f"expected calls as click('12'), got {shorten(ast.unparse(statement), 100)}")
+    try:
+        positional = [ast.literal_eval(one) for one in call.args]
+        named = {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise PageError(f"{call.func.id}: expected plain values as arguments, got an expression") from None
+    return _checked(call.func.id, positional, named)
+
+
+def _checked(name: str, positional: list[Any], named: dict[str, Any], how: str = "plain") -> Call:
+    if name not in CALLS:
+        raise PageError(f"there is no action {name!r}{did_you_mean(name, list(CALLS))}")
+    parameters = CALLS[name]
+    if len(positional) > len(parameters):
+        raise PageError(f"{name}: expected at most {len(parameters)} arguments, got {len(positional)}")
+    given = {parameter.name: value for parameter, value in zip(parameters, positional, strict=False)}
+    for key, value in named.items():
+        if key in given or key not in {one.name for one in parameters}:
+            raise PageError(f"{name}: expected the parameters {', '.join(one.name for one in parameters)}, got {key!r}")
+        given[key] = value
+    found = {one.name: _value(name, one, given.get(one.name, one.default)) for one in parameters}
+    return Call(name, found, how)
+
+
+def _value(name: str, parameter: Parameter, value: Any) -> Any:
+    if value is MISSING:
+        raise PageError(f"{name}: expected an argument {parameter.name!r}, got none")
+    if value is parameter.default:
+        return value
+    if not isinstance(value, parameter.kinds) or (isinstance(value, bool) and bool not in parameter.kinds):
+        kinds = " or ".join(kind.__name__ for kind in parameter.kinds)
+        raise PageError(f"{name}: expected {parameter.name} as {kinds}, got {shorten(value, 60)}")
+    if isinstance(value, list):
+        if not all(isinstance(one, str) for one in value):  # pyright: ignore[reportUnknownVariableType]
+            raise PageError(f"{name}: expected {parameter.name} as a list of text, got {shorten(value, 60)}")
+        return [str(one) for one in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, float) and not abs(value) < 1e9:
+        raise PageError(f"{name}: expected {parameter.name} as a number of a sensible size, got {value}")
+    return str(value) if str in parameter.kinds else value

@@ -1,0 +1,71 @@
+"""What an episode is about: a task of a benchmark begins in a context, and is judged after every step."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
+
+from ludus.envs.open.browsergym.commands import Commands
+from ludus.envs.open.browsergym.context import Context, Start
+from ludus.envs.open.browsergym.miniwob import begin_script, serve_miniwob, task_url
+from ludus.envs.open.browsergym.tab import TabSettings
+
+__all__ = ["Episode", "MiniwobEpisode", "Verdict"]
+
+
+class Verdict(NamedTuple):
+    """Where an episode stands."""
+
+    reward: float = 0.0
+    """For this step."""
+    done: bool = False
+    won: bool = False
+    facts: Mapping[str, Any] = MappingProxyType({})
+
+
+class Episode(ABC):
+    """A task under way. What it knows of the answer stays here."""
+
+    name: str
+    """With its benchmark: `miniwob.click-test`."""
+    probe: ClassVar[str] = "null"
+    """An expression of the page whose value `judge` is told."""
+    goal: str = ""
+
+    @abstractmethod
+    def start(self, settings: TabSettings) -> Start:
+        """What a context is made with; one that begins alike may have been made ahead."""
+
+    @abstractmethod
+    def begin(self, context: Context) -> None:
+        """Put the task up; `goal` is known then."""
+
+    @abstractmethod
+    def judge(self, commands: Commands, probed: Any) -> Verdict:
+        """What the step that was made is worth."""
+
+
+class MiniwobEpisode(Episode):
+    """A page of MiniWoB++, which generates its task from the seed and grades it itself."""
+
+    probe = "window.core?[WOB_DONE_GLOBAL,WOB_RAW_REWARD_GLOBAL,WOB_REWARD_GLOBAL,WOB_REWARD_REASON,__ludus.now()]:null"
+
+    def __init__(self, task: str, seed: int, time_limit: float | None) -> None:
+        self.task, self.name, self.seed, self.time_limit = task, f"miniwob.{task}", seed, time_limit
+        self.url = task_url(task)
+
+    def start(self, settings: TabSettings) -> Start:
+        return Start(settings, self.url, serve_miniwob)
+
+    def begin(self, context: Context) -> None:
+        context.tab.evaluate(begin_script(self.seed, self.time_limit))
+        context.settle(0)
+        self.goal = str(context.tab.evaluate("core.getUtterance()"))
+
+    def judge(self, commands: Commands, probed: Any) -> Verdict:
+        if not probed or not probed[0]:
+            return Verdict(facts={"raw_reward": 0.0, "discounted_reward": 0.0})
+        raw, discounted = float(probed[1]), float(probed[2])
+        reward = max(0.0, raw if self.time_limit is None else discounted)
+        facts = {"raw_reward": raw, "discounted_reward": discounted, "reason": str(probed[3] or "")}
+        return Verdict(reward, True, raw > 0.99, facts)

@@ -1,0 +1,201 @@
+"""`Context`: the browser of one episode. Cookies, storage, caches and tabs are its own, and gone with it."""
+
+import threading
+import time
+from collections import OrderedDict
+from contextlib import suppress
+from functools import partial
+from typing import Any, NamedTuple
+
+from ludus.envs.open.browsergym.chromium import Chromium
+from ludus.envs.open.browsergym.devtools import ProtocolError
+from ludus.envs.open.browsergym.tab import PageError, Request, Response, Serve, Tab, TabSettings
+from ludus.errors import ChannelError
+
+__all__ = ["Context", "Spares", "Start"]
+
+BLANK_PATH = "/.blank"
+BLANK = Response(200, (("Content-Type", "text/html"),), b"<!doctype html><title></title>")
+NO_ICON = Response(404, (), b"")
+MOST_TABS = 8
+MOST_SPARES = 4
+POPUP_SECONDS = 3.0
+
+
+class Start(NamedTuple):
+    """With what a context begins: its settings, and an address that is loaded ahead, answered by `serve`."""
+
+    settings: TabSettings
+    url: str
+    serve: Serve | None = None
+
+
+class Context:
+    """A browser context: empty when it is made, disposed of when it is closed, never used for two episodes."""
+
+    def __init__(self, browser: Chromium, start: Start) -> None:
+        self.browser, self.tools, self.settings, self.serve = browser, browser.tools, start.settings, start.serve
+        self.dialogs: list[dict[str, Any]] = []
+        self.refused: list[str] = []
+        self.tabs: list[Tab] = []
+        self.active = 0
+        self._closed = False
+        self._changes = threading.Condition()
+        self._expected = 0
+        self.id = str(self.tools.call("Target.createBrowserContext", {"disposeOnDetach": True})["browserContextId"])
+        browser.openers[self.id] = self._opened
+        browser.closers[self.id] = self._detached
+        self.tools.post("Browser.setDownloadBehavior", {"behavior": "deny", "browserContextId": self.id})
+        self._open_tab()
+        if start.url:
+            self.tab.navigate(start.url)
+            self.tab.post("Page.resetNavigationHistory")
+
+    @property
+    def tab(self) -> Tab:
+        """The tab that actions are for."""
+        return self.tabs[self.active]
+
+    def _open_tab(self) -> None:
+        seconds = self.settings.seconds
+        made = self.tools.call(
+            "Target.createTarget", {"url": "about:blank", "browserContextId": self.id}, seconds=seconds
+        )
+        session = self.browser.attached(made["targetId"], seconds)
+        self.tabs.append(Tab(self.tools, made["targetId"], session, settings=self.settings, owner=self))
+        self.tabs[-1].wait_prepared()
+
+    def new_tab(self) -> None:
+        """Open an empty tab, and act there."""
+        if len(self.tabs) >= MOST_TABS:
+            raise PageError(f"there are {MOST_TABS} tabs already; close one with tab_close()")
+        self._open_tab()
+        self._focus(len(self.tabs) - 1)
+
+    def focus_tab(self, index: int) -> None:
+        """Act in another tab."""
+        if not 0 <= index < len(self.tabs):
+            raise PageError(f"there is no tab {index}; there are {len(self.tabs)}, from 0")
+        self._focus(index)
+
+    def close_tab(self) -> None:
+        """Close the tab, and act in the one before; the last one is emptied instead."""
+        if len(self.tabs) == 1:
+            self.tab.navigate("about:blank")
+            return
+        tab = self.tabs.pop(self.active)
+        tab.close()
+        self.tools.post("Target.closeTarget", {"targetId": tab.target})
+        self._focus(max(0, self.active - 1))
+
+    def _focus(self, index: int) -> None:
+        self.active = index
+        self.tab.post("Page.bringToFront")
+
+    def settle(self, milliseconds: float) -> None:
+        """Wait until the active tab is quiet; a page that it opened becomes the active one."""
+        before = len(self.tabs)
+        self.tab.settle(milliseconds)
+        with self._changes:
+            self._changes.wait_for(lambda: self._expected <= 0, POPUP_SECONDS)
+            self._expected = 0
+            self.tabs = [tab for tab in self.tabs if tab.gone != "it was closed"] or self.tabs
+        if len(self.tabs) > before:
+            self._focus(len(self.tabs) - 1)
+            self.tab.settle(milliseconds)
+        self.active = min(self.active, len(self.tabs) - 1)
+
+    def close(self) -> None:
+        """Dispose of it, with all that its pages stored; harmless twice."""
+        if self._closed:
+            return
+        self._closed = True
+        self.browser.openers.pop(self.id, None)
+        self.browser.closers.pop(self.id, None)
+        for tab in self.tabs:
+            tab.close()
+        with suppress(ChannelError):
+            self.tools.post("Target.disposeBrowserContext", {"browserContextId": self.id})
+
+    # --- told by the reading thread ---
+
+    def expect(self) -> None:
+        """A page said that it opens another."""
+        with self._changes:
+            self._expected += 1
+
+    def _opened(self, target: str, session: str) -> None:
+        with self._changes:
+            self._expected -= 1
+            if len(self.tabs) >= MOST_TABS:
+                self.tools.post("Target.closeTarget", {"targetId": target})
+            else:
+                tab = Tab(self.tools, target, session, settings=self.settings, owner=self)
+                tab.begin_loading()
+                self.tabs.append(tab)
+            self._changes.notify_all()
+
+    def _detached(self, session: str) -> None:
+        for tab in self.tabs:
+            if tab.session == session:
+                tab.close()
+
+    def answer(self, request: Request) -> Response | None:
+        """What a page is answered; None refuses it."""
+        if request.url.endswith(BLANK_PATH) and self.serve is None:
+            return BLANK
+        if request.url.endswith("/favicon.ico"):
+            return NO_ICON
+        response = self.serve(request) if self.serve is not None else None
+        if response is None and len(self.refused) < 100:
+            self.refused.append(request.url[:500])
+        return response
+
+
+class Spares:
+    """Contexts that were made ahead, so that a reset finds one loaded. Each is handed out once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ready: OrderedDict[Start, list[Context]] = OrderedDict()
+        self._making: set[Start] = set()
+
+    def take(self, browser: Chromium, start: Start) -> Context:
+        """One that begins so: made ahead, or now."""
+        with self._lock:
+            kept = self._ready.get(start, [])
+            found = next((one for one in kept if one.browser is browser and one.tab.gone is None), None)
+            if found is not None:
+                kept.remove(found)
+        return Context(browser, start) if found is None else found
+
+    def prepare(self, browser: Chromium, start: Start) -> None:
+        """Have one made in the background, unless there is one."""
+        with self._lock:
+            if start in self._making or any(one.browser is browser for one in self._ready.get(start, [])):
+                return
+            self._making.add(start)
+        threading.Thread(target=partial(self._make, browser, start), name="ludus-spare", daemon=True).start()
+
+    def _make(self, browser: Chromium, start: Start) -> None:
+        made: list[Context] = []
+        with suppress(ProtocolError, ChannelError, PageError):  # whoever needs one makes it, and hears why it fails
+            made.append(Context(browser, start))
+        dropped: list[Context] = []
+        with self._lock:
+            self._making.discard(start)
+            self._ready.setdefault(start, []).extend(made)
+            self._ready.move_to_end(start)
+            while sum(map(len, self._ready.values())) > MOST_SPARES:
+                dropped += self._ready.popitem(last=False)[1]
+            for one in list(self._ready.values()):
+                dropped += [each for each in one if not each.browser.lives]
+                one[:] = [each for each in one if each.browser.lives]
+        for one in dropped:
+            one.close()
+
+    def wait(self, seconds: float = 30.0) -> None:
+        """Wait until none is being made."""
+        until = time.monotonic() + seconds
+        while self._making and time.monotonic() < until:
+            time.sleep(0.005)

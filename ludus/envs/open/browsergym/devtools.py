@@ -1,0 +1,133 @@
+"""`DevTools`: Chromium's own protocol over one pipe. Calls wait for their answer, events go to whoever subscribed."""
+
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+import msgspec
+
+from ludus.errors import ChannelError, shorten
+
+__all__ = ["DevTools", "ProtocolError", "Reply"]
+
+CHUNK = 1 << 18
+MOST_MESSAGE = 256 << 20
+"""Bytes of one message; what is more is no page that anybody could use."""
+
+Event = dict[str, Any]
+
+
+class ProtocolError(Exception):
+    """The browser refused a call, or did not answer it in time."""
+
+
+class Reply:
+    """An answer under way."""
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+        self._there = threading.Event()
+        self._message: dict[str, Any] = {}
+
+    def result(self, seconds: float) -> dict[str, Any]:
+        """Wait for it; ProtocolError where it is an error, or late."""
+        if not self._there.wait(seconds):
+            raise ProtocolError(f"{self.method}: no answer within {seconds:g} s")
+        if "error" in self._message:
+            raise ProtocolError(f"{self.method}: {self._message['error'].get('message', 'refused')}")
+        return self._message.get("result", {})
+
+    def fulfil(self, message: dict[str, Any]) -> None:
+        """Hand the answer over."""
+        self._message = message
+        self._there.set()
+
+
+class DevTools:
+    """One connection to a browser. Any thread may call; events are told by the reading thread, one after the other."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._sending = threading.Lock()
+        self._numbers = count(1)
+        self._waiting: dict[int, Reply] = {}
+        self._listeners: dict[str, Callable[[str, Event], None]] = {}
+        self.lost: str | None = None
+        threading.Thread(target=self._read, name="ludus-browser", daemon=True).start()
+
+    def subscribe(self, session: str, listener: Callable[[str, Event], None]) -> None:
+        """Tell `listener` the method and parameters of each event of a session; "" is the browser's own."""
+        self._listeners[session] = listener
+
+    def unsubscribe(self, session: str) -> None:
+        """Tell nobody any more."""
+        self._listeners.pop(session, None)
+
+    def post(self, method: str, params: dict[str, Any] | None = None, session: str = "") -> Reply:
+        """Send a call without waiting; those of one session are answered in order."""
+        number, reply = next(self._numbers), Reply(method)
+        message: dict[str, Any] = {"id": number, "method": method, "params": params or {}}
+        if session:
+            message["sessionId"] = session
+        self._waiting[number] = reply
+        if self.lost is not None:
+            raise ChannelError(f"browser: expected one that runs, got: {self.lost}")
+        try:
+            with self._sending:
+                self._channel.sendall(msgspec.json.encode(message) + b"\0")
+        except OSError as error:
+            raise ChannelError(f"browser: expected one that listens, got {error.strerror}") from None
+        return reply
+
+    def call(
+        self, method: str, params: dict[str, Any] | None = None, session: str = "", *, seconds: float = 30.0
+    ) -> dict[str, Any]:
+        """Send a call, and wait for what it gives."""
+        return self.post(method, params, session).result(seconds)
+
+    def close(self) -> None:
+        """End the connection; harmless twice."""
+        self._fail("it was closed")
+        with suppress(OSError):
+            self._channel.shutdown(socket.SHUT_RDWR)
+        self._channel.close()
+
+    def _read(self) -> None:
+        buffer = bytearray()
+        try:
+            while data := self._channel.recv(CHUNK):
+                buffer += data
+                if data.find(b"\0") < 0:
+                    if len(buffer) > MOST_MESSAGE:
+                        raise OSError(f"a message of more than {MOST_MESSAGE} bytes")
+                    continue
+                *messages, rest = buffer.split(b"\0")
+                buffer = bytearray(rest)
+                for message in messages:
+                    self._dispatch(msgspec.json.decode(message))
+            self._fail("its process ended")
+        except (OSError, msgspec.MsgspecError) as error:
+            self._fail(shorten(str(error), 200))
+
+    def _dispatch(self, message: dict[str, Any]) -> None:
+        number = message.get("id")
+        if number is not None:
+            reply = self._waiting.pop(number, None)
+            if reply is not None:
+                reply.fulfil(message)
+            return
+        listener = self._listeners.get(message.get("sessionId", ""))
+        if listener is not None:
+            with suppress(ChannelError):  # an answer to an event of a browser that is going
+                listener(message["method"], message.get("params", {}))
+
+    def _fail(self, reason: str) -> None:
+        if self.lost is None:
+            self.lost = reason
+        for number in list(self._waiting):
+            reply = self._waiting.pop(number, None)
+            if reply is not None:
+                reply.fulfil({"error": {"message": f"the browser is gone ({self.lost})"}})

@@ -1,0 +1,103 @@
+"""WebArena, VisualWebArena and WorkArena: played by BrowserGym itself, on sites that the user runs."""
+
+import os
+from importlib import import_module
+from typing import Any
+
+from ludus.errors import InvalidArgument, MissingExtra
+
+__all__ = ["REMOTE", "RemoteTask", "remote"]
+
+SITES = ("SHOPPING", "SHOPPING_ADMIN", "REDDIT", "GITLAB", "WIKIPEDIA", "MAP", "HOMEPAGE")
+REMOTE: dict[str, tuple[str, ...]] = {
+    "webarena": tuple(f"WA_{name}" for name in SITES),
+    "visualwebarena": tuple(f"VWA_{name}" for name in ("CLASSIFIEDS", "SHOPPING", "REDDIT", "WIKIPEDIA", "HOMEPAGE")),
+    "workarena": ("SNOW_INSTANCE_URL", "SNOW_INSTANCE_UNAME", "SNOW_INSTANCE_PWD"),
+}
+"""The variables that say where the sites of a benchmark are."""
+MOST_LINES = 4000
+
+
+class RemoteTask:
+    """A task that BrowserGym plays in a browser of its own, which may reach the sites."""
+
+    def __init__(self, benchmark: str, task: str) -> None:
+        self.benchmark, self.task, self.id = benchmark, task, f"{benchmark}.{task}"
+        self._env = _made(benchmark, task)
+
+    def reset(self, seed: int) -> dict[str, Any]:
+        """Begin; what the page shows, by OpenEnv's names."""
+        return _seen(self._env.reset(seed=seed)[0])
+
+    def step(self, text: str) -> tuple[dict[str, Any], float, bool, bool]:
+        """Do an action: what the page shows, reward, terminated and truncated."""
+        observation, reward, terminated, truncated, _ = self._env.step(text)
+        return _seen(observation), float(reward), bool(terminated), bool(truncated)
+
+    def close(self) -> None:
+        """End its browser."""
+        self._env.close()
+
+
+def remote(benchmark: str | None, task: str | None) -> RemoteTask | None:
+    """A task of a benchmark whose sites are elsewhere; None for those that are here.
+
+    InvalidArgument names the variables that are missing.
+    """
+    name = benchmark or os.environ.get("BROWSERGYM_BENCHMARK") or ""
+    if name not in REMOTE:
+        return None
+    for given in SITES:  # OpenEnv's names, which have no prefix
+        if given in os.environ and name == "webarena":
+            os.environ.setdefault(f"WA_{given}", os.environ[given])
+    missing = [variable for variable in REMOTE[name] if not os.environ.get(variable)]
+    if missing:
+        raise InvalidArgument(
+            f"BrowserGym benchmark {name!r}: expected the addresses of its sites in the variables "
+            f"{', '.join(REMOTE[name])}, got none for {', '.join(missing)}; the benchmark 'sites' runs without any"
+        )
+    wanted = task or os.environ.get("BROWSERGYM_TASK_NAME") or "0"
+    return RemoteTask(name, wanted.removeprefix(f"{name}."))
+
+
+def _made(benchmark: str, task: str) -> Any:
+    try:
+        gymnasium = import_module("gymnasium")
+        return gymnasium.make(f"browsergym.{benchmark}:browsergym/{benchmark}.{task}", disable_env_checker=True)
+    except ImportError as error:
+        raise MissingExtra(
+            f"BrowserGym benchmark {benchmark!r}: expected the package browsergym-{benchmark}, got none; "
+            f"pip install browsergym-{benchmark}"
+        ) from error
+
+
+def _seen(observation: dict[str, Any]) -> dict[str, Any]:
+    error, tree = str(observation.get("last_action_error", "")), _tree(observation.get("axtree_object"))
+    return {
+        "text": tree,
+        "axtree_txt": tree,
+        "url": str(observation.get("url", "")),
+        "goal": str(observation.get("goal", "")),
+        "error": error,
+        "last_action_error": bool(error),
+    }
+
+
+def _tree(tree: Any) -> str:
+    """Chromium's accessibility tree as lines."""
+    nodes = {node["nodeId"]: node for node in (tree or {}).get("nodes", [])}
+    lines: list[str] = []
+
+    def walk(node: dict[str, Any], depth: int) -> None:
+        role, name = node.get("role", {}).get("value", ""), node.get("name", {}).get("value", "")
+        shown = not node.get("ignored") and (name or role not in ("generic", "none", ""))
+        if shown and len(lines) < MOST_LINES:
+            bid = node.get("browsergym_id")
+            lines.append(f"{chr(9) * depth}{f'[{bid}] ' if bid else ''}{role} {str(name)!r}")
+        for child in node.get("childIds", []):
+            if child in nodes:
+                walk(nodes[child], depth + (1 if shown else 0))
+
+    if nodes:
+        walk(next(iter(nodes.values())), 0)
+    return "\n".join(lines)

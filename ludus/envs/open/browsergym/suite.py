@@ -1,0 +1,81 @@
+"""`Suite`: the tasks of a benchmark, and what makes an episode of one."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from ludus.envs.open.browsergym.benchmark import Episode, MiniwobEpisode
+from ludus.envs.open.browsergym.miniwob import FLAWED, miniwob_tasks
+from ludus.envs.open.browsergym.remote import REMOTE
+from ludus.envs.open.browsergym.sites import SITES, SiteEpisode, site_tasks
+from ludus.errors import InvalidArgument, did_you_mean, shorten
+
+__all__ = ["NOWHERE", "Suite", "suite"]
+
+
+class Suite(NamedTuple):
+    """Tasks of one benchmark, those from which a seed draws and all that may be named."""
+
+    benchmark: str
+    tasks: tuple[str, ...]
+    every: tuple[str, ...]
+    viewport: tuple[int, int]
+    make: Callable[[str, int, float | None], Episode]
+
+    def named(self, task: str) -> str:
+        """A task by its name, with the benchmark before it or without; InvalidArgument where there is none."""
+        name = str(task).removeprefix(f"{self.benchmark}.").removeprefix("browsergym/")
+        if name not in self.every:
+            said = f"{shorten(task)}{did_you_mean(name, list(self.every))}"
+            raise InvalidArgument(
+                f"BrowserGym task_name: expected one of {len(self.every)} of {self.benchmark}, got {said}"
+            )
+        return name
+
+    def episode(self, task: str, seed: int, time_limit: float | None) -> Episode:
+        """The task, begun from a seed."""
+        return self.make(task, seed, time_limit)
+
+
+def _no_episode(task: str, seed: int, time_limit: float | None) -> Episode:
+    del seed, time_limit
+    raise InvalidArgument(f"BrowserGym task_name: expected a task that is played here, got {task!r}")
+
+
+NOWHERE = Suite("", (), (), (1280, 720), _no_episode)
+"""Of benchmarks that are played elsewhere."""
+
+
+def _miniwob() -> Suite:
+    every = miniwob_tasks()
+    sound = tuple(task for task in every if task not in FLAWED)
+    return Suite("miniwob", sound, every, (500, 320), MiniwobEpisode)
+
+
+def _sites(site: str = "") -> Suite:
+    prefix = f"{site}." if site else ""
+    tasks = tuple(task.removeprefix(prefix) for task in site_tasks() if task.startswith(prefix))
+
+    def make(task: str, seed: int, time_limit: float | None) -> Episode:
+        return SiteEpisode(f"{prefix}{task}", seed, time_limit)
+
+    return Suite(site or "sites", tasks, tasks, (1024, 720), make)
+
+
+MAKERS: dict[str, Callable[[], Suite]] = {
+    "miniwob": _miniwob,
+    "sites": _sites,
+    **{site: partial(_sites, site) for site in SITES},
+}
+
+
+def suite(benchmark: str | None, task: str | None) -> Suite:
+    """The benchmark of that name with one task, or all; None asks OpenEnv's variables, and then for miniwob."""
+    name = benchmark or os.environ.get("BROWSERGYM_BENCHMARK") or "miniwob"
+    wanted = task or (os.environ.get("BROWSERGYM_TASK_NAME") or None if benchmark is None else None)
+    if name not in MAKERS:
+        said = f"{shorten(name)}{did_you_mean(name, list(MAKERS))}"
+        raise InvalidArgument(f"BrowserGym benchmark: expected one of {[*MAKERS, *REMOTE]}, got {said}")
+    found = MAKERS[name]()
+    return found if wanted is None else found._replace(tasks=(found.named(wanted),))

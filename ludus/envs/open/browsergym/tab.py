@@ -1,0 +1,236 @@
+"""`Tab`: one page of an episode. It navigates, runs scripts of ours in the page, and waits until the page is quiet."""
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ludus.envs.open.browsergym.devtools import DevTools, Event, ProtocolError, Reply
+
+__all__ = ["PageError", "Request", "Response", "Serve", "Tab", "TabSettings"]
+
+QUIET_SECONDS = 5.0
+"""A page that has not loaded what it asked for by then is taken as it is."""
+NAVIGATED = ("navigated or closed", "context was destroyed", "Cannot find context", "context with specified id")
+REFUSED_PAGE = (
+    b"<!doctype html><title>Refused</title><h1>Refused</h1><p>This address is not part of the environment.</p>"
+)
+
+
+class Request(NamedTuple):
+    """What a page asks for."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Response(NamedTuple):
+    """What it is answered."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+class TabSettings(NamedTuple):
+    """How a page is shown, and how its dialogs are answered."""
+
+    width: int
+    height: int
+    accept_dialogs: bool
+    seconds: float
+
+
+Serve = Callable[[Request], Response | None]
+
+
+class PageError(Exception):
+    """An action did not fit the page; the text is for the agent."""
+
+
+class Tab:
+    """A page, with the session that drives it. Its events come by another thread; its methods are one thread's."""
+
+    def __init__(self, tools: DevTools, target: str, session: str, *, settings: TabSettings, owner: Any) -> None:
+        self.tools, self.target, self.session, self.settings = tools, target, session, settings
+        self.owner = owner
+        self.gone: str | None = None
+        self._changes = threading.Condition()
+        self._loading = False
+        self._frame = target
+        tools.subscribe(session, self._on_event)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        width, height = self.settings.width, self.settings.height
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        for method, params in (
+            ("Page.enable", {}),
+            ("Fetch.enable", {"patterns": [{"urlPattern": "*"}]}),
+            ("Emulation.setDeviceMetricsOverride", metrics),
+            ("Emulation.setFocusEmulationEnabled", {"enabled": True}),
+            ("Page.addScriptToEvaluateOnNewDocument", {"source": _scripts()}),
+            ("Runtime.runIfWaitingForDebugger", {}),
+        ):
+            self._prepared = self.post(method, params)
+
+    def wait_prepared(self) -> None:
+        """Wait until it is watched: a navigation before that would escape our scripts."""
+        self._prepared.result(self.settings.seconds)
+
+    # --- calls ---
+
+    def post(self, method: str, params: dict[str, Any] | None = None) -> Reply:
+        """Send a call without waiting."""
+        return self.tools.post(method, params, self.session)
+
+    def call(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Send a call and wait."""
+        if self.gone is not None:
+            raise ProtocolError(f"the page is gone: {self.gone}")
+        return self.post(method, params).result(self.settings.seconds)
+
+    def evaluate(self, expression: str) -> Any:
+        """What an expression gives in the page, awaited; PageError where it throws."""
+        params = {"expression": expression, "awaitPromise": True, "returnByValue": True, "userGesture": True}
+        result = self.call("Runtime.evaluate", params)
+        if "exceptionDetails" in result:
+            thrown = result["exceptionDetails"]
+            said = str(thrown.get("exception", {}).get("description", thrown.get("text", "it failed")))
+            raise PageError(said.partition("\n")[0].removeprefix("Error: "))
+        return result["result"].get("value")
+
+    def ask(self, function: str, *arguments: Any) -> Any:
+        """Call one of our functions in the page."""
+        return self.evaluate(f"__ludus.{function}({','.join(map(json.dumps, arguments))})")
+
+    # --- navigation ---
+
+    def navigate(self, url: str) -> None:
+        """Go to an address, and wait until it has loaded."""
+        self._loading = True
+        try:
+            answer = self.call("Page.navigate", {"url": url})
+        except ProtocolError as error:
+            self._loading = False
+            if "invalid URL" in str(error):
+                raise PageError(f"'{url}' is no address") from None
+            raise
+        if answer.get("errorText") or "loaderId" not in answer:
+            self._loading = False
+        if answer.get("errorText"):
+            raise PageError(f"'{url}' could not be opened: {answer['errorText']}")
+        self.wait_loaded()
+
+    def history(self, by: int) -> None:
+        """Go back or forward; PageError where there is nothing."""
+        entries = self.call("Page.getNavigationHistory")
+        at = entries["currentIndex"] + by
+        if not 0 <= at < len(entries["entries"]):
+            raise PageError("there is no page to go back to" if by < 0 else "there is no page to go forward to")
+        self._loading = True
+        self.call("Page.navigateToHistoryEntry", {"entryId": entries["entries"][at]["id"]})
+        self.wait_loaded()
+
+    def begin_loading(self) -> None:
+        """It was opened with an address, which is under way."""
+        self._loading = True
+
+    def wait_loaded(self) -> None:
+        """Wait for a navigation under way, as long as a page may take."""
+        with self._changes:
+            self._changes.wait_for(lambda: not self._loading or self.gone is not None, QUIET_SECONDS)
+            self._loading = False
+
+    def settle(self, milliseconds: float) -> None:
+        """Let time pass in the page, and wait for whatever that sets going."""
+        until = time.monotonic() + self.settings.seconds
+        while self.gone is None:
+            self.wait_loaded()
+            try:
+                self.evaluate(f"window.__ludus?__ludus.advance({milliseconds},{QUIET_SECONDS * 1000:g}):0")
+            except ProtocolError as error:
+                if self.gone is None and any(word in str(error) for word in NAVIGATED) and time.monotonic() < until:
+                    continue
+                raise
+            if not self._loading:
+                return
+            if time.monotonic() > until:
+                raise ProtocolError(f"the page was not quiet within {self.settings.seconds:g} s")
+
+    def screenshot(self) -> bytes:
+        """What is in view, as PNG."""
+        return base64.b64decode(
+            self.call("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})["data"]
+        )
+
+    def close(self) -> None:
+        """Hear nothing of it any more."""
+        self.tools.unsubscribe(self.session)
+        self._end("it was closed")
+
+    # --- events, told by the reading thread ---
+
+    def _on_event(self, method: str, params: Event) -> None:
+        if method == "Fetch.requestPaused":
+            self._answer(params)
+        elif method == "Page.javascriptDialogOpening":
+            self._on_dialog(params)
+        elif method == "Page.windowOpen":
+            self.owner.expect()
+        elif method == "Inspector.targetCrashed":
+            self._end("it crashed")
+        elif method == "Page.frameRequestedNavigation" and params.get("disposition", "currentTab") == "currentTab":
+            self._load(params, loading=True)
+        elif method in ("Page.frameStoppedLoading", "Page.navigatedWithinDocument"):
+            self._load(params, loading=False)
+        elif method == "Page.loadEventFired":
+            self._load({"frameId": self._frame}, loading=False)
+
+    def _load(self, params: Event, *, loading: bool) -> None:
+        if params.get("frameId") != self._frame:
+            return
+        with self._changes:
+            self._loading = loading
+            self._changes.notify_all()
+
+    def _end(self, reason: str) -> None:
+        with self._changes:
+            self.gone = self.gone or reason
+            self._changes.notify_all()
+
+    def _on_dialog(self, params: Event) -> None:
+        accept = self.settings.accept_dialogs or params["type"] == "beforeunload"
+        self.owner.dialogs.append({"type": params["type"], "message": params["message"][:1000], "accepted": accept})
+        answer: dict[str, Any] = {"accept": accept}
+        if params["type"] == "prompt":
+            answer["promptText"] = params.get("defaultPrompt", "")
+        self.post("Page.handleJavaScriptDialog", answer)
+
+    def _answer(self, params: Event) -> None:
+        asked = params["request"]
+        body = b"".join(base64.b64decode(one.get("bytes", "")) for one in asked.get("postDataEntries", ()))
+        response = self.owner.answer(Request(asked["method"], asked["url"], asked.get("headers", {}), body))
+        if response is None and params.get("resourceType") == "Document":
+            response = Response(403, (("Content-Type", "text/html; charset=utf-8"),), REFUSED_PAGE)
+        if response is None:
+            self.post("Fetch.failRequest", {"requestId": params["requestId"], "errorReason": "BlockedByClient"})
+            return
+        fields = {
+            "requestId": params["requestId"],
+            "responseCode": response.status,
+            "responseHeaders": [{"name": name, "value": value} for name, value in response.headers],
+            "body": base64.b64encode(response.body).decode("ascii"),
+        }
+        self.post("Fetch.fulfillRequest", fields)
+
+
+@cache
+def _scripts() -> str:
+    return "\n".join(Path(__file__).with_name(name).read_text(encoding="utf8") for name in ("clock.js", "page.js"))
