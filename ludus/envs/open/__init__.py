@@ -12,6 +12,7 @@ from ludus.envs.open.connect4 import (
 from ludus.envs.open.dipg_safety import DIPGAction, DIPGObservation, DIPGSafety, DIPGState
 from ludus.envs.open.echo import Echo, EchoAction, EchoObservation
 from ludus.envs.open.echo_tools import EchoTools
+from ludus.envs.open.finrl import FinRL, FinRLAction, FinRLMarket, FinRLObservation, FinRLState
 from ludus.envs.open.textarena import (
     TextArena,
     TextArenaAction,
@@ -39,6 +40,11 @@ __all__ = [
     "EchoAction",
     "EchoObservation",
     "EchoTools",
+    "FinRL",
+    "FinRLAction",
+    "FinRLMarket",
+    "FinRLObservation",
+    "FinRLState",
     "TextArena",
     "TextArenaAction",
     "TextArenaMessage",
