@@ -43,21 +43,28 @@ class _View:
 
     def __init__(self, env: Env[Any, Any]) -> None:
         bare: Any = env.unwrapped
+        self.env, self._bare = env, bare
+        self.possible_agents, self._at_once = self._players(env, bare)
+        self.agents: list[str] = []
+        self.render_mode = env.render_mode
+        self.observation_spaces = self._spaces(env.observation_space)
+        self.action_spaces = self._spaces(env.action_space)
+        self.metadata = {**env.metadata, "name": type(bare).__name__, "is_parallelizable": self._at_once}
+
+    def _players(self, env: Env[Any, Any], bare: Any) -> tuple[list[str], bool]:
+        """The names of the agents, and whether they move at once: by rules, or by an environment that names them."""
+        named = getattr(bare, "possible_agents", None)
+        if named is not None and not env.batch_shape and isinstance(env.action_space, Tuple):
+            return list(named), True
         if env.batch_shape or not isinstance(bare, RuleEnv):
             raise InvalidType(f"{type(self).__name__}: expected one environment made of rules, got {shorten(env)}")
         rules = bare.rules
         if rules.players == 1 or rules.opponent is not None:
             raise InvalidArgument(f"{type(self).__name__}: expected rules of several players, got those of {bare}")
-        self.env, self._bare = env, bare
-        self.possible_agents = [f"player_{number}" for number in range(rules.players)]
-        self.agents: list[str] = []
-        self.render_mode = env.render_mode
-        self.observation_spaces = self._spaces(env.observation_space)
-        self.action_spaces = self._spaces(env.action_space)
-        self.metadata = {**env.metadata, "name": type(bare).__name__, "is_parallelizable": rules.turn is None}
+        return [f"player_{number}" for number in range(rules.players)], rules.turn is None
 
     def _spaces(self, space: Any) -> dict[str, Any]:
-        each = space.spaces if self._bare.rules.turn is None and isinstance(space, Tuple) else [space]
+        each = space.spaces if self._at_once and isinstance(space, Tuple) else [space]
         parts = each if len(each) > 1 else list(each) * len(self.possible_agents)
         if len(parts) != len(self.possible_agents):
             raise InvalidArgument(f"expected a space for each of {len(self.possible_agents)} players, got {space!r}")
@@ -107,7 +114,7 @@ class InTurn(_View):
 
     def __init__(self, env: Env[Any, Any]) -> None:
         super().__init__(env)
-        if self._bare.rules.turn is None:
+        if self._at_once:
             raise InvalidArgument("InTurn: expected rules with `turn`, got none; see Together and to_parallel")
         self.agent_selection = self.possible_agents[0]
 
@@ -168,7 +175,7 @@ class Together(_View):
 
     def __init__(self, env: Env[Any, Any]) -> None:
         super().__init__(env)
-        if self._bare.rules.turn is not None:
+        if not self._at_once:
             raise InvalidArgument("Together: expected rules without `turn`, got some; see InTurn and to_aec")
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:

@@ -246,7 +246,13 @@ def test_what_is_no_order_is_refused_and_the_episode_goes_on(wrong):
 
 
 def test_the_variable_of_the_original_is_read(csv, tmp_path, monkeypatch):
-    config = {"data_path": csv, "stock_dim": 3, "hmax": 7, "buy_cost_pct": [0.0, 0.0, 0.0], "tech_indicator_list": ["dx_30"]}
+    config = {
+        "data_path": csv,
+        "stock_dim": 3,
+        "hmax": 7,
+        "buy_cost_pct": [0.0, 0.0, 0.0],
+        "tech_indicator_list": ["dx_30"],
+    }
     (tmp_path / "config.json").write_text(json.dumps(config | {"state_space": 10, "action_space": 3}))
     monkeypatch.setenv("FINRL_CONFIG_PATH", str(tmp_path / "config.json"))
     env = FinRL()

@@ -13,6 +13,7 @@ from ludus.envs.open.dipg_safety import DIPGAction, DIPGObservation, DIPGSafety,
 from ludus.envs.open.echo import Echo, EchoAction, EchoObservation
 from ludus.envs.open.echo_tools import EchoTools
 from ludus.envs.open.finrl import FinRL, FinRLAction, FinRLMarket, FinRLObservation, FinRLState
+from ludus.envs.open.sumo import SumoAction, SumoObservation, SumoRL, SumoRLSignals, SumoState
 from ludus.envs.open.textarena import (
     TextArena,
     TextArenaAction,
@@ -45,6 +46,11 @@ __all__ = [
     "FinRLMarket",
     "FinRLObservation",
     "FinRLState",
+    "SumoAction",
+    "SumoObservation",
+    "SumoRL",
+    "SumoRLSignals",
+    "SumoState",
     "TextArena",
     "TextArenaAction",
     "TextArenaMessage",

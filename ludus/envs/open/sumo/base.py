@@ -34,7 +34,11 @@ class SumoEnv(Drawn, Env[ObsT, ActT]):
     snapshot_shared: ClassVar[tuple[str, ...]] = ("_simulation", "network", "_window")
 
     def _open(
-        self, net_file: str | None, route_file: str | None, reward_fn: str | RewardFn | None, settings: Mapping[str, Any]
+        self,
+        net_file: str | None,
+        route_file: str | None,
+        reward_fn: str | RewardFn | None,
+        settings: Mapping[str, Any],
     ) -> None:
         """Read arguments, and OpenEnv's variables in their place."""
         self.network = read_network(net_file or os.environ.get("SUMO_NET_FILE", "single"))
@@ -63,9 +67,7 @@ class SumoEnv(Drawn, Env[ObsT, ActT]):
             seed = int(os.environ["SUMO_SEED"])
         super().reset(seed=seed)
         number = int(self.np_random.integers(1 << 31))
-        routes = self.route_file or demand_of(
-            self.network, self.config.num_seconds, self.np_random, self.config.demand
-        )
+        routes = self.route_file or demand_of(self.network, self.config.num_seconds, self.np_random, self.config.demand)
         lights = self.network.lights
         lanes = tuple(dict.fromkeys(lane for light in lights for lane in (*light.lanes, *light.out_lanes)))
         self._run = Run(self.network.path, routes, number, lanes)

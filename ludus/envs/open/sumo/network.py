@@ -95,9 +95,7 @@ def _light(root: ElementTree.Element, logic: ElementTree.Element) -> Light:
     name = logic.get("id", "")
     states = [phase.get("state", "") for phase in logic.iter("phase")]
     phases = tuple(dict.fromkeys(one for one in states if "y" not in one and set(one) - {"r", "s"}))
-    links = {
-        int(one.get("linkIndex", "0")): one for one in root.iter("connection") if one.get("tl") == name
-    }
+    links = {int(one.get("linkIndex", "0")): one for one in root.iter("connection") if one.get("tl") == name}
     ordered = [links[index] for index in sorted(links)]
     arriving = [f"{one.get('from')}_{one.get('fromLane')}" for one in ordered]
     leaving = [f"{one.get('to')}_{one.get('toLane')}" for one in ordered]
@@ -111,7 +109,9 @@ def _points(text: str) -> tuple[Point, ...]:
 def demand_of(network: Network, seconds: int, rng: np.random.Generator, demand: float | None = None) -> str:
     """Trips from every end to the others: a rate for each road and period is drawn, then gaps between vehicles."""
     if not network.entries or len({end for _, end in network.exits}) < 2:
-        raise InvalidArgument(f"route_file: expected one, since {network.path} has no ends to draw trips between, got none")
+        raise InvalidArgument(
+            f"route_file: expected one, since {network.path} has no ends to draw trips between, got none"
+        )
     rate = demand if demand is not None else NETWORKS.get(network.name, OTHER_DEMAND)
     trips: list[tuple[float, str, str]] = []
     for road, end in network.entries:

@@ -39,7 +39,9 @@ def sumo_picture(network: Network, traffic: Traffic | None) -> Canvas:
     canvas = Canvas(max(place.width, 320), place.height + FOOT, background=GRASS)
     for lane in network.lanes.values():
         if len(lane.shape) > 1:
-            canvas.polyline(list(map(place, lane.shape)), color=ROAD, width=(LANE_METRES + 0.4) * place.scale, cap="square")
+            canvas.polyline(
+                list(map(place, lane.shape)), color=ROAD, width=(LANE_METRES + 0.4) * place.scale, cap="square"
+            )
     if traffic is not None:
         _vehicles(canvas, place, traffic)
         _lights(canvas, place, traffic)
@@ -78,4 +80,6 @@ def _vehicles(canvas: Canvas, place: _Map, traffic: Traffic) -> None:
         red, green, blue = (round(slow + part * (fast - slow)) for slow, fast in zip(SLOW, FAST, strict=True))
         # SUMO's angle is clockwise from north, and its place is the front of the vehicle.
         with canvas.transform(translate=place((x, y)), rotate=math.radians(angle)):
-            canvas.rectangle(-width / 2, 0, width, length, radius=width / 3, fill=(red, green, blue), stroke=MARK, stroke_width=0.6)
+            canvas.rectangle(
+                -width / 2, 0, width, length, radius=width / 3, fill=(red, green, blue), stroke=MARK, stroke_width=0.6
+            )

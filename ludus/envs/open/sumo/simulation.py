@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ludus.errors import MissingExtra, SandboxError, WorkerFailure, shorten
+from ludus.errors import MissingExtra, WorkerFailure, shorten
 from ludus.sandbox import Limits, Mount, Sandbox
 
 __all__ = ["Measures", "Plan", "Run", "Simulation"]
@@ -166,11 +166,15 @@ class _Process:
                 raise WorkerFailure(f"SUMO: expected an answer of at most {MOST_REPLY} bytes, got {size}")
             answer = msgspec.json.decode(self._taken(size, until), type=Measures)
         except TimeoutError:
-            raise WorkerFailure(f"SUMO: expected an answer within {deadline:g} s, got none; its process was ended") from None
+            raise WorkerFailure(
+                f"SUMO: expected an answer within {deadline:g} s, got none; its process was ended"
+            ) from None
         except (OSError, msgspec.MsgspecError) as error:
             raise WorkerFailure(f"SUMO: expected an answer, got {shorten(str(error), 200)}", lost=True) from None
         if answer.error:
-            raise WorkerFailure(f"SUMO: expected a network and routes that it can run, got {shorten(answer.error, 400)}")
+            raise WorkerFailure(
+                f"SUMO: expected a network and routes that it can run, got {shorten(answer.error, 400)}"
+            )
         return answer
 
     def close(self) -> None:
@@ -203,9 +207,7 @@ def _started(run: Run) -> tuple[Any, socket.socket]:
     argv = ["/bin/sh", "-c", CHOOSE, "sh", os.path.realpath(sys.executable), _source(), str(packages)]
     try:
         with theirs:
-            started = sandbox.start(
-                argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, channel=theirs.fileno()
-            )
+            started = sandbox.start(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, channel=theirs.fileno())
             return started, ours
     except BaseException:
         ours.close()

@@ -163,12 +163,9 @@ class SumoRL(SumoEnv[SumoObservation, SumoAction]):
     def _seen(self, traffic: Traffic) -> SumoObservation:
         number = self._light_of(DEFAULT)
         light, vector = self.network.lights[number], traffic.vector(number)
-        return SumoObservation(
-            vector, [len(vector)], list(range(len(light.phases))), traffic.measures.time, light.id
-        )
+        return SumoObservation(vector, [len(vector)], list(range(len(light.phases))), traffic.measures.time, light.id)
 
     def get_keys_to_action(self) -> dict[str, SumoAction]:
         """A digit for each phase."""
         most = max(len(light.phases) for light in self.network.lights)
         return {str(number + 1): SumoAction(number) for number in range(min(most, 9))}
-

@@ -53,7 +53,9 @@ class SumoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         known = cls.__struct_fields__
         for name in settings:
             if name not in known:
-                raise InvalidArgument(f"SumoRL: expected settings out of {list(known)}, got {name!r}{did_you_mean(name, known)}")
+                raise InvalidArgument(
+                    f"SumoRL: expected settings out of {list(known)}, got {name!r}{did_you_mean(name, known)}"
+                )
         try:
             return msgspec.convert(dict(settings), cls, strict=False)
         except msgspec.ValidationError as error:
