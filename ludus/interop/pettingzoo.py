@@ -39,29 +39,36 @@ def _as(name: str, view: type[Any], env: Env[Any, Any]) -> Any:
 
 
 class _Players(NamedTuple):
-    """How many there are, and how they move."""
+    """Their names, and how they move."""
 
-    number: int
+    names: list[str]
     in_turn: bool
     asked_in_turn: bool
     """Whether a step takes one player's action: also where moves are made at once, but players are asked one by one."""
 
 
 def _players_of(env: Env[Any, Any], view: str) -> _Players:
-    """Of an environment made of rules, or of a game that says who sits at it, as those of OpenSpiel do."""
+    """Of an environment made of rules, of a game that says who sits at it (OpenSpiel), or of agents with names (SUMO)."""
     bare: Any = env.unwrapped
+    named = getattr(bare, "possible_agents", None)
+    if named is not None and not env.batch_shape and isinstance(env.action_space, Tuple):
+        return _Players(list(named), in_turn=False, asked_in_turn=False)
     if env.batch_shape or not (isinstance(bare, RuleEnv) or hasattr(bare, "plays_all_seats")):
         raise InvalidType(f"{view}: expected one environment made of rules, or a game of several, got {shorten(env)}")
     if isinstance(bare, RuleEnv):
         rules = bare.rules
         if rules.players == 1 or rules.opponent is not None:
             raise InvalidArgument(f"{view}: expected rules of several players, got those of {bare}")
-        return _Players(rules.players, rules.turn is not None, rules.turn is not None)
+        return _Players(_numbered(rules.players), rules.turn is not None, rules.turn is not None)
     if not bare.plays_all_seats:
         raise InvalidArgument(
             f'{view}: expected every seat to be the caller\'s, got {bare}; make it with opponent="none"'
         )
-    return _Players(bare.num_players, not bare.moves_at_once, True)
+    return _Players(_numbered(bare.num_players), not bare.moves_at_once, True)
+
+
+def _numbered(count: int) -> list[str]:
+    return [f"player_{number}" for number in range(count)]
 
 
 class _View:
@@ -71,7 +78,7 @@ class _View:
         players = self._players = _players_of(env, type(self).__name__)
         bare: Any = env.unwrapped
         self.env, self._bare = env, bare
-        self.possible_agents = [f"player_{number}" for number in range(players.number)]
+        self.possible_agents = players.names
         self.agents: list[str] = []
         self.render_mode = env.render_mode
         self.observation_spaces = self._spaces(env.observation_space)

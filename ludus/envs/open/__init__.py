@@ -26,6 +26,8 @@ from ludus.envs.open.openspiel import (
     OpenSpielObservation,
     OpenSpielState,
 )
+from ludus.envs.open.finrl import FinRL, FinRLAction, FinRLMarket, FinRLObservation, FinRLState
+from ludus.envs.open.sumo import SumoAction, SumoObservation, SumoRL, SumoRLSignals, SumoState
 from ludus.envs.open.textarena import (
     TextArena,
     TextArenaAction,
@@ -63,6 +65,16 @@ __all__ = [
     "OpenSpielArrays",
     "OpenSpielObservation",
     "OpenSpielState",
+    "FinRL",
+    "FinRLAction",
+    "FinRLMarket",
+    "FinRLObservation",
+    "FinRLState",
+    "SumoAction",
+    "SumoObservation",
+    "SumoRL",
+    "SumoRLSignals",
+    "SumoState",
     "TextArena",
     "TextArenaAction",
     "TextArenaMessage",

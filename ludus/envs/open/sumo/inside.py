@@ -1,0 +1,119 @@
+"""The simulation inside the sandbox: SUMO by libsumo, one to a process, driven over one socket.
+
+The text of this file is what is started there: it is the one that imports libsumo. Each question is a length and JSON;
+`start` begins a simulation, `advance` lets seconds pass while lights change, and gives what can be measured then.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from typing import Any
+
+__all__ = ["main"]
+
+CHANNEL = 3
+OPTIONS = (
+    "--no-step-log true --no-warnings true --duration-log.disable true --xml-validation never "
+    "--xml-validation.net never --xml-validation.routes never --max-depart-delay -1 "
+    "--waiting-time-memory 10000 --time-to-teleport -1"
+)
+
+
+class Run:
+    """One simulation, and what has been waited so far, vehicle by vehicle and lane by lane."""
+
+    def __init__(self, libsumo: Any) -> None:
+        self.sumo = libsumo
+        self.waited: dict[str, dict[str, float]] = {}
+        self.lanes: list[str] = []
+        self.arrived = 0
+
+    def start(self, net: str, routes: str, seed: int, lanes: list[str]) -> dict[str, Any]:
+        """Load a network and its routes; text in place of a path is written down first."""
+        if routes.startswith("<"):
+            path = os.path.join(os.environ.get("TMPDIR", "/tmp"), "demand.rou.xml")  # noqa: S108  (the sandbox's own)
+            with open(path, "w", encoding="utf8") as file:
+                file.write(routes)
+            routes = path
+        self.lanes = lanes
+        self.sumo.start(["sumo", "-n", net, "-r", routes, "--seed", str(seed), *OPTIONS.split()])
+        return {"started": True}
+
+    def advance(self, seconds: int, changes: list[tuple[int, str, str]]) -> dict[str, Any]:
+        """Let seconds pass; a change is the second after which a light gets a state."""
+        sumo = self.sumo
+        for second in range(seconds):
+            for at, light, state in changes:
+                if at == second:
+                    sumo.trafficlight.setRedYellowGreenState(light, state)
+            sumo.simulationStep()
+            self.arrived += sumo.simulation.getArrivedNumber()
+        for at, light, state in changes:
+            if at >= seconds:
+                sumo.trafficlight.setRedYellowGreenState(light, state)
+        return self.measured()
+
+    def measured(self) -> dict[str, Any]:
+        """What there is on each lane, and each vehicle as it is drawn."""
+        sumo = self.sumo
+        vehicles = [
+            [*sumo.vehicle.getPosition(one), sumo.vehicle.getAngle(one), sumo.vehicle.getSpeed(one),
+             sumo.vehicle.getWaitingTime(one)]
+            for one in sumo.vehicle.getIDList()
+        ]  # fmt: skip
+        return {
+            "time": sumo.simulation.getTime(),
+            "lanes": {lane: self.lane(lane) for lane in self.lanes},
+            "vehicles": vehicles,
+            "arrived": self.arrived,
+            "expected": sumo.simulation.getMinExpectedNumber(),
+        }
+
+    def lane(self, lane: str) -> list[float]:
+        """Vehicles, those that stand, their mean length, what they have waited here, and the sum of relative speeds."""
+        sumo, waited, speeds = self.sumo, 0.0, 0.0
+        for one in sumo.lane.getLastStepVehicleIDs(lane):
+            before = self.waited.setdefault(one, {})
+            before[lane] = sumo.vehicle.getAccumulatedWaitingTime(one) - sum(
+                seconds for other, seconds in before.items() if other != lane
+            )
+            waited += before[lane]
+            speeds += sumo.vehicle.getSpeed(one) / sumo.vehicle.getAllowedSpeed(one)
+        return [
+            sumo.lane.getLastStepVehicleNumber(lane),
+            sumo.lane.getLastStepHaltingNumber(lane),
+            sumo.lane.getLastStepLength(lane),
+            waited,
+            speeds,
+        ]
+
+
+def taken(channel: socket.socket, size: int) -> bytes:
+    """So many bytes; the end of the channel is the end of the process."""
+    data = b""
+    while len(data) < size:
+        piece = channel.recv(size - len(data))
+        if not piece:
+            sys.exit(0)
+        data += piece
+    return data
+
+
+def main(packages: str) -> None:
+    """Answer until the channel is closed."""
+    sys.path.append(packages)
+    import libsumo  # pyright: ignore[reportMissingTypeStubs]  (found only now)
+
+    run = Run(libsumo)
+    with socket.socket(fileno=CHANNEL) as channel:
+        while True:
+            question = json.loads(taken(channel, int.from_bytes(taken(channel, 4), "big")))
+            try:
+                answer = getattr(run, question.pop("do"))(**question)
+            except Exception as error:  # SUMO's words are what a user needs
+                answer = {"error": f"{type(error).__name__}: {error}"}
+            data = json.dumps(answer).encode()
+            channel.sendall(len(data).to_bytes(4, "big") + data)

@@ -1,0 +1,42 @@
+"""Ways to run lights: by the longest queue, at random, never changing, and with what is no phase."""
+
+from typing import Any
+
+import numpy as np
+
+from ludus.envs.open.sumo.sumo_rl import SumoAction, SumoObservation
+
+__all__ = ["POLICIES"]
+
+
+def oracle(env: Any, observation: SumoObservation, rng: np.random.Generator) -> SumoAction:
+    """The phase that lets most of those go who stand; the one there is where that makes no difference."""
+    del rng
+    number = [light.id for light in env.network.lights].index(observation.ts_id)
+    view = env._traffic.view(number)
+    standing = [view.stopped_by(phase) for phase in range(len(view.light.phases))]
+    best = int(np.argmax(standing))
+    return SumoAction(best if standing[best] > standing[view.phase] else view.phase, observation.ts_id)
+
+
+def random(env: Any, observation: SumoObservation, rng: np.random.Generator) -> SumoAction:
+    """Any phase."""
+    del env
+    return SumoAction(int(rng.choice(observation.action_mask)), observation.ts_id)
+
+
+def nop(env: Any, observation: SumoObservation, rng: np.random.Generator) -> SumoAction:
+    """The first phase for ever."""
+    del env, observation, rng
+    return SumoAction(0)
+
+
+def garbage(env: Any, observation: SumoObservation, rng: np.random.Generator) -> Any:
+    """What is no phase."""
+    del env, observation
+    wrong: list[Any] = [SumoAction(99), SumoAction(-1), SumoAction(0, "nowhere"), {"phase_id": "green"}, {}, None, 1]
+    return wrong[int(rng.integers(len(wrong)))]
+
+
+POLICIES = {"oracle": oracle, "random": random, "nop": nop, "garbage": garbage}
+"""By name; each takes the environment, an observation and a generator, and gives an action."""
