@@ -11,6 +11,8 @@ from ludus.registry.ownership import DISTRIBUTION
 __all__ = ["Claim", "Findings", "Problem", "announcing", "discover"]
 
 GROUP = "ludus.envs"
+BUILT_IN = ("envs", "tasks")
+"""Folders of this package with a catalog."""
 
 
 class Claim(NamedTuple):
@@ -59,11 +61,12 @@ class Findings:
 
 
 def discover() -> Findings:
-    """The built-in environments, then those of installed packages, by package name."""
+    """The built-in environments and tasks, then those of installed packages, by package name."""
     from pathlib import Path
 
     findings = Findings()
-    findings.take(DISTRIBUTION, read_catalog(Path(__file__).parents[1] / "envs" / "catalog.toml"))
+    for room in BUILT_IN:
+        findings.take(DISTRIBUTION, read_catalog(Path(__file__).parents[1] / room / "catalog.toml"))
     for package, distribution in sorted(announcing(), key=lambda one: one[0]):
         _read_distribution(package, distribution, findings)
     return findings
