@@ -44,7 +44,7 @@ def find_task(task: object) -> Task:
     for name, found in known.items():
         if wanted in (name, name.removeprefix("task/"), name.removeprefix("task/").rpartition("-v")[0]):
             return Task(read_task(found), found)
-    meant = did_you_mean(str(task), known)
+    meant = did_you_mean(str(task), list(known))
     raise InvalidArgument(
         f"task: expected the name of a task or a folder with a {FILE}, got {str(task)!r}{meant}; "
         f"the known ones are {listing(known)}"

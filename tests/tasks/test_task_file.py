@@ -97,7 +97,7 @@ def test_the_schema_is_plain_json():
 
 
 def test_a_name_that_is_unknown_is_answered_with_the_nearest():
-    with pytest.raises(InvalidArgument, match="did you mean .task.SatHeuristic-v0"):
+    with pytest.raises(InvalidArgument, match="did you mean 'task/SatHeuristic-v0'"):
         find_task("task/SatHeuristics-v0")
 
 
