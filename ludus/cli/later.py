@@ -30,6 +30,8 @@ VERBS = {
     "build": "ludus.cli.build:build_image",
     "push": "ludus.cli.push:push",
     "audit": "ludus.cli.audit:audit",
+    "task": "ludus.cli.task:task_app",
+    "config": "ludus.cli.config:config",
     "bench": "ludus.cli.bench:bench",
     "version": "ludus.cli.version:version",
 }
@@ -54,6 +56,9 @@ class LaterVerbs(Verbs):
         del ctx
         if cmd_name not in VERBS:
             return None
+        verb = load_entry_point(VERBS[cmd_name])
+        if isinstance(verb, typer.Typer):  # a verb with verbs of its own
+            return get_command(verb)
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        alone.command(cmd_name, hidden=cmd_name in HIDDEN)(load_entry_point(VERBS[cmd_name]))
+        alone.command(cmd_name, hidden=cmd_name in HIDDEN)(verb)
         return get_command(alone)

@@ -11,8 +11,8 @@ from ludus.registry.ownership import DISTRIBUTION
 __all__ = ["Claim", "Findings", "Problem", "announcing", "discover"]
 
 GROUP = "ludus.envs"
-BUILT_IN = ("catalog.toml", "open/openspiel/games.json")
-"""Catalogs of the environments that come with the library, in the folder of their families."""
+BUILT_IN = ("envs/catalog.toml", "envs/open/openspiel/games.json", "tasks/catalog.toml")
+"""Catalogs of what comes with the library."""
 
 
 class Claim(NamedTuple):
@@ -61,12 +61,12 @@ class Findings:
 
 
 def discover() -> Findings:
-    """The built-in environments, then those of installed packages, by package name."""
+    """The built-in environments and tasks, then those of installed packages, by package name."""
     from pathlib import Path
 
     findings = Findings()
     for name in BUILT_IN:
-        findings.take(DISTRIBUTION, read_catalog(Path(__file__).parents[1] / "envs" / name))
+        findings.take(DISTRIBUTION, read_catalog(Path(__file__).parents[1] / name))
     for package, distribution in sorted(announcing(), key=lambda one: one[0]):
         _read_distribution(package, distribution, findings)
     return findings

@@ -19,6 +19,9 @@ from ludus.tools.tool import Parameter, Tool
 
 __all__ = ["Call", "Calls"]
 
+WORDS = "text"
+"""The tool that takes plain text, as its argument `message`, where there is one: an action may then be words."""
+
 
 @dataclass(frozen=True)
 class Call:
@@ -145,7 +148,9 @@ class Calls(Space[Call]):
 
     def _coerced(self, x: Any, path: str, problems: list[Violation]) -> Any:
         """The call that `x` stands for; with no path, arguments are told by the name of their tool."""
-        given = fields_of(x)
+        given = (
+            {"tool": WORDS, "arguments": {"message": x}} if isinstance(x, str) and WORDS in self.tools else fields_of(x)
+        )
         if given is None or not {"tool"} <= given.keys() <= {"tool", "arguments"}:
             problems.append(self._violation(x, path or "call", "a Call(tool, arguments), or its fields"))
             return x

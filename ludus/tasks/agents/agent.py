@@ -1,0 +1,90 @@
+"""`Agent`: who acts in a task: it is told what is asked, and gives a call for each observation."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ludus.tools import Call, Calls, ToolOutcome
+from ludus.trajectory.event import EventValue
+
+__all__ = ["Agent", "RandomAgent", "ScriptedAgent"]
+
+
+class Agent(Protocol):
+    """What an agent has to have."""
+
+    name: str
+
+    def begin(self, description: str, space: Calls) -> None:
+        """A task begins: what is asked, and the calls there are."""
+        ...
+
+    def act(self, observation: ToolOutcome) -> Call | str:
+        """The next action: a call, or text that means one."""
+        ...
+
+    def events(self) -> Sequence[EventValue]:
+        """What to write beside the step that comes: messages, thoughts, usage; each only once."""
+        ...
+
+
+class ScriptedAgent:
+    """Does a list of calls one after the other, and then submits.
+
+    >>> agent = ScriptedAgent([Call("shell", {"command": "ls"})])
+    >>> agent.act(ToolOutcome()).tool, agent.act(ToolOutcome()).tool
+    ('shell', 'submit')
+    """
+
+    def __init__(self, calls: Iterable[Call | str], name: str = "scripted") -> None:
+        self.name = name
+        self._calls = list(calls)
+        self._next = 0
+
+    def begin(self, description: str, space: Calls) -> None:
+        """From the first call."""
+        del description, space
+        self._next = 0
+
+    def act(self, observation: ToolOutcome) -> Call | str:
+        """The next call."""
+        del observation
+        self._next += 1
+        return self._calls[self._next - 1] if self._next <= len(self._calls) else Call("submit")
+
+    def events(self) -> Sequence[EventValue]:
+        """None."""
+        return ()
+
+
+class RandomAgent:
+    """Calls of the space at random, the same for the same seed; one in twenty submits.
+
+    >>> RandomAgent(seed=0).name
+    'random'
+    """
+
+    name = "random"
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
+        self._space: Calls | None = None
+        self._rng = np.random.default_rng(seed)
+
+    def begin(self, description: str, space: Calls) -> None:
+        """Seed the space anew."""
+        del description
+        self._space, self._rng = Calls(space.tools, seed=self._seed), np.random.default_rng(self._seed)
+
+    def act(self, observation: ToolOutcome) -> Call | str:
+        """A random call; only sometimes the last."""
+        del observation
+        if self._space is None or self._rng.random() < 0.05:
+            return Call("submit")
+        chosen: Any = [name for name in self._space.tools if name != "submit"]
+        return self._space.sample(mask=chosen)
+
+    def events(self) -> Sequence[EventValue]:
+        """None."""
+        return ()

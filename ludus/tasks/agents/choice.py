@@ -1,0 +1,26 @@
+"""Agents by name, as the command line chooses them."""
+
+from ludus.errors import InvalidArgument, did_you_mean, listing
+from ludus.tasks.agents.agent import Agent, RandomAgent
+from ludus.tasks.agents.solution import nop_agent, solution_agent
+from ludus.tasks.folder import Task
+
+__all__ = ["AGENTS", "chosen_agent"]
+
+AGENTS = ("nop", "random", "baseline", "reference")
+
+
+def chosen_agent(name: str, task: Task, seed: int = 0) -> Agent:
+    """The agent of a name.
+
+    >>> from ludus.tasks import find_task
+    >>> chosen_agent("nop", find_task("sat_heuristic")).name
+    'nop'
+    """
+    if name == "nop":
+        return nop_agent()
+    if name == "random":
+        return RandomAgent(seed)
+    if name == "baseline" or name == "reference":
+        return solution_agent(task, name)
+    raise InvalidArgument(f"agent: expected one of {listing(AGENTS)}, got {name!r}{did_you_mean(name, AGENTS)}")

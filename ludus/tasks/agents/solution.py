@@ -1,0 +1,53 @@
+"""The author's solutions as agents, and the agent that does nothing: what every audit compares with."""
+
+from pathlib import Path
+from typing import Literal
+
+from ludus.errors import InvalidArgument
+from ludus.tasks.agents.agent import ScriptedAgent
+from ludus.tasks.folder import Task
+from ludus.tasks.quantity import seconds_of
+from ludus.tools import Call
+
+__all__ = ["nop_agent", "solution_agent", "solution_calls"]
+
+RUN = "solution.py"
+
+
+def nop_agent() -> ScriptedAgent:
+    """Submits what is there from the start.
+
+    >>> nop_agent().name
+    'nop'
+    """
+    return ScriptedAgent([], name="nop")
+
+
+def solution_agent(task: Task, which: Literal["baseline", "reference"]) -> ScriptedAgent:
+    """Writes the files of a solution into the workspace, runs it and submits.
+
+    >>> from ludus.tasks import find_task
+    >>> solution_agent(find_task("tabular_regression"), "baseline").name
+    'baseline'
+    """
+    return ScriptedAgent(solution_calls(task, which), name=which)
+
+
+def solution_calls(task: Task, which: Literal["baseline", "reference"]) -> list[Call]:
+    """The calls of a solution, without the last."""
+    solution = task.spec.solution(which)
+    folder = None if task.folder is None else task.folder / solution.folder
+    if folder is None or not folder.is_dir():
+        raise InvalidArgument(f"{task.spec.id}: expected a folder {solution.folder!r} with a solution, got none")
+    files = sorted(one for one in folder.rglob("*") if one.is_file() and "__pycache__" not in one.parts)
+    calls = [_written(one, folder) for one in files]
+    command = solution.run or (f"python {RUN}" if (folder / RUN).is_file() else None)
+    if command is not None:
+        seconds = task.spec.timeouts_known.of("long") if solution.seconds is None else seconds_of(solution.seconds)
+        calls.append(Call("shell", {"command": command, "seconds": seconds}))
+    return calls
+
+
+def _written(file: Path, folder: Path) -> Call:
+    content = file.read_text(encoding="utf8")
+    return Call("write", {"path": f"/work/{file.relative_to(folder)}", "content": content})

@@ -1,0 +1,81 @@
+"""`Budget`: what an episode may still use: steps, time, validations, forfeits."""
+
+import time
+
+import msgspec
+
+from ludus.core import Outcome
+from ludus.tasks.spec import TaskSpec
+
+__all__ = ["Budget"]
+
+
+class Budget(msgspec.Struct, kw_only=True):
+    """Counts what is used; the clock runs from `began`, with what earlier sittings of the episode took.
+
+    >>> from ludus.tasks.spec import EvaluationSpec
+    >>> spec = TaskSpec(id="Guess", name="", description="", evaluation=EvaluationSpec(metric="accuracy"), max_steps=2)
+    >>> budget = Budget.of(spec)
+    >>> budget.steps += 2
+    >>> budget.exhausted()
+    <Outcome.TIME_LIMIT: 'time_limit'>
+    """
+
+    max_steps: int
+    total_seconds: float
+    max_validations: int
+    max_forfeits: int
+    steps: int = 0
+    validations: int = 0
+    forfeits: int = 0
+    """In a row."""
+    spent_before: float = 0.0
+    began: float = 0.0
+
+    @classmethod
+    def of(cls, spec: TaskSpec) -> "Budget":
+        """That of a task, whole."""
+        return cls(
+            max_steps=spec.max_steps,
+            total_seconds=spec.timeouts_known.of("total"),
+            max_validations=spec.evaluation.validations,
+            max_forfeits=spec.forfeits,
+            began=time.monotonic(),
+        )
+
+    @property
+    def seconds(self) -> float:
+        """Used so far."""
+        return self.spent_before + time.monotonic() - self.began
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the episode is cut."""
+        return max(0.0, self.total_seconds - self.seconds)
+
+    def exhausted(self) -> Outcome | None:
+        """How the episode ends if nothing else ends it; None while there is something left."""
+        if self.forfeits >= self.max_forfeits:
+            return Outcome.BUDGET
+        return Outcome.TIME_LIMIT if self.steps >= self.max_steps or not self.seconds_left else None
+
+    def pause(self) -> None:
+        """Keep the time so far, for an episode that is taken up again elsewhere."""
+        self.spent_before, self.began = self.seconds, time.monotonic()
+
+    def left(self) -> dict[str, float]:
+        """What is left, as plain data."""
+        return {
+            "steps": self.max_steps - self.steps,
+            "seconds": round(self.seconds_left, 3),
+            "validations": self.max_validations - self.validations,
+            "forfeits": self.max_forfeits - self.forfeits,
+        }
+
+    def text(self) -> str:
+        """What is left, in words."""
+        return (
+            f"steps: {self.max_steps - self.steps} of {self.max_steps} left\n"
+            f"time: {self.seconds_left:.0f} of {self.total_seconds:.0f} seconds left\n"
+            f"validations: {self.max_validations - self.validations} of {self.max_validations} left"
+        )

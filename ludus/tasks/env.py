@@ -1,0 +1,332 @@
+"""`TaskEnv`: a research task as an environment: tool calls in a confined workspace, and a score out of its reach."""
+
+import shutil
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+
+from ludus.core import Info, Outcome, Step
+from ludus.errors import EnvError, InvalidAction, LimitExceeded, ResetNeeded, SnapshotError
+from ludus.rendering import Canvas, Drawn
+from ludus.sandbox import Backend, ShellState
+from ludus.sandbox.leftovers import private_folder
+from ludus.seeding import Seed
+from ludus.tasks.actions import call_in
+from ludus.tasks.budget import Budget
+from ludus.tasks.folder import Task, find_task
+from ludus.tasks.grading import Grader, Score, TaskData
+from ludus.tasks.ladder import Ladder
+from ludus.tasks.picture import task_picture
+from ludus.tasks.settings import applied, setting
+from ludus.tasks.spec import TaskSpec
+from ludus.tasks.toolset import TaskTools
+from ludus.tasks.workspace import TaskWorkspace
+from ludus.tools import Call, Calls, ToolError, ToolOutcome
+from ludus.tools.outcome import failed, succeeded
+
+__all__ = ["TaskEnv", "TaskState"]
+
+
+class TaskState(msgspec.Struct):
+    """What is shown of an episode.
+
+    >>> TaskState(task="TabularRegression-v0").step
+    0
+    """
+
+    task: str = ""
+    step: int = 0
+    best_validation: float = 0.0
+    """Normalised, as coarse as the agent was told."""
+    submitted: bool = False
+    score: float | None = None
+    """Of the hidden split, once the episode has ended."""
+
+
+class TaskEnv(Drawn, TaskTools):
+    """A task: reset gives its description and the workspace, actions are tool calls, the end is a score.
+
+    `task` is the name of a shipped task, a folder or file of one, or a `TaskSpec`; `backend` the sandbox to work in.
+    The reward of `validate` is what it adds to the normalised score, in steps of the task's resolution; that of
+    `submit` is the rest, so that an episode's return is its normalised score less its costs.
+
+    >>> with TaskEnv("tabular_regression") as env:
+    ...     observation, info = env.reset(seed=0)
+    ...     step = env.call("shell", command="ls")
+    >>> print(step.observation.result)
+    README.md
+    data
+    """
+
+    metadata = Drawn.metadata | {"render_fps": 2}
+    snapshot_shared: ClassVar[tuple[str, ...]] = ("_place", "_data", "_window", "_calls", "task")
+    config: ClassVar[str | Path | TaskSpec | None] = None
+    """What a subclass is about, where its constructor is given nothing."""
+
+    def __init__(
+        self,
+        task: str | Path | TaskSpec | Task | None = None,
+        *,
+        folder: str | Path | None = None,
+        backend: str | Backend | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._calls = Calls(self.tools)
+        self.task = find_task(self.config if task is None else task)
+        self.render_mode = render_mode
+        self.state: TaskState | None = None
+        self._folder, self._backend = None if folder is None else Path(folder), backend
+        self._place: TaskWorkspace | None = None
+        self._data: TaskData | None = None
+        self._spec = self.task.spec
+        self._seed = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        self._budget, self._ladder = Budget.of(self._spec), Ladder(self._spec.evaluation.resolution)
+        self._score: Score | None = None
+        self._scores: list[dict[str, Any]] = []
+        self._shown: list[tuple[str, str]] = []
+        self._command: dict[str, Any] = {}
+        self._submitted = False
+        self._snapshot: str | None = None
+
+    # --- the episode ---
+
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ToolOutcome, Info]:
+        """Make a new workspace, with data of this seed; the observation says what is asked and what is there."""
+        super().reset(seed=seed, options=options)
+        self._under_way = False
+        self._drop()
+        self._seed = int(self.np_random.integers(np.iinfo(np.int64).max))
+        self._spec = applied(self.task.spec)
+        self._clear()
+        self._place = TaskWorkspace(self._spec, self.task.folder, self._base(), backend=self._backend)
+        try:
+            self._data = self._place.begin(self._seed)
+            self._snapshot = self._place.snapshot("start")
+        except BaseException:
+            self._drop()
+            raise
+        self._budget = Budget.of(self._spec)
+        self.state = TaskState(task=self._spec.id)
+        self._under_way = True
+        observation = ToolOutcome("", self.describe())
+        self._shown = [("", observation.result)]
+        guarantees = msgspec.to_builtins(self._place.guarantees)
+        return observation, {**self._info(), "guarantees": guarantees, "data": self._data.checksum}
+
+    def step(self, action: Call | str) -> Step[ToolOutcome]:
+        """Carry a call out; text is parsed to one, and what is none costs a forfeit."""
+        if not self._under_way or self.state is None:
+            raise ResetNeeded("step: expected reset() first, got no episode under way")
+        call = Call("text", {"message": action}) if isinstance(action, str) else action
+        self.action_space.check(call, "action", InvalidAction)
+        self._command = {}
+        before = self._ladder.best
+        self._budget.steps += 1
+        observation = self._observed(call)
+        self._remember(call, observation)
+        ends = self._ends()
+        reward = self.get_reward(call, observation) + self._ladder.best - before
+        if ends is not None:
+            reward += self._finish(ends)
+        return self._told(observation, reward - self._spec.cost, ends)
+
+    def _observed(self, call: Call) -> ToolOutcome:
+        try:
+            call = self._meant(call)
+        except ToolError as error:
+            self._budget.forfeits += 1
+            return failed(call.tool, error)
+        self._budget.forfeits = 0
+        tool = self.tools[call.tool]
+        try:
+            return succeeded(call.tool, self._carry_out(tool, tool.arguments(call.arguments)), tool.returns)
+        except self.told as error:
+            return failed(call.tool, error)
+
+    def _meant(self, call: Call) -> Call:
+        """The call itself, or the one that its text means."""
+        if call.tool != "text":
+            return call
+        meant = call_in(str(call.arguments["message"]), self._calls)
+        if meant.tool == "text":
+            raise ToolError("expected a call in the text, got text in it again")
+        return meant
+
+    def _remember(self, call: Call, observation: ToolOutcome) -> None:
+        """Keep the workspace as the step left it, and what was seen for the picture."""
+        words = " ".join(str(one) for one in call.arguments.values())
+        self._shown = [*self._shown[-12:], (f"{call.tool} {words}"[:2000], observation.result or observation.error)]
+        place = self._placed()
+        if place.session is not None:
+            self._command["usage"] = place.used()
+        try:
+            self._snapshot = place.snapshot(f"step {self._budget.steps}")
+        except LimitExceeded as error:
+            self._snapshot = None
+            observation.error = (
+                f"{observation.error}\nthe workspace is beyond its limits: {error}; remove files".strip()
+            )
+        except SnapshotError as error:
+            self._snapshot = None
+            self._command["snapshot_error"] = str(error)
+
+    def _ends(self) -> Outcome | None:
+        if self._submitted or self.is_done():
+            return Outcome.SUCCESS
+        return self._budget.exhausted()
+
+    def _finish(self, ends: Outcome) -> float:
+        """Kill what the agent runs, and score what is there; the part of the reward that was not given yet."""
+        place = self._placed()
+        place.stop()
+        self._score = self.evaluate(self._spec.evaluation.hidden_split)
+        self._keep_score(self._score)
+        self._under_way = False
+        return self._score.normalised - self._ladder.best
+
+    def _told(self, observation: ToolOutcome, reward: float, ends: Outcome | None) -> Step[ToolOutcome]:
+        state = self.state or TaskState()
+        state.step, state.best_validation = self._budget.steps, self._ladder.best
+        info = self._info()
+        if ends is None or self._score is None:
+            return Step(observation, reward, False, False, info)
+        state.submitted, state.score = self._submitted, self._score.value
+        reached = self._score.reached and not self._score.failed
+        outcome = (Outcome.SUCCESS if reached else Outcome.FAILURE) if ends is Outcome.SUCCESS else ends
+        info["score"] = msgspec.to_builtins(self._score)
+        info["facts"] = {"won": reached, "score": self._score.value, "normalised": self._score.normalised}
+        return Step.ending(observation, outcome, reward, info)
+
+    def _info(self) -> Info:
+        used = {"steps": self._budget.steps, "seconds": round(self._budget.seconds, 3)}
+        info: Info = {"usage": used | self._command.pop("usage", {}), "budget": self._budget.left()}
+        if self._snapshot is not None:
+            info["snapshot"] = self._snapshot
+        if self._command:
+            info["command"] = self._command
+        return info
+
+    def close(self) -> None:
+        """Kill what runs, and remove the workspace unless a folder was given for it."""
+        self._under_way = False
+        self._drop()
+        super().close()
+
+    # --- what a subclass may change ---
+
+    def describe(self) -> str:
+        """The first observation: what is asked, what is there, what may be used."""
+        place, spec = self._placed(), self._spec
+        files = [one for one in sorted(place.work.rglob("*")) if one.is_file()]
+        data = [one for one in sorted((place.base / "public").rglob("*")) if one.is_file()]
+        names = [str(one.relative_to(place.work)) for one in files]
+        names += [f"{spec.data.folder}/{one.relative_to(place.base / 'public')} (read-only)" for one in data]
+        submission = ", ".join(one.path for one in spec.submission)
+        return (
+            f"# {spec.name}\n\n{spec.description.strip()}\n\n"
+            f"Workspace: /work\nFiles:\n" + "".join(f"  {name}\n" for name in names[:100]) + f"\n"
+            f"To hand in: {submission}\nScore: {spec.evaluation.metric}, {spec.evaluation.direction_known}\n"
+            f"{self._budget.text()}\n"
+        )
+
+    def get_reward(self, action: Call, result: ToolOutcome) -> float:
+        """What a step is worth beside the score, which is added by itself; nothing by default."""
+        del action, result
+        return 0.0
+
+    def is_done(self) -> bool:
+        """Whether the task is over without a `submit`; never by default."""
+        return False
+
+    def evaluate(self, split: str) -> Score:
+        """Score the workspace on a split, where nothing of the agent's can reach."""
+        if self._data is None or self.task.folder is None:
+            return Score(split=split, reason="the task has no grader")
+        grader = Grader(self._spec, self.task.folder, self._data, backend=self._backend)
+        return grader.grade(self._placed().work, split)
+
+    def draw(self) -> Canvas:
+        """Scores so far, budgets, and the last calls with what they gave."""
+        return task_picture(self._spec, self._budget, self._scores, self._shown)
+
+    # --- what tools use ---
+
+    def _placed(self) -> TaskWorkspace:
+        if self._place is None:
+            raise ResetNeeded("task: expected reset() first, got no workspace")
+        return self._place
+
+    def _validated(self) -> Score:
+        """Score the public split, within the budget."""
+        self._budget.validations += 1
+        place = self._placed()
+        with place.frozen():
+            score = self.evaluate(self._spec.evaluation.public_split)
+        self._ladder.told(score.normalised)
+        self._keep_score(score)
+        return score
+
+    def _keep_score(self, score: Score) -> None:
+        kept: dict[str, Any] = msgspec.to_builtins(score)
+        self._scores = [*self._scores, kept | {"step": self._budget.steps}]
+
+    # --- places ---
+
+    def _base(self) -> Path:
+        if self._folder is not None:
+            if self._folder.exists() and any(self._folder.iterdir()):
+                raise EnvError(f"folder: expected one that is empty or not there, got {self._folder}")
+            return self._folder.resolve()
+        chosen = setting("workspace_path").value
+        if not chosen:
+            return Path(private_folder("task"))
+        base = Path(chosen).resolve() / f"{self._spec.id}-{self._seed:016x}"
+        shutil.rmtree(base, ignore_errors=True)
+        return base
+
+    def _drop(self) -> None:
+        if self._place is not None:
+            if self._folder is None:
+                self._place.remove()
+            else:
+                self._place.close()
+            self._place = None
+
+    # --- snapshots ---
+
+    def _capture(self, memo: dict[int, Any]) -> Any:
+        place = self._placed()
+        self._budget.pause()
+        kept = place.snapshot("snapshot")
+        shell = None if place.session is None else place.session.state
+        return {"attributes": super()._capture(memo), "work": kept, "shell": shell, "base": str(place.base)}
+
+    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+        super()._reinstate(state["attributes"], memo)
+        self._budget.began = Budget.of(self._spec).began
+        base, shell = Path(state["base"]), state["shell"]
+        place = self._place
+        if place is None or place.base != base:
+            place = self._moved(base)
+        place.restore(state["work"], shell or ShellState(cwd="/work"), base / "store")
+        if not self._under_way:
+            place.stop()
+
+    def _moved(self, base: Path) -> TaskWorkspace:
+        """A workspace with the data of another environment's episode, for a state that is taken over from it."""
+        if not (base / "store").is_dir():
+            raise SnapshotError(f"restore: expected the workspace of the snapshot to be there, got no {base}")
+        self._drop()
+        place = TaskWorkspace(self._spec, self.task.folder, self._base(), backend=self._backend)
+        for name in ("public", "hidden", "fixed", "empty"):
+            shutil.copytree(base / name, place.base / name)
+        place.adopt()
+        self._place = place
+        self._data = TaskData(place.base / "public", place.base / "hidden", self._seed, "")
+        return place

@@ -1,0 +1,98 @@
+"""The data of an episode: written by the task's generator in a sandbox, from a seed, and told by a checksum."""
+
+import hashlib
+import os
+import shutil
+import time
+from pathlib import Path
+
+import msgspec
+
+from ludus.errors import ChannelError, EnvError, shorten
+from ludus.sandbox import give
+from ludus.sandbox.backend import Backend
+from ludus.tasks.confinement import DATA, HIDDEN, TASK, grader_command, grader_sandbox
+from ludus.tasks.grading.channel import Conversation
+from ludus.tasks.spec import TaskSpec
+
+__all__ = ["TaskData", "checksum_of", "make_data"]
+
+SECONDS = 300.0
+
+
+class TaskData(msgspec.Struct, frozen=True):
+    """Where the data of an episode are, and what they are.
+
+    >>> TaskData(Path("/run/public"), Path("/run/hidden"), 7, "0f…").seed
+    7
+    """
+
+    public: Path
+    hidden: Path
+    seed: int
+    checksum: str
+
+
+def make_data(
+    spec: TaskSpec, folder: Path | None, target: Path, *, seed: int, backend: str | Backend | None = None
+) -> TaskData:
+    """Write the data of a seed below `target`, in `public` and `hidden`; an EnvError where the generator fails.
+
+    Where the task has one seed for all, that is taken, and what it writes must have the checksum of the task file.
+    """
+    used = seed if spec.data.seed == "run" else spec.data.seed
+    public, hidden = target / "public", target / "hidden"
+    for place, ready in ((public, spec.data.public), (hidden, spec.data.hidden)):
+        if ready is None or folder is None:
+            place.mkdir(parents=True)
+        else:
+            shutil.copytree(folder / ready, place)
+    if spec.data.generator is not None and folder is not None:
+        _generate(spec, folder, {"public": public, "hidden": hidden}, seed=used, backend=backend)
+    found = checksum_of(public, hidden)
+    if spec.data.checksum is not None and spec.data.seed != "run" and found != spec.data.checksum:
+        raise EnvError(f"{spec.id}, data.checksum: expected {spec.data.checksum}, got {found}; the data have changed")
+    return TaskData(public, hidden, used, found)
+
+
+def _generate(
+    spec: TaskSpec, folder: Path, places: dict[str, Path], *, seed: int, backend: str | Backend | None
+) -> None:
+    for place in places.values():
+        give(place)
+    sandbox = grader_sandbox({"task": folder, **places}, seconds=SECONDS, backend=backend)
+    asked = {"generator": f"{TASK}/{spec.data.generator}", "seed": seed, "public": DATA, "hidden": HIDDEN}
+    with Conversation(sandbox, grader_command("generate")) as talk:
+        try:
+            answer = talk.ask(asked, time.monotonic() + SECONDS)
+        except ChannelError as error:
+            raise EnvError(f"{spec.id}: expected its generator to end, got: {error}; {talk.complaint()}") from error
+    if not isinstance(answer, dict) or answer.get("do") != "done":
+        raise EnvError(f"{spec.id}: expected its generator to write data, got {shorten(answer, 2000)}")
+    for place in places.values():
+        _take_back(place)
+
+
+def _take_back(place: Path) -> None:
+    """Files that confined code wrote are ours again, and readable by every confined user they are mounted for."""
+    for path in [place, *sorted(place.rglob("*"))]:
+        if path.is_symlink() or not (path.is_dir() or path.is_file()):
+            raise EnvError(f"generator: expected files and folders, got {path.name}")
+        if os.geteuid() == 0:
+            os.chown(path, 0, 0, follow_symlinks=False)
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def checksum_of(*folders: Path) -> str:
+    """SHA-256 over the names and bytes of all files, in order.
+
+    >>> checksum_of()[:8]
+    'e3b0c442'
+    """
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+            data = path.read_bytes()
+            digest.update(f"{folder.name}/{path.relative_to(folder)}\0{len(data)}\0".encode())
+            digest.update(data)
+    return digest.hexdigest()

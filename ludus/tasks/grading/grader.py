@@ -1,0 +1,148 @@
+"""`Grader`: one submission, one split, one score. What it starts, it ends.
+
+Three processes take part. This one copies files, passes messages and believes numbers only. The grader, trusted code of
+the task's author, runs in a sandbox with the hidden data. Code of the agent's runs in another one with its own files
+alone, and is asked by the grader through this process: neither holds a descriptor of the other, and the score leaves
+the grader on one that no code of the agent's ever held.
+"""
+
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ludus.errors import ChannelError, shorten
+from ludus.sandbox.backend import Backend
+from ludus.sandbox.leftovers import private_folder
+from ludus.tasks.confinement import DATA, HIDDEN, SUBMISSION, TASK, grader_command, grader_sandbox, program_sandbox
+from ludus.tasks.grading.channel import Conversation, Late
+from ludus.tasks.grading.data import TaskData
+from ludus.tasks.grading.program import SubmittedProgram
+from ludus.tasks.grading.score import Score, scored
+from ludus.tasks.grading.submission import SubmissionError, copy_submission
+from ludus.tasks.spec import TaskSpec
+
+__all__ = ["Grader"]
+
+MOST_PROGRAMS = 256
+
+
+class _Said(msgspec.Struct):
+    """What a grader may say."""
+
+    do: str
+    metrics: Any = None
+    reason: str = ""
+    traceback: str = ""
+    path: str = ""
+    seconds: float = 60.0
+    program: int = -1
+    body: msgspec.Raw = msgspec.Raw(b"")
+
+
+_SAID = msgspec.json.Decoder(_Said)
+
+
+class Grader:
+    """Scores workspaces of one episode.
+
+    >>> from ludus.tasks.spec import EvaluationSpec
+    >>> spec = TaskSpec(id="Guess", name="Guess", description="…", evaluation=EvaluationSpec(metric="accuracy"))
+    >>> Grader(spec, Path("."), TaskData(Path("a"), Path("b"), 0, "")).spec.name
+    'Guess'
+    """
+
+    def __init__(self, spec: TaskSpec, folder: Path, data: TaskData, *, backend: str | Backend | None = None) -> None:
+        self.spec, self.folder, self.data, self._backend = spec, folder, data, backend
+
+    def grade(self, work: Path, split: str, *, keep: Path | None = None) -> Score:
+        """Score what is in a workspace; nothing of the agent's may run meanwhile. `keep`: where the files are left."""
+        begun = time.monotonic()
+        own = None if keep is not None else Path(private_folder("grading"))
+        target = keep or Path(str(own), "submission")
+        try:
+            copy_submission(self.spec, work, target)
+            return self.grade_files(target, split)
+        except SubmissionError as error:
+            return Score(split=split, reason=str(error), seconds=time.monotonic() - begun)
+        finally:
+            if own is not None:
+                shutil.rmtree(own, ignore_errors=True)
+
+    def grade_files(self, submission: Path, split: str) -> Score:
+        """Score files that were copied out before."""
+        begun = time.monotonic()
+        seconds = self.spec.timeouts_known.of("grading")
+        places = {"task": self.folder, "submission": submission, "hidden": self.data.hidden, "public": self.data.public}
+        sandbox = grader_sandbox(places, seconds=seconds, backend=self._backend)
+        with Conversation(sandbox, grader_command("grade")) as talk:
+            said = self._talked(talk, submission, split, begun + seconds)
+        spent = time.monotonic() - begun
+        if isinstance(said, str):
+            return Score(split=split, reason=said, seconds=spent)
+        if said.do == "score":
+            return scored(self.spec.evaluation, split, said.metrics, spent)
+        failed = said.do != "rejected"
+        reason = f"the grader failed: {said.reason}\n{said.traceback}" if failed else said.reason
+        return Score(split=split, reason=shorten_lines(reason), grader_failed=failed, seconds=spent)
+
+    def _talked(self, talk: Conversation, submission: Path, split: str, deadline: float) -> "_Said | str":
+        """Pass messages until the grader has said its last; that, or why there is none."""
+        programs: list[SubmittedProgram] = []
+        asked = {
+            "grader": f"{TASK}/{self.spec.evaluation.grader}",
+            "submission": SUBMISSION,
+            "hidden": HIDDEN,
+            "data": DATA,
+            "split": split,
+            "seed": self.data.seed,
+            "metric": self.spec.evaluation.metric,
+        }
+        try:
+            talk.send(msgspec.json.encode(asked), deadline)
+            while True:
+                said = _SAID.decode(talk.receive(deadline))
+                if said.do not in ("start", "ask", "stop"):
+                    return said
+                talk.send(self._answer(said, programs, submission), deadline)
+        except Late:
+            return "grading: its time ran out"
+        except ChannelError as error:
+            return f"grading: {error}; {talk.complaint()}"
+        except msgspec.MsgspecError as error:
+            return f"grading: expected a message, got {shorten(str(error))}"
+        finally:
+            for program in programs:
+                program.close()
+
+    def _answer(self, said: _Said, programs: list[SubmittedProgram], submission: Path) -> bytes:
+        if said.do == "start":
+            return self._started(said, programs, submission)
+        if not 0 <= said.program < len(programs):
+            return b'{"error":"no such program"}'
+        if said.do == "stop":
+            programs[said.program].close()
+            return b'{"value":null}'
+        return programs[said.program].relay(bytes(said.body))
+
+    def _started(self, said: _Said, programs: list[SubmittedProgram], submission: Path) -> bytes:
+        if said.path not in {file.path for file in self.spec.submission} or len(programs) >= MOST_PROGRAMS:
+            return b'{"error":"expected a file of the submission"}'
+        places = {"submission": submission, "empty": _empty(submission)}
+        program = SubmittedProgram(program_sandbox(self.spec, places, self._backend), said.path, said.seconds)
+        programs.append(program)
+        return program.start() or msgspec.json.encode({"value": len(programs) - 1})
+
+
+def _empty(submission: Path) -> Path:
+    """An empty folder beside the submission, for what is to be hidden."""
+    empty = submission.parent / "empty"
+    empty.mkdir(exist_ok=True)
+    return empty
+
+
+def shorten_lines(text: str, limit: int = 3000) -> str:
+    """A text that is not longer than an agent should have to read."""
+    return text if len(text) <= limit else f"{text[:limit]}…"

@@ -1,0 +1,74 @@
+"""`Score`: what a grading found, and whether what a grader said can be one."""
+
+import math
+from typing import Any
+
+import msgspec
+
+from ludus.errors import shorten
+from ludus.tasks.spec import EvaluationSpec
+
+__all__ = ["Score", "scored"]
+
+MOST = 1e12
+"""Beyond this a metric is a mistake or an attack, not a score."""
+MOST_METRICS = 64
+
+
+class Score(msgspec.Struct, frozen=True, kw_only=True):
+    """A score, or the reason why there is none.
+
+    >>> Score(split="test", value=0.9, metrics={"r2": 0.9}, normalised=1.0).failed
+    False
+    """
+
+    split: str
+    value: float | None = None
+    """Of the metric that counts; None where the submission failed."""
+    metrics: dict[str, float] = {}
+    normalised: float = 0.0
+    """0 at the floor, 1 at the reference."""
+    reached: bool = False
+    """Whether it is at the threshold or beyond."""
+    reason: str = ""
+    """Why there is none."""
+    grader_failed: bool = False
+    """Whether the grader itself raised: a fault of the task, or a submission that made it."""
+    seconds: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no score."""
+        return self.value is None
+
+
+def scored(evaluation: EvaluationSpec, split: str, given: Any, seconds: float = 0.0) -> Score:
+    """The score in what a grader said: finite numbers by name, the task's metric among them.
+
+    >>> scored(EvaluationSpec(metric="accuracy"), "test", {"accuracy": "nan"}).reason
+    'accuracy: expected a finite number, got nan'
+    """
+    metrics: dict[str, float] = {}
+    if not isinstance(given, dict) or len(given) > MOST_METRICS:
+        return Score(split=split, reason=f"expected metrics by name, got {shorten(given)}", seconds=seconds)
+    for name, text in given.items():
+        try:
+            value = float(text)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not math.isfinite(value) or abs(value) > MOST:
+            return Score(
+                split=split, reason=f"{name}: expected a finite number, got {shorten(text)[1:-1]}", seconds=seconds
+            )
+        metrics[str(name)] = value
+    if evaluation.metric not in metrics:
+        return Score(split=split, reason=f"expected the metric {evaluation.metric}, got none", seconds=seconds)
+    value = metrics[evaluation.metric]
+    return Score(
+        split=split,
+        value=value,
+        metrics=metrics,
+        normalised=evaluation.normalised(value),
+        reached=evaluation.reached(value),
+        seconds=seconds,
+    )

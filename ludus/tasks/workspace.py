@@ -1,0 +1,219 @@
+"""`TaskWorkspace`: the folder and shell of one episode, in a sandbox, with a snapshot whenever one is asked for.
+
+Everything of an episode lies below one folder: `work` (the agent's, mounted writable), `public` and `hidden` data,
+`fixed` (originals of what is read-only), `store` (snapshots), `empty` (what hides our own tasks).
+"""
+
+import os
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from ludus.errors import EnvError, InvalidArgument
+from ludus.sandbox import (
+    Backend,
+    CommandResult,
+    Guarantees,
+    Sandbox,
+    Session,
+    ShellState,
+    Usage,
+    Workspace,
+    WorkspaceLimits,
+    give,
+)
+from ludus.tasks.confinement import agent_sandbox
+from ludus.tasks.grading.data import TaskData, make_data
+from ludus.tasks.spec import TaskSpec
+
+__all__ = ["TaskWorkspace"]
+
+OUTPUT = 32 << 10
+"""Bytes of a command's output that are kept: the beginning and the end."""
+MOST_NAMES = 200_000
+
+
+class TaskWorkspace:
+    """One episode's folder and shell."""
+
+    def __init__(
+        self, spec: TaskSpec, folder: Path | None, base: Path, *, backend: str | Backend | None = None
+    ) -> None:
+        self.spec, self.folder, self.base, self._backend = spec, folder, base, backend
+        self.work = base / "work"
+        self.session: Session | None = None
+        self._workspace: Workspace | None = None
+        self._before = Usage()
+
+    # --- beginning ---
+
+    def begin(self, seed: int) -> TaskData:
+        """Make everything for an episode: data and shell at the same time."""
+        self._check_here()
+        for name in ("work", "fixed", "empty"):
+            (self.base / name).mkdir(parents=True)
+        found: list[Any] = []
+        maker = Thread(target=self._make_data, args=(seed, found), name="task-data")
+        maker.start()
+        try:
+            self._fill()
+            self._versioned()
+        finally:
+            maker.join()
+        if isinstance(found[0], Exception):
+            raise found[0]
+        self.open()
+        return found[0]
+
+    def _make_data(self, seed: int, found: list[Any]) -> None:
+        try:
+            found.append(make_data(self.spec, self.folder, self.base, seed=seed, backend=self._backend))
+        except Exception as error:
+            found.append(error)
+
+    def _check_here(self) -> None:
+        if self.spec.resources.gpu:
+            raise EnvError(
+                f"{self.spec.id}, resources.gpu: expected 0, since sandboxes here give no GPU to an agent, got "
+                f"{self.spec.resources.gpu}; set `gpu: 0` if the task can be done without"
+            )
+
+    def _fill(self) -> None:
+        """The starter files, which are the agent's own, and places for what is mounted over the workspace."""
+        spec, starter = (
+            self.spec,
+            None if self.folder is None or self.spec.starter is None else self.folder / self.spec.starter,
+        )
+        if starter is not None and starter.is_dir():
+            shutil.copytree(starter, self.work, dirs_exist_ok=True)
+        (self.work / spec.data.folder).mkdir(parents=True, exist_ok=True)
+        for path in spec.read_only:
+            self._fix(path)
+        for path in self.work.rglob("*"):
+            path.chmod(path.stat().st_mode | 0o600)
+        give(self.work)
+
+    def _fix(self, path: str) -> None:
+        original = self.work / path
+        if path == self.spec.data.folder:
+            return
+        if not original.exists():
+            raise InvalidArgument(f"read_only: expected paths of the starter files, got {path!r}")
+        place = self.base / "fixed" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if original.is_dir():
+            shutil.copytree(original, place)
+        else:
+            shutil.copy2(original, place)
+        for one in (place, *place.rglob("*")):
+            one.chmod(0o755 if one.is_dir() else 0o644)
+
+    def _versioned(self) -> Workspace:
+        limits = WorkspaceLimits(files=MOST_NAMES, bytes=self.spec.resources.bytes_of("disk"))
+        self._workspace = Workspace(self.work, store=self.base / "store", limits=limits, name="work")
+        return self._workspace
+
+    @property
+    def places(self) -> dict[str, Path]:
+        """The folders by name."""
+        return {name: self.base / name for name in ("work", "public", "hidden", "fixed", "empty")}
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The agent's."""
+        return agent_sandbox(self.spec, self.places, self._backend)
+
+    # --- the shell ---
+
+    def open(self, state: ShellState | None = None) -> None:
+        """Open the shell, where another left off if `state` is its."""
+        timeout = self.spec.timeouts_known.of("short")
+        self.session = self.sandbox.open_session(timeout=timeout, limit=OUTPUT, restart=True, state=state)
+        self._before = Usage()
+
+    @property
+    def shell(self) -> Session:
+        """The shell; EnvError where none is open."""
+        if self.session is None:
+            raise EnvError("task: expected reset() first, got no workspace")
+        return self.session
+
+    @property
+    def guarantees(self) -> Guarantees:
+        """What is in force around the agent."""
+        return self.shell.guarantees
+
+    def used(self) -> dict[str, Any]:
+        """What was used since this was asked last."""
+        now, before = self.shell.usage(), self._before
+        self._before = now
+        return {
+            "cpu_seconds": _difference(now.cpu, before.cpu),
+            "read_bytes": _difference(now.read_bytes, before.read_bytes),
+            "written_bytes": _difference(now.written_bytes, before.written_bytes),
+            "peak_memory": now.peak_memory,
+            "processes": now.processes,
+            "out_of_memory": now.oom,
+        }
+
+    def run(self, command: str, seconds: float) -> CommandResult:
+        """Run a command for at most so many seconds."""
+        return self.shell.run(command, timeout=seconds)
+
+    @contextmanager
+    def frozen(self) -> Generator[None, None, None]:
+        """While nothing of the agent's runs: between two commands only jobs could."""
+        yield
+
+    def adopt(self) -> None:
+        """Begin with data that are there already, and an empty workspace."""
+        self.work.mkdir(parents=True)
+        (self.work / self.spec.data.folder).mkdir(parents=True, exist_ok=True)
+        give(self.work)
+        self._versioned()
+
+    def stop(self) -> ShellState | None:
+        """Kill all that the agent runs; the state of its shell."""
+        if self.session is None:
+            return None
+        state = self.session.state
+        self.session.close()
+        self.session = None
+        return state
+
+    # --- history ---
+
+    @property
+    def versioned(self) -> Workspace:
+        """The workspace with its snapshots."""
+        return self._workspace or self._versioned()
+
+    def snapshot(self, label: str) -> str:
+        """Keep the workspace as it is; the id of the snapshot."""
+        return self.versioned.snapshot(label).id
+
+    def restore(self, snapshot: str, state: ShellState | None, store: Path | None = None) -> None:
+        """Go back to a snapshot, of another episode's store as well; jobs that ran are killed."""
+        self.stop()
+        if store is not None and store != self.base / "store":
+            limits = self.versioned.limits
+            self._workspace = Workspace(self.work, store=store, limits=limits)
+        self.versioned.restore(snapshot)
+        self.open(state)
+
+    def close(self) -> None:
+        """Kill what runs; the folder stays."""
+        self.stop()
+
+    def remove(self) -> None:
+        """Kill what runs, and remove everything."""
+        self.close()
+        if os.path.isdir(self.base):
+            shutil.rmtree(self.base, ignore_errors=True)
+
+
+def _difference(now: float | None, before: float | None) -> float | None:
+    return None if now is None else round(max(0, now - (before or 0)), 6)
