@@ -59,11 +59,19 @@ def serve(
     json_logs: Annotated[bool, typer.Option("--json-logs", help="Log as one JSON object on each line.")] = False,
     record: RecordFolder = None,
     record_level: RecordLevel = None,
+    mode: Annotated[
+        str,
+        typer.Option(
+            envvar="OPENENV_MODE",
+            help="Of OpenEnv's protocol: simulation, or production, which leaves agents tools and no /reset and /step.",
+        ),
+    ] = "simulation",
     pages: Annotated[bool, typer.Option("--pages/--no-pages", help="Whether a browser sees pages.")] = True,
 ) -> None:
     """Serve environments over HTTP and WebSocket, until Ctrl-C: for `ludus.connect`, OpenEnv clients, MCP and curl."""
     given = _given(workers=workers, isolation=isolation, max_sessions=max_sessions, idle_seconds=idle)
-    settings = loaded(SETTINGS)(**given, **_given(deadline=deadline, record=record, record_level=record_level))
+    given |= _given(deadline=deadline, record=record, record_level=record_level, mode=mode.lower())
+    settings = loaded(SETTINGS)(**given)
     listening = loaded(LISTENING)(
         host=host,
         port=port,

@@ -16,7 +16,7 @@ from ludus.tools import Tool
 from ludus.tools.calls import Calls
 from ludus.wire import encode_value, write_space
 
-__all__ = ["Description", "Served"]
+__all__ = ["Description", "Served", "describe"]
 
 LONG = 5.0
 """How many times as long as a step a reset, or the making of an environment, may take."""
@@ -148,7 +148,7 @@ class Served:
         with self._lock:
             if self._described is None:
                 with self.make() as env:
-                    self._described = _describe(env)
+                    self._described = describe(env)
             return self._described
 
 
@@ -162,7 +162,8 @@ def _checked(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return arguments
 
 
-def _describe(env: Env[Any, Any]) -> Description:
+def describe(env: Env[Any, Any]) -> Description:
+    """What is to be known of an instance."""
     metadata = encode_value(dict(env.metadata), "metadata")
     inner: Any = env.unwrapped
     walled = isinstance(inner, SandboxedEnv)  # what is behind a wall is not loaded here: its spec tells of it

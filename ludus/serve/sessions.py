@@ -101,9 +101,10 @@ class Sessions:
         autoreset_mode: str = "NextStep",
         arguments: Mapping[str, Any] | None = None,
         planned: bool = False,
+        patience: float | None = None,
     ) -> Session:
-        """A new session, once there is a place for it; ServerBusy after `queue_seconds`."""
-        wish = Wish(lanes, autoreset_mode, dict(arguments or {}), planned)
+        """A new session, once there is a place for it; ServerBusy after `patience`, or else `queue_seconds`."""
+        wish = Wish(lanes, autoreset_mode, dict(arguments or {}), planned, patience)
         try:
             session = await self._opened(name, owner, wish)
         except LudusError as error:
@@ -125,7 +126,7 @@ class Sessions:
             raise ServerBusy(f"session: expected at most {most} of one token, got one more; close some", 5.0)
         self._held[owner.name] += 1
         try:
-            await self._place()
+            await self._place(self.settings.queue_seconds if wish.patience is None else wish.patience)
             try:
                 return await self._made(served, owner, wish)
             except BaseException:
@@ -140,13 +141,15 @@ class Sessions:
         if self._held[owner.name] <= 0:
             del self._held[owner.name]
 
-    async def _place(self) -> None:
-        most, patience = self.settings.max_sessions, self.settings.queue_seconds
+    async def _place(self, patience: float) -> None:
+        most = self.settings.max_sessions
+        if not patience and self._places.locked():
+            raise ServerBusy(f"session: expected one of {most} places to be free, got none; come again", 1.0)
         if self._waiting >= most:
             raise ServerBusy(f"session: expected at most {most} to wait for a place, got one more", patience)
         self._waiting += 1
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(patience or None):
                 await self._places.acquire()
         except TimeoutError:
             ahead = self._waiting
@@ -315,6 +318,7 @@ class Wish(NamedTuple):
     autoreset_mode: str
     arguments: dict[str, Any]
     planned: bool
+    patience: float | None = None
 
 
 def _mode(session: Session) -> str:

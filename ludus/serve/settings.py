@@ -1,6 +1,6 @@
 """`Settings`: how a server behaves. The defaults are those of a server on the caller's own machine."""
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -11,6 +11,8 @@ from ludus.wire import FrameLimits
 
 __all__ = ["Settings"]
 
+Mode = Literal["simulation", "production"]
+MODES: tuple[Mode, ...] = get_args(Mode)
 POSITIVE = (
     *("max_sessions", "sessions_per_token", "max_lanes", "max_snapshots", "queue_seconds", "idle_seconds"),
     *("resume_seconds", "deadline", "rate", "body", "workers", "record_bytes", "record_files"),
@@ -49,6 +51,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     isolation: str | None = None
     """The wall for every session; None: what trust asks for."""
     workers: int = 1
+    mode: Mode = "simulation"
+    """Of OpenEnv's protocol: in `production` it has no `/reset`, `/step`, `/state` and `/close`."""
     record: str | None = None
     """A folder for a file of each session, as `ludus.trajectory` has it; None: nothing is recorded."""
     record_level: Level = "seeds"
@@ -66,6 +70,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             raise InvalidArgument(
                 f"settings record_level: expected one of {listing(LEVELS)}, got {shorten(self.record_level)}"
             )
+        if self.mode not in MODES:
+            raise InvalidArgument(f"settings mode: expected one of {listing(MODES)}, got {shorten(self.mode)}")
         for name in TIMERS:
             if not getattr(self, name) <= LONGEST:
                 raise InvalidArgument(

@@ -121,7 +121,6 @@ def test_a_bad_message_has_its_code_and_the_episode_goes_on(running, text, code)
 
 def test_a_fault_of_the_environment_can_be_got_over(running):
     with socket(running, "/env/odd/ws") as ws:
-        assert error(ws, '{"type": "step", "data": {"action": 0}}')["code"] == "EXECUTION_ERROR"
         ask(ws, "reset")
         assert error(ws, '{"type": "step", "data": {"action": 1}}')["message"] == "it was told to"
         stepped = ask(ws, "step", {"action": 0})["data"]
@@ -222,19 +221,8 @@ def test_roles_do_what_they_may():
             assert "answer" not in ask(ws, "state")["data"]
 
 
-def test_at_capacity_a_connection_waits_its_turn():
-    settings = Settings(max_sessions=1, queue_seconds=30.0)
-    served = Served(Riddle, "riddle")
-    with serve(served, port=0, block=False, settings=settings) as running, socket(running, "/ws") as first:
-        ask(first, "reset")
-        with socket(running, "/ws") as second:
-            second.send('{"type": "reset", "data": {"index": 1}}')
-            first.close()
-            assert json.loads(second.recv(20))["data"]["observation"]["riddle"] == 1
-
-
-def test_at_capacity_for_too_long_it_is_told_when_to_come_again():
-    settings = Settings(max_sessions=1, queue_seconds=0.01)
+def test_at_capacity_a_connection_is_told_at_once_when_to_come_again():
+    settings = Settings(max_sessions=1, queue_seconds=1000.0)
     served = Served(Riddle, "riddle")
     with serve(served, port=0, block=False, settings=settings) as running, socket(running, "/ws") as first:
         ask(first, "reset")
@@ -288,16 +276,3 @@ def test_a_session_taken_over_by_another_door_is_that_doors(running):
             )
             assert stepped.json()["done"]
     httpx.post(f"{running.url}/close", headers={"x-session-id": name})
-
-
-def test_one_who_leaves_while_waiting_takes_no_place():
-    settings = Settings(max_sessions=1, queue_seconds=60.0)
-    served = Served(Riddle, "riddle")
-    with serve(served, port=0, block=False, settings=settings) as running, socket(running, "/ws") as first:
-        name = ask(first, "reset")["data"]["session_id"]
-        with socket(running, "/ws"):
-            while not running.server.sessions.waiting:
-                ask(first, "state")
-        while running.server.sessions.waiting:
-            ask(first, "state")
-        assert held(running) == {name}

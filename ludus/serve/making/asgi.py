@@ -16,7 +16,7 @@ from ludus.serve.settings import Settings
 
 __all__ = ["folder_app"]
 
-FOLDER, TOKENS = "LUDUS_FOLDER", "LUDUS_TOKENS"
+FOLDER, TOKENS, MODE = "LUDUS_FOLDER", "LUDUS_TOKENS", "OPENENV_MODE"
 
 
 @cache
@@ -26,7 +26,8 @@ def folder_app() -> Any:
     manifest.enter()
     if manifest.kind == "asgi":
         raise InvalidArgument(f"{manifest.folder}: expected an environment, got the application {manifest.app!r}")
-    settings = Settings(max_sessions=manifest.resources.sessions, deadline=manifest.resources.step_seconds)
+    mode: Any = os.environ.get(MODE, "simulation").lower()
+    settings = Settings(max_sessions=manifest.resources.sessions, deadline=manifest.resources.step_seconds, mode=mode)
     # Taken out, so that no process that is started inherits them.
     access = Access(_tokens(os.environ.pop(TOKENS, "")))
     served = Served(manifest.target, manifest.name, settings=settings)

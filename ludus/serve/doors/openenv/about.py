@@ -54,7 +54,7 @@ class About:
         """The JSON schemas of action, observation and state."""
         asked.principal.need("read", "schema")
         found, form = await self.schemas(), await self.offer.form()
-        return json_reply({**found._asdict(), "reset_observation": form.observation_schema()})
+        return json_reply({**found._asdict(), "reset_observation": form.reset_schema()})
 
     async def schemas(self) -> Schemas:
         """Made once; an instance is reset for the state's."""
@@ -62,7 +62,8 @@ class About:
         async with self._turn:
             if self._schemas is None:
                 loop = asyncio.get_running_loop()
-                state = await loop.run_in_executor(None, state_schema, self.offer.served)
+                known = (form.schemas or {}).get("state")
+                state = known or await loop.run_in_executor(None, state_schema, self.offer.served)
                 self._schemas = Schemas(form.action_schema(), form.answer_schema(), state)
         return self._schemas
 
@@ -73,7 +74,8 @@ class About:
 
     async def _document(self, asked: Asked) -> dict[str, Any]:
         about, root = await self._metadata(), asked.scope.get("root_path", "")
-        return document(about, await self.schemas(), root, self.offer.names(root))
+        episodes = self.offer.server.settings.mode != "production"
+        return document(about, await self.schemas(), root, self.offer.names(root), episodes=episodes)
 
     async def docs(self, asked: Asked) -> Reply:
         """The document as a page."""

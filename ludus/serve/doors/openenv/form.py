@@ -14,6 +14,9 @@ from ludus.serve.served import Description
 __all__ = ["Form", "Reading"]
 
 ACTION, VALUE, METADATA = "action", "value", "metadata"
+SCHEMAS = "openenv_schemas"
+BESIDE = ("reward", "done")
+"""What OpenEnv's observations hold, and its messages carry beside them."""
 OF_ACTIONS: dict[str, Any] = {
     METADATA: {"type": "object", "default": {}, "description": "Not passed to the environment."}
 }
@@ -54,6 +57,8 @@ class Form:
         self._bare = bool(self.tools) or _is_object(actions)
         self._open = _is_object(self._observations.json_schema())
         self._own_metadata = METADATA in actions.get("properties", {})
+        self.schemas: dict[str, Any] | None = description.metadata.get(SCHEMAS)
+        """Of an environment that was written for OpenEnv: its own, and its observations hold reward and end."""
 
     # --- actions ---
 
@@ -94,11 +99,30 @@ class Form:
 
     def observation(self, value: Any) -> dict[str, Any]:
         """An observation in its JSON form, with the `metadata` that stock clients look for."""
+        if self.schemas and self.tools:
+            return {}
         try:
             data = self._observations.encode(value, binary=False)
         except Exception as error:
             raise ContractViolation(f"observation: expected one of its space, got {shorten(value)}: {error}") from error
+        if self.schemas:
+            return {name: one for name, one in data.items() if name not in BESIDE}
         return {METADATA: {}, **(data if self._open else {VALUE: data})}
+
+    def settled(self, outcome: HostStep) -> HostStep:
+        """A reset's or step's outcome with reward and end as an author of OpenEnv's gave them, None included."""
+        if not self.schemas:
+            return outcome
+        info = dict(outcome.info)
+        reward, seen = info.pop("reward", outcome.reward), outcome.observation
+        done = seen.get("done") if isinstance(seen, dict) else getattr(seen, "done", False)
+        return outcome._replace(reward=reward, terminated=bool(outcome.terminated or done is True), info=info)
+
+    def began(self, outcome: HostStep) -> dict[str, Any]:
+        """The observation of a reset."""
+        if self.schemas and self.tools:
+            return {METADATA: {name: one for name, one in outcome.info.items() if name != "reward"}}
+        return self.observation(outcome.observation)
 
     def observed(self, reading: Reading, outcome: HostStep) -> dict[str, Any]:
         """The observation of a step with that action."""
@@ -108,20 +132,32 @@ class Form:
 
     # --- schemas ---
 
+    def _title(self, kind: str) -> str:
+        """Of an object that wraps a value: others take the bare word for OpenEnv's base class, which means tools."""
+        return f"{''.join(filter(str.isalnum, self.description.name))}{kind}"
+
     def action_schema(self) -> dict[str, Any]:
         """Of actions; always an object's."""
+        if self.schemas and not self.tools and ACTION in self.schemas:
+            return self.schemas[ACTION]
         if self.tools:
             return schema(self._actions)
         found = self._actions.json_schema()
-        return _extended(found if self._bare else _object(ACTION, found, "Action"), OF_ACTIONS)
+        return _extended(found if self._bare else _object(ACTION, found, self._title("Action")), OF_ACTIONS)
+
+    def reset_schema(self) -> dict[str, Any]:
+        """Of what a reset gives."""
+        return (self.schemas or {}).get("reset_observation") or self.observation_schema()
 
     def observation_schema(self) -> dict[str, Any]:
         """Of observations; always an object's."""
         found = self._observations.json_schema()
-        return _extended(found if self._open else _object(VALUE, found, "Observation"), OF_OBSERVATIONS)
+        return _extended(found if self._open else _object(VALUE, found, self._title("Observation")), OF_OBSERVATIONS)
 
     def answer_schema(self) -> dict[str, Any]:
         """Of what answers a step: with tools, that depends on the action."""
+        if self.schemas and not self.tools and "observation" in self.schemas:
+            return self.schemas["observation"]
         if not self.tools:
             return self.observation_schema()
         lists = {"type": "object", "title": "ListToolsObservation", "required": ["tools"]}

@@ -11,7 +11,7 @@ from ludus.errors import InvalidArgument, listing, shorten
 from ludus.serve.doors.openenv.envelope import to_json
 from ludus.serve.doors.openenv.exchange import JSON, Asked, Endpoint, Reply, Sessionless, json_reply
 from ludus.serve.doors.openenv.naming import forgetting, named, remembering
-from ludus.serve.doors.openenv.offer import NO_EPISODE, Offer
+from ludus.serve.doors.openenv.offer import Offer
 from ludus.serve.session import Session
 
 __all__ = ["Episodes", "routes"]
@@ -50,14 +50,27 @@ class Episodes:
         if "action" not in data or not data.keys() <= set(STEP_KEYS):
             raise InvalidArgument(f"step: expected 'action', and at most {listing(STEP_KEYS)}, got {listing(data)}")
         session = named(self.offer, asked, data)
+        seconds, request = _seconds(data.get("timeout_s")), _request_id(data.get("request_id"))
+        begins = asked.principal.may("run")
         if session is None:
+            return await self._first_step(asked, data["action"], seconds)
+        step = self.offer.step(session, data["action"], seconds, full=True, begins=begins)
+        return Reply(200, await (step if request is None else self._once(session, request, step)))
+
+    async def _first_step(self, asked: Asked, action: Any, seconds: float | None) -> Reply:
+        """A step that names no session begins an episode of its own, unseeded, as OpenEnv's server has it."""
+        if not asked.principal.may("run"):
             raise Sessionless(
                 "step: expected a session, got none; POST /reset first, and send back its cookie, or its X-Session-Id"
             )
-        seconds, request = _seconds(data.get("timeout_s")), _request_id(data.get("request_id"))
-        begins = asked.principal.may("run")
-        step = self.offer.step(session, data["action"], seconds, full=True, begins=begins)
-        return Reply(200, await (step if request is None else self._once(session, request, step)))
+        (await self.offer.form()).read(action)  # what is no action takes no place
+        session = await self.offer.open(asked.principal)
+        try:
+            body = await self.offer.step(session, action, seconds, full=True, begins=True)
+        except BaseException:
+            await self.sessions.close(session, "its first step failed")
+            raise
+        return Reply(200, body, (JSON, *remembering(asked.scope, session.id)))
 
     async def _once(self, session: Session, id: str, step: Coroutine[Any, Any, bytes]) -> bytes:
         """The step of a request that may come twice, even while the first is under way."""
@@ -78,7 +91,7 @@ class Episodes:
         asked.principal.need("step", "state")
         session = named(self.offer, asked, {})
         if session is None:
-            return json_reply(NO_EPISODE)
+            return json_reply(await self.offer.first_state())
         return Reply(200, await self.offer.state(session, private=asked.principal.may("run")))
 
     async def close(self, asked: Asked) -> Reply:
@@ -105,7 +118,9 @@ def _request_id(given: Any) -> str | None:
 
 
 def routes(offer: Offer) -> list[BaseRoute]:
-    """`/reset`, `/step`, `/state` and `/close`."""
+    """`/reset`, `/step`, `/state` and `/close`; none of them in production, where agents have tools alone."""
+    if offer.server.settings.mode == "production":
+        return []
     episodes = Episodes(offer)
     return [
         Route("/step", Endpoint(episodes.step, offer), methods=["POST"]),

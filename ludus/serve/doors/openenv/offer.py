@@ -46,6 +46,7 @@ class Offer:
     def __init__(self, server: Server, served: Served) -> None:
         self.server, self.served = server, served
         self._form: Form | None = None
+        self._first_state: dict[str, Any] | None = None
 
     async def form(self) -> Form:
         """Made once: an environment has to be made for it, which may take its time."""
@@ -54,10 +55,10 @@ class Offer:
             self._form = Form(await loop.run_in_executor(None, self.served.description))
         return self._form
 
-    async def open(self, principal: Principal) -> Session:
-        """A session of its own, for whoever may run one."""
+    async def open(self, principal: Principal, *, patience: float | None = None) -> Session:
+        """A session of its own, for whoever may run one; waits for a place as the settings say, or for `patience`."""
         await self.form()
-        return await self.server.sessions.open(self.served.name, principal)
+        return await self.server.sessions.open(self.served.name, principal, patience=patience)
 
     def find(self, id: str) -> Session | None:
         """A session of this environment; None where that is another's. SessionLost where there is none."""
@@ -77,29 +78,44 @@ class Offer:
 
         def work(hosted: EnvHost) -> bytes:
             outcome = hosted.reset(seed=asked.seed, options=asked.options, episode_id=asked.episode_id)
-            return to_json(envelope(form.observation(outcome.observation), outcome, session.id, full))
+            return to_json(envelope(form.began(outcome), form.settled(outcome), session.id, full))
 
         return await session.call(work, long=True)
 
     async def step(
         self, session: Session, data: Any, seconds: float | None = None, *, full: bool, begins: bool = False
     ) -> bytes:
-        """Advance the episode by an action in its JSON form; `begins`: a call of a tool may begin the first one."""
+        """Advance the episode by an action in its JSON form; `begins`: it may begin the first one, without a seed."""
         begin, form = monotonic(), self._form or await self.form()
         reading = form.read(data)
         if reading.answer is not None:
             return to_json(envelope(reading.answer, HostStep(None, None, False, False, {}), session.id, full))
 
         def work(hosted: EnvHost) -> bytes:
-            if begins and reading.tool and hosted.episode_id is None:
+            if begins and hosted.episode_id is None:
                 hosted.reset()
             outcome = hosted.step(reading.action)
-            return to_json(envelope(form.observed(reading, outcome), outcome, session.id, full))
+            return to_json(envelope(form.observed(reading, outcome), form.settled(outcome), session.id, full))
 
         reply = await session.call(work, seconds)
         self.server.metrics.step(self.served.name, monotonic() - begin)
         return reply
 
+    async def first_state(self) -> dict[str, Any]:
+        """What the author shows before any episode, of an instance made for the purpose, once."""
+        if self._first_state is None:
+            loop = asyncio.get_running_loop()
+            self._first_state = {**await loop.run_in_executor(None, _state_before, self.served), **NO_EPISODE}
+        return self._first_state
+
     async def state(self, session: Session, *, private: bool) -> bytes:
         """The episode's name, its steps, and what the author shows."""
         return to_json(await session.call(lambda hosted: shown(hosted.state(private=private), "state")))
+
+
+def _state_before(served: Served) -> dict[str, Any]:
+    try:
+        with served.make() as env:
+            return shown(env.state_data(), "state")
+    except Exception:  # most environments have no state before their first reset, and say so in their own way
+        return {}

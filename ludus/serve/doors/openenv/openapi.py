@@ -17,13 +17,16 @@ class Schemas(NamedTuple):
     state: Schema
 
 
-def document(about: dict[str, Any], schemas: Schemas, root: str, names: list[str]) -> Schema:
-    """The document; `root` is the path that the routes are under, `names` are of environments that have tasks there."""
+def document(about: dict[str, Any], schemas: Schemas, root: str, names: list[str], *, episodes: bool = True) -> Schema:
+    """The document; `root` is the path that the routes are under, `names` are of environments that have tasks there.
+
+    Without `episodes` there is nothing in it to reset and step by.
+    """
     return {
         "openapi": "3.1.0",
         "info": {"title": about["name"], "version": VERSION, "description": about["description"]},
         "servers": [{"url": root or "/"}],
-        "paths": {**_episode(), **_reading(), **_tasks(names)},
+        "paths": {**(_episode() if episodes else {}), **_reading(), **_tasks(names)},
         "components": {"schemas": _components(schemas), "securitySchemes": {"token": BEARER}},
     }
 

@@ -83,7 +83,7 @@ class Socket:
 
     async def _opened(self, principal: Principal, first: "asyncio.Future[Any]") -> Session | None:
         """A new session; None where the caller left while it waited for one."""
-        opening = asyncio.ensure_future(self.offer.open(principal))
+        opening = asyncio.ensure_future(self.offer.open(principal, patience=0.0))
         try:
             await asyncio.wait({opening, first}, return_when=asyncio.FIRST_COMPLETED)
             if not opening.done() and first.result()["type"] == "websocket.disconnect":

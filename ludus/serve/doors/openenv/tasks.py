@@ -15,6 +15,15 @@ __all__ = ["Tasks", "routes"]
 
 Answer = Callable[[Asked], Awaitable[Reply]]
 Shape = Callable[[Any, str], Any]
+SPLIT_TYPES = ("train", "validation", "test")
+
+
+def _split(told: Any) -> Any:
+    """A split as OpenEnv's clients read it; what an author says of one beyond its name is left as it is."""
+    if isinstance(told, dict):
+        return told
+    name = str(told)
+    return {"name": name, "type": name if name in SPLIT_TYPES else "validation"}
 
 
 class Missing(Exception):
@@ -30,7 +39,7 @@ class Question(NamedTuple):
 
 
 QUESTIONS = {
-    "splits": Question("list_splits", (), lambda found, _: found),
+    "splits": Question("list_splits", (), lambda found, _: [_split(one) for one in found]),
     "tasks": Question("list_tasks", ("split",), lambda found, name: {"tasks": found, "env_name": name}),
     "num_tasks": Question("num_tasks", ("split",), lambda found, _: {"num_tasks": found}),
     "task": Question("get_task", ("split", "index"), lambda found, _: {"task": found}),
