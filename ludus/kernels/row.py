@@ -33,7 +33,7 @@ def observation_writer(space: Space[Any], name: str = "observation") -> Writer |
     # Partial functions, and no closures: a snapshot of an environment, which holds them, can be pickled.
     if isinstance(space, Tuple):
         parts = [observation_writer(part, f"{name}[{place}]") for place, part in enumerate(space.spaces)]
-        return partial(_tuple, parts, name)
+        return partial(_tuple, parts, name) if any(parts) else partial(_numbers, len(parts), name)
     if isinstance(space, Dict):
         writers = {key: observation_writer(part, f"{name}[{key!r}]") for key, part in space.spaces.items()}
         return partial(_dict, writers, name)
@@ -65,6 +65,12 @@ def _tuple(writers: list[Writer | None], name: str, seen: Any) -> Any:
     if not isinstance(seen, tuple) or len(seen) != len(writers):  # pyright: ignore[reportUnknownArgumentType]
         raise ContractViolation(f"{name}: expected a tuple of {len(writers)} from observe, got {shorten(seen)}")
     return tuple(one if to is None else to(one) for to, one in zip(writers, seen, strict=True))
+
+
+def _numbers(count: int, name: str, seen: Any) -> Any:
+    if type(seen) is tuple and len(seen) == count:  # pyright: ignore[reportUnknownArgumentType]
+        return seen  # pyright: ignore[reportUnknownVariableType]
+    return _tuple([None] * count, name, seen)
 
 
 def _dict(writers: dict[Any, Writer | None], name: str, seen: Any) -> Any:

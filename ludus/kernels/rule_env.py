@@ -25,6 +25,7 @@ __all__ = ["RuleEnv"]
 
 int64, ndarray = np.int64, np.ndarray  # a global is found faster than an attribute of NumPy's
 new_tuple = tuple.__new__
+PLAIN = frozenset({int, float, bool})
 
 
 class RuleEnv(Env[Any, Any]):
@@ -88,6 +89,8 @@ class RuleEnv(Env[Any, Any]):
         self._state: Any = None
         self._needs = "no reset yet"
         self._owns = False
+        self._guards = self._refuses
+        """Whether a step has arrays to keep, or an action to refuse."""
         acts = self.action_space
         clipped = isinstance(acts, Box) and self.clips_actions
         self._row_dtype = acts.dtype if clipped else None
@@ -153,6 +156,7 @@ class RuleEnv(Env[Any, Any]):
         else:
             begun = self._play.renew(self._state, rng, params, *chosen)
         self._owns = has_arrays(begun)
+        self._guards = self._owns or self._refuses
         self._state = own_copy(begun) if self._owns else begun
         self._needs, self.last_action = "", None
         if self.render_mode == "human":
@@ -195,27 +199,28 @@ class RuleEnv(Env[Any, Any]):
         elif type(action) is not int or not self.action_space.contains(action):
             action = read_action(self.action_space, action)
         (advance, observe, tell), params = self._functions, self.params
-        if tell is not None or self._owns:
+        if self._guards:
             if self._refuses:
                 check_legal(self.rules.legal(self._state, params), action, self._choices)  # pyright: ignore[reportOptionalCall]
             return self._step_of(advance(self._state, action, self._np_random, params), action)
         given = advance(self._state, action, self._np_random, params)
         try:
-            self._state, reward, terminated = given
-        except ValueError:  # more than three: nothing has been set
+            state, reward, terminated = given
+        except ValueError:  # more than three
             return self._step_of(given, action)
-        self.last_action = action
+        self._state, self.last_action = state, action
         if terminated:
             self._needs = "an episode that has ended"
         if self.render_mode == "human":
             self.render()
-        seen = observe(self._state, params)
+        seen = observe(state, params)
         if self._write is not None:
             seen = self._write(seen)
-        return new_tuple(Step, (seen, reward, terminated, False, {}))
+        info: Info = {} if tell is None else _known(entries(tell(state, params)))
+        return new_tuple(Step, (seen, reward, terminated, False, info))
 
     def _step_of(self, given: Any, action: Any) -> Step[Any]:
-        """The step of rules that give more than three values, keep arrays or tell of a state."""
+        """The step of rules that give more than three values, keep arrays or refuse actions."""
         (_, observe, tell), params = self._functions, self.params
         state, reward, terminated = given[:3]
         truncated = len(given) > 3 and given[3]
@@ -231,10 +236,7 @@ class RuleEnv(Env[Any, Any]):
             seen = self._write(seen)
         if tell is not None:
             info = entries(tell(state, params)) | info
-        if OUTCOME in info:
-            told = read_outcome(info.pop(OUTCOME))
-            info |= {} if told is None else {OUTCOME: told}
-        return Step(seen, reward, terminated, truncated, info)
+        return Step(seen, reward, terminated, truncated, _known(info))
 
     @property
     def compiled(self) -> bool:
@@ -284,6 +286,7 @@ class RuleEnv(Env[Any, Any]):
         kind, owner = self.rules.state, type(self).__name__
         state = kind(*(fitted(owner, kind, name, one) for name, one in zip(fields, value, strict=True)))
         self._owns = has_arrays(state)
+        self._guards = self._owns or self._refuses
         self._state = own_copy(state)
         self._needs, self.last_action = "", None
         self.np_random  # noqa: B018  (rules read the generator directly: there has to be one)
@@ -312,8 +315,19 @@ def _teller(rules: Rules) -> Any:
 
 def entries(told: Any) -> Info:
     """What a rule told, as the caller's own: rules may tell of arrays that they keep."""
-    given: Any = told.items() if isinstance(told, dict) else zip(told._fields, told, strict=True)
-    return {name: _entry(one) for name, one in given}
+    info: Info = dict(told) if isinstance(told, dict) else dict(zip(told._fields, told, strict=True))
+    for name, one in info.items():
+        if type(one) not in PLAIN:
+            info[name] = _entry(one)
+    return info
+
+
+def _known(info: Info) -> Info:
+    """The same with the outcome that its code stands for, if it tells one."""
+    if OUTCOME in info:
+        told = read_outcome(info.pop(OUTCOME))
+        info |= {} if told is None else {OUTCOME: told}
+    return info
 
 
 def _entry(value: Any) -> Any:
