@@ -11,7 +11,7 @@ from ludus.registry.ownership import DISTRIBUTION
 __all__ = ["Claim", "Findings", "Problem", "announcing", "discover"]
 
 GROUP = "ludus.envs"
-BUILT_IN = ("catalog.toml", "open/openspiel/games.json")
+BUILT_IN = ("catalog.toml", "open/openspiel/games.json", "open/atari/games.json")
 """Catalogs of the environments that come with the library, in the folder of their families."""
 
 

@@ -1,5 +1,6 @@
 """Environments of the open kind: typed actions and observations, tools, and worlds that language models act in."""
 
+from ludus.envs.open.atari import Atari, AtariAction, AtariArrays, AtariObservation, AtariState
 from ludus.envs.open.coding import CodeAction, CodeObservation, CodeState, Coding
 from ludus.envs.open.connect4 import (
     Connect4,
@@ -28,6 +29,11 @@ from ludus.envs.open.textarena import (
 )
 
 __all__ = [
+    "Atari",
+    "AtariAction",
+    "AtariArrays",
+    "AtariObservation",
+    "AtariState",
     "CodeAction",
     "CodeObservation",
     "CodeState",
