@@ -4,10 +4,20 @@ from pathlib import Path
 
 import ludus
 from ludus.envs.open import CodeAction, Connect4Action, OpenSpielAction, TextArenaAction
+from ludus.envs.open.atari.policies import POLICIES as ATARI_POLICIES
 from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG_POLICIES
 from ludus.rendering import Canvas
 
 ASSETS = Path(__file__).parent / "assets"
+
+
+def atari() -> Canvas:
+    """Some bricks are gone."""
+    env = ludus.make("open/Atari-breakout-v0").unwrapped
+    observation, _ = env.reset(seed=2)
+    for _ in range(160):
+        observation = env.step(ATARI_POLICIES["oracle"](env, observation, None)).observation
+    return env.draw()
 
 
 def cartpole() -> Canvas:
@@ -151,6 +161,7 @@ PICTURES = {
     "connect4": connect4,
     "coding": coding,
     "dipg_safety": dipg_safety,
+    "atari": atari,
     "openspiel": openspiel,
     "textarena": textarena,
 }

@@ -11,7 +11,8 @@ from ludus.registry.ownership import DISTRIBUTION
 __all__ = ["Claim", "Findings", "Problem", "announcing", "discover"]
 
 GROUP = "ludus.envs"
-BUILT_IN = ("envs/catalog.toml", "envs/open/openspiel/games.json", "tasks/catalog.toml")
+OPEN = "envs/open"
+BUILT_IN = ("envs/catalog.toml", f"{OPEN}/openspiel/games.json", f"{OPEN}/atari/games.json", "tasks/catalog.toml")
 """Catalogs of what comes with the library."""
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ludus
+from ludus.envs.open.atari.policies import POLICIES as ATARI
 from ludus.envs.open.coding.policies import POLICIES as CODING
 from ludus.envs.open.connect4.policies import POLICIES as CONNECT4
 from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG
@@ -18,6 +19,7 @@ from ludus.testing.service import check_url
 
 POLICIES = {
     "open/Connect4-v0": CONNECT4,
+    "open/Atari-breakout-v0": ATARI,
     "open/Coding-v0": CODING,
     "open/DIPGSafety-v0": DIPG,
     "open/OpenSpiel-v0": OPENSPIEL,

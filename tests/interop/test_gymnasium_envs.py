@@ -261,7 +261,7 @@ def test_calls_of_tools_are_refused_by_name():
         to_gymnasium(ludus.make("open/EchoTools-v0"))
 
 
-GAMES = {spec.id for family in ("openspiel",) for spec in ludus.list_envs(family=family)}
+GAMES = {spec.id for family in ("openspiel", "atari") for spec in ludus.list_envs(family=family)}
 """One class with other arguments, which tests/envs has game by game."""
 
 

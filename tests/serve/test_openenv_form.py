@@ -17,7 +17,7 @@ from ludus.serve.served import Description, Served
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, OneOf, Record, Sequence, Text, Tuple
 from ludus.tools.calls import Calls
 
-NAMES = [spec.id for spec in ludus.list_envs() if spec.family not in ("openspiel",)]
+NAMES = [spec.id for spec in ludus.list_envs() if spec.family not in ("openspiel", "atari")]
 """Not each game of an adapter, which is one class with other arguments."""
 
 

@@ -14,7 +14,7 @@ from tests.sampling import covering
 pytestmark = pytest.mark.no_cover  # what they run is measured by shorter tests
 
 LANES, STEPS = 3, 40
-IDS = [spec.id for spec in ludus.list_envs() if spec.id != "CartPole-v0" and spec.family not in ("openspiel",)]
+IDS = [spec.id for spec in ludus.list_envs() if spec.id != "CartPole-v0" and spec.family not in ("openspiel", "atari")]
 INSIDE = (StickyAction.using(repeat_action_probability=0.25), TransformReward.using(func=lambda reward: 2 * reward + 1))
 AROUND = (TimeAwareObservation.using(), FlattenObservation.using())
 

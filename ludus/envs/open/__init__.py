@@ -7,6 +7,7 @@ from ludus.envs.open.browsergym import (
     BrowserGymObservation,
     BrowserGymState,
 )
+from ludus.envs.open.atari import Atari, AtariAction, AtariArrays, AtariObservation, AtariState
 from ludus.envs.open.coding import CodeAction, CodeObservation, CodeState, Coding
 from ludus.envs.open.connect4 import (
     Connect4,
@@ -42,6 +43,11 @@ __all__ = [
     "BrowserGymAction",
     "BrowserGymObservation",
     "BrowserGymState",
+    "Atari",
+    "AtariAction",
+    "AtariArrays",
+    "AtariObservation",
+    "AtariState",
     "CodeAction",
     "CodeObservation",
     "CodeState",

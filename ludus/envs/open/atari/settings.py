@@ -1,0 +1,83 @@
+"""Settings of a console, checked, and those that OpenEnv's server reads from variables."""
+
+import os
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from ludus.errors import InvalidArgument, shorten
+
+__all__ = ["ObsType", "Settings", "settings_of"]
+
+ObsType = Literal["rgb", "grayscale", "ram"]
+MOST_SKIP = 60
+MOST_NOOPS = 1000
+DEFAULTS: dict[str, Any] = {
+    "game": "pong", "obs_type": "rgb", "full_action_space": False, "mode": None, "difficulty": None,
+    "repeat_action_probability": 0.0, "frameskip": 4, "noop_max": 30, "terminal_on_life_loss": False,
+}  # fmt: skip
+VARIABLES = {
+    "game": "ATARI_GAME",
+    "obs_type": "ATARI_OBS_TYPE",
+    "full_action_space": "ATARI_FULL_ACTION_SPACE",
+    "mode": "ATARI_MODE",
+    "difficulty": "ATARI_DIFFICULTY",
+    "repeat_action_probability": "ATARI_REPEAT_ACTION_PROB",
+    "frameskip": "ATARI_FRAMESKIP",
+}
+"""Of OpenEnv's server: what an argument leaves open is taken from them."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a game is played."""
+
+    game: str
+    obs_type: ObsType
+    full_action_space: bool
+    mode: int | None
+    difficulty: int | None
+    repeat_action_probability: float
+    frameskip: int | tuple[int, int]
+    noop_max: int
+    terminal_on_life_loss: bool
+
+
+def settings_of(given: dict[str, Any]) -> Settings:
+    """The arguments, then the variables, then what is usual; raises InvalidArgument."""
+    unknown = given.keys() - DEFAULTS.keys()
+    if unknown:
+        raise InvalidArgument(f"Atari: expected some of {list(DEFAULTS)} as settings, got {sorted(unknown)}")
+    told = {name: _read(name, os.environ[key]) for name, key in VARIABLES.items() if os.environ.get(key)}
+    known = Settings(**(DEFAULTS | told | {name: one for name, one in given.items() if one is not None}))
+    _check(known)
+    return known
+
+
+def _read(name: str, text: str) -> Any:
+    try:
+        if name in ("mode", "difficulty", "frameskip"):
+            return int(text)
+        if name == "repeat_action_probability":
+            return float(text)
+    except ValueError:
+        raise InvalidArgument(f"{VARIABLES[name]}: expected a number, got {shorten(text)}") from None
+    return text.lower() == "true" if name == "full_action_space" else text
+
+
+def _check(one: Settings) -> None:
+    if one.obs_type not in get_args(ObsType):
+        raise InvalidArgument(f"Atari obs_type: expected one of {list(get_args(ObsType))}, got {shorten(one.obs_type)}")
+    for name in ("full_action_space", "terminal_on_life_loss"):
+        if not isinstance(getattr(one, name), bool):
+            raise InvalidArgument(f"Atari {name}: expected True or False, got {shorten(getattr(one, name))}")
+    chance: Any = one.repeat_action_probability
+    if not isinstance(chance, int | float) or isinstance(chance, bool) or not 0 <= chance < 1:
+        raise InvalidArgument(f"Atari repeat_action_probability: expected 0 to less than 1, got {shorten(chance)}")
+    skips: Any = one.frameskip if isinstance(one.frameskip, tuple | list) else (one.frameskip, one.frameskip)
+    if len(skips) != 2 or not all(type(skip) is int for skip in skips) or not 1 <= skips[0] <= skips[1] <= MOST_SKIP:
+        raise InvalidArgument(
+            f"Atari frameskip: expected 1 to {MOST_SKIP} frames, or two such numbers to draw between, "
+            f"got {shorten(one.frameskip)}"
+        )
+    if type(one.noop_max) is not int or not 0 <= one.noop_max <= MOST_NOOPS:
+        raise InvalidArgument(f"Atari noop_max: expected 0 to {MOST_NOOPS} frames, got {shorten(one.noop_max)}")
