@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -25,7 +26,10 @@ from ludus.envs.open.browsergym.policies import POLICIES
 from ludus.envs.open.browsergym.sites import site_tasks
 from ludus.envs.open.browsergym.solutions import SOLUTIONS
 from ludus.envs.open.browsergym.tab import PageError, Response, TabSettings
-from ludus.errors import InvalidAction, InvalidArgument, MissingExtra, ResetNeeded
+from ludus.errors import EnvError, InvalidAction, InvalidArgument, MissingExtra, ResetNeeded
+from ludus.serve.doors.memory import LocalServer
+from ludus.spaces.shown import shown
+from ludus.testing import data_equal
 from tests.envs.open_play import play
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("browser")]
@@ -546,3 +550,29 @@ def test_wrong_arguments_say_what_was_expected(monkeypatch):
 def test_a_whole_episode_is_played_by_the_policy_that_knows():
     with ludus.make("open/BrowserGym-v0", benchmark="tracker") as env:
         assert play(env, POLICIES["oracle"], 5)[1] is Outcome.SUCCESS
+
+
+def wire_history(env):
+    observation, info = env.reset(seed=4)
+    told = [shown(observation), shown(info)]
+    for text in ("noop()", "click('999')", "click('3')"):
+        step = env.step(BrowserGymAction(text))
+        told.append(shown(list(step)))
+        if step.done:
+            break
+    return told
+
+
+@pytest.mark.parametrize("sessions", [3, pytest.param(64, marks=pytest.mark.full)])
+def test_sessions_of_a_server_with_one_seed_have_the_history_of_this_process(sessions):
+    with ludus.make("open/BrowserGym-v0") as env:
+        here = wire_history(env)
+    with LocalServer("open/BrowserGym-v0") as server, ExitStack() as stack:
+        envs = [stack.enter_context(ludus.connect(server, env="open/BrowserGym-v0")) for _ in range(sessions)]
+        for env in envs:
+            assert data_equal(wire_history(env), here)
+
+
+def test_in_another_sandbox_it_says_why_it_cannot_be():
+    with pytest.raises(EnvError, match="the browser has a sandbox of its own"):
+        ludus.make("open/BrowserGym-v0", isolation="sandbox").reset(seed=0)
