@@ -175,8 +175,8 @@ def _sandbox(**policy: Any) -> Sandbox:
         return Sandbox("bubblewrap", **policy)
     except SandboxUnavailable as error:
         raise SandboxUnavailable(
-            "BrowserGym: expected bubblewrap to start here, since the browser has a sandbox of its own and cannot be put "
-            f"into another one; make it without isolation=, got: {error}"
+            "BrowserGym: expected bubblewrap to start here, since the browser has a sandbox of its own and cannot be "
+            f"in another one; make it without isolation=, got: {error}"
         ) from None
 
 
