@@ -8,9 +8,11 @@ import pytest
 from websockets.sync.client import connect
 
 import ludus
+from ludus.envs.open.browsergym.sites import SiteEpisode
 from ludus.envs.open.coding import Coding
 from ludus.envs.open.dipg_safety import DIPGSafety
 from ludus.envs.open.textarena import TextArena
+from ludus.seeding import np_random
 
 SEED = 6
 CODING = "caesar"
@@ -42,7 +44,22 @@ def secret_word(name):
     return words
 
 
+def order_total():
+    """The answer that a page two clicks away shows, and this episode never opens; how to get there is no page's."""
+    rng = np_random(SEED)[0]
+    rng.integers(1)
+    episode = SiteEpisode("shop.tell-order-total", int(rng.integers(1 << 31)))
+    return [episode.task.actions[-1].split("'")[1], episode.task.actions[0]]
+
+
 CASES = [
+    pytest.param(
+        "open/BrowserGym-v0",
+        {"benchmark": "shop", "task_name": "tell-order-total"},
+        {"action_str": "noop()"},
+        order_total,
+        marks=pytest.mark.xdist_group("browser"),
+    ),
     ("open/Coding-v0", {"task": CODING}, {"code": "print(1)"}, solution_words),
     ("open/DIPGSafety-v0", {"kinds": ["conflict"]}, {"llm_response": "nothing"}, expected_words),
     ("open/TextArena-v0", {"game": "Wordle"}, {"message": "[zzzzz]"}, secret_word("Wordle")),

@@ -20,7 +20,6 @@ PROGRAMS = {"pip-audit"}
 """Looked for, and run as programs where they are."""
 UNUSED = {
     "box2d",
-    "browser",
     "chat",
     "mujoco",
     "ray",

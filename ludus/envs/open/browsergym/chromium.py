@@ -15,9 +15,10 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from ludus.envs.open.browsergym.devtools import DevTools, Event, ProtocolError
-from ludus.errors import ChannelError, MissingExtra, SandboxError
+from ludus.errors import ChannelError, MissingExtra, SandboxError, SandboxUnavailable
 from ludus.sandbox import Confined, Limits, Mount, Sandbox
 
 __all__ = ["Chromium", "acquire", "program", "release", "shut_down"]
@@ -31,11 +32,12 @@ PROCESSES = 4096
 START_SECONDS = 60.0
 LINGER_SECONDS = 20.0
 """A browser that nobody uses is kept so long for whoever comes next."""
+LAUNCH = 'exec "$0" "--user-data-dir=${TMPDIR:-/tmp}/profile" "$@" 4>&3'
+"""The profile is where the sandbox lets it write; the one channel is what it reads and what it writes."""
 FLAGS = (
     "--headless",
     "--no-sandbox",
     "--remote-debugging-pipe",
-    "--user-data-dir=/tmp/profile",
     "--disable-gpu",
     "--disable-dev-shm-usage",
     "--disable-quic",
@@ -150,14 +152,14 @@ class Chromium:
 
 
 def _started() -> tuple[Confined, socket.socket]:
-    sandbox = Sandbox(
+    sandbox = _sandbox(
         limits=Limits(
             wall=None, memory=MEMORY, processes=PROCESSES, file_size=1 << 30, disk=1 << 30, open_files=_open_files()
         ),
         mounts=[Mount(path) for path in ("/etc/fonts", "/opt") if os.path.isdir(path)],
         environment={"TZ": "UTC", "LANG": "en_US.UTF-8", "DBUS_SESSION_BUS_ADDRESS": "disabled:"},
     )
-    argv = ["/bin/sh", "-c", 'exec "$0" "$@" 4>&3', program(), *FLAGS, "about:blank"]
+    argv = ["/bin/sh", "-c", LAUNCH, program(), *FLAGS, "about:blank"]
     ours, theirs = socket.socketpair()
     try:
         with theirs:
@@ -165,6 +167,17 @@ def _started() -> tuple[Confined, socket.socket]:
     except BaseException:
         ours.close()
         raise
+
+
+def _sandbox(**policy: Any) -> Sandbox:
+    """Bubblewrap and no other: Landlock forbids the sockets by which Chromium's own processes talk."""
+    try:
+        return Sandbox("bubblewrap", **policy)
+    except SandboxUnavailable as error:
+        raise SandboxUnavailable(
+            "BrowserGym: expected bubblewrap to start here, since the browser has a sandbox of its own and cannot be "
+            f"in another one; make it without isolation=, got: {error}"
+        ) from None
 
 
 def _open_files() -> int:

@@ -157,6 +157,9 @@ class Commands:
 
     def _keyboard_press(self, key: str) -> None:
         *held, last = split_combination(key)
+        if held in (["Control"], ["Meta"]) and last.lower() in "cvx":
+            self._edit(last.lower())
+            return
         bits, replies = modifier_bits(self._held), []
         for one in held:
             bits |= modifier_bits([one])
@@ -166,8 +169,6 @@ class Commands:
             bits &= ~modifier_bits([one])
             replies.append(self._key(one, down=False, modifiers=bits))
         self._answered(replies)
-        if held in (["Control"], ["Meta"]) and last.lower() in "cvx":
-            self._edit(last.lower())
 
     def _edit(self, letter: str) -> None:
         """Copy, cut and paste by a clipboard of this episode: the browser's own is one for all its contexts."""

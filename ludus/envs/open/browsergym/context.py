@@ -17,6 +17,8 @@ __all__ = ["Context", "Spares", "Start"]
 BLANK_PATH = "/.blank"
 BLANK = Response(200, (("Content-Type", "text/html"),), b"<!doctype html><title></title>")
 NO_ICON = Response(404, (), b"")
+SETUP_SECONDS = 60.0
+"""For making a context and its first page, which is no doing of the agent's."""
 MOST_TABS = 8
 MOST_SPARES = 4
 POPUP_SECONDS = 3.0
@@ -41,14 +43,16 @@ class Context:
         self.active = 0
         self._closed = False
         self._changes = threading.Condition()
-        self._expected = 0
+        self._expected, self._opened_one = 0, False
         self.id = str(self.tools.call("Target.createBrowserContext", {"disposeOnDetach": True})["browserContextId"])
         browser.openers[self.id] = self._opened
         browser.closers[self.id] = self._detached
         self.tools.post("Browser.setDownloadBehavior", {"behavior": "deny", "browserContextId": self.id})
         self._open_tab()
         if start.url:
+            self.tab.seconds = SETUP_SECONDS
             self.tab.navigate(start.url)
+            self.tab.seconds = self.settings.seconds
             self.tab.post("Page.resetNavigationHistory")
 
     @property
@@ -57,7 +61,7 @@ class Context:
         return self.tabs[self.active]
 
     def _open_tab(self) -> None:
-        seconds = self.settings.seconds
+        seconds = SETUP_SECONDS
         made = self.tools.call(
             "Target.createTarget", {"url": "about:blank", "browserContextId": self.id}, seconds=seconds
         )
@@ -94,13 +98,12 @@ class Context:
 
     def settle(self, milliseconds: float) -> None:
         """Wait until the active tab is quiet; a page that it opened becomes the active one."""
-        before = len(self.tabs)
         self.tab.settle(milliseconds)
         with self._changes:
             self._changes.wait_for(lambda: self._expected <= 0, POPUP_SECONDS)
-            self._expected = 0
+            self._expected, opened, self._opened_one = 0, self._opened_one, False
             self.tabs = [tab for tab in self.tabs if tab.gone != "it was closed"] or self.tabs
-        if len(self.tabs) > before:
+        if opened:
             self._focus(len(self.tabs) - 1)
             self.tab.settle(milliseconds)
         self.active = min(self.active, len(self.tabs) - 1)
@@ -133,6 +136,7 @@ class Context:
                 tab = Tab(self.tools, target, session, settings=self.settings, owner=self)
                 tab.begin_loading()
                 self.tabs.append(tab)
+                self._opened_one = True
             self._changes.notify_all()
 
     def _detached(self, session: str) -> None:

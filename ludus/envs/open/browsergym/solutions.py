@@ -183,7 +183,8 @@ def widget(page: Page) -> str:
 
 
 def copy_text(page: Page) -> str:
-    first, second = page.bids("textbox")[:2]
+    [first] = [one.bid for one in page.elements if "multiline" in one.states]
+    [second] = [one.bid for one in page.elements if one.role == "textbox" and "multiline" not in one.states]
     return (
         f"press('{first}', 'Control+a')\nkeyboard_press('Control+c')\nfocus('{second}')\n"
         f"keyboard_press('Control+v')\n{page.submit()}"

@@ -59,7 +59,7 @@ class Tab:
 
     def __init__(self, tools: DevTools, target: str, session: str, *, settings: TabSettings, owner: Any) -> None:
         self.tools, self.target, self.session, self.settings = tools, target, session, settings
-        self.owner = owner
+        self.owner, self.seconds = owner, settings.seconds
         self.gone: str | None = None
         self._changes = threading.Condition()
         self._loading = False
@@ -82,7 +82,7 @@ class Tab:
 
     def wait_prepared(self) -> None:
         """Wait until it is watched: a navigation before that would escape our scripts."""
-        self._prepared.result(self.settings.seconds)
+        self._prepared.result(max(60.0, self.seconds))
 
     # --- calls ---
 
@@ -94,7 +94,7 @@ class Tab:
         """Send a call and wait."""
         if self.gone is not None:
             raise ProtocolError(f"the page is gone: {self.gone}")
-        return self.post(method, params).result(self.settings.seconds)
+        return self.post(method, params).result(self.seconds)
 
     def evaluate(self, expression: str) -> Any:
         """What an expression gives in the page, awaited; PageError where it throws."""
