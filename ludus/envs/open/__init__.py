@@ -12,6 +12,15 @@ from ludus.envs.open.connect4 import (
 from ludus.envs.open.dipg_safety import DIPGAction, DIPGObservation, DIPGSafety, DIPGState
 from ludus.envs.open.echo import Echo, EchoAction, EchoObservation
 from ludus.envs.open.echo_tools import EchoTools
+from ludus.envs.open.git import (
+    Git,
+    GitAction,
+    GitObservation,
+    GitState,
+    clone_repo,
+    execute_git_command,
+    list_repos,
+)
 from ludus.envs.open.textarena import (
     TextArena,
     TextArenaAction,
@@ -39,9 +48,16 @@ __all__ = [
     "EchoAction",
     "EchoObservation",
     "EchoTools",
+    "Git",
+    "GitAction",
+    "GitObservation",
+    "GitState",
     "TextArena",
     "TextArenaAction",
     "TextArenaMessage",
     "TextArenaObservation",
     "TextArenaState",
+    "clone_repo",
+    "execute_git_command",
+    "list_repos",
 ]
