@@ -1,7 +1,7 @@
 """A remote helper of git that speaks smart HTTP through two pipes: for walls behind which there is no socket at all.
 
 The text of this file is what is started inside; git calls it as `git-remote-http NAME URL` and speaks to it as to its
-own helper. `stateless-connect` and `connect` are git's words.
+own helper. `connect` and `capabilities` are git's words.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ def fetch(forge: Forge) -> None:
     say(b"\n" + forge.advertised("git-upload-pack", "version=2"))
     while True:
         asked = packets()
-        if not asked[-1]:
+        if not asked[-1] or len(asked) == 1:
             return
-        say(forge.post("git-upload-pack", b"".join(asked), "version=2") + b"0002")
+        say(forge.post("git-upload-pack", b"".join(asked), "version=2"))
 
 
 def push(forge: Forge) -> None:
@@ -117,12 +117,12 @@ def main(url: str) -> None:
     while True:
         line = sys.stdin.buffer.readline().decode().strip()
         if line == "capabilities":
-            say(b"stateless-connect\nconnect\n\n")
-        elif line == "stateless-connect git-upload-pack":
+            say(b"connect\n\n")
+        elif line == "connect git-upload-pack":
             return fetch(forge)
         elif line == "connect git-receive-pack":
             return push(forge)
-        elif line.startswith(("connect", "stateless-connect")):
+        elif line.startswith("connect"):
             say(b"fallback\n")
         else:
             return None
