@@ -19,8 +19,8 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = (
-    "atari", "cloudpickle", "finance", "gymnasium", "jax", "minari", "pandas", "parquet", "pettingzoo", "pydantic",
-    "push", "serve", "sign", "video", "window",
+    "atari", "chat", "cloudpickle", "finance", "gymnasium", "jax", "minari", "pandas", "parquet", "pettingzoo",
+    "pydantic", "push", "serve", "sign", "video", "window",
 )  # fmt: skip
 TRIAL = Path(__file__).with_name("lowest_trial.py")
 

@@ -21,7 +21,6 @@ PROGRAMS = {"pip-audit"}
 UNUSED = {
     "box2d",
     "browser",
-    "chat",
     "mujoco",
     "openspiel",
     "ray",

@@ -1,5 +1,6 @@
 """Environments of the open kind: typed actions and observations, tools, and worlds that language models act in."""
 
+from ludus.envs.open.chat import Chat, ChatAction, ChatObservation, ChatState
 from ludus.envs.open.coding import CodeAction, CodeObservation, CodeState, Coding
 from ludus.envs.open.connect4 import (
     Connect4,
@@ -30,6 +31,10 @@ from ludus.envs.open.textarena import (
 )
 
 __all__ = [
+    "Chat",
+    "ChatAction",
+    "ChatObservation",
+    "ChatState",
     "CodeAction",
     "CodeObservation",
     "CodeState",
