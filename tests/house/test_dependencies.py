@@ -18,15 +18,7 @@ DISTRIBUTIONS = {"PIL": "pillow", "pyspiel": "open-spiel", "yaml": "pyyaml", "py
 LOADERS = ("import_module", "find_spec", "module_namespace")
 PROGRAMS = {"pip-audit"}
 """Looked for, and run as programs where they are."""
-UNUSED = {
-    "box2d",
-    "chat",
-    "mujoco",
-    "ray",
-    "reasoning",
-    "sumo",
-    "textarena",
-}
+UNUSED = {"box2d", "mujoco", "ray"}
 """Extras of engines that no environment of ours uses yet."""
 BUNDLES = {"all", "open", "dev", "test"}
 """Extras that name others."""

@@ -8,6 +8,7 @@ from ludus.envs.open.browsergym import (
     BrowserGymState,
 )
 from ludus.envs.open.atari import Atari, AtariAction, AtariArrays, AtariObservation, AtariState
+from ludus.envs.open.chat import Chat, ChatAction, ChatObservation, ChatState
 from ludus.envs.open.coding import CodeAction, CodeObservation, CodeState, Coding
 from ludus.envs.open.connect4 import (
     Connect4,
@@ -29,6 +30,15 @@ from ludus.envs.open.openspiel import (
 )
 from ludus.envs.open.finrl import FinRL, FinRLAction, FinRLMarket, FinRLObservation, FinRLState
 from ludus.envs.open.sumo import SumoAction, SumoObservation, SumoRL, SumoRLSignals, SumoState
+from ludus.envs.open.git import (
+    Git,
+    GitAction,
+    GitObservation,
+    GitState,
+    clone_repo,
+    execute_git_command,
+    list_repos,
+)
 from ludus.envs.open.textarena import (
     TextArena,
     TextArenaAction,
@@ -48,6 +58,10 @@ __all__ = [
     "AtariArrays",
     "AtariObservation",
     "AtariState",
+    "Chat",
+    "ChatAction",
+    "ChatObservation",
+    "ChatState",
     "CodeAction",
     "CodeObservation",
     "CodeState",
@@ -81,9 +95,16 @@ __all__ = [
     "SumoRL",
     "SumoRLSignals",
     "SumoState",
+    "Git",
+    "GitAction",
+    "GitObservation",
+    "GitState",
     "TextArena",
     "TextArenaAction",
     "TextArenaMessage",
     "TextArenaObservation",
     "TextArenaState",
+    "clone_repo",
+    "execute_git_command",
+    "list_repos",
 ]

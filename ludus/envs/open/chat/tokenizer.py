@@ -1,0 +1,165 @@
+"""Tokenizers: a small one that comes with the library, and others behind the same four methods.
+
+The bundled one is a byte-level BPE with 1,000 merges, learnt from our own documentation: every text comes back as it
+was. Marks of a message (who speaks, and where it ends) are tokens that no text is ever encoded to.
+"""
+
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from ludus.errors import InvalidArgument, MissingExtra, shorten
+
+__all__ = ["BundledTokenizer", "ForeignTokenizer", "Tokenizer", "tokenizer_of"]
+
+WORD = re.compile(r" ?[^\W\d_]+| ?\d| ?[^\s\w]+|\s+|_")
+ROLES = ("system", "user", "assistant")
+Message = dict[str, str]
+
+
+class Tokenizer(Protocol):
+    """What a chat needs of a tokenizer."""
+
+    size: int
+    """Tokens are numbers below it."""
+
+    def encode(self, text: str) -> list[int]:
+        """Tokens of a text; never one that marks a message."""
+        ...
+
+    def decode(self, tokens: list[int]) -> str:
+        """The text of tokens, without marks."""
+        ...
+
+    def message(self, message: Message) -> list[int]:
+        """Tokens of a message, with its marks."""
+        ...
+
+
+@cache
+def _merges() -> dict[tuple[bytes, bytes], int]:
+    lines = Path(__file__).with_name("merges.txt").read_text(encoding="ascii").split("\n")
+    pairs = [tuple(map(bytes.fromhex, line.split())) for line in lines if line]
+    return {(pair[0], pair[1]): rank for rank, pair in enumerate(pairs)}
+
+
+@cache
+def _vocabulary() -> list[bytes]:
+    return [bytes([one]) for one in range(256)] + [left + right for left, right in _merges()]
+
+
+@cache
+def _numbers() -> dict[bytes, int]:
+    return {piece: number for number, piece in reversed(list(enumerate(_vocabulary())))}
+
+
+@lru_cache(65536)
+def _encoded(word: bytes) -> tuple[int, ...]:
+    parts, ranks, numbers = [bytes([one]) for one in word], _merges(), _numbers()
+    while len(parts) > 1:
+        best = min(range(len(parts) - 1), key=lambda at: ranks.get((parts[at], parts[at + 1]), 1 << 30))
+        if (parts[best], parts[best + 1]) not in ranks:
+            break
+        parts[best : best + 2] = [parts[best] + parts[best + 1]]
+    return tuple(numbers[part] for part in parts)
+
+
+class BundledTokenizer:
+    """Byte-level BPE in plain Python.
+
+    >>> tokenizer = BundledTokenizer()
+    >>> tokenizer.decode(tokenizer.encode("a snowman: ☃"))
+    'a snowman: ☃'
+    """
+
+    def __init__(self) -> None:
+        self._first = len(_vocabulary())
+        self.size = self._first + len(ROLES) + 1
+
+    def encode(self, text: str) -> list[int]:
+        """Tokens of a text."""
+        found: list[int] = []
+        for word in WORD.findall(text):
+            found += _encoded(word.encode("utf8", "surrogatepass"))
+        return found
+
+    def decode(self, tokens: list[int]) -> str:
+        """The text of tokens; marks are left out, and half a character becomes a question mark."""
+        pieces = _vocabulary()
+        data = b"".join(pieces[one] for one in tokens if one < self._first)
+        return _text(data)
+
+    def message(self, message: Message) -> list[int]:
+        """A mark for who speaks, the text, and a mark for its end."""
+        role = self._first + ROLES.index(message["role"])
+        return [role, *self.encode(message["content"]), self.size - 1]
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode("utf8", "surrogatepass")
+    except UnicodeDecodeError:
+        return data.decode("utf8", "replace")
+
+
+class ForeignTokenizer:
+    """A tokenizer of `tokenizers` or `transformers`; special tokens in a text are text.
+
+    Messages are ChatML where the vocabulary has its two marks, else lines `role: content`.
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self.inner, self._fast = inner, not hasattr(inner, "decode_batch")
+        known: dict[str, int] = inner.get_vocab()
+        self.size = max(known.values(), default=-1) + 1
+        self._marks = [known.get(mark) for mark in ("<|im_start|>", "<|im_end|>")]
+
+    def encode(self, text: str) -> list[int]:
+        """Tokens of a text."""
+        if self._fast:
+            return list(self.inner.encode(text, add_special_tokens=False, split_special_tokens=True))
+        before, self.inner.encode_special_tokens = self.inner.encode_special_tokens, True
+        try:
+            return list(self.inner.encode(text, add_special_tokens=False).ids)
+        finally:
+            self.inner.encode_special_tokens = before
+
+    def decode(self, tokens: list[int]) -> str:
+        """The text of tokens."""
+        return self.inner.decode(tokens, skip_special_tokens=True)
+
+    def message(self, message: Message) -> list[int]:
+        """Tokens of a message."""
+        role, content = message["role"], message["content"]
+        begin, end = self._marks
+        if begin is None or end is None:
+            return self.encode(f"{role}: {content}\n")
+        return [begin, *self.encode(f"{role}\n{content}"), end, *self.encode("\n")]
+
+
+def tokenizer_of(given: Any) -> Tokenizer:
+    """The bundled one for None, one of `tokenizers` from a file for a path, and what is given otherwise."""
+    if given is None:
+        return BundledTokenizer()
+    if isinstance(given, str):
+        path = Path(given)
+        if not path.exists():
+            raise InvalidArgument(f"Chat tokenizer: expected the path of a tokenizer.json, got {shorten(given)}")
+        file = path / "tokenizer.json" if path.is_dir() else path
+        return ForeignTokenizer(_library().Tokenizer.from_file(str(file)))
+    if all(hasattr(given, name) for name in ("size", "message")):
+        return given
+    if all(hasattr(given, name) for name in ("encode", "decode", "get_vocab")):
+        return ForeignTokenizer(given)
+    raise InvalidArgument(f"Chat tokenizer: expected a path or a tokenizer, got {shorten(given)}")
+
+
+def _library() -> Any:
+    try:
+        import tokenizers  # an extra, needed for files alone
+    except ImportError as error:
+        raise MissingExtra(
+            "Chat: expected the package tokenizers for a file of one, got none; pip install 'ludus-rl[chat]'"
+        ) from error
+    return tokenizers

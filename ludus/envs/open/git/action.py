@@ -1,0 +1,98 @@
+"""Actions, observations and state of Git, with OpenEnv's names, and a function for each action."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from ludus.spaces import Text
+
+__all__ = [
+    "GitAction",
+    "GitObservation",
+    "GitState",
+    "clone_repo",
+    "execute_git_command",
+    "list_files",
+    "list_repos",
+    "read_file",
+    "submit",
+    "write_file",
+]
+
+LONGEST = 65_536
+Word = Annotated[str, Text(1024, min_length=0, charset=None)]
+Output = Annotated[str, Text(1 << 20, min_length=0, charset=None)]
+
+
+@dataclass
+class GitAction:
+    """One action. OpenEnv's three use its fields as there; files go by `target_dir` and `command`.
+
+    >>> write_file("notes.txt", "hello")
+    GitAction(action_type='write_file', repo_name='', target_dir='notes.txt', command='hello', working_dir='')
+    """
+
+    action_type: Word = ""
+    """`list_repos`, `clone_repo`, `execute_git_command`, `read_file`, `write_file`, `list_files` or `submit`; where it
+    is empty, a command is executed, and without one repositories are listed."""
+    repo_name: Word = ""
+    target_dir: str | None = None
+    """Where to clone to; of a file action, the path."""
+    command: Annotated[str, Text(LONGEST, min_length=0, charset=None)] = ""
+    """A command of git, with the word `git` or without; of `write_file` the content, of `submit` the answer."""
+    working_dir: Word = ""
+    """Where it happens, inside of `/workspace`; by default the repository that was cloned last."""
+
+
+@dataclass
+class GitObservation:
+    """What came of an action; after a reset, `message` says what is asked."""
+
+    success: bool = False
+    message: Output = ""
+    output: Output = ""
+    error: Output = ""
+    repos: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+
+
+@dataclass
+class GitState:
+    """What is shown of the episode."""
+
+    gitea_ready: bool = True
+    workspace_path: str = "/workspace"
+    task: str = ""
+
+
+def list_repos() -> GitAction:
+    """What the forge has."""
+    return GitAction("list_repos")
+
+
+def clone_repo(repo_name: str, target_dir: str | None = None) -> GitAction:
+    """Clone a repository of the forge into the workspace."""
+    return GitAction("clone_repo", repo_name, target_dir)
+
+
+def execute_git_command(command: str, working_dir: str = "") -> GitAction:
+    """Run a command of git, with the word `git` or without."""
+    return GitAction("execute_git_command", command=command, working_dir=working_dir)
+
+
+def read_file(path: str, working_dir: str = "") -> GitAction:
+    """The text of a file of the workspace."""
+    return GitAction("read_file", target_dir=path, working_dir=working_dir)
+
+
+def write_file(path: str, content: str, working_dir: str = "") -> GitAction:
+    """Write a file of the workspace, with the folders above it."""
+    return GitAction("write_file", target_dir=path, command=content, working_dir=working_dir)
+
+
+def list_files(path: str = ".", working_dir: str = "") -> GitAction:
+    """The names in a folder of the workspace."""
+    return GitAction("list_files", target_dir=path, working_dir=working_dir)
+
+
+def submit(answer: str = "") -> GitAction:
+    """Hand in, with an answer where one was asked for: the task is graded, and the episode ends."""
+    return GitAction("submit", command=answer)

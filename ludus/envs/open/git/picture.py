@@ -1,0 +1,71 @@
+"""The picture of Git: a terminal with the last commands, and the commits of the repositories beside it."""
+
+from collections.abc import Mapping
+from textwrap import wrap
+
+from ludus.envs.open.git.objects import Repository
+from ludus.rendering import Canvas
+
+__all__ = ["git_picture"]
+
+WIDTH, HEIGHT, LINE, COLUMNS, SPLIT = 960, 460, 17, 78, 620
+BACKGROUND, SIDE, PROMPT, TEXT, OUTPUT, ERROR = "#1d1f27", "#262a35", "#74c0fc", "#f1f3f5", "#a9e34b", "#ff8787"
+LANES = ("#4dabf7", "#ffa94d", "#69db7c", "#da77f2", "#ffe066", "#ff8787", "#66d9e8", "#b197fc")
+Said = tuple[str, str, str, str]
+"""A command, the message, the output and the error that came of it."""
+
+
+def git_picture(said: list[Said], repositories: Mapping[str, Repository]) -> Canvas:
+    """What was typed, newest at the bottom; and to the right every branch as the task began."""
+    canvas = Canvas(WIDTH, HEIGHT, background=BACKGROUND)
+    lines = [row for one in said for row in _said(*one)]
+    for row, (color, text) in enumerate(lines[-(HEIGHT // LINE - 1) :]):
+        canvas.text(12, 12 + row * LINE, text, size=13, color=color)
+    canvas.rectangle(SPLIT, 0, WIDTH - SPLIT, HEIGHT, fill=SIDE)
+    top = 12.0
+    for name, repository in repositories.items():
+        top = _graph(canvas, name, repository, top)
+    return canvas
+
+
+def _said(command: str, message: str, output: str, error: str) -> list[tuple[str, str]]:
+    rows = [(PROMPT, f"$ {text}" if at == 0 else f"> {text}") for at, text in enumerate(_lines(command))]
+    if not rows:
+        rows += [(TEXT, text) for text in _lines(message)]
+    rows += [(OUTPUT, text) for text in _lines(output)] + [(ERROR, text) for text in _lines(error)]
+    return rows or [(TEXT, text) for text in _lines(message)]
+
+
+def _lines(text: str) -> list[str]:
+    shown = [
+        part for line in text[:6000].splitlines()[:40] for part in wrap(line, COLUMNS, drop_whitespace=False) or [""]
+    ]
+    return ["".join(sign if sign.isprintable() else "·" for sign in one) for one in shown]
+
+
+def _graph(canvas: Canvas, name: str, repository: Repository, top: float) -> float:
+    """Commits, newest first, each in the lane of the first branch that leads to it; returns where the next begins."""
+    canvas.text(SPLIT + 14, top, name, size=15, color=TEXT, bold=True)
+    branches = sorted(ref for ref in repository.refs if ref.startswith(("refs/heads/", "refs/stash")))
+    branches.sort(key=lambda ref: ref != "refs/heads/main")
+    lane: dict[str, int] = {}
+    for number, ref in enumerate(branches):
+        for commit in repository.line(repository.refs[ref]):
+            lane.setdefault(commit, number)
+    order = sorted(lane, key=lambda one: (-_when(repository, one), one))[: max(1, int((HEIGHT - top - 30) // 20))]
+    place = {one: (SPLIT + 22 + 14 * min(lane[one], 7), top + 30 + 20 * row) for row, one in enumerate(order)}
+    for one, (x, y) in place.items():
+        for parent in repository.read(one).parents:
+            end = place.get(parent, (x, HEIGHT))
+            canvas.line(x, y, *end, color=LANES[lane[one] % len(LANES)], width=2)
+    labels = {repository.refs[ref]: ref.removeprefix("refs/heads/").removeprefix("refs/") for ref in reversed(branches)}
+    for one, (x, y) in place.items():
+        canvas.circle(x, y, 5, fill=LANES[lane[one] % len(LANES)])
+        label = f"[{labels[one]}] " if one in labels else ""
+        canvas.text(SPLIT + 150, y - 8, f"{one[:7]} {label}{repository.read(one).subject}"[:29], size=12, color=TEXT)
+        del x
+    return top + 30 + 20 * len(order) + 10
+
+
+def _when(repository: Repository, commit: str) -> int:
+    return int(repository.read(commit).committer.split(" ")[-2])
