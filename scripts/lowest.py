@@ -20,7 +20,7 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = (
     "atari", "cloudpickle", "finance", "gymnasium", "jax", "minari", "pandas", "parquet", "pettingzoo", "pydantic",
-    "push", "serve", "sign", "video", "window",
+    "push", "reasoning", "serve", "sign", "sumo", "textarena", "video", "window",
 )  # fmt: skip
 TRIAL = Path(__file__).with_name("lowest_trial.py")
 

@@ -10,6 +10,7 @@ from websockets.sync.client import connect
 import ludus
 from ludus.envs.open.coding import Coding
 from ludus.envs.open.dipg_safety import DIPGSafety
+from ludus.envs.open.finrl import FinRL, FinRLAction
 from ludus.envs.open.textarena import TextArena
 
 SEED = 6
@@ -42,11 +43,29 @@ def secret_word(name):
     return words
 
 
+def next_prices():
+    """Of the day after the one that is asked about."""
+    env = FinRL()
+    env.reset(seed=SEED)
+    for _ in range(2):
+        step = env.step(FinRLAction([0.0] * 5))
+    return [repr(one) for one in step.observation.state[1:6]]
+
+
+def package_word():
+    env = TextArena(game="textarena/Hangman")
+    env.reset(seed=SEED)
+    secret = env._game._env.state.game_state["target_word"]
+    return [secret, secret.upper(), secret.lower()]
+
+
 CASES = [
     ("open/Coding-v0", {"task": CODING}, {"code": "print(1)"}, solution_words),
     ("open/DIPGSafety-v0", {"kinds": ["conflict"]}, {"llm_response": "nothing"}, expected_words),
     ("open/TextArena-v0", {"game": "Wordle"}, {"message": "[zzzzz]"}, secret_word("Wordle")),
     ("open/TextArena-v0", {"game": "Hangman"}, {"message": "[z]"}, secret_word("Hangman")),
+    ("open/FinRL-v0", {}, {"actions": [0.0] * 5}, next_prices),
+    ("open/TextArena-v0", {"game": "textarena/Hangman"}, {"message": "[z]"}, package_word),
     ("open/TextArena-v0", {"game": "Countdown"}, {"message": "[1 + 1]"}, secret_word("Countdown")),
 ]
 

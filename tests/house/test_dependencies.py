@@ -25,9 +25,6 @@ UNUSED = {
     "mujoco",
     "openspiel",
     "ray",
-    "reasoning",
-    "sumo",
-    "textarena",
 }
 """Extras of engines that no environment of ours uses yet."""
 BUNDLES = {"all", "open", "dev", "test"}

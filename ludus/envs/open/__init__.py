@@ -13,6 +13,12 @@ from ludus.envs.open.dipg_safety import DIPGAction, DIPGObservation, DIPGSafety,
 from ludus.envs.open.echo import Echo, EchoAction, EchoObservation
 from ludus.envs.open.echo_tools import EchoTools
 from ludus.envs.open.finrl import FinRL, FinRLAction, FinRLMarket, FinRLObservation, FinRLState
+from ludus.envs.open.reasoning_gym import (
+    ReasoningGym,
+    ReasoningGymAction,
+    ReasoningGymObservation,
+    ReasoningGymState,
+)
 from ludus.envs.open.sumo import SumoAction, SumoObservation, SumoRL, SumoRLSignals, SumoState
 from ludus.envs.open.textarena import (
     TextArena,
@@ -46,6 +52,10 @@ __all__ = [
     "FinRLMarket",
     "FinRLObservation",
     "FinRLState",
+    "ReasoningGym",
+    "ReasoningGymAction",
+    "ReasoningGymObservation",
+    "ReasoningGymState",
     "SumoAction",
     "SumoObservation",
     "SumoRL",

@@ -137,7 +137,7 @@ class SumoRL(SumoEnv[SumoObservation, SumoAction]):
         light = self.network.lights[number]
         if not asked.phase_id < len(light.phases):
             raise InvalidAction(
-                f"action.phase_id: expected 0 to {len(light.phases) - 1}, the phases of {light.id}, got {asked.phase_id}"
+                f"action.phase_id: expected 0 to {len(light.phases) - 1}, as {light.id} has, got {asked.phase_id}"
             )
         chosen = self._chosen | {light.id: asked.phase_id}
         if len(chosen) < len(self.network.lights):
