@@ -2,6 +2,7 @@
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +34,12 @@ def test_every_game_of_the_package_is_in_one_table():
     bases = {name.partition("-v0")[0] for name in ENV_REGISTRY}
     assert bases == set(PLAYERS) | set(CANNOT) | {"Chess"}
     assert not set(PLAYERS) & set(CANNOT)
+
+
+def test_the_page_names_every_game():
+    page = Path(__file__).resolve().parents[2].joinpath("docs", "envs", "textarena.md").read_text(encoding="utf8")
+    assert [name for name, why in CANNOT.items() if f"| `{name}` | {why} |" not in page] == []
+    assert [name for name in PLAYERS if name not in page] == []
 
 
 @pytest.mark.parametrize("name", CANNOT)

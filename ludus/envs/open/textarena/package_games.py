@@ -45,6 +45,7 @@ CANNOT: dict[str, str] = {
     "TwentyQuestions": MODEL,
     "ScorableGames": FILES,
     "UsedCarNegotiation": FILES,
+    "BabyAiText": "the packages that it needs are none of textarena's own",
     "CharacterConclave": "its own code fails at the first move",
     "UsedCar": "its module is not in the package",
 }

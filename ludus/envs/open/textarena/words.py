@@ -77,7 +77,8 @@ tree trip true tube tune turn twin type unit upon vary vast verb very vest view 
 wash wave weak wear week well west what wheel when wide wife wild will wind wine wing wire wise wish with wolf wood word
 work yard yarn year zero zone act add age air arm art ask bad bag bar bat bed bee big box boy bus car cat cup cut dog
 ear eat egg end eye fan far fly fox fun hat hen hot ice ink jar job key kid leg let lid log map mat net nut oak oil
-old one owl own pan pen pet pig pot red rod row run sea see set sit sky son sun tea ten tie toe top toy two use van war way web
+old one owl own pan pen pet pig pot red rod row run sea see set
+sit sky son sun tea ten tie toe top toy two use van war way web
 wet win zoo
 """
 FIVE = tuple(FIVE_TEXT.split())
