@@ -3,7 +3,15 @@
 from pathlib import Path
 
 import ludus
-from ludus.envs.open import CodeAction, Connect4Action, OpenSpielAction, TextArenaAction
+from ludus.envs.open import (
+    CodeAction,
+    Connect4Action,
+    FinRLAction,
+    OpenSpielAction,
+    ReasoningGymAction,
+    SumoAction,
+    TextArenaAction,
+)
 from ludus.envs.open.atari.policies import POLICIES as ATARI_POLICIES
 from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG_POLICIES
 from ludus.rendering import Canvas
@@ -143,6 +151,32 @@ def textarena() -> Canvas:
     return env.draw()
 
 
+def finrl() -> Canvas:
+    """After a quarter of a year."""
+    env = ludus.make("open/FinRL-v0").unwrapped
+    env.reset(seed=4)
+    for day in range(60):
+        env.step(FinRLAction([1.0 if (day + stock) % 7 < 3 else -0.4 for stock in range(5)]))
+    return env.draw()
+
+
+def sumo_rl() -> Canvas:
+    """In the morning."""
+    with ludus.make("open/SumoRL-v0", demand=900.0).unwrapped as env:
+        env.reset(seed=1)
+        for number in range(24):
+            env.step(SumoAction(number // 4 % 2))
+        return env.draw()
+
+
+def reasoning_gym() -> Canvas:
+    """Answered."""
+    env = ludus.make("open/ReasoningGym-v0").unwrapped
+    env.reset(seed=3)
+    env.step(ReasoningGymAction(str(env._entry["answer"])))
+    return env.draw()
+
+
 PICTURES = {
     "cartpole": cartpole,
     "mountain_car": mountain_car,
@@ -164,6 +198,9 @@ PICTURES = {
     "atari": atari,
     "openspiel": openspiel,
     "textarena": textarena,
+    "finrl": finrl,
+    "sumo_rl": sumo_rl,
+    "reasoning_gym": reasoning_gym,
 }
 
 

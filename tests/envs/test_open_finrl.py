@@ -1,4 +1,4 @@
-"""FinRL: trades as FinRL makes them, features as stockstats computes them, and markets with the statistics of real ones."""
+"""FinRL: trades as FinRL makes them, features as stockstats has them, and markets with the statistics of real ones."""
 
 import json
 
@@ -42,7 +42,7 @@ def csv(tmp_path_factory):
 
 
 def finrl_features(frame, names):
-    """Indicators by stockstats, called as FinRL's FeatureEngineer calls it: day by day, name by name, stock by stock."""
+    """Indicators by stockstats, called as FinRL's FeatureEngineer calls it, day by day, name by name."""
     frame = frame.sort_values(["tic", "date"])
     stock = StockDataFrame.retype(frame.copy())
     each = [[stock[stock.tic == tic][name].to_numpy() for tic in sorted(frame.tic.unique())] for name in names]
@@ -327,8 +327,7 @@ def markets():
     assert envs.executor == "kernel"
     seen, _ = envs.reset(seed=100)
     idle, closes = np.zeros((48, 5), np.float32), [seen[:, 1:6]]
-    for _ in range(999):
-        closes.append(envs.step(idle)[0][:, 1:6])
+    closes.extend(envs.step(idle)[0][:, 1:6] for _ in range(999))
     return np.array(closes)
 
 

@@ -10,7 +10,10 @@ from ludus.envs.open.atari.policies import POLICIES as ATARI
 from ludus.envs.open.coding.policies import POLICIES as CODING
 from ludus.envs.open.connect4.policies import POLICIES as CONNECT4
 from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG
+from ludus.envs.open.finrl.policies import POLICIES as FINRL
 from ludus.envs.open.openspiel.policies import POLICIES as OPENSPIEL
+from ludus.envs.open.reasoning_gym.policies import POLICIES as REASONING
+from ludus.envs.open.sumo.policies import POLICIES as SUMO
 from ludus.envs.open.textarena.policies import POLICIES as TEXTARENA
 from ludus.serve.doors.memory import LocalServer
 from ludus.spaces.shown import shown
@@ -25,6 +28,9 @@ POLICIES = {
     "open/OpenSpiel-v0": OPENSPIEL,
     "open/OpenSpiel-leduc_poker-v0": OPENSPIEL,
     "open/TextArena-v0": TEXTARENA,
+    "open/FinRL-v0": FINRL,
+    "open/SumoRL-v0": SUMO,
+    "open/ReasoningGym-v0": REASONING,
 }
 IDS = list(POLICIES)
 SESSIONS = 64

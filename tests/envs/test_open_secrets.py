@@ -11,6 +11,7 @@ import ludus
 from ludus.envs.open.browsergym.sites import SiteEpisode
 from ludus.envs.open.coding import Coding
 from ludus.envs.open.dipg_safety import DIPGSafety
+from ludus.envs.open.finrl import FinRL, FinRLAction
 from ludus.envs.open.textarena import TextArena
 from ludus.seeding import np_random
 
@@ -52,6 +53,22 @@ def order_total():
     return [episode.task.actions[-1].split("'")[1], episode.task.actions[0]]
 
 
+def next_prices():
+    """Of the day after the one that is asked about."""
+    env = FinRL()
+    env.reset(seed=SEED)
+    for _ in range(2):
+        step = env.step(FinRLAction([0.0] * 5))
+    return [repr(one) for one in step.observation.state[1:6]]
+
+
+def package_word():
+    env = TextArena(game="textarena/Hangman")
+    env.reset(seed=SEED)
+    secret = env._game._env.state.game_state["target_word"]
+    return [secret, secret.upper(), secret.lower()]
+
+
 CASES = [
     pytest.param(
         "open/BrowserGym-v0",
@@ -64,6 +81,8 @@ CASES = [
     ("open/DIPGSafety-v0", {"kinds": ["conflict"]}, {"llm_response": "nothing"}, expected_words),
     ("open/TextArena-v0", {"game": "Wordle"}, {"message": "[zzzzz]"}, secret_word("Wordle")),
     ("open/TextArena-v0", {"game": "Hangman"}, {"message": "[z]"}, secret_word("Hangman")),
+    ("open/FinRL-v0", {}, {"actions": [0.0] * 5}, next_prices),
+    ("open/TextArena-v0", {"game": "textarena/Hangman"}, {"message": "[z]"}, package_word),
     ("open/TextArena-v0", {"game": "Countdown"}, {"message": "[1 + 1]"}, secret_word("Countdown")),
 ]
 

@@ -29,6 +29,12 @@ from ludus.envs.open.openspiel import (
     OpenSpielState,
 )
 from ludus.envs.open.finrl import FinRL, FinRLAction, FinRLMarket, FinRLObservation, FinRLState
+from ludus.envs.open.reasoning_gym import (
+    ReasoningGym,
+    ReasoningGymAction,
+    ReasoningGymObservation,
+    ReasoningGymState,
+)
 from ludus.envs.open.sumo import SumoAction, SumoObservation, SumoRL, SumoRLSignals, SumoState
 from ludus.envs.open.git import (
     Git,
@@ -90,6 +96,10 @@ __all__ = [
     "FinRLMarket",
     "FinRLObservation",
     "FinRLState",
+    "ReasoningGym",
+    "ReasoningGymAction",
+    "ReasoningGymObservation",
+    "ReasoningGymState",
     "SumoAction",
     "SumoObservation",
     "SumoRL",

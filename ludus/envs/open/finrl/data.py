@@ -78,7 +78,8 @@ def _rows(path: str) -> dict[tuple[str, str], dict[str, float]]:
         missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
         if missing:
             raise InvalidArgument(
-                f"{path}: expected FinRL's columns date, tic, open, high, low, close and volume, got no {listing(missing)}"
+                f"{path}: expected FinRL's columns date, tic, open, high, low, close and volume, "
+                f"got no {listing(missing)}"
             )
         for number, row in enumerate(reader, start=2):
             if row["close"]:

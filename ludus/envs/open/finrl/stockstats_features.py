@@ -11,7 +11,7 @@ __all__ = ["stockstats_feature"]
 
 
 def stockstats_feature(name: str, columns: dict[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-    """An indicator of one stock; raises MissingExtra without stockstats, InvalidArgument where it knows no such name."""
+    """An indicator of one stock; raises MissingExtra without stockstats, InvalidArgument where it knows none such."""
     try:
         # Opened when asked for: pandas takes half a second.
         import pandas as pd

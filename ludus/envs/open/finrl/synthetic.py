@@ -106,7 +106,7 @@ def average_moves(row: Any, before: float, price: float, high: float, low: float
     share = 1.0 / (old + 1.0)
     row[UP] = (old * row[UP] + max(gained, 0.0)) * share
     row[DOWN] = (old * row[DOWN] + max(-gained, 0.0)) * share
-    row[RANGE] = (old * row[RANGE] + max(high - low, max(abs(high - before), abs(low - before)))) * share
+    row[RANGE] = (old * row[RANGE] + max(high - low, abs(high - before), abs(low - before))) * share
     row[RISE] = (old * row[RISE] + (rose if rose > 0.0 and rose > fell else 0.0)) * share
     row[FALL] = (old * row[FALL] + (fell if fell > 0.0 and fell > rose else 0.0)) * share
 

@@ -81,10 +81,9 @@ class SumoEnv(Drawn, Env[ObsT, ActT]):
 
     def _advance(self, traffic: Traffic, choices: list[int]) -> list[float]:
         """Let the lights change and time pass: the reward of each light."""
-        assert self._run is not None
-        plans = traffic.plan(choices)
+        plans, run = traffic.plan(choices), self._run
         try:
-            measures = self._simulation.measured(self._run, plans)
+            measures = self._simulation.measured(run, plans) if run is not None else traffic.measures
         except BaseException:
             self._needs = "an episode whose simulation failed"
             raise

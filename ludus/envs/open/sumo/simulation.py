@@ -85,11 +85,10 @@ class Simulation:
     def measured(self, run: Run, plans: list[Plan]) -> Measures:
         """What is there after all plans of a run; only those that the process has not seen are played."""
         with self._lock:
-            if self._process is None or run != self._run or self._plans != plans[: len(self._plans)]:
-                self._begin(run)
-            self._touch()
             process = self._process
-            assert process is not None
+            if process is None or run != self._run or self._plans != plans[: len(self._plans)]:
+                process = self._begin(run)
+            self._touch()
             measures = Measures()
             try:
                 for seconds, changes in plans[len(self._plans) :]:
@@ -105,10 +104,12 @@ class Simulation:
         with self._lock:
             self._end()
 
-    def _begin(self, run: Run) -> None:
+    def _begin(self, run: Run) -> "_Process":
         self._end()
         _make_place()
-        self._process, self._run, self._plans = _Process(run), run, []
+        process = _Process(run)
+        self._process, self._run, self._plans = process, run, []
+        return process
 
     def _end(self) -> None:
         if self._process is not None:

@@ -1,8 +1,9 @@
 """SUMO-RL: traffic lights with typed actions, in OpenEnv's words."""
 
+import json
 from dataclasses import dataclass, field, make_dataclass
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from ludus.core import Info, Step
 from ludus.envs.open.sumo.base import SumoEnv
@@ -58,19 +59,22 @@ class SumoState:
 
 
 @cache
-def action_model(phases: int) -> type[Any]:
-    """The class of actions for lights of so many phases."""
-    fields: list[Any] = [("phase_id", Annotated[int, Discrete(phases)]), ("ts_id", str, DEFAULT)]
+def action_model(phases: int, lights: tuple[str, ...]) -> type[Any]:
+    """The class of actions for lights of these names, with so many phases."""
+    names: Any = Literal[(DEFAULT, *lights)]  # pyright: ignore[reportInvalidTypeArguments]
+    fields: list[Any] = [("phase_id", Annotated[int, Discrete(phases)]), ("ts_id", names, DEFAULT)]
     made = make_dataclass("SumoAction", fields, bases=(SumoAction,))
-    made.__doc__, made.__module__, made.__qualname__ = SumoAction.__doc__, __name__, f"SumoAction_{phases}"
+    described = json.dumps([phases, lights]).encode().hex()  # a light may have any name
+    made.__doc__, made.__module__, made.__qualname__ = SumoAction.__doc__, __name__, f"SumoAction_{described}"
     return made
 
 
 def __getattr__(name: str) -> Any:
     """The classes that `action_model` makes, so that pickles of snapshots find them in any process."""
-    stem, _, number = name.rpartition("_")
-    if stem == "SumoAction" and number.isdecimal():
-        return action_model(int(number))
+    stem, _, described = name.partition("_")
+    if stem == "SumoAction" and described:
+        phases, lights = json.loads(bytes.fromhex(described))
+        return action_model(int(phases), tuple(lights))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -101,7 +105,8 @@ class SumoRL(SumoEnv[SumoObservation, SumoAction]):
     ) -> None:
         self._open(net_file, route_file, reward_fn, settings)
         most = max(len(light.phases) for light in self.network.lights)
-        self.action_space, self.observation_space = Record(action_model(most)), Record(SumoObservation)
+        names = tuple(light.id for light in self.network.lights)
+        self.action_space, self.observation_space = Record(action_model(most, names)), Record(SumoObservation)
         self.metadata = self.metadata | {
             "action_names": [f"phase {number}" for number in range(most)],
         }
@@ -137,7 +142,7 @@ class SumoRL(SumoEnv[SumoObservation, SumoAction]):
         light = self.network.lights[number]
         if not asked.phase_id < len(light.phases):
             raise InvalidAction(
-                f"action.phase_id: expected 0 to {len(light.phases) - 1}, the phases of {light.id}, got {asked.phase_id}"
+                f"action.phase_id: expected 0 to {len(light.phases) - 1}, as {light.id} has, got {asked.phase_id}"
             )
         chosen = self._chosen | {light.id: asked.phase_id}
         if len(chosen) < len(self.network.lights):
@@ -156,8 +161,6 @@ class SumoRL(SumoEnv[SumoObservation, SumoAction]):
         names = [light.id for light in self.network.lights]
         if name == DEFAULT or not name:
             return names.index(self._waiting()[0])
-        if name not in names:
-            raise InvalidAction(f"action.ts_id: expected one of {names} or {DEFAULT!r}, got {name!r}")
         return names.index(name)
 
     def _seen(self, traffic: Traffic) -> SumoObservation:

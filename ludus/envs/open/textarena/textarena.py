@@ -1,8 +1,9 @@
-"""TextArena: eight text games of our own behind one environment, in OpenEnv's words."""
+"""TextArena: eight text games of our own, and those of the package, behind one environment, in OpenEnv's words."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from ludus.envs.open.textarena.guess_the_number import GuessTheNumber
 from ludus.envs.open.textarena.hangman import Hangman
 from ludus.envs.open.textarena.mastermind import Mastermind
 from ludus.envs.open.textarena.minesweeper import Minesweeper
+from ludus.envs.open.textarena.package_game import PackageGame, package_game
+from ludus.envs.open.textarena.package_games import PLAYERS
 from ludus.envs.open.textarena.picture import textarena_picture
 from ludus.envs.open.textarena.sudoku import Sudoku
 from ludus.envs.open.textarena.wordle import Wordle
@@ -33,6 +36,8 @@ THE_GAME = -1
 """Who sends what no player said."""
 LONGEST = 8192
 PREFIX = "TEXTARENA_KW_"
+VARIABLES = {"num_players": "TEXTARENA_NUM_PLAYERS", "max_turns": "TEXTARENA_MAX_TURNS"}
+"""Of games of the package."""
 
 
 @dataclass
@@ -90,13 +95,12 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         self, game: str | None = None, settings: Mapping[str, Any] | None = None, render_mode: str | None = None
     ) -> None:
         asked = game or os.environ.get("TEXTARENA_ENV_ID", "Wordle")
-        name = asked.removesuffix("-v0")
-        if name not in GAMES:
-            meant = did_you_mean(name, list(GAMES))
-            raise InvalidArgument(f"TextArena game: expected one of {list(GAMES)}, got {shorten(asked)}{meant}")
+        self.game, self._kind = _found(asked)
         told = {key[len(PREFIX) :].lower(): one for key, one in os.environ.items() if key.startswith(PREFIX)}
-        self.game, self.settings = name, told | dict(settings or {})
-        trial = GAMES[name](np.random.default_rng(0), **self.settings)  # wrong settings are told at once
+        if self.game not in GAMES:
+            told |= {name: os.environ[key] for name, key in VARIABLES.items() if key in os.environ}
+        self.settings = told | dict(settings or {})
+        trial = self._kind(np.random.default_rng(0), **self.settings)  # wrong settings are told at once
         self.action_space, self.observation_space = Record(TextArenaAction), Record(TextArenaObservation)
         self.render_mode = render_mode
         if isinstance(trial, Minesweeper):
@@ -109,11 +113,12 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         self, *, seed: Seed | None = None, options: dict[str, Any] | None = None
     ) -> tuple[TextArenaObservation, Info]:
         """Begin a game; options are other settings of it."""
-        kind = GAMES[self.game]
         super().reset(seed=seed)
-        game = kind(np.random.default_rng(self.np_random.integers(1 << 62)), **(self.settings | (options or {})))
+        game = self._kind(np.random.default_rng(self.np_random.integers(1 << 62)), **(self.settings | (options or {})))
         self._game, self._over = game, False
-        self.state = TextArenaState(f"{self.game}-v0", game.players, raw_state={"board": game.board()})
+        self.state = TextArenaState(
+            self.game if "-v0" in self.game else f"{self.game}-v0", game.players, raw_state={"board": game.board()}
+        )
         said = [TextArenaMessage(THE_GAME, game.prompt(), "PROMPT"), _board(game)]
         return self._seen(game, said, {}), {}
 
@@ -145,6 +150,19 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         """The board."""
         game = self._game
         return textarena_picture([], "") if game is None else textarena_picture(game.cells(), game.board())
+
+
+def _found(asked: str) -> tuple[str, Callable[..., Game]]:
+    """A game of our own, else one of the package by its id; those of one name are the package's after `textarena/`."""
+    name = asked.removesuffix("-v0")
+    if name in GAMES:
+        return name, GAMES[name]
+    found = package_game(asked)
+    if found is None:
+        every = [*GAMES, *PLAYERS]
+        meant = did_you_mean(name, every)
+        raise InvalidArgument(f"TextArena game: expected one of {every}, got {shorten(asked)}{meant}")
+    return found[0], partial(PackageGame, env_id=found[0], base=found[1])
 
 
 def _board(game: Game) -> TextArenaMessage:

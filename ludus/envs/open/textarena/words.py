@@ -1,6 +1,6 @@
 """Words for guessing games: common English ones, written down for this purpose."""
 
-__all__ = ["FIVE", "LONG"]
+__all__ = ["FIVE", "LONG", "SHORT"]
 
 FIVE_TEXT = """
 about above actor acute admit adopt adult after again agent agree ahead alarm album alert alike alive allow alone
@@ -55,7 +55,35 @@ satellite science shadow shelter silence snowflake spider squirrel station straw
 telescope theater thunder tomato traveler treasure triangle turtle umbrella vacation village violin volcano
 waterfall weather whisper window winter wizard
 """
+SHORT_TEXT = """
+able acid aged area army back bake ball band bank bare barn base bath bead beam bean bear beat bell belt bend best bike
+bill bird bite blue boat body bold bolt bond bone book boot born both bowl bulk burn bush cage cake call calm came camp
+cane cape card care cart case cash cast cave cell chat chip city clay clip club coal coat code coin cold come cook cool
+cord core corn cost cove crew crop cure dare dark dash data dawn dead deal dear deer desk dial dice dish dive dock does
+done door dose down draw drop drum dull dust duty each earn ease east easy edge face fact fade fail fair fall fame farm
+fast fate fear feed feel file fill film find fine fire firm fish five flag flat flow fold folk food foot fork form four
+free fuel full gain game gate gear gift girl give glad goal gold good gray grow hair half hall hand hang hard harm have
+head heal hear heat help herd hero hide high hill hint hold hole home hook hope horn host hour huge hunt idea iron item
+join jump just keen keep kick kind king kite knee knot lack lake lamp land lane last late lead leaf lean left lend less
+life lift like line link lion list live load loan lock long look lord lose loss loud love luck mail main make male many
+mark mask mass meal mean meat meet melt menu mild mile milk mind mine miss mist mode moon more most move much must nail
+name near neck need nest news next nice nine node none noon nose note oath open oven over pace pack page pain pair pale
+park part past path peak pick pine pink pipe plan play plot plus poem pole pond pool poor port pose post pull pure push
+race rain rank rare rate read real rest rice rich ride ring rise risk road rock role roll roof room root rope rose rule
+rush safe sail salt same sand save seal seat seed seek sell send ship shoe shop show side sign silk sing site size skin
+slip slow snow soft soil sold sole song soon sort soul soup spin spot star stay stem step stop suit sure swim tail take
+tale tall tank tape task team tell tent term test text than that them thin this tide till time tiny tone tool tour town
+tree trip true tube tune turn twin type unit upon vary vast verb very vest view vote wage wait wake walk wall want warm
+wash wave weak wear week well west what wheel when wide wife wild will wind wine wing wire wise wish with wolf wood word
+work yard yarn year zero zone act add age air arm art ask bad bag bar bat bed bee big box boy bus car cat cup cut dog
+ear eat egg end eye fan far fly fox fun hat hen hot ice ink jar job key kid leg let lid log map mat net nut oak oil
+old one owl own pan pen pet pig pot red rod row run sea see set
+sit sky son sun tea ten tie toe top toy two use van war way web
+wet win zoo
+"""
 FIVE = tuple(FIVE_TEXT.split())
 """Of five letters."""
 LONG = tuple(LONG_TEXT.split())
 """Of six letters and more."""
+SHORT = tuple(dict.fromkeys(SHORT_TEXT.replace("wheel ", "").split()))
+"""Of three and four letters."""

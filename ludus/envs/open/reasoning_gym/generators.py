@@ -1,0 +1,79 @@
+"""The generators of `reasoning-gym`: the one file that imports it."""
+
+import threading
+from importlib import import_module
+from typing import Any
+
+from ludus.errors import InvalidArgument, MissingExtra, did_you_mean, shorten
+
+__all__ = ["REFUSED", "Generator", "names"]
+
+LOCK = threading.RLock()
+"""Some generators and verifiers keep things in their modules."""
+HASHED = "its questions depend on the order of a set, which differs from process to process whatever the seed"
+REFUSED = {
+    "composite": "it mixes others by a configuration of them; give those as `dataset` in turn",
+    "isomorphic_strings": HASHED,
+    "polynomial_multiplication": HASHED,
+    "ransom_note": HASHED,
+}
+"""Why, by name."""
+WORDS = {"game_of_life_halting": ("True", "False")}
+"""What an answer may be, where a verifier takes everything else for one of them."""
+
+
+def _library() -> Any:
+    try:
+        # Opened when an environment is made: it takes a second.
+        return import_module("reasoning_gym")
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            'ReasoningGym: expected the package reasoning-gym, got none; pip install "ludus-rl[reasoning]"',
+            name="reasoning_gym",
+        ) from error
+
+
+def names() -> list[str]:
+    """Every dataset, sorted."""
+    with LOCK:
+        factory: Any = _library().factory
+        return sorted(name for name in factory.DATASETS if name not in REFUSED)
+
+
+class Generator:
+    """One dataset with its configuration; `entry` draws a question, and `score` is the dataset's own verifier."""
+
+    def __init__(self, dataset: str, config: dict[str, Any]) -> None:
+        self.dataset, self.config = dataset, config
+        if dataset in REFUSED:
+            raise InvalidArgument(
+                f"ReasoningGym dataset: expected one that a seed decides, got {dataset!r}: {REFUSED[dataset]}"
+            )
+        known = names()
+        if dataset not in known:
+            raise InvalidArgument(
+                f"ReasoningGym dataset: expected one of the {len(known)} of reasoning-gym, got {shorten(dataset)}"
+                f"{did_you_mean(dataset, known)}"
+            )
+        self._made(0)
+
+    def _made(self, seed: int) -> Any:
+        try:
+            return _library().create_dataset(self.dataset, **{"size": 1, **self.config, "seed": seed})
+        except (TypeError, AssertionError, ValueError) as error:
+            raise InvalidArgument(
+                f"ReasoningGym config: expected settings of {self.dataset}, got {shorten(str(error), 200)}"
+            ) from None
+
+    def entry(self, seed: int) -> dict[str, Any]:
+        """The question of a seed, with its answer and metadata."""
+        with LOCK:
+            return dict(self._made(seed)[0])
+
+    def score(self, seed: int, answer: str) -> float:
+        """From 0 to 1, by the dataset's own verifier, for the question of a seed."""
+        if answer.strip() not in WORDS.get(self.dataset, (answer.strip(),)):
+            return 0.0
+        with LOCK:
+            made = self._made(seed)
+            return float(made.score_answer(answer, made[0]))

@@ -1,0 +1,37 @@
+"""Ways to answer: with the answer, with a number, with nothing, and with nonsense."""
+
+from typing import Any
+
+import numpy as np
+
+from ludus.envs.open.reasoning_gym.reasoning_gym import ReasoningGymAction, ReasoningGymObservation
+
+__all__ = ["POLICIES"]
+
+
+def oracle(env: Any, observation: ReasoningGymObservation, rng: np.random.Generator) -> ReasoningGymAction:
+    """What the generator has as right."""
+    del observation, rng
+    return ReasoningGymAction(str(env._entry["answer"]))
+
+
+def random(env: Any, observation: ReasoningGymObservation, rng: np.random.Generator) -> ReasoningGymAction:
+    """Any number."""
+    del env, observation
+    return ReasoningGymAction(str(int(rng.integers(500))))
+
+
+def nop(env: Any, observation: ReasoningGymObservation, rng: np.random.Generator) -> ReasoningGymAction:
+    """Nothing."""
+    del env, observation, rng
+    return ReasoningGymAction("")
+
+
+def garbage(env: Any, observation: ReasoningGymObservation, rng: np.random.Generator) -> ReasoningGymAction:
+    """Signs in no order."""
+    del env, observation
+    return ReasoningGymAction("".join(rng.choice(list("[]()é☃%$ \n-"), 30).tolist()))
+
+
+POLICIES = {"oracle": oracle, "random": random, "nop": nop, "garbage": garbage}
+"""By name; each takes the environment, an observation and a generator, and gives an action."""

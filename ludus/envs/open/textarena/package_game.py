@@ -1,0 +1,198 @@
+"""`PackageGame`: any game of the package `textarena` that runs here, as one of ours."""
+
+import re
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ludus.envs.open.textarena.game import Game, Turn
+from ludus.envs.open.textarena.guard import RandomStates, guarded, package
+from ludus.envs.open.textarena.package_games import CANNOT, MOVES, PLAYERS
+from ludus.errors import InvalidArgument, did_you_mean, shorten
+
+__all__ = ["PackageGame", "package_game"]
+
+LISTED = re.compile(r"(?:available|valid|legal|possible)[^:\n]{0,40}(?:moves|actions)[^:\n]{0,40}:", re.IGNORECASE)
+BRACKETED = re.compile(r"\[[^\[\]\n]{1,40}\]")
+MOST_ANSWERS = 500
+"""Moves that opponents make before it is the player's turn again."""
+MOST_BEGINNINGS = 20
+OPPONENTS = ("random", "none")
+OWN = ("num_players", "opponent")
+ILLEGAL = -0.05
+
+
+def package_game(asked: str) -> tuple[str, str] | None:
+    """The id of a game of the package, and its base name; None where it is none of its games.
+
+    >>> package_game("Nim-v0-medium"), package_game("textarena/Wordle"), package_game("Whist")
+    (('Nim-v0-medium', 'Nim'), ('Wordle-v0', 'Wordle'), None)
+    """
+    name = asked.removeprefix("textarena/")
+    base, _, variant = name.partition("-v0")
+    if base in CANNOT:
+        raise InvalidArgument(f"TextArena game: expected one that runs here, got {base}: {CANNOT[base]}")
+    return (f"{base}-v0{variant}", base) if base in PLAYERS else None
+
+
+class PackageGame(Game):
+    """A game by its id; settings are its own, and `num_players` and `opponent` ("random", or "none")."""
+
+    def __init__(self, rng: np.random.Generator, *, env_id: str, base: str, **settings: Any) -> None:
+        self.env_id, self.base = env_id, base
+        self.rng = rng
+        self.set = {**settings}
+        self.players = _count(settings.get("num_players", PLAYERS[base]))  # pyright: ignore[reportAttributeAccessIssue]
+        self.opponent = str(settings.get("opponent", "random" if self.players > 1 else "none"))
+        if self.opponent not in OPPONENTS:
+            raise InvalidArgument(
+                f"TextArena opponent: expected one of {list(OPPONENTS)}, got {shorten(self.opponent)}"
+                f"{did_you_mean(self.opponent, OPPONENTS)}"
+            )
+        self._states = RandomStates(int(rng.integers(1 << 31)))
+        self._seen: dict[int, list[str]] = {}
+        self._prompts: dict[int, str] = {}
+        self._text = ""
+        self.begin()
+
+    def begin(self) -> None:
+        """Make the game, and let others move who come first; where they end it before player 0, make another."""
+        for _ in range(MOST_BEGINNINGS):
+            if not self._begun():
+                return
+        raise InvalidArgument(f"TextArena {self.env_id}: expected a game with a move for player 0, got its end")
+
+    def _begun(self) -> bool:
+        textarena = package()
+        own = {name: _as_number(one) for name, one in self.set.items() if name not in OWN}
+        self._seen, self._prompts, self._text = {}, {}, ""
+        with guarded(self._states):
+            try:
+                self._env: Any = textarena.make(f"{self.env_id}-raw", **own)
+                self._env.reset(num_players=self.players, seed=int(self.rng.integers(1 << 31)))
+                self._look()
+            except (TypeError, ValueError, AssertionError, KeyError, ImportError) as error:
+                raise InvalidArgument(
+                    f"TextArena {self.env_id}: expected settings that it takes, got {shorten(str(error), 200)}"
+                ) from None
+            return self._answers()
+
+    # --- what is seen ---
+
+    def _look(self) -> str:
+        """Take what is new for the player to move."""
+        self.player, observation = self._env.get_observation()
+        said = [(kind, text) for _, text, kind in observation] if isinstance(observation, list) else []
+        for kind, text in said:
+            if getattr(kind, "name", "") == "PROMPT":
+                self._prompts.setdefault(self.player, str(text))
+        new = [str(text) for kind, text in said if getattr(kind, "name", "") not in ("PROMPT", "PLAYER_ACTION")]
+        if not isinstance(observation, list):
+            new = [str(observation)]
+        self._seen.setdefault(self.player, []).extend(new)
+        self._text = "\n".join(new)
+        return self._text
+
+    def prompt(self) -> str:
+        """The rules, as the game tells them to the player to move."""
+        return self._prompts.get(self.player) or next(iter(self._prompts.values()), self.env_id)
+
+    def board(self) -> str:
+        """What the game last told the player to move."""
+        told = self._seen.get(self.player, [])
+        return next((one for one in reversed(told) if one.strip()), "")
+
+    # --- what is done ---
+
+    def play(self, message: str) -> Turn:
+        """Hand a message to the game, and let the others answer."""
+        mover = self.player
+        with guarded(self._states):
+            before = self._errors()
+            try:
+                over = bool(self._env.step(message)[0])
+            except Exception as error:
+                return Turn.illegal(
+                    f"{self.env_id} could not take this: {type(error).__name__}: {shorten(str(error), 100)}"
+                )
+            illegal = self._errors() > before
+            if not over:
+                self._look()
+                over = self._answers()
+            text = self._text
+        if over:
+            return self._ended(mover if self.opponent == "none" else 0, illegal)
+        if illegal:
+            return Turn(text, illegal_move=True, components={"illegal_move": ILLEGAL})
+        return Turn(text)
+
+    def _errors(self) -> int:
+        return int(getattr(self._env.state, "error_count", 0) or 0)
+
+    def _answers(self) -> bool:
+        """Let opponents move until it is player 0's turn; whether the game is over then."""
+        for _ in range(MOST_ANSWERS):
+            if self.opponent == "none" or self.player == 0:
+                return False
+            move = self.random(self.rng)
+            if bool(self._env.step(move)[0]):
+                return True
+            self._look()
+        return True
+
+    def _ended(self, player: int, illegal: bool) -> Turn:
+        rewards, told = self._env.close()
+        # Some games give words in the place of a number where they end by an illegal move.
+        each = {int(key): float(one) if isinstance(one, int | float) else 0.0 for key, one in (rewards or {}).items()}
+        mine, best = each.get(player, 0.0), max(each.values(), default=0.0)
+        about = (told or {}).get(player, {})
+        illegal = illegal or (bool(about.get("invalid_move")) and mine <= 0)
+        # A win is a whole one: a game that pays part of it for an end by illegal moves was not won.
+        won = not illegal and mine >= 1.0 and mine == best
+        message = str(about.get("reason") or self.board())
+        signals = {"textarena.reward": mine}
+        if won:
+            return Turn.win(message, signals=signals)
+        lost = -1.0 if len(each) > 1 and mine < best else 0.0
+        return Turn.loss(message, lost, signals=signals, illegal_move=illegal)
+
+    # --- moves for policies and opponents ---
+
+    def moves(self) -> list[str]:
+        """Moves that the game lists, that are known of it, or that it gives as examples."""
+        told = "\n".join(self._seen.get(self.player, [])[-4:])
+        places = list(LISTED.finditer(told))
+        found = BRACKETED.findall(told[places[-1].end() :]) if places else []
+        if found:
+            return list(dict.fromkeys(found))
+        if self.base in MOVES:
+            return MOVES[self.base](self)
+        return list(dict.fromkeys(BRACKETED.findall(f"{self.prompt()}\n{told}"))) or ["[pass]"]
+
+    def random(self, rng: np.random.Generator) -> str:
+        """Any of its moves."""
+        moves = self.moves()
+        return moves[int(rng.integers(len(moves)))]
+
+    def oracle(self, rng: np.random.Generator) -> str:
+        """Any of its moves: nobody knows best."""
+        return self.random(rng)
+
+    settings: ClassVar[dict[str, Any]] = {}
+
+
+def _count(given: Any) -> int:
+    try:
+        count = int(given)
+    except (TypeError, ValueError):
+        count = 0
+    if not 1 <= count <= 15:
+        raise InvalidArgument(f"TextArena num_players: expected a number from 1 to 15, got {shorten(given)}")
+    return count
+
+
+def _as_number(value: Any) -> Any:
+    """Environment variables are text, and the package's games take numbers."""
+    if isinstance(value, str) and re.fullmatch(r"-?\d+", value):
+        return int(value)
+    return {"true": True, "false": False}.get(value.lower(), value) if isinstance(value, str) else value
