@@ -384,7 +384,7 @@ class TaskEnv(Drawn, TaskTools):
             raise SnapshotError(f"restore: expected the workspace of the snapshot to be there, got no {base}")
         self._drop()
         place = TaskWorkspace(self._spec, self.task.folder, self._base(), backend=self._backend)
-        for name in ("public", "hidden", "fixed", "empty"):
+        for name in ("public", "hidden", "fixed", "empty", "task"):
             shutil.copytree(base / name, place.base / name)
         place.adopt()
         self._place = place

@@ -48,7 +48,9 @@ play_episode(TaskEnv(sys.argv[1], folder=sys.argv[2]), ScriptedAgent(CALLS), 4, 
 @pytest.mark.parametrize("step", [0, 2, 4])
 def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_score(parity, tmp_path, step):
     folder = tmp_path / "run"
-    done = subprocess.run([sys.executable, "-c", KILLED, str(parity), str(folder), str(step)], cwd=os.getcwd(), check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(parity), str(folder), str(step)], cwd=os.getcwd(), check=False
+    )
     assert done.returncode == -signal.SIGKILL
     with TaskEnv(parity, folder=folder) as env:
         episode = resume_episode(env, ScriptedAgent(CALLS))
