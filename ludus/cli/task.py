@@ -11,6 +11,7 @@ from rich.table import Table
 from ludus.cli.console import out, say
 from ludus.tasks import find_task, known_tasks, read_task, task_schema
 from ludus.tasks.agents.choice import AGENTS, chosen_agent
+from ludus.tasks.agents.model import ModelOptions
 from ludus.tasks.agents.replay import fork_run, replay_run
 from ludus.tasks.agents.run import RunOptions, grade_folder, run_task
 from ludus.tasks.audit import AuditRow, audit_task
@@ -63,11 +64,14 @@ def run_agent(
     folder: Annotated[
         Path | None, typer.Option(help="Keep the run here, with its journal: it can be resumed, replayed and forked.")
     ] = None,
+    url: Annotated[str | None, typer.Option(help="Of an OpenAI-compatible API, for the agent `model`.")] = None,
+    model: Annotated[str, typer.Option(help="The name of the model.")] = "default",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run of the folder.")] = False,
     as_json: Json = False,
 ) -> None:
     """Have an agent do a task, and score it."""
     task = find_task(name)
+    chosen = chosen_agent(agent, task, seed, model=None if url is None else ModelOptions(url=url, model=model))
     runs = RunOptions(record=record, folder=folder, resume=resume)
 
     def watch(call: Any, step: Any) -> None:
@@ -75,7 +79,7 @@ def run_agent(
             words = " ".join(str(one) for one in call.arguments.values()).splitlines()
             out.print(f"[blue]{call.tool}[/blue]", (words or [""])[0][:100], f"[dim]{step.reward:+.3f}[/dim]")
 
-    episode = run_task(task, chosen_agent(agent, task, seed), seed, options=runs, watch=watch)
+    episode = run_task(task, chosen, seed, options=runs, watch=watch)
     if as_json:
         print(msgspec.json.encode(episode).decode())
         return
