@@ -57,9 +57,8 @@ def snapshot_seconds(files: int = 300) -> float:
 def main() -> None:
     print(f"start of a task        {start_seconds():8.3f} s")
     whole, command, best = step_seconds()
-    print(
-        f"shell step (`true`)    {whole * 1e3:8.1f} ms, of which {command * 1e3:.1f} ms in the session; best {best * 1e3:.1f} ms"
-    )
+    shown = [f"{one * 1e3:.1f} ms" for one in (whole, command, best)]
+    print(f"shell step (true)      {shown[0]}, of which {shown[1]} in the session; best {shown[2]}")
     print(f"snapshot of 200 MB     {snapshot_seconds() * 1e3:8.1f} ms")
 
 
