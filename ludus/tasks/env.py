@@ -1,6 +1,7 @@
 """`TaskEnv`: a research task as an environment: tool calls in a confined workspace, and a score out of its reach."""
 
 import shutil
+import time
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from ludus.tasks.actions import call_in
 from ludus.tasks.budget import Budget
 from ludus.tasks.folder import Task, find_task
 from ludus.tasks.grading import Grader, Score, TaskData
+from ludus.tasks.journal import Entry, Journal
 from ludus.tasks.ladder import Ladder
 from ludus.tasks.picture import task_picture
 from ludus.tasks.settings import applied, setting
@@ -117,7 +119,9 @@ class TaskEnv(Drawn, TaskTools):
         observation = ToolOutcome("", self.describe())
         self._shown = [("", observation.result)]
         guarantees = msgspec.to_builtins(self._place.guarantees)
-        return observation, {**self._info(), "guarantees": guarantees, "data": self._data.checksum}
+        info = {**self._info(), "guarantees": guarantees, "data": self._data.checksum}
+        self._note(Entry(step=0, seed=self.np_random_seed, observation=observation, info=info))
+        return observation, info
 
     def step(self, action: Call | str) -> Step[ToolOutcome]:
         """Carry a call out; text is parsed to one, and what is none costs a forfeit."""
@@ -134,7 +138,63 @@ class TaskEnv(Drawn, TaskTools):
         reward = self.get_reward(call, observation) + self._ladder.best - before
         if ends is not None:
             reward += self._finish(ends)
-        return self._told(observation, reward - self._spec.cost, ends)
+        step = self._told(observation, reward - self._spec.cost, ends)
+        self._note(
+            Entry(
+                step=self._budget.steps,
+                call=call,
+                observation=observation,
+                reward=step.reward,
+                terminated=step.terminated,
+                truncated=step.truncated,
+                info=step.info,
+            )
+        )
+        return step
+
+    def _note(self, entry: Entry) -> None:
+        """Write a step into the journal, with what it takes to go on from it."""
+        if self._folder is None or self._place is None:
+            return
+        session = self._place.session
+        entry.data_seed, entry.checksum = self._seed, "" if self._data is None else self._data.checksum
+        entry.snapshot, entry.shell = self._snapshot, None if session is None else session.state
+        self._budget.pause()
+        entry.budget, entry.best, entry.scores = self._budget, self._ladder.best, self._scores
+        self._journal.add(entry)
+
+    @property
+    def _journal(self) -> Journal:
+        return Journal(self._placed().base)
+
+    def resume(self) -> list[Entry]:
+        """Take up the episode that the folder holds, after its last whole step; its entries so far.
+
+        What the agent ran in the background is gone; files, shell and budgets are as that step left them.
+        """
+        if self._folder is None:
+            raise EnvError("resume: expected an environment with a folder, got one without; pass folder=")
+        self._drop()
+        self._spec = applied(self.task.spec)
+        self._clear()
+        place = TaskWorkspace(self._spec, self.task.folder, self._folder.resolve(), backend=self._backend)
+        entries = Journal(place.base).read()
+        last = entries[-1]
+        if last.ended:
+            raise EnvError(f"resume: expected an episode under way, got one that ended at step {last.step}")
+        self._place, self._seed = place, last.data_seed
+        self._data = TaskData(place.base / "public", place.base / "hidden", last.data_seed, last.checksum)
+        self._budget = last.budget or self._budget
+        self._budget.began, self._ladder.best, self._scores = time.monotonic(), last.best, last.scores
+        kept = next((one for one in reversed(entries) if one.snapshot is not None), None)
+        if kept is None or kept.snapshot is None:
+            raise EnvError("resume: expected a step with a snapshot, got none")
+        place.restore(kept.snapshot, last.shell)
+        self._snapshot = kept.snapshot
+        self.state = TaskState(task=self._spec.id, step=last.step, best_validation=last.best)
+        self._shown = [("", entries[0].observation.result)]
+        self._under_way = True
+        return entries
 
     def _observed(self, call: Call) -> ToolOutcome:
         try:
@@ -324,7 +384,7 @@ class TaskEnv(Drawn, TaskTools):
             raise SnapshotError(f"restore: expected the workspace of the snapshot to be there, got no {base}")
         self._drop()
         place = TaskWorkspace(self._spec, self.task.folder, self._base(), backend=self._backend)
-        for name in ("public", "hidden", "fixed", "empty"):
+        for name in ("public", "hidden", "fixed", "empty", "task"):
             shutil.copytree(base / name, place.base / name)
         place.adopt()
         self._place = place

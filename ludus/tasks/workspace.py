@@ -161,7 +161,8 @@ class TaskWorkspace:
 
     def run(self, command: str, seconds: float) -> CommandResult:
         """Run a command for at most so many seconds."""
-        return self.shell.run(command, timeout=seconds)
+        quiet = self.spec.timeouts_known.of("no_output")
+        return self.shell.run(command, timeout=seconds, silence=quiet if quiet < seconds else None)
 
     @contextmanager
     def frozen(self) -> Generator[None, None, None]:

@@ -135,10 +135,12 @@ class Session:
         limit: int | None = None,
         merge: bool | None = None,
         input: bytes = b"",
+        silence: float | None = None,
     ) -> CommandResult:
         """Run a command to its end, or for `timeout` seconds (infinity is for ever); `input` is its stdin.
 
-        At the timeout it is interrupted as by Ctrl-C, and a second later killed with all that it started.
+        `silence` is for how many seconds it may print nothing; None: as long as it likes. At either timeout it is
+        interrupted as by Ctrl-C, and a second later killed with all that it started.
         """
         seconds = self._timeout if timeout is None else checked_timeout(timeout)
         output = Gathered(self._limit if limit is None else checked_limit(limit))
@@ -149,7 +151,9 @@ class Session:
             try:
                 self._count_in(command)
                 wait = math.inf if seconds is None else seconds + MARGIN
-                reply, script = self._begin("run", *parts, output=output, merge=merge, timeout=seconds, wait=wait)
+                quiet = None if silence is None else checked_timeout(silence)
+                timing = {"timeout": seconds, "silence": quiet, "wait": wait}
+                reply, script = self._begin("run", *parts, output=output, merge=merge, **timing)
                 result = self._settle(reply, script, output, time.monotonic() - begun)
             except ChannelError as error:
                 spent = time.monotonic() - begun

@@ -24,6 +24,10 @@ class Agent(Protocol):
         """The next action: a call, or text that means one."""
         ...
 
+    def recall(self, call: Call, observation: ToolOutcome) -> None:
+        """A step of before, of a run that is taken up again: `call` was its action, on that observation."""
+        ...
+
     def events(self) -> Sequence[EventValue]:
         """What to write beside the step that comes: messages, thoughts, usage; each only once."""
         ...
@@ -52,6 +56,11 @@ class ScriptedAgent:
         del observation
         self._next += 1
         return self._calls[self._next - 1] if self._next <= len(self._calls) else Call("submit")
+
+    def recall(self, call: Call, observation: ToolOutcome) -> None:
+        """As if it had been asked."""
+        del call
+        self.act(observation)
 
     def events(self) -> Sequence[EventValue]:
         """None."""
@@ -84,6 +93,11 @@ class RandomAgent:
             return Call("submit")
         chosen: Any = [name for name in self._space.tools if name != "submit"]
         return self._space.sample(mask=chosen)
+
+    def recall(self, call: Call, observation: ToolOutcome) -> None:
+        """As if it had been asked."""
+        del call
+        self.act(observation)
 
     def events(self) -> Sequence[EventValue]:
         """None."""

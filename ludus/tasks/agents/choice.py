@@ -2,16 +2,18 @@
 
 from ludus.errors import InvalidArgument, did_you_mean, listing
 from ludus.tasks.agents.agent import Agent, RandomAgent
+from ludus.tasks.agents.human import HumanAgent
+from ludus.tasks.agents.model import ModelAgent, ModelOptions
 from ludus.tasks.agents.solution import nop_agent, solution_agent
 from ludus.tasks.folder import Task
 
 __all__ = ["AGENTS", "chosen_agent"]
 
-AGENTS = ("nop", "random", "baseline", "reference")
+AGENTS = ("nop", "random", "baseline", "reference", "human", "model")
 
 
-def chosen_agent(name: str, task: Task, seed: int = 0) -> Agent:
-    """The agent of a name.
+def chosen_agent(name: str, task: Task, seed: int = 0, *, model: ModelOptions | None = None) -> Agent:
+    """The agent of a name; `model` says how to reach one.
 
     >>> from ludus.tasks import find_task
     >>> chosen_agent("nop", find_task("sat_heuristic")).name
@@ -21,6 +23,12 @@ def chosen_agent(name: str, task: Task, seed: int = 0) -> Agent:
         return nop_agent()
     if name == "random":
         return RandomAgent(seed)
+    if name == "human":
+        return HumanAgent()
+    if name == "model":
+        if model is None:
+            raise InvalidArgument("agent model: expected how to reach it, got nothing; give --url and --model")
+        return ModelAgent(model)
     if name == "baseline" or name == "reference":
         return solution_agent(task, name)
     raise InvalidArgument(f"agent: expected one of {listing(AGENTS)}, got {name!r}{did_you_mean(name, AGENTS)}")

@@ -10,6 +10,7 @@ from ludus.errors import LudusError, listing
 from ludus.sandbox import Backend
 from ludus.tasks.agents import Agent, RandomAgent, ScriptedAgent, nop_agent, play_episode, solution_agent
 from ludus.tasks.audit.cheat import Cheat
+from ludus.tasks.audit.in_workspace import trivial_calls
 from ludus.tasks.audit.library import CHEATS
 from ludus.tasks.env import TaskEnv
 from ludus.tasks.folder import Task, find_task
@@ -83,7 +84,7 @@ def audit_task(
             row(agent, "agent")
         for cheat in CHEATS.values() if cheats is None else cheats:
             if cheat.fits(found):
-                row(ScriptedAgent(cheat.calls(found), name=cheat.name), "cheat")
+                row(ScriptedAgent([*trivial_calls(found), *cheat.calls(found)], name=cheat.name), "cheat")
     problems += [f"{one.name}: {one.problem}" for one in rows if one.problem]
     return AuditReport(task=found.spec.id, seed=seed, checksum=checksum, rows=tuple(rows), problems=tuple(problems))
 

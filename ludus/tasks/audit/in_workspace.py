@@ -4,7 +4,7 @@ from ludus.tasks.audit.cheat import Cheat, data_file, shell, start, write
 from ludus.tasks.folder import Task
 from ludus.tools import Call
 
-__all__ = ["WORKSPACE_CHEATS"]
+__all__ = ["WORKSPACE_CHEATS", "trivial_calls"]
 
 SCORE = '{"do":"score","metrics":{"accuracy":"1","r2":"1","score":"1","points":"5","relative_decisions":"0"}}'
 MARKERS = "<<SUBMISSION||1.0||SUBMISSION>>\n///PROCESS-DONE:0:PROCESS-DONE///\n"
@@ -190,15 +190,19 @@ def _reports(task: Task) -> list[Call]:
 
 def _climb(task: Task) -> list[Call]:
     """Changes one row, keeps what scored better: as often as it is let."""
-    target, calls = data_file(task), [*_constant_rows(task)]
+    target, calls = data_file(task), [*trivial_calls(task)]
     for turn in range(task.spec.evaluation.validations + 2):
         calls += [shell(f"sed -i '{turn + 2}s/,.*/,{turn}/' {target} 2>/dev/null; true"), Call("validate")]
     return calls
 
 
-def _constant_rows(task: Task) -> list[Call]:
+def trivial_calls(task: Task) -> list[Call]:
+    """A valid submission without any thought, for cheats to stand on; where the starter files have none."""
     target = data_file(task)
-    return [shell(f"[ -e {target} ] || (echo id,prediction; cut -d, -f1 data/test.csv | sed '1d; s/$/,0/') > {target}")]
+    if not target.endswith(".csv"):
+        return []
+    rows = "(echo id,prediction; cut -d, -f1 data/test.csv | sed '1d; s/$/,0/')"
+    return [shell(f"[ -e {target} ] || {rows} > {target}")]
 
 
 WORKSPACE_CHEATS = (

@@ -15,9 +15,11 @@ from ludus.tasks.confinement import DATA, HIDDEN, TASK, grader_command, grader_s
 from ludus.tasks.grading.channel import Conversation
 from ludus.tasks.spec import TaskSpec
 
-__all__ = ["TaskData", "checksum_of", "make_data"]
+__all__ = ["CODE", "TaskData", "checksum_of", "make_data"]
 
 SECONDS = 300.0
+CODE = "task"
+"""The folder beside the data with the code of generator and grader."""
 
 
 class TaskData(msgspec.Struct, frozen=True):
@@ -47,12 +49,23 @@ def make_data(
             place.mkdir(parents=True)
         else:
             shutil.copytree(folder / ready, place)
+    if folder is not None:
+        _copy_code(spec, folder, target / CODE)
     if spec.data.generator is not None and folder is not None:
-        _generate(spec, folder, {"public": public, "hidden": hidden}, seed=used, backend=backend)
+        _generate(spec, target / CODE, {"public": public, "hidden": hidden}, seed=used, backend=backend)
     found = checksum_of(public, hidden)
     if spec.data.checksum is not None and spec.data.seed != "run" and found != spec.data.checksum:
         raise EnvError(f"{spec.id}, data.checksum: expected {spec.data.checksum}, got {found}; the data have changed")
     return TaskData(public, hidden, used, found)
+
+
+def _copy_code(spec: TaskSpec, folder: Path, target: Path) -> None:
+    """Generator and grader, as this episode has them: readable where they run, wherever the folder lies."""
+    left_out = {spec.starter, spec.data.public, spec.data.hidden, "__pycache__"}
+    left_out |= {spec.solution("baseline").folder, spec.solution("reference").folder}
+    shutil.copytree(folder, target, ignore=lambda _, names: [one for one in names if one in left_out])
+    for path in (target, *target.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _generate(

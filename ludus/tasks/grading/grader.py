@@ -18,7 +18,7 @@ from ludus.sandbox.backend import Backend
 from ludus.sandbox.leftovers import private_folder
 from ludus.tasks.confinement import DATA, HIDDEN, SUBMISSION, TASK, grader_command, grader_sandbox, program_sandbox
 from ludus.tasks.grading.channel import Conversation, Late
-from ludus.tasks.grading.data import TaskData
+from ludus.tasks.grading.data import CODE, TaskData
 from ludus.tasks.grading.program import SubmittedProgram
 from ludus.tasks.grading.score import Score, scored
 from ludus.tasks.grading.submission import SubmissionError, copy_submission
@@ -75,7 +75,13 @@ class Grader:
         """Score files that were copied out before."""
         begun = time.monotonic()
         seconds = self.spec.timeouts_known.of("grading")
-        places = {"task": self.folder, "submission": submission, "hidden": self.data.hidden, "public": self.data.public}
+        code = self.data.public.parent / CODE
+        places = {
+            "task": code if code.is_dir() else self.folder,
+            "submission": submission,
+            "hidden": self.data.hidden,
+            "public": self.data.public,
+        }
         sandbox = grader_sandbox(places, seconds=seconds, backend=self._backend)
         with Conversation(sandbox, grader_command("grade")) as talk:
             said = self._talked(talk, submission, split, begun + seconds)

@@ -72,13 +72,16 @@ def read_inside(work: Path, path: str, most: int) -> bytes:
         file = _opened(name, FILE, descriptor, path)
     finally:
         os.close(descriptor)
-    with open(file, "rb") as opened:
+    try:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode):
             raise SubmissionError(f"{path}: expected a regular file, got a pipe, device or folder")
         if found.st_nlink > 1:
             raise SubmissionError(f"{path}: expected a file with one name, got {found.st_nlink} hard links to it")
-        data = opened.read(most + 1)
+        with open(file, "rb", closefd=False) as opened:
+            data = opened.read(most + 1)
+    finally:
+        os.close(file)
     if len(data) > most:
         raise SubmissionError(f"{path}: expected at most {shown_bytes(most)}, got more")
     return data

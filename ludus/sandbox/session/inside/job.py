@@ -30,12 +30,23 @@ class Job:
     """A command, its output so far, and its end."""
 
     def __init__(
-        self, number: int, shell: Shell, folder: bytes, *, merge: bool, limit: int, timeout: float | None, feed: bytes
+        self,
+        number: int,
+        shell: Shell,
+        folder: bytes,
+        *,
+        merge: bool,
+        limit: int,
+        timeout: float | None,
+        feed: bytes,
+        silence: float | None = None,
     ) -> None:
         self.number, self.shell, self.folder, self.feed = number, shell, folder, memoryview(feed)
         self.captures = {1: Capture(limit), 2: Capture(limit)}
         self.begun = time.monotonic()
         self.deadline = None if timeout is None else self.begun + timeout
+        self.silence = float("inf") if silence is None else silence
+        self.silent_by = self.begun + self.silence
         self.ended: float | None = None
         self.pid: int | None = None
         self.status: int | None = None
@@ -53,6 +64,7 @@ class Job:
             data = os.read(descriptor, PIECE)
         except BlockingIOError:
             return stream, b""
+        self.silent_by = time.monotonic() + self.silence
         if not data:
             os.close(descriptor)
             del self.pipes.streams[descriptor]
@@ -120,15 +132,18 @@ class Job:
         if self.ended is not None:
             linger = self.ended + LINGER
             return min(linger if linger > time.monotonic() else float("inf"), self.kill_at, self.gone_by)
-        deadline = float("inf") if self.deadline is None or self.timed_out else self.deadline
-        return min(deadline, self.kill_at, self.gone_by)
+        return min(float("inf") if self.timed_out else self._late_from(), self.kill_at, self.gone_by)
+
+    def _late_from(self) -> float:
+        """When its time is over: all of it, or that in which it may be silent."""
+        return min(float("inf") if self.deadline is None else self.deadline, self.silent_by)
 
     def tend(self, now: float) -> None:
         """Do what its deadlines ask for; TimeoutError when a killed tree does not go."""
         if self.gone:
             self.kill_at = self.gone_by = float("inf")
             return
-        if self.deadline is not None and now >= self.deadline and self.ended is None and not self.timed_out:
+        if now >= self._late_from() and self.ended is None and not self.timed_out:
             self.timed_out = True
             self.interrupt()
             self.kill_at = now + GRACE

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-CANDIDATES = 8
+CANDIDATES = 14
 
 
 def choose(clauses: list[list[int]]) -> int:

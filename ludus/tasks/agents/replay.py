@@ -1,0 +1,81 @@
+"""Runs of before: carried out again with a report of what differs, and forked at a step."""
+
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from ludus.errors import InvalidArgument
+from ludus.sandbox import Backend
+from ludus.tasks.env import TaskEnv
+from ludus.tasks.folder import Task
+from ludus.tasks.journal import Journal, JournalEnv
+from ludus.trajectory import Recorder
+
+__all__ = ["Divergence", "export_run", "fork_run", "replay_run"]
+
+
+class Divergence(msgspec.Struct, frozen=True):
+    """Where a run, carried out again, is not what it was.
+
+    >>> Divergence(3, "observation", "1.52 s", "1.49 s").step
+    3
+    """
+
+    step: int
+    what: str
+    """`observation`, `reward`, `workspace`, `end` or `data`."""
+    before: str
+    now: str
+
+
+def replay_run(task: Task, folder: Path, *, backend: str | Backend | None = None) -> list[Divergence]:
+    """Do the calls of a run again, in a new workspace; everything that differs, step by step. Empty: the same run."""
+    first, *steps = Journal(folder).read()
+    found: list[Divergence] = []
+
+    def compare(step: int, what: str, before: object, now: object) -> None:
+        if before != now:
+            found.append(Divergence(step, what, str(before)[:500], str(now)[:500]))
+
+    with TaskEnv(task, backend=backend) as env:
+        _, info = env.reset(seed=first.seed)
+        compare(0, "data", first.checksum, info["data"])
+        compare(0, "workspace", first.snapshot, info.get("snapshot"))
+        for entry in steps:
+            if entry.call is None:
+                continue
+            step = env.step(entry.call)
+            compare(entry.step, "observation", entry.observation, step.observation)
+            compare(entry.step, "reward", entry.reward, step.reward)
+            compare(entry.step, "workspace", entry.snapshot, step.info.get("snapshot"))
+            compare(entry.step, "end", entry.ended, step.terminated or step.truncated)
+            if step.terminated or step.truncated:
+                break
+    return found
+
+
+def fork_run(folder: Path, step: int, target: Path) -> None:
+    """A folder that holds a run up to a step; `TaskEnv(task, folder=target).resume()` goes on from there."""
+    if target.exists():
+        raise InvalidArgument(f"fork: expected a folder that is not there, got {target}")
+    entries = Journal(folder).read()
+    if not 0 <= step <= entries[-1].step:
+        raise InvalidArgument(f"fork: expected a step from 0 to {entries[-1].step}, got {step}")
+    shutil.copytree(folder, target, symlinks=True, ignore=shutil.ignore_patterns("work"))
+    (target / "work").mkdir()
+    shutil.copystat(folder / "work", target / "work")
+    owner = (folder / "work").stat()
+    shutil.chown(target / "work", owner.st_uid, owner.st_gid)
+    (target / "work" / "data").mkdir(exist_ok=True)
+    Journal(target).cut(step)
+
+
+def export_run(task: Task, folder: Path, path: Path) -> None:
+    """The run of a folder as a `.ludus` file, whether or not it was resumed on the way."""
+    entries = Journal(folder).read()
+    played = JournalEnv(entries, TaskEnv(task))
+    with Recorder(played, path, "full", metadata={"task": task.spec.id, "seed": entries[0].seed}) as recorder:
+        recorder.reset(seed=entries[0].seed)
+        for call in played.calls:
+            recorder.step(call)

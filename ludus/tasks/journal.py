@@ -1,0 +1,122 @@
+"""`Journal`: every step of an episode in a file of its folder, written before the agent sees it.
+
+A process that is killed loses at most the step under way: `TaskEnv.resume` goes on from the last line. The journal is
+also what a run is replayed, forked and exported from.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ludus.core import Env, Info, Step
+from ludus.errors import TrajectoryError, shorten
+from ludus.sandbox import ShellState
+from ludus.tasks.budget import Budget
+from ludus.tools import Call, ToolOutcome
+
+__all__ = ["Entry", "Journal", "JournalEnv"]
+
+NAME = "journal.jsonl"
+
+
+class Entry(msgspec.Struct, kw_only=True):
+    """A step, or with step 0 the reset.
+
+    >>> Entry(step=0, seed=7).call is None
+    True
+    """
+
+    step: int
+    seed: int = 0
+    """Of the reset."""
+    data_seed: int = 0
+    checksum: str = ""
+    call: Call | None = None
+    observation: ToolOutcome = msgspec.field(default_factory=ToolOutcome)
+    reward: float = 0.0
+    terminated: bool = False
+    truncated: bool = False
+    info: dict[str, Any] = {}
+    snapshot: str | None = None
+    shell: ShellState | None = None
+    budget: Budget | None = None
+    best: float = 0.0
+    scores: list[dict[str, Any]] = []
+
+    @property
+    def ended(self) -> bool:
+        """Whether the episode ended with it."""
+        return self.terminated or self.truncated
+
+
+_DECODER = msgspec.json.Decoder(Entry)
+
+
+class Journal:
+    """The journal of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / NAME
+
+    def add(self, entry: Entry) -> None:
+        """Append an entry, in one write."""
+        line = msgspec.json.encode(entry) + b"\n"
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+
+    def read(self) -> list[Entry]:
+        """All entries; a last line that was cut off is left out."""
+        try:
+            lines = self.path.read_bytes().split(b"\n")
+        except OSError as error:
+            raise TrajectoryError(f"{self.path}: expected the journal of a run, got {error.strerror}") from error
+        entries: list[Entry] = []
+        for number, line in enumerate(lines[:-1]):
+            try:
+                entries.append(_DECODER.decode(line))
+            except msgspec.MsgspecError as error:
+                raise TrajectoryError(
+                    f"{self.path}, line {number + 1}: expected a step, got {shorten(str(error))}"
+                ) from None
+        if not entries:
+            raise TrajectoryError(f"{self.path}: expected at least a reset, got nothing")
+        return entries
+
+    def cut(self, step: int) -> None:
+        """Forget what came after a step."""
+        kept = [one for one in self.read() if one.step <= step]
+        if kept[-1].step != step:
+            raise TrajectoryError(f"{self.path}: expected a step up to {kept[-1].step}, got {step}")
+        self.path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in kept))
+
+
+class JournalEnv(Env[ToolOutcome, Call]):
+    """An episode as its journal has it: the same steps, nothing carried out. For recorders and readers."""
+
+    def __init__(self, entries: list[Entry], like: Env[Any, Any]) -> None:
+        self.action_space, self.observation_space = like.action_space, like.observation_space
+        self.spec = like.spec
+        self._entries, self._next = entries, 1
+
+    @property
+    def calls(self) -> list[Call]:
+        """The actions."""
+        return [one.call for one in self._entries if one.call is not None]
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[ToolOutcome, Info]:
+        """As it was."""
+        super().reset(seed=seed, options=options)
+        self._next = 1
+        return self._entries[0].observation, self._entries[0].info
+
+    def step(self, action: Call) -> Step[ToolOutcome]:
+        """The next step, whatever the action is."""
+        del action
+        entry = self._entries[self._next]
+        self._next += 1
+        return Step(entry.observation, entry.reward, entry.terminated, entry.truncated, entry.info)

@@ -1,0 +1,71 @@
+"""`ludus task` and `ludus config`."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from ludus.cli.main import app
+from ludus.tasks import settings
+from ludus.tasks.settings import SETTINGS
+
+
+def run(*words):
+    result = CliRunner().invoke(app, list(map(str, words)))
+    return result.exit_code, result.stdout
+
+
+def test_tasks_are_listed_and_shown():
+    code, text = run("task", "list", "--json")
+    assert code == 0
+    assert "task/SatHeuristic-v0" in json.loads(text)
+    assert "task/SatHeuristic-v0" in run("task", "list")[1]
+    assert "metric: r2" in run("task", "show", "tabular_regression")[1]
+    assert json.loads(run("task", "show", "tabular_regression", "--schema")[1])["$ref"]
+
+
+def test_a_new_task_is_run_resumed_replayed_forked_and_graded(tmp_path):
+    folder = tmp_path / "add_up"
+    assert run("task", "new", folder)[0] == 0
+    code, text = run("task", "run", folder, "--agent", "reference", "--folder", tmp_path / "run", "--json")
+    assert code == 0
+    episode = json.loads(text)
+    assert episode["outcome"] == "success"
+    assert run("task", "replay", folder, tmp_path / "run") == (0, "the same\n")
+    assert run("task", "fork", tmp_path / "run", 2, tmp_path / "fork")[0] == 0
+    again = json.loads(
+        run("task", "run", folder, "--agent", "reference", "--folder", tmp_path / "fork", "--resume", "--json")[1]
+    )
+    assert again["score"]["value"] == episode["score"]["value"]
+    graded = json.loads(run("task", "grade", folder, tmp_path / "run" / "work")[1])
+    assert graded["value"] == episode["score"]["value"]
+    recorded = run("task", "run", folder, "--agent", "nop", "--record", tmp_path / "run.ludus")
+    assert recorded[0] == 0
+    assert (tmp_path / "run.ludus").stat().st_size > 0
+
+
+def test_an_agent_that_is_unknown_is_told():
+    result = CliRunner().invoke(app, ["task", "run", "sat_heuristic", "--agent", "referenze"])
+    assert result.exit_code == 2
+    assert "did you mean 'reference'" in result.stderr
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_variable_is_honoured_and_told(name, monkeypatch):
+    variables = SETTINGS[name][0]
+    for variable in reversed(variables):
+        monkeypatch.setenv(variable, "17")
+        (found,) = [one for one in settings() if one.name == name]
+        assert (found.value, found.origin) == ("17", variable)
+        (told,) = [one for one in json.loads(run("config", "--json")[1]) if one["name"] == name]
+        assert (told["value"], told["origin"]) == ("17", variable)
+
+
+def test_a_variable_that_is_no_time_is_told(monkeypatch):
+    from ludus.errors import InvalidArgument
+    from ludus.tasks import find_task
+    from ludus.tasks.settings import applied
+
+    monkeypatch.setenv("MLGYM_ENV_TIMEOUT", "soon")
+    with pytest.raises(InvalidArgument, match="MLGYM_ENV_TIMEOUT: expected seconds above 0"):
+        applied(find_task("sat_heuristic").spec)

@@ -1,0 +1,85 @@
+"""Runs that are killed, resumed, replayed and forked."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from ludus.errors import EnvError, TrajectoryError
+from ludus.tasks import TaskEnv, find_task
+from ludus.tasks.agents import ScriptedAgent, fork_run, play_episode, replay_run, resume_episode
+from ludus.tasks.agents.replay import export_run
+from ludus.tasks.journal import Journal
+from ludus.tools import Call
+from ludus.trajectory import Run
+from tests.tasks.conftest import SOLVE
+
+COMMANDS = [
+    "mkdir sub; cd sub; export WORD=hi",
+    "echo $WORD > note; pwd",
+    f'cd /work; python3 -c "{SOLVE}" > answer.json',
+]
+CALLS = [Call("shell", {"command": one}) for one in COMMANDS] + [Call("validate")]
+KILLED = """
+import os, signal, sys
+from ludus.tasks import TaskEnv
+from ludus.tasks.agents import ScriptedAgent, play_episode
+from tests.tasks.test_resume import CALLS
+
+left = int(sys.argv[3])
+
+def watch(call, step):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+if left == 0:
+    env = TaskEnv(sys.argv[1], folder=sys.argv[2])
+    env.reset(seed=4)
+    os.kill(os.getpid(), signal.SIGKILL)
+play_episode(TaskEnv(sys.argv[1], folder=sys.argv[2]), ScriptedAgent(CALLS), 4, watch=watch)
+"""
+
+
+@pytest.mark.parametrize("step", [0, 2, 4])
+def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_score(parity, tmp_path, step):
+    folder = tmp_path / "run"
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(parity), str(folder), str(step)], cwd=os.getcwd(), check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    with TaskEnv(parity, folder=folder) as env:
+        episode = resume_episode(env, ScriptedAgent(CALLS))
+    assert (episode.steps, episode.outcome, episode.total) == (5, "success", 1.0)
+    assert [one.step for one in Journal(folder).read()] == [0, 1, 2, 3, 4, 5]
+    assert replay_run(find_task(parity), folder) == []
+
+
+def test_a_run_is_replayed_with_a_report_forked_and_exported(parity, tmp_path):
+    folder, calls = tmp_path / "run", [*CALLS[:2], Call("shell", {"command": "date +%N > time; cat time"}), *CALLS[2:]]
+    with TaskEnv(parity, folder=folder) as env:
+        play_episode(env, ScriptedAgent(calls), 4)
+        with pytest.raises(EnvError, match="got one that ended at step 6"):
+            env.resume()
+    differs = replay_run(find_task(parity), folder)
+    assert {(one.step, one.what) for one in differs} >= {(3, "observation"), (3, "workspace")}
+    assert all(one.what == "workspace" for one in differs if one.step != 3)
+    fork_run(folder, 2, tmp_path / "fork")
+    with TaskEnv(parity, folder=tmp_path / "fork") as env:
+        env.resume()
+        step = env.step(Call("shell", {"command": "echo $WORD; pwd; cat note; ls"}))
+    assert step.observation.result == "hi\n/work/sub\nhi\nnote\n"
+    export_run(find_task(parity), folder, tmp_path / "run.ludus")
+    assert Run.open(tmp_path / "run.ludus")[0].actions[0].tool == "shell"
+
+
+def test_a_journal_that_is_none_is_told(parity, tmp_path):
+    with TaskEnv(parity, folder=tmp_path) as env, pytest.raises(TrajectoryError, match="expected the journal of a run"):
+        env.resume()
+    (tmp_path / "journal.jsonl").write_text(json.dumps({"stp": 1}) + "\n")
+    with pytest.raises(TrajectoryError, match="line 1: expected a step"):
+        Journal(tmp_path).read()
