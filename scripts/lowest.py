@@ -19,8 +19,8 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = (
-    "atari", "browser", "chat", "cloudpickle", "finance", "gymnasium", "jax", "minari", "openspiel", "pandas", "parquet",
-    "pettingzoo", "pydantic", "push", "reasoning", "serve", "sign", "sumo", "textarena", "video", "window",
+    "atari", "browser", "chat", "cloudpickle", "finance", "gymnasium", "jax", "minari", "openspiel", "pandas",
+    "parquet", "pettingzoo", "pydantic", "push", "reasoning", "serve", "sign", "sumo", "textarena", "video", "window",
 )  # fmt: skip
 TRIAL = Path(__file__).with_name("lowest_trial.py")
 

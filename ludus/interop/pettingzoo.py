@@ -48,7 +48,7 @@ class _Players(NamedTuple):
 
 
 def _players_of(env: Env[Any, Any], view: str) -> _Players:
-    """Of an environment made of rules, of a game that says who sits at it (OpenSpiel), or of agents with names (SUMO)."""
+    """Of rules, of a game that says who sits at it (OpenSpiel), or of agents with names (SUMO)."""
     bare: Any = env.unwrapped
     named = getattr(bare, "possible_agents", None)
     if named is not None and not env.batch_shape and isinstance(env.action_space, Tuple):

@@ -1,5 +1,6 @@
 """Environments of the open kind: typed actions and observations, tools, and worlds that language models act in."""
 
+from ludus.envs.open.atari import Atari, AtariAction, AtariArrays, AtariObservation, AtariState
 from ludus.envs.open.browsergym import (
     BrowserAction,
     BrowserGym,
@@ -7,7 +8,6 @@ from ludus.envs.open.browsergym import (
     BrowserGymObservation,
     BrowserGymState,
 )
-from ludus.envs.open.atari import Atari, AtariAction, AtariArrays, AtariObservation, AtariState
 from ludus.envs.open.chat import Chat, ChatAction, ChatObservation, ChatState
 from ludus.envs.open.coding import CodeAction, CodeObservation, CodeState, Coding
 from ludus.envs.open.connect4 import (
@@ -21,21 +21,7 @@ from ludus.envs.open.connect4 import (
 from ludus.envs.open.dipg_safety import DIPGAction, DIPGObservation, DIPGSafety, DIPGState
 from ludus.envs.open.echo import Echo, EchoAction, EchoObservation
 from ludus.envs.open.echo_tools import EchoTools
-from ludus.envs.open.openspiel import (
-    OpenSpiel,
-    OpenSpielAction,
-    OpenSpielArrays,
-    OpenSpielObservation,
-    OpenSpielState,
-)
 from ludus.envs.open.finrl import FinRL, FinRLAction, FinRLMarket, FinRLObservation, FinRLState
-from ludus.envs.open.reasoning_gym import (
-    ReasoningGym,
-    ReasoningGymAction,
-    ReasoningGymObservation,
-    ReasoningGymState,
-)
-from ludus.envs.open.sumo import SumoAction, SumoObservation, SumoRL, SumoRLSignals, SumoState
 from ludus.envs.open.git import (
     Git,
     GitAction,
@@ -45,6 +31,20 @@ from ludus.envs.open.git import (
     execute_git_command,
     list_repos,
 )
+from ludus.envs.open.openspiel import (
+    OpenSpiel,
+    OpenSpielAction,
+    OpenSpielArrays,
+    OpenSpielObservation,
+    OpenSpielState,
+)
+from ludus.envs.open.reasoning_gym import (
+    ReasoningGym,
+    ReasoningGymAction,
+    ReasoningGymObservation,
+    ReasoningGymState,
+)
+from ludus.envs.open.sumo import SumoAction, SumoObservation, SumoRL, SumoRLSignals, SumoState
 from ludus.envs.open.textarena import (
     TextArena,
     TextArenaAction,
