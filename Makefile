@@ -57,6 +57,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/ludus demo
 
 test test-full: export LUDUS_TIMES := $(TIMES)
+test-full: export LUDUS_FULL := 1
 
 # What fails soonest comes first, and the longest last. pyright keeps one core busy for a minute, so that the other checks
 # run beside it; each line is printed when it is there, and a failure stops what would come next.

@@ -8,14 +8,20 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from tests.budgets import Budgets, Meter
+from tests.bytecode import pytest_sessionstart as pytest_sessionstart  # a hook, for pytest
 from tests.failures import Failures
 from tests.groups import pytest_collection_finish as pytest_collection_finish  # a hook, for pytest
-from tests.sampling import HEADER
+from tests.sampling import HEADER, examples
 from tests.turns import pytest_collection_modifyitems as pytest_collection_modifyitems  # a hook, for pytest
 
 # Derandomized, so a red build is red again on the next run; no deadline, because shared machines stall.
 settings.register_profile(
-    "ludus", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "ludus",
+    deadline=None,
+    derandomize=True,
+    max_examples=examples(100),
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
 )
 # `pytest --hypothesis-profile=explore` looks further, and elsewhere each time.
 settings.register_profile("explore", deadline=None, max_examples=1000)

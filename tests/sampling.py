@@ -12,7 +12,15 @@ from typing import Any
 import pytest
 
 SEED = int(os.environ.get("LUDUS_SAMPLE_SEED", "11"))
+FULL = "LUDUS_FULL" in os.environ
+"""Whether this is a run of `make test-full`, for what has to be known before pytest chooses by markers."""
 HEADER = f"samples of products: LUDUS_SAMPLE_SEED={SEED}; `make test-full` takes the products whole"
+
+
+def examples(number: int) -> int:
+    """How many examples of Hypothesis a run tries of so many that a full one does: two of five."""
+    return number if FULL else max(1, number * 2 // 5)
+
 
 Point = tuple[int, ...]
 """Places on the axes."""

@@ -17,6 +17,7 @@ from ludus.vector import SerialVectorEnv
 from ludus.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 from tests.core.subjects import Counted, Mirrored, Negated, Walk
 from tests.core.wording import says
+from tests.sampling import examples
 
 actions = st.lists(st.integers(-1, 1), max_size=12)
 
@@ -37,7 +38,7 @@ def future(env, plan):
     return seen, drawn, [int(env.action_space.sample()) for _ in range(8)]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(0, 9), actions, actions, actions)
 def test_whatever_happens_in_between_the_future_is_the_same(seed, before, between, after):
     env = stack()

@@ -12,6 +12,7 @@ from tests.house.offenders import none_of
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(ROOT.joinpath("ludus").rglob("*.py"))
 MOST_LINES_OF_A_FILE = 500
+pytestmark = pytest.mark.xdist_group("files of the package")  # one worker reads and parses them, once
 MOST_LINES_OF_A_FUNCTION = 50
 
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis.internal.conjecture import providers
 
+from tests import bytecode, sampling
 from tests.budgets import BUDGETS_S, Meter, Times, earlier, keep, processor_s, room_of, table
 from tests.failures import reason
 from tests.kernels.variants import CHECKED, RULED, UNCHECKED, half
@@ -154,3 +155,25 @@ def test_every_set_of_rules_is_compiled_by_each_run_with_checks_or_without():
 def test_examples_do_not_depend_on_the_modules_that_happen_to_be_imported():
     assert providers._get_local_constants() is providers._local_constants
     assert not any(len(found) for found in vars(providers._local_constants).values())
+
+
+def test_files_are_rewritten_before_workers_begin_and_only_where_that_is_due(tmp_path, request):
+    (tmp_path / "inner").mkdir()
+    wanted = tmp_path / "inner" / "test_one.py"
+    wanted.write_text("def test_one():\n    assert 1 + 1 == 2\n")
+    (tmp_path / "conftest.py").write_text("")
+    (tmp_path / "test_no_python.py").write_text("def (")
+    assert bytecode.asserting(tmp_path, [f"{tmp_path}/inner::test_one"]) == [tmp_path / "conftest.py", wanted]
+    assert bytecode.needs_rewriting(wanted)
+    bytecode.rewrite_all([tmp_path / "test_no_python.py", wanted], request.config)
+    assert not bytecode.needs_rewriting(wanted)
+    wanted.write_text("def test_one():\n    assert 1 + 1 == 3\n")
+    assert bytecode.needs_rewriting(wanted)
+
+
+def test_a_full_run_tries_every_example(monkeypatch):
+    assert sampling.examples(100) == (100 if sampling.FULL else 40)
+    monkeypatch.setattr(sampling, "FULL", True)
+    assert sampling.examples(60) == 60
+    monkeypatch.setattr(sampling, "FULL", False)
+    assert (sampling.examples(60), sampling.examples(1)) == (24, 1)

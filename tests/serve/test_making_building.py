@@ -91,6 +91,7 @@ def test_an_image_is_built_on_one_of_a_registry_and_pushed_there(manifest, tmp_p
         program.run("rmi", "--force", tag, base)
 
 
+@pytest.mark.full  # of the same files as podman, which builds in each run
 def test_docker_builds_and_runs_it_too(manifest, tmp_path, monkeypatch):
     program = Engine("docker")
     with docker(tmp_path) as address:

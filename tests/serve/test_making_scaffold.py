@@ -36,12 +36,14 @@ def test_it_is_one_file_of_forty_lines_a_test_of_three_and_what_packages_them(ma
     assert not [text for text in (code, test, *others) if "$class_name" in text or "${" in text]
 
 
+@pytest.mark.in_turns("made")
 def test_its_test_passes_at_once(made):
     done = run("-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", cwd=made[0].parent)
     assert done.returncode == 0, done.stdout
     assert " passed" in done.stdout
 
 
+@pytest.mark.in_turns("made")
 def test_it_runs_and_is_checked_at_once(made):
     manifest = read_manifest(made[0].parent)
     done = run("-m", "ludus", "run", manifest.environment, "--episodes", 1, "--max-steps", 20, cwd=made[0].parent)
@@ -57,6 +59,7 @@ def test_it_is_clean_by_the_usual_linter(made):
 
 
 @pytest.mark.in_turns("made")  # what packages it is the same text for every kind
+@pytest.mark.in_turns("made")
 def test_installed_it_is_a_plugin(made, tmp_path):
     pip = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index")
     done = run(*pip, "--target", tmp_path, made[0].parent, cwd=tmp_path)

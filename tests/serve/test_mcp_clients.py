@@ -344,6 +344,7 @@ def test_tool_clients_of_openenv_work(running, version):
 
 
 @pytest.mark.no_cover
+@pytest.mark.in_turns("version")
 @pytest.mark.parametrize("version", PEERS)
 def test_sixteen_connections_of_openenv_in_a_row(running, version):
     assert peer(version, AGAIN, running.url) == [[2, str(number)] for number in range(16)]

@@ -26,6 +26,7 @@ from ludus.spaces import (
 )
 from ludus.spaces.description import SPEC_JSON
 from tests.core.wording import says
+from tests.sampling import examples
 from tests.spaces.models import EVERY, any_space
 from tests.spaces.values import same
 
@@ -330,7 +331,7 @@ plain = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(kinds, st.dictionaries(fields, plain, max_size=5))
 def test_a_description_made_at_random_is_a_space_or_refused(kind, rest):
     try:
@@ -341,7 +342,7 @@ def test_a_description_made_at_random_is_a_space_or_refused(kind, rest):
 
 
 @every_space
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(data=st.data())
 def test_a_description_with_one_part_changed_is_a_space_or_refused(name, data):
     description = describe(any_space(name))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ludus import spaces
+from tests.sampling import examples
 from tests.spaces.cases import ARRAYS, CASES
 
 pytestmark = pytest.mark.no_cover  # a million steps: what they run is measured by shorter tests
@@ -225,7 +226,7 @@ def verdict_of_gymnasium(space, value):
 
 
 @cases
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(value=values)
 def test_the_same_values_are_contained(name, value):
     ours, theirs = both(name)
@@ -258,7 +259,7 @@ def _changed(value, draw):
 
 
 @cases
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(data=st.data())
 def test_values_near_the_space_get_the_same_verdict(name, data):
     ours, theirs = both(name)

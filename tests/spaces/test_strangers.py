@@ -37,6 +37,7 @@ from ludus.spaces import (
 from ludus.tools import tool, tools_of
 from ludus.tools.calls import Call, Calls
 from tests.core.wording import says
+from tests.sampling import examples
 from tests.spaces.strangers import (
     STRANGERS,
     Card,
@@ -683,7 +684,7 @@ def near(name):
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_the_quick_way_takes_nothing_that_the_slow_way_refuses(name, data):
     x = data.draw(near(name))
@@ -704,7 +705,7 @@ def test_the_quick_way_takes_nothing_that_the_slow_way_refuses(name, data):
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=st.data())
 def test_what_is_taken_is_in_the_space_and_what_is_not_is_one_of_two_errors(name, data):
     x = data.draw(near(name))
@@ -723,7 +724,7 @@ ANY = {"every kind": Record(Everything), "theirs": Record(Theirs), "another's": 
 
 
 @pytest.mark.parametrize("name", ANY)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(x=garbage)
 def test_nothing_but_those_errors_comes_of_any_data(name, x):
     for data in (x, {"metadata": x, "title": x, "card": x}, dict.fromkeys(KINDS, x)):

@@ -20,6 +20,7 @@ from ludus.spaces import (
     Violation,
 )
 from tests.core.wording import says
+from tests.sampling import examples
 from tests.spaces.cases import CASES
 from tests.spaces.values import garbage, samples, space_of
 
@@ -250,7 +251,7 @@ def test_a_hundred_wrong_elements_are_named_and_the_rest_counted(space, value):
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(value=garbage)
 def test_contains_is_no_violations_and_never_crashes_on_garbage(name, value):
     space = space_of(name)

@@ -26,6 +26,7 @@ from ludus.spaces import (
     loads,
 )
 from tests.core.wording import says
+from tests.sampling import examples
 from tests.spaces.models import EVERY, Even, any_samples, any_space
 from tests.spaces.values import same
 
@@ -273,7 +274,7 @@ def only_refusals(space, data, format):
 
 
 @every_space
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(data=st.data())
 def test_nothing_strangers_send_gets_further_than_an_error(name, data):
     space = any_space(name, seed=0)
@@ -294,7 +295,7 @@ def _textual(value):
 
 
 @every_space
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(data=st.data())
 def test_a_good_message_with_one_part_changed_is_a_value_or_refused(name, data):
     space = any_space(name, seed=data.draw(st.integers(0, 99)))

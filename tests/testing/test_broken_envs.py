@@ -326,10 +326,23 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("env", CASES, ids=[env.__name__ for env in CASES])
-def test_a_broken_environment_gets_the_finding_of_its_rule_and_no_other(env):
+LATE = (broken.StateSurvivesReset, broken.ReusedInfo, broken.SharesItsEngine, broken.ForgetsTheTime)
+"""Whose finding names a step of the second half of a history."""
+
+
+def histories():
+    """Each in short histories, and in those of the usual length what tells of their middle; in a full run, all."""
+    for env in CASES:
+        for steps in (20, 100):
+            if steps == 100 or env not in LATE:
+                marks = [pytest.mark.full] if steps == 100 and env not in LATE else []
+                yield pytest.param(env, steps, marks=marks, id=f"{env.__name__}-{steps}")
+
+
+@pytest.mark.parametrize(("env", "steps"), list(histories()))
+def test_a_broken_environment_gets_the_finding_of_its_rule_and_no_other(env, steps):
     level, rule, message, fix = CASES[env]
-    report = check_env(env)
+    report = check_env(env, steps=steps)
     assert [(one.level, one.rule) for one in report.findings] == [(level, rule)], str(report)
     [finding] = report.findings
     assert message in finding.message

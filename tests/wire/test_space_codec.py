@@ -13,6 +13,7 @@ from ludus import spaces
 from ludus.errors import CodecError, InvalidValue
 from ludus.spaces import Box, Dict, Discrete, Graph, MultiBinary, Record, Sequence, Space, Text, Tuple, describe
 from ludus.wire import FrameLimits, SpaceCodec, check_frame, read_space, write_space
+from tests.sampling import examples
 from tests.spaces.cases import CASES
 from tests.spaces.values import garbage, same, samples
 
@@ -129,7 +130,7 @@ def test_records_are_written_by_their_fields():
             SpaceCodec(there).read(data)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(name=st.sampled_from(sorted(CASES)), data=garbage)
 def test_any_value_is_written_or_refused_and_read_or_refused(name, data):
     codec = SpaceCodec(CASES[name](spaces))
@@ -141,7 +142,7 @@ def test_any_value_is_written_or_refused_and_read_or_refused(name, data):
         codec.read(msgspec.msgpack.decode(packed))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(name=st.sampled_from(sorted(CASES)), data=st.binary(max_size=120))
 def test_any_bytes_are_read_or_refused(name, data):
     codec = SpaceCodec(CASES[name](spaces))
