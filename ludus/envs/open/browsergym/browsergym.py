@@ -156,8 +156,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         task = tasks[int(self.np_random.integers(len(tasks)))]
         self._choice = _Choice(task, int(self.np_random.integers(1 << 31)), dialogs)
         self._over = self._stale = False
-        episode = self._begin(self._choice)
-        observation, _ = self._observed(episode, "")
+        episode, observation = self._begin(self._choice)
         self.state = BrowserGymState(
             benchmark=self._suite.benchmark,
             task_name=task,
@@ -255,10 +254,9 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
 
     # --- the browser ---
 
-    def _begin(self, choice: _Choice) -> Episode:
-        """A fresh context with the task in it; another is made ahead for the next reset."""
-        if self._context is not None:
-            self._context.close()
+    def _begin(self, choice: _Choice) -> tuple[Episode, BrowserGymObservation]:
+        """A fresh context with the task in it, and what it shows; another is made ahead for the next reset."""
+        last = self._context
         if not self._holds or self._context is None or not self._context.browser.lives:
             if self._holds:
                 release()
@@ -267,11 +265,17 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             browser = self._context.browser
         episode = self._suite.episode(choice.task, choice.seed, self._time_limit)
         settings = TabSettings(*self._size, choice.dialogs, self._seconds)
-        self._context = _spares.take(browser, episode.start(settings))
-        episode.begin(self._context)
-        self._episode, self._commands = episode, Commands(self._context)
+        try:
+            self._context = _spares.take(browser, episode.start(settings))
+            episode.begin(self._context)
+            self._episode, self._commands = episode, Commands(self._context)
+            seen = self._observed(episode, "")[0]
+        finally:
+            # Only now, as the one made ahead: both keep the browser busy, and nobody waits for them.
+            if last is not None:
+                last.close()
         _spares.prepare(browser, episode.start(settings))
-        return episode
+        return episode, seen
 
     def _observed(self, episode: Episode, error: str) -> tuple[BrowserGymObservation, Verdict]:
         _, commands, context = self._parts()
@@ -301,8 +305,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
     def _replay(self, choice: _Choice) -> None:
         """The episode as it was: begun again from its seed, with every action done again."""
         self._stale = False
-        episode = self._begin(choice)
-        self._observed(episode, "")
+        episode, _ = self._begin(choice)
         for text in choice.actions:
             _, commands, _ = self._parts()
             error, _ = self._done(commands, text)
