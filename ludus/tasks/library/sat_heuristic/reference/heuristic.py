@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-CANDIDATES = 14
+CANDIDATES = 8
 
 
 def choose(clauses: list[list[int]]) -> int:
