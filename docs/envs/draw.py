@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import ludus
-from ludus.envs.open import CodeAction, Connect4Action, TextArenaAction
+from ludus.envs.open import ChatAction, CodeAction, Connect4Action, TextArenaAction, clone_repo, execute_git_command
 from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG_POLICIES
 from ludus.rendering import Canvas
 
@@ -123,6 +123,25 @@ def textarena() -> Canvas:
     return env.draw()
 
 
+def git() -> Canvas:
+    """In the middle of a conflict."""
+    with ludus.make("open/Git-v0", task="resolve_conflict").unwrapped as env:
+        observation, _ = env.reset(seed=1)
+        env.step(clone_repo(observation.repos[0]["name"]))
+        for command in ("git branch -r", "git log --oneline --all -4", "git status"):
+            env.step(execute_git_command(command))
+        return env.draw()
+
+
+def chat() -> Canvas:
+    """On the way to an address."""
+    env = ludus.make("open/Chat-v0", scenario="collect_address").unwrapped
+    env.reset(seed=1)
+    for text in ("What is your name?", "In which street do you live?", "And in which city?"):
+        env.step(ChatAction(message=text))
+    return env.draw()
+
+
 PICTURES = {
     "cartpole": cartpole,
     "mountain_car": mountain_car,
@@ -142,6 +161,8 @@ PICTURES = {
     "coding": coding,
     "dipg_safety": dipg_safety,
     "textarena": textarena,
+    "git": git,
+    "chat": chat,
 }
 
 

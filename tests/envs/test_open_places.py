@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import ludus
+from ludus.envs.open.chat.policies import POLICIES as CHAT
 from ludus.envs.open.coding.policies import POLICIES as CODING
 from ludus.envs.open.connect4.policies import POLICIES as CONNECT4
 from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG
+from ludus.envs.open.git.policies import POLICIES as GIT
 from ludus.envs.open.textarena.policies import POLICIES as TEXTARENA
 from ludus.serve.doors.memory import LocalServer
 from ludus.spaces.shown import shown
@@ -20,6 +22,8 @@ POLICIES = {
     "open/Coding-v0": CODING,
     "open/DIPGSafety-v0": DIPG,
     "open/TextArena-v0": TEXTARENA,
+    "open/Chat-v0": CHAT,
+    "open/Git-v0": GIT,
 }
 IDS = list(POLICIES)
 SESSIONS = 64
