@@ -4,6 +4,7 @@ from pathlib import Path
 
 import ludus
 from ludus.envs.open import (
+    ChatAction,
     CodeAction,
     Connect4Action,
     FinRLAction,
@@ -11,6 +12,8 @@ from ludus.envs.open import (
     ReasoningGymAction,
     SumoAction,
     TextArenaAction,
+    clone_repo,
+    execute_git_command,
 )
 from ludus.envs.open.atari.policies import POLICIES as ATARI_POLICIES
 from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG_POLICIES
@@ -177,6 +180,25 @@ def reasoning_gym() -> Canvas:
     return env.draw()
 
 
+def git() -> Canvas:
+    """In the middle of a conflict."""
+    with ludus.make("open/Git-v0", task="resolve_conflict").unwrapped as env:
+        observation, _ = env.reset(seed=1)
+        env.step(clone_repo(observation.repos[0]["name"]))
+        for command in ("git branch -r", "git log --oneline --all -4", "git status"):
+            env.step(execute_git_command(command))
+        return env.draw()
+
+
+def chat() -> Canvas:
+    """On the way to an address."""
+    env = ludus.make("open/Chat-v0", scenario="collect_address").unwrapped
+    env.reset(seed=1)
+    for text in ("What is your name?", "In which street do you live?", "And in which city?"):
+        env.step(ChatAction(message=text))
+    return env.draw()
+
+
 PICTURES = {
     "cartpole": cartpole,
     "mountain_car": mountain_car,
@@ -201,6 +223,8 @@ PICTURES = {
     "finrl": finrl,
     "sumo_rl": sumo_rl,
     "reasoning_gym": reasoning_gym,
+    "git": git,
+    "chat": chat,
 }
 
 

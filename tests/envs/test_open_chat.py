@@ -85,14 +85,13 @@ def test_a_message_and_its_tokens_are_the_same_action():
 
 
 def test_tokens_masks_and_log_probabilities_come_back_from_a_recording(tmp_path):
-    env = Recorder(ludus.make("open/Chat-v0", scenario="debug_router"), tmp_path / "run.ludus")
+    env = Recorder(ludus.make("open/Chat-v0", scenario="debug_router"), tmp_path / "run.ludus", "full")
     env.reset(seed=1)
     tokens = BUNDLED.encode("Which light is on?")
     told = env.step(ChatAction(tokens=tokens, logprobs=[-0.25] * len(tokens))).info
     env.step(ChatAction(message="ACT refuse"))
     env.close()
-    with Run(tmp_path / "run.ludus") as run:
-        infos = run[0].infos
+    infos = Run.open(tmp_path / "run.ludus")[0].infos
     assert list(infos[1]["mask"]) == told["mask"]
     assert list(infos[1]["new_tokens"]) == told["new_tokens"]
     assert list(infos[1]["logprobs"]) == told["logprobs"]

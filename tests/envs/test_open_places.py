@@ -7,10 +7,12 @@ import pytest
 
 import ludus
 from ludus.envs.open.atari.policies import POLICIES as ATARI
+from ludus.envs.open.chat.policies import POLICIES as CHAT
 from ludus.envs.open.coding.policies import POLICIES as CODING
 from ludus.envs.open.connect4.policies import POLICIES as CONNECT4
 from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG
 from ludus.envs.open.finrl.policies import POLICIES as FINRL
+from ludus.envs.open.git.policies import POLICIES as GIT
 from ludus.envs.open.openspiel.policies import POLICIES as OPENSPIEL
 from ludus.envs.open.reasoning_gym.policies import POLICIES as REASONING
 from ludus.envs.open.sumo.policies import POLICIES as SUMO
@@ -31,6 +33,8 @@ POLICIES = {
     "open/FinRL-v0": FINRL,
     "open/SumoRL-v0": SUMO,
     "open/ReasoningGym-v0": REASONING,
+    "open/Chat-v0": CHAT,
+    "open/Git-v0": GIT,
 }
 IDS = list(POLICIES)
 SESSIONS = 64

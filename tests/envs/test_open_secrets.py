@@ -9,9 +9,11 @@ from websockets.sync.client import connect
 
 import ludus
 from ludus.envs.open.browsergym.sites import SiteEpisode
+from ludus.envs.open.chat import Chat
 from ludus.envs.open.coding import Coding
 from ludus.envs.open.dipg_safety import DIPGSafety
 from ludus.envs.open.finrl import FinRL, FinRLAction
+from ludus.envs.open.git import Git
 from ludus.envs.open.textarena import TextArena
 from ludus.seeding import np_random
 
@@ -69,6 +71,18 @@ def package_word():
     return [secret, secret.upper(), secret.lower()]
 
 
+def goal_words():
+    env = Chat(scenario="collect_address")
+    env.reset(seed=SEED)
+    return [env._user.goal["name"], env._user.goal["city"]]
+
+
+def first_bad_commit():
+    env = Git(task="bisect")
+    env.reset(seed=SEED)
+    return [env._task.solution[0][1]]
+
+
 CASES = [
     pytest.param(
         "open/BrowserGym-v0",
@@ -77,6 +91,8 @@ CASES = [
         order_total,
         marks=pytest.mark.xdist_group("browser"),
     ),
+    ("open/Chat-v0", {"scenario": "collect_address"}, {"message": "Which street?"}, goal_words),
+    ("open/Git-v0", {"task": "bisect"}, {"action_type": "list_repos"}, first_bad_commit),
     ("open/Coding-v0", {"task": CODING}, {"code": "print(1)"}, solution_words),
     ("open/DIPGSafety-v0", {"kinds": ["conflict"]}, {"llm_response": "nothing"}, expected_words),
     ("open/TextArena-v0", {"game": "Wordle"}, {"message": "[zzzzz]"}, secret_word("Wordle")),
