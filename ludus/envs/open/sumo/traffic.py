@@ -23,7 +23,7 @@ class SumoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     5
     """
 
-    num_seconds: int = 1200
+    num_seconds: int = 600
     delta_time: int = 5
     """Seconds from one action to the next."""
     yellow_time: int = 2

@@ -10,7 +10,7 @@ import io
 import random
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from importlib import import_module
 from typing import Any
 
@@ -52,7 +52,7 @@ def nouns(words: list[str], *_: Any, **__: Any) -> list[tuple[str, str]]:
 
 
 @contextlib.contextmanager
-def guarded(states: RandomStates) -> Iterator[None]:
+def guarded(states: RandomStates) -> Generator[None]:
     """Play under the lock, with the states of one game."""
     with LOCK, _own_words(), contextlib.redirect_stdout(io.StringIO()):
         python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
@@ -67,7 +67,7 @@ def guarded(states: RandomStates) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _own_words() -> Iterator[None]:
+def _own_words() -> Generator[None]:
     nltk: Any = _module("nltk")
     corpus: Any = _module("nltk.corpus")
     before = nltk.download, nltk.pos_tag, corpus.words
