@@ -24,7 +24,7 @@ class ConsoleEnv(Drawn, Env[Any, Any]):
     """A game of the Atari 2600: every draw is of our own stream, so that a seed and the actions are an episode."""
 
     metadata = Drawn.metadata | {"render_fps": 15}
-    snapshot_shared: ClassVar[tuple[str, ...]] = (*Drawn.snapshot_shared, "_ale", "_actions")
+    snapshot_shared: ClassVar[tuple[str, ...]] = (*Drawn.snapshot_shared, "_ale", "_actions", "_switched_on")
 
     def __init__(self, settings: dict[str, Any], render_mode: str | None = None) -> None:
         self.settings: Settings = settings_of(settings)
@@ -42,6 +42,9 @@ class ConsoleEnv(Drawn, Env[Any, Any]):
             ale.setMode(self.settings.mode)
         if self.settings.difficulty is not None:
             ale.setDifficulty(self.settings.difficulty)
+        ale.reset_game()
+        self._switched_on = ale.cloneState(include_rng=True)
+        """Where each episode begins: so that counts of frames, too, are the same for the same seed."""
         self._actions: list[Any] = list(
             ale.getLegalActionSet() if self.settings.full_action_space else ale.getMinimalActionSet()
         )
@@ -81,6 +84,7 @@ class ConsoleEnv(Drawn, Env[Any, Any]):
             name = type(self).__name__
             raise InvalidArgument(f"options: expected none, since {name} has no reset options, got {shorten(options)}")
         super().reset(seed=seed)
+        self._ale.restoreState(self._switched_on)
         self._ale.reset_game()
         self._held, self._over, self._kept = NOOP, False, None
         for _ in range(int(self.np_random.integers(self.settings.noop_max + 1))):
