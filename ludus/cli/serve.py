@@ -28,6 +28,13 @@ Tokens = Annotated[
         "machine can read a command line: LUDUS_TOKENS and --token-file are safer.",
     ),
 ]
+Mode = Annotated[
+    str,
+    typer.Option(
+        envvar="OPENENV_MODE",
+        help="Of OpenEnv's protocol: simulation, or production, which leaves agents tools and no /reset and /step.",
+    ),
+]
 RecordFolder = Annotated[
     str | None, typer.Option(metavar="FOLDER", help="Record every session into a file of its own there.")
 ]
@@ -59,13 +66,7 @@ def serve(
     json_logs: Annotated[bool, typer.Option("--json-logs", help="Log as one JSON object on each line.")] = False,
     record: RecordFolder = None,
     record_level: RecordLevel = None,
-    mode: Annotated[
-        str,
-        typer.Option(
-            envvar="OPENENV_MODE",
-            help="Of OpenEnv's protocol: simulation, or production, which leaves agents tools and no /reset and /step.",
-        ),
-    ] = "simulation",
+    mode: Mode = "simulation",
     pages: Annotated[bool, typer.Option("--pages/--no-pages", help="Whether a browser sees pages.")] = True,
 ) -> None:
     """Serve environments over HTTP and WebSocket, until Ctrl-C: for `ludus.connect`, OpenEnv clients, MCP and curl."""

@@ -62,6 +62,8 @@ __all__ = ["EnvHost", "HostStep"]
 LONGEST_ID = 255
 CUT = "sandbox"
 """The key of `info` that tells that a process ended, and with it the episode."""
+OWN_EPISODES = "own_episodes"
+"""The key of `metadata` of environments that name and count their episodes themselves, as OpenEnv's do."""
 REASONS = {
     "deadline": "its process was killed, since it did not answer in time",
     "cancelled": "its process was killed, since the step was cancelled",
@@ -108,6 +110,7 @@ class EnvHost:
     ) -> None:
         self.env, self.batched, self.plans = env, isinstance(env, VectorEnv), plans
         self._ordered = ordered
+        self._own_episodes = bool(env.metadata.get(OWN_EPISODES))
         if hasattr(env, "copy"):  # what it gives is written down at once, so that it need not be the caller's own
             env.copy = False  # type: ignore[attr-defined]
         single: Any = env
@@ -153,6 +156,8 @@ class EnvHost:
             raise InvalidArgument(
                 f"episode_id: expected text of 1 to {LONGEST_ID} characters, got {shorten(episode_id)}"
             )
+        if self._own_episodes and episode_id is not None:
+            options = {**(options or {}), "episode_id": episode_id}
         given = TrackedOptions(options) if options else options
         if isinstance(given, TrackedOptions):
             given.lend()
@@ -213,7 +218,10 @@ class EnvHost:
 
     def state(self, *, private: bool = False) -> dict[str, Any]:
         """The episode's name, its steps, and what the author shows; of a batch, that of each lane as `lanes`."""
-        return {**self.env.state_data(private=private), "episode_id": self.episode_id, "step_count": self.step_count}
+        told = self.env.state_data(private=private)
+        if self._own_episodes:
+            return {"episode_id": self.episode_id, "step_count": self.step_count, **told}
+        return {**told, "episode_id": self.episode_id, "step_count": self.step_count}
 
     def render(self) -> Any:
         """The current picture."""

@@ -8,6 +8,7 @@ import msgspec
 from ludus.core.spec import load_entry_point
 from ludus.errors import EntryPointError, InvalidArgument, LudusError
 from ludus.serve.manifest import Manifest, Resources, is_folder, read_manifest
+from ludus.serve.openenv_target import ISOLATION, check_target, folder_spec, is_openenv, openenv_spec
 from ludus.serve.served import Served
 from ludus.serve.settings import Settings
 
@@ -54,18 +55,51 @@ def _with_needs(settings: Settings, needs: Resources) -> Settings:
     return msgspec.structs.replace(settings, deadline=float(needs.step_seconds))
 
 
+def _named(target: Any, settings: Settings) -> Served:
+    """An id, a class or `module:name`, which is looked at now: what cannot be served is refused, not served as well."""
+    if isinstance(target, str) and ":" in target:
+        found = check_target(target)
+        if is_openenv(found):
+            return _checked(Served(openenv_spec(target, found), settings=_apart(settings)))
+    elif isinstance(target, type) and is_openenv(target):
+        spec = openenv_spec(f"{target.__module__}:{target.__qualname__}", target)
+        return _checked(Served(spec, settings=_apart(settings)))
+    return Served(target, settings=settings)
+
+
+def _apart(settings: Settings) -> Settings:
+    if settings.isolation is not None:
+        return settings
+    return msgspec.structs.replace(settings, isolation=ISOLATION)
+
+
+def _checked(served: Served) -> Served:
+    """Made once, to know that it can be."""
+    served.description()
+    return served
+
+
+def _openenv_folder(manifest: Manifest, settings: Settings) -> Served | Application:
+    """The environment of a folder made for OpenEnv; an application of another make is served as it is."""
+    manifest.enter()
+    own = _apart(_with_needs(settings, manifest.resources))
+    served = Served(folder_spec(manifest), manifest.name, settings=own, version=manifest.version)
+    try:
+        return _checked(served)
+    except InvalidArgument:
+        if settings.isolation not in (None, "none"):
+            raise
+        return Application(manifest)
+
+
 def _offered(target: Any, settings: Settings) -> Served | Application:
     if isinstance(target, Served):
         return target
     if not is_folder(target):
-        return Served(target, settings=settings)
+        return _named(target, settings)
     manifest = read_manifest(target)
     if manifest.kind == "asgi":
-        if settings.isolation not in (None, "none"):
-            raise InvalidArgument(
-                f"{target}: expected an environment to put behind a wall, got an application; serve it in a container"
-            )
-        return Application(manifest)
+        return _openenv_folder(manifest, settings)
     manifest.enter()
     try:
         own = _with_needs(settings, manifest.resources)

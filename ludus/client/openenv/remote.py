@@ -52,6 +52,8 @@ __all__ = ["OpenEnvCodec", "OpenEnvRequests", "open_openenv"]
 
 APART = ("done", "reward")
 """Fields of an observation's schema that travel beside it."""
+OF_TOOLS = ("CallToolObservation", "ListToolsObservation")
+"""Titles of observations that answer calls, in environments of MCP tools."""
 LARGEST_SEED = 2**63 - 1
 LACKING: dict[type[Any], tuple[type[Exception], str]] = {
     RenderRequest: (RenderError, "render: expected a server of Ludus, got one of OpenEnv, which has no pictures"),
@@ -230,6 +232,8 @@ class OpenEnvRequests:
 def _observations(schema: dict[str, Any]) -> Space[Any]:
     """The space of observations: typed where resets and steps give the same, and all of its fields are known."""
     observed, first = schema.get("observation"), schema.get("reset_observation")
+    if isinstance(observed, dict) and observed.get("title") in OF_TOOLS:
+        return space_of(None)  # what a call gives; a reset gives something else, and no schema says what
     space = space_of(observed, without=APART)
     if first is not None and first != observed and space_of(first, without=APART) != space:
         return space_of(None)

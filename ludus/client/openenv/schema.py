@@ -11,7 +11,7 @@ from ludus.errors import LudusError
 from ludus.spaces import Record, Space
 from ludus.spaces.json import Json
 
-__all__ = ["space_of"]
+__all__ = ["annotation_of", "space_of"]
 
 DEEPEST = 8
 MOST_FIELDS = 256
@@ -39,6 +39,15 @@ def space_of(schema: Any, *, without: tuple[str, ...] = ()) -> Space[Any]:
         return Json("object", schema) if model is None else Record(model)
     except (LudusError, TypeError, ValueError, RecursionError):
         return Json("object", schema)
+
+
+def annotation_of(schema: Any, root: dict[str, Any]) -> Any:
+    """The annotation that stands for a part of a schema, whose definitions are the root's.
+
+    >>> annotation_of({"type": "array", "items": {"type": "string"}}, {})
+    list[str]
+    """
+    return _Reader(root).annotation(schema, DEEPEST)
 
 
 @lru_cache(maxsize=KEPT)

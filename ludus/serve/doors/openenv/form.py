@@ -99,19 +99,19 @@ class Form:
 
     def observation(self, value: Any) -> dict[str, Any]:
         """An observation in its JSON form, with the `metadata` that stock clients look for."""
-        if self.schemas and self.tools:
+        if self.schemas is not None and self.tools:
             return {}
         try:
             data = self._observations.encode(value, binary=False)
         except Exception as error:
             raise ContractViolation(f"observation: expected one of its space, got {shorten(value)}: {error}") from error
-        if self.schemas:
+        if self.schemas is not None:
             return {name: one for name, one in data.items() if name not in BESIDE}
         return {METADATA: {}, **(data if self._open else {VALUE: data})}
 
     def settled(self, outcome: HostStep) -> HostStep:
         """A reset's or step's outcome with reward and end as an author of OpenEnv's gave them, None included."""
-        if not self.schemas:
+        if self.schemas is None:
             return outcome
         info = dict(outcome.info)
         reward, seen = info.pop("reward", outcome.reward), outcome.observation
@@ -120,7 +120,7 @@ class Form:
 
     def began(self, outcome: HostStep) -> dict[str, Any]:
         """The observation of a reset."""
-        if self.schemas and self.tools:
+        if self.schemas is not None and self.tools:
             return {METADATA: {name: one for name, one in outcome.info.items() if name != "reward"}}
         return self.observation(outcome.observation)
 

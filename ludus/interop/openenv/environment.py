@@ -1,0 +1,161 @@
+"""`FromOpenEnv`: an `Environment` of OpenEnv as an `Env`, whatever version it was written for."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import Any, ClassVar
+
+from ludus.core import Env, Info, Step
+from ludus.core.state import state_data
+from ludus.errors import ContractViolation, InvalidArgument, ResetNeeded, listing, shorten
+from ludus.interop.openenv.models import Models, data_of, instance_of, schema_of, space_of_model
+from ludus.remote.host import OWN_EPISODES
+from ludus.spaces import Record, Space
+from ludus.tools.loop import Loop
+
+__all__ = ["FromOpenEnv"]
+
+OWN = ("seed", "episode_id")
+REWARD = "reward"
+TASKS = ("list_splits", "list_tasks", "num_tasks", "get_task", "get_task_range")
+
+
+class FromOpenEnv(Env[Any, Any]):
+    """The environment that `openenv_env` is. Observations are the author's own instances.
+
+    `done` is `terminated`: OpenEnv has no word for truncation. A reward of None is 0, and `info["reward"]` says so.
+    `info` is the observation's metadata; a rubric's scores stand there as `rubric`, by name. Reset options are the
+    keywords of the author's `reset`; one that it does not take is an error, a seed that it does not take is told as
+    `info["seed"]`. Whatever the class has as coroutines runs in an event loop of its own.
+
+    >>> class Doubling:
+    ...     def reset(self, seed=None): ...
+    """
+
+    snapshot_shared: ClassVar[tuple[str, ...]] = ("_loop",)
+
+    def __init__(self, openenv_env: Any, models: Models) -> None:
+        self.openenv_env, self.models = openenv_env, models
+        self._loop: Loop | None = None
+        self._enter()
+        self.action_space, self.observation_space = self._spaces()
+        self.metadata = {"render_modes": [], "openenv_schemas": self._schemas(), OWN_EPISODES: True}
+        self._begun = False
+
+    def _enter(self) -> None:
+        """What has to be there before anything is asked of it."""
+
+    # --- what it is ---
+
+    def _spaces(self) -> tuple[Space[Any], Space[Any]]:
+        first, observed = self.models.reset_observation, self.models.observation
+        if observed is not None and first is not None and not issubclass(first, observed):
+            observed = None  # resets give something else than steps
+        bare = observed is not None and set(getattr(observed, "model_fields", ("",))) <= {"done", REWARD, "metadata"}
+        return space_of_model(self.models.action), space_of_model(None if bare else observed)
+
+    def _schemas(self) -> dict[str, Any]:
+        models = self.models
+        first = models.reset_observation or models.observation
+        told = {"action": models.action, "observation": models.observation, "state": models.state}
+        return {name: schema_of(one) for name, one in (told | {"reset_observation": first}).items() if one is not None}
+
+    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+        """The author's state, with its own `episode_id` and `step_count`; what may be added to it included."""
+        state: Any = self.openenv_env.state
+        shown = state_data(state, private=private)
+        return {**(getattr(state, "model_extra", None) or {}), **shown}
+
+    # --- the episode ---
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+        """Begin an episode."""
+        super().reset(seed=seed)
+        given = dict(options or {})
+        call: Callable[..., Any] = self._call("reset")
+        taken, whatever = _keywords(call)
+        unknown = [name for name in given if not whatever and name not in taken and name not in OWN]
+        if unknown:
+            raise InvalidArgument(f"options: expected keywords of reset ({listing(taken)}), got {listing(unknown)}")
+        asked = given if seed is None else {"seed": seed, **given}
+        known = {name: one for name, one in asked.items() if whatever or name in taken}
+        observation = self._run(call, **known)
+        self._begun = True
+        info = self._info(observation)
+        if getattr(observation, REWARD, None) is not None:
+            info[REWARD] = observation.reward
+        if seed is not None and "seed" not in known:
+            info["seed"] = "not taken by the environment"
+        return self._observed(observation), info
+
+    def step(self, action: Any) -> Step[Any]:
+        """Advance the episode."""
+        if not self._begun:
+            raise ResetNeeded("step: expected reset() first, got no episode under way")
+        observation = self._run(self._call("step"), instance_of(self.models.action, action))
+        info = self._info(observation)
+        reward = getattr(observation, REWARD, None)
+        if reward is None:
+            info[REWARD] = None
+        elif not isinstance(reward, bool | int | float) or not isfinite(reward):
+            raise ContractViolation(f"reward: expected a finite number or None, got {shorten(reward)}")
+        done = bool(getattr(observation, "done", False))
+        return Step(self._observed(observation), float(reward or 0.0), done, False, info)
+
+    def _observed(self, observation: Any) -> Any:
+        if isinstance(self.observation_space, Record):
+            return observation
+        return observation if isinstance(observation, dict) else data_of(observation)
+
+    def _info(self, observation: Any) -> Info:
+        told: Any = getattr(observation, "metadata", None)
+        info: Info = dict(told) if isinstance(told, Mapping) else {}
+        rubric: Any = getattr(self.openenv_env, "rubric", None)
+        if rubric is not None and hasattr(rubric, "named_rubrics"):
+            scores = {name or "rubric": one.last_score for name, one in rubric.named_rubrics()}
+            if scores:
+                info["rubric"] = scores
+        return info
+
+    # --- how it is called ---
+
+    def _call(self, name: str) -> Callable[..., Any]:
+        """The author's method: the async one where it is the author's own."""
+        own: Any = getattr(type(self.openenv_env), f"{name}_async", None)
+        if own is not None and not getattr(own, "__module__", "").endswith("env_server.interfaces"):
+            return getattr(self.openenv_env, f"{name}_async")
+        return getattr(self.openenv_env, name)
+
+    def _run(self, call: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        found = call(*arguments, **named)
+        return self._awaited(found) if inspect.iscoroutine(found) else found
+
+    def _awaited(self, coroutine: Any) -> Any:
+        if self._loop is None:
+            self._loop = Loop()
+        return self._loop.run(coroutine, None)
+
+    def __getattr__(self, name: str) -> Any:
+        """The routes of tasks ask the environment for these, where its class has them."""
+        if name in TASKS and "openenv_env" in vars(self):
+            method = getattr(self.openenv_env, name)
+            return lambda *arguments: self._run(method, *arguments)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def close(self) -> None:
+        """Close it, and the loop that its coroutines ran in; harmless twice."""
+        close = getattr(self.openenv_env, "close", None)
+        if close is not None:
+            self._run(close)
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.close()
+        super().close()
+
+
+def _keywords(call: Callable[..., Any]) -> tuple[list[str], bool]:
+    """The names that a call takes, and whether it takes any other."""
+    parameters = list(inspect.signature(call).parameters.values())
+    whatever = any(one.kind is one.VAR_KEYWORD for one in parameters)
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [one.name for one in parameters if one.kind in named], whatever

@@ -1,0 +1,103 @@
+"""`to_openenv`: an environment of Ludus as an `Environment` of OpenEnv, for whatever imports such classes."""
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+from ludus.core import Env
+from ludus.registry import make
+from ludus.remote.host import EnvHost, HostStep
+from ludus.serve.doors.openenv.envelope import envelope
+from ludus.serve.doors.openenv.form import Form
+from ludus.serve.served import describe
+from ludus.spaces.shown import shown
+
+__all__ = ["to_openenv"]
+
+
+def to_openenv(source: Any) -> Any:
+    """An instance for an environment; for an id, a spec or a class, the class of such instances.
+
+    The class has its models as `Action` and `Observation`; values are as OpenEnv's clients see them at a
+    [server](serve_openenv.md): an array stands under `value`, a plain action under `action`.
+    """
+    target: Any = source
+    bare: Env[Any, Any] = target if isinstance(source, Env) else make(target)
+    found = _environment(target, Form(describe(bare)))
+    if isinstance(source, Env):
+        return found(source)
+    bare.close()
+    return found
+
+
+def _environment(target: Any, form: Form) -> Any:
+    """The class whose instances are made of a target, or of an environment that is there."""
+    from ludus.interop.openenv.library import Environment, State  # the package is needed in this direction
+
+    action, observation = _models(form)
+
+    class ToOpenEnv(Environment):  # pyright: ignore[reportUntypedBaseClass]
+        """A Ludus environment behind OpenEnv's interface."""
+
+        SUPPORTS_CONCURRENT_SESSIONS = True
+        Action, Observation = action, observation
+
+        def __init__(self, ludus_env: Env[Any, Any] | None = None) -> None:
+            super().__init__()
+            self.ludus_env: Env[Any, Any] = make(target) if ludus_env is None else ludus_env
+            self._host, self._id = EnvHost(self.ludus_env), str(uuid4())
+
+        def reset(self, seed: int | None = None, episode_id: str | None = None, **options: Any) -> Any:
+            outcome = self._host.reset(seed=seed, options=options or None, episode_id=episode_id)
+            return self._told(form.observation(outcome.observation), outcome)
+
+        def step(self, action: Any, timeout_s: float | None = None, **_: Any) -> Any:
+            del timeout_s
+            reading = form.read(action.model_dump(exclude={"metadata"}, exclude_unset=True))
+            if reading.answer is not None:
+                return self._told(reading.answer, HostStep(None, None, False, False, {}))
+            if self._host.episode_id is None:
+                self._host.reset()
+            outcome = self._host.step(reading.action)
+            return self._told(form.observed(reading, outcome), outcome)
+
+        async def step_async(self, action: Any, timeout_s: float | None = None, **more: Any) -> Any:
+            return await asyncio.to_thread(self.step, action, timeout_s, **more)
+
+        def _told(self, data: dict[str, Any], outcome: HostStep) -> Any:
+            told = envelope(data, outcome, self._id, full=True)
+            metadata = told["metadata"] or {}
+            fields = {name: one for name, one in data.items() if name != "metadata"}
+            return observation(**fields, reward=told["reward"], done=told["done"], metadata=metadata)
+
+        @property
+        def state(self) -> Any:
+            return State(**shown(self._host.state(), "state"))
+
+        def close(self) -> None:
+            self._host.close()
+
+    ToOpenEnv.__name__ = ToOpenEnv.__qualname__ = form.description.name
+    return ToOpenEnv
+
+
+def _models(form: Form) -> tuple[type, type]:
+    """Models that take what the form's schemas describe; the form itself checks what comes."""
+    from pydantic import ConfigDict  # OpenEnv's own models are of it
+
+    from ludus.interop.openenv.library import Action, Observation  # as above
+
+    def model(base: Any, name: str, schema: dict[str, Any]) -> type:
+        def told(*_: Any, **__: Any) -> dict[str, Any]:
+            return schema
+
+        config = ConfigDict(extra="allow", validate_assignment=False, arbitrary_types_allowed=True)
+        return type(
+            name, (base,), {"__module__": __name__, "model_config": config, "model_json_schema": staticmethod(told)}
+        )
+
+    name = form.description.name
+    return (
+        model(Action, f"{name}Action", form.action_schema()),
+        model(Observation, f"{name}Observation", form.answer_schema()),
+    )

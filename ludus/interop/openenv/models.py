@@ -1,0 +1,112 @@
+"""Models of an OpenEnv class: which ones its actions, observations and state have, and the spaces that they are."""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
+
+from ludus.errors import InvalidAction, InvalidType, LudusError, shorten
+from ludus.spaces import Record, Space
+from ludus.spaces.json import Json
+from ludus.spaces.models import is_model
+
+__all__ = ["Models", "data_of", "instance_of", "models_of", "schema_of", "space_of_model"]
+
+
+class Models(NamedTuple):
+    """The classes of an environment's values; None where nothing says which."""
+
+    action: type | None = None
+    observation: type | None = None
+    state: type | None = None
+    reset_observation: type | None = None
+
+
+def models_of(kind: type) -> Models:
+    """What a class says by its type arguments, else by the annotations of `step`, `reset` and `state`.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Move:
+    ...     column: int
+    >>> class Game:
+    ...     def step(self, action: Move): ...
+    >>> models_of(Game).action.__name__
+    'Move'
+    """
+    arguments = _type_arguments(kind)
+    steps, resets = _hints(kind, "step"), _hints(kind, "reset")
+    shown = _hints_of(getattr(inspect.getattr_static(kind, "state", None), "fget", None))
+    action = next((one for name, one in steps.items() if name != "return"), None)
+    told = (action, steps.get("return"), shown.get("return"), resets.get("return"))
+    found = [_model(one) for one in told]
+    generic = [*map(_model, arguments[:3]), None]
+    return Models(*(mine or theirs for mine, theirs in zip(generic, found, strict=False)))
+
+
+def _type_arguments(kind: type) -> tuple[Any, ...]:
+    for base in (one for cls in kind.__mro__ for one in getattr(cls, "__orig_bases__", ())):
+        arguments = get_args(base)
+        if len(arguments) >= 2 and not any(isinstance(one, TypeVar) for one in arguments):
+            return (*arguments, None, None, None)[:3]
+    return (None, None, None)
+
+
+def _hints(kind: type, name: str) -> dict[str, Any]:
+    return _hints_of(getattr(kind, name, None))
+
+
+def _hints_of(function: Any) -> dict[str, Any]:
+    try:
+        return get_type_hints(function)
+    except Exception:  # annotations that do not resolve say nothing
+        return {}
+
+
+def _model(found: Any) -> type | None:
+    return found if is_model(found) else None
+
+
+def space_of_model(model: type | None) -> Space[Any]:
+    """A `Record` of the model, where every field has a space; else the objects that its schema describes."""
+    if model is None:
+        return Json("object")
+    try:
+        return Record(model)
+    except LudusError:
+        return Json("object", schema_of(model))
+
+
+def schema_of(model: type | None) -> dict[str, Any] | None:
+    """The JSON schema that the model itself tells, or its record."""
+    told: Any = getattr(model, "model_json_schema", None)
+    if told is not None:
+        return told()
+    return None if model is None else Record(model).json_schema()
+
+
+def instance_of(model: type | None, value: Any) -> Any:
+    """The author's own instance of what was given: an object of the fields, or a dictionary of them."""
+    if model is None or isinstance(value, model):
+        return value
+    data = value if isinstance(value, Mapping) else data_of(value)
+    validate: Any = getattr(model, "model_validate", None)
+    try:
+        return model(**data) if validate is None else validate(dict(data))
+    except (TypeError, ValueError) as error:
+        raise InvalidAction(
+            f"action: expected the fields of {model.__name__}, got {shorten(value)}: {error}"
+        ) from error
+
+
+def data_of(value: Any) -> dict[str, Any]:
+    """The fields of an object, as JSON has them."""
+    dump: Any = getattr(value, "model_dump", None)
+    if dump is not None:
+        return dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    found = vars(value) if hasattr(value, "__dict__") else None
+    if found is None:
+        raise InvalidType(f"openenv: expected an object with fields, got {shorten(value)}")
+    return dict(found)

@@ -1,0 +1,145 @@
+"""`FromOpenEnvTools`: an environment of OpenEnv whose actions are calls of MCP tools."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, ClassVar
+
+from ludus.client.openenv.schema import annotation_of
+from ludus.core import Info, Step
+from ludus.errors import InvalidAction, InvalidSpace
+from ludus.interop.openenv.environment import FromOpenEnv
+from ludus.interop.openenv.models import Models
+from ludus.spaces import Record, Space
+from ludus.spaces.annotations import field_type
+from ludus.tools import Call, Tool, ToolOutcome
+from ludus.tools.calls import Calls
+from ludus.tools.outcome import ToolError, failed, succeeded
+from ludus.tools.tool import Parameter
+
+__all__ = ["FromOpenEnvTools"]
+
+
+class FromOpenEnvTools(FromOpenEnv):
+    """Its actions are calls of its tools, its observations what they gave, as of a `ToolEnv`."""
+
+    snapshot_shared: ClassVar[tuple[str, ...]] = ("_loop", "_session")
+
+    def __init__(self, openenv_env: Any, models: Models) -> None:
+        from ludus.interop.openenv.library import mcp_types  # the package is needed for tools alone
+
+        self._types: Any = mcp_types
+        self._session: _Held | None = None
+        super().__init__(openenv_env, models)
+
+    def _enter(self) -> None:
+        """Hold one session with the tools' server, which each call would begin and end otherwise."""
+        session = getattr(self.openenv_env, "mcp_session", None)
+        if session is not None:
+            self._session = self._awaited(_Held.begin(session))
+
+    def _spaces(self) -> tuple[Space[Any], Space[Any]]:
+        listed = self._run(self._call("step"), self._types.ListToolsAction())
+        if not listed.tools:
+            why = (listed.metadata or {}).get("error", "the environment lists none")
+            raise InvalidSpace(f"{type(self.openenv_env).__name__}: expected tools, got none: {why}")
+        return Calls({one.name: tool_of(one) for one in listed.tools}), Record(ToolOutcome)
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+        """Begin an episode; what OpenEnv tells with it is the info."""
+        _, info = super().reset(seed=seed, options=options)
+        return ToolOutcome(), info
+
+    def step(self, action: Call) -> Step[Any]:
+        """Call a tool."""
+        self.action_space.check(action, "action", InvalidAction)
+        self._called = action.tool
+        return super().step(self._types.CallToolAction(tool_name=action.tool, arguments=dict(action.arguments)))
+
+    def _observed(self, observation: Any) -> Any:
+        error = getattr(observation, "error", None)
+        if error is not None:
+            return failed(self._called, ToolError(error.message))
+        if not hasattr(observation, "result"):
+            return ToolOutcome()
+        return succeeded(self._called, _value(observation.result), None)
+
+    def _info(self, observation: Any) -> Info:
+        info, error = super()._info(observation), getattr(observation, "error", None)
+        if error is not None:
+            info["error_type"] = str(getattr(error.error_type, "value", error.error_type))
+        return info
+
+    def close(self) -> None:
+        """End the session with the tools' server, and close."""
+        held, self._session = self._session, None
+        if held is not None:
+            self._awaited(held.end())
+        super().close()
+
+
+class _Held:
+    """A session that one task enters and leaves: what it starts belongs to that task, which has to live on."""
+
+    def __init__(self) -> None:
+        self._begun, self._over = asyncio.Event(), asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def begin(cls, session: Callable[[], Any]) -> "_Held":
+        held = cls()
+        held._task = asyncio.create_task(held._live(session))
+        await held._begun.wait()
+        return held
+
+    async def _live(self, session: Callable[[], Any]) -> None:
+        try:
+            with suppress(Exception):  # then each call has one of its own
+                async with session():
+                    self._begun.set()
+                    await self._over.wait()
+        finally:
+            self._begun.set()
+
+    async def end(self) -> None:
+        self._over.set()
+        if self._task is not None:
+            await self._task
+
+
+def _value(result: Any) -> Any:
+    """The value that a tool returned, out of what its server made of it."""
+    if isinstance(result, dict):
+        data, structured, content = (result.get(one) for one in ("data", "structured_content", "content"))
+    else:
+        data, structured, content = (getattr(result, one, None) for one in ("data", "structured_content", "content"))
+    if data is None and content is None and structured is None:
+        return result
+    if data is not None:
+        dump: Any = getattr(data, "model_dump", None)
+        return data if dump is None else dump(mode="json")
+    if isinstance(structured, dict):
+        return structured.get("result", structured)
+    texts = [one.get("text") if isinstance(one, dict) else getattr(one, "text", None) for one in content or ()]
+    return "\n".join(text for text in texts if text) or None
+
+
+def tool_of(listed: Any) -> Tool:
+    """A tool that can be described and checked here, and is called there."""
+    schema: dict[str, Any] = listed.input_schema or {}
+    found = Tool(listed.name, _elsewhere)
+    found.description = " ".join((listed.description or "").split())
+    required = schema.get("required") or []
+    found.parameters = {}
+    for name, one in (schema.get("properties") or {}).items():
+        kind = field_type(annotation_of(one, schema), (), f"{listed.name}.{name}")
+        text = one.get("description", "") if isinstance(one, dict) else ""
+        default = None if name in required else one.get("default")
+        if name not in required and default is None:
+            kind = field_type(annotation_of({"anyOf": [one, {"type": "null"}]}, schema), (), f"{listed.name}.{name}")
+        found.parameters[name] = Parameter(kind, name in required, default, text)
+    return found
+
+
+def _elsewhere() -> None:
+    """What stands for a tool whose code is the environment's own."""

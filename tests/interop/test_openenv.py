@@ -1,0 +1,199 @@
+"""OpenEnv's classes and folders here, ours there, and the files of its guide."""
+
+import asyncio
+import json
+import subprocess
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ludus.errors import InvalidAction, InvalidArgument, InvalidType, ResetNeeded
+from ludus.interop.openenv import from_openenv
+from ludus.interop.openenv.core.client_types import StepResult
+from ludus.interop.openenv.core.env_server import Action, Environment, Observation, State, create_fastapi_app
+from ludus.interop.openenv.core.http_env_client import HTTPEnvClient
+from ludus.serve import serve
+from tests.serve.openenv_peers import python_of, quiet
+
+PROGRAM = Path(__file__).with_name("openenv_both_ways.py")
+MODELS = """
+from dataclasses import dataclass
+from core.env_server.types import Action, Observation, State
+
+@dataclass
+class GameAction(Action):
+    move_direction: str
+    use_item: bool = False
+
+@dataclass
+class GameObservation(Observation):
+    player_position: tuple[int, int]
+    score: int
+
+@dataclass
+class GameState(State):
+    level: int = 1
+"""
+ENVIRONMENT = """
+from core.env_server.interfaces import Environment
+from ..models import GameAction, GameObservation, GameState
+
+class GameEnvironment(Environment):
+    def __init__(self):
+        super().__init__()
+        self._state, self._at = GameState(), (0, 0)
+
+    def reset(self) -> GameObservation:
+        self._state, self._at = GameState(episode_id="game"), (0, 0)
+        return GameObservation(player_position=self._at, score=0)
+
+    def step(self, action: GameAction) -> GameObservation:
+        self._state.step_count += 1
+        x, y = self._at
+        self._at = (x + (action.move_direction == "right"), y)
+        return GameObservation(player_position=self._at, score=10 * self._state.step_count)
+
+    @property
+    def state(self) -> GameState:
+        return self._state
+"""
+APP = """
+from core.env_server import create_fastapi_app
+from ..models import GameAction, GameObservation
+from .game_environment import GameEnvironment
+
+env = GameEnvironment()
+app = create_fastapi_app(env, GameAction, GameObservation)
+"""
+
+
+@dataclass
+class Word(Action):
+    word: str
+
+
+@dataclass
+class Length(Observation):
+    length: int = 0
+
+
+class Ear(Environment):
+    """Says how long a word is."""
+
+    def __init__(self):
+        super().__init__()
+        self._state = State()
+
+    def reset(self, seed=None, start: int = 0) -> Length:
+        self._state = State(episode_id="mine")
+        return Length(length=start, metadata={"seed": seed})
+
+    def step(self, action: Word) -> Length:
+        self._state.step_count += 1
+        reward = None if action.word == "?" else 1.5
+        return Length(length=len(action.word), reward=reward, done=action.word == "end")
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+
+class AsyncEar(Ear):
+    async def step_async(self, action: Word) -> Length:
+        await asyncio.sleep(0)
+        return self.step(action)
+
+
+@pytest.mark.parametrize("kind", [Ear, AsyncEar])
+def test_a_class_is_an_environment_with_its_own_models(kind):
+    with from_openenv(kind) as env:
+        with pytest.raises(ResetNeeded):
+            env.step({"word": "a"})
+        observation, info = env.reset(seed=3, options={"start": 2})
+        assert (observation, info["seed"]) == (Length(length=2, metadata={"seed": 3}), 3)
+        observation, reward, terminated, truncated, info = env.step(Word("hello"))
+        assert (observation.length, reward, terminated, truncated) == (5, 1.5, False, False)
+        assert env.step({"word": "?"}).info["reward"] is None
+        assert env.step({"word": "end"}).terminated
+        assert env.state_data() == {"episode_id": "mine", "step_count": 3}
+
+
+def test_options_that_reset_does_not_take_and_actions_of_another_form_are_refused():
+    env = from_openenv(Ear)
+    with pytest.raises(InvalidArgument, match="expected keywords of reset"):
+        env.reset(options={"difficulty": 3})
+    env.reset()
+    with pytest.raises(InvalidAction, match="fields of Word"):
+        env.step({"sentence": "a"})
+    with pytest.raises(InvalidType, match="expected an Environment of OpenEnv"):
+        from_openenv(3)
+
+
+def test_histories_are_equal_both_ways_for_classes_sync_async_and_of_tools():
+    """Its own server and ours, seen by its own client; and CartPole behind its server and ours."""
+    ours = sysconfig.get_paths()["purelib"]
+    command = [str(python_of("0.10.0")), str(PROGRAM), str(PROGRAM.parents[2]), ours]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=quiet(), check=False)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told.pop("tools") == ["buy"]
+    for name, (theirs, mine) in told.items():
+        assert theirs == mine, name
+
+
+def test_a_class_is_served_by_its_name_in_a_process_of_its_own():
+    with serve(f"{__name__}:Ear", port=0, block=False) as running:
+        assert [one.isolation for one in running.server.offered.values()] == ["process"]
+        with httpx.Client(base_url=running.url, timeout=30) as http:
+            http.post("/reset", json={"start": 1})
+            told = http.post("/step", json={"action": {"word": "four"}}).json()
+            assert (told["observation"], told["reward"]) == ({"metadata": {}, "length": 4}, 1.5)
+            assert http.get("/state").json() == {"episode_id": "mine", "step_count": 1}
+            assert http.get("/metrics").status_code == 200
+
+
+@pytest.mark.parametrize("target", ["json:JSONDecoder", "string:digits"])
+def test_a_wrong_target_is_refused_at_the_start(target):
+    with pytest.raises(InvalidType, match="expected a ludus Env"):
+        serve(target, port=0, block=False)
+
+
+@pytest.fixture
+def guide(tmp_path):
+    folder = tmp_path / "my_game_env"
+    (folder / "server").mkdir(parents=True)
+    (folder / "openenv.yaml").write_text("spec_version: 1\nname: my_game_env\napp: server.app:app\nport: 8000\n")
+    for name, text in (("models", MODELS), ("server/game_environment", ENVIRONMENT), ("server/app", APP)):
+        (folder / f"{name}.py").write_text(text)
+    for name in ("__init__", "server/__init__"):
+        (folder / f"{name}.py").write_text("")
+    return folder
+
+
+class GameClient(HTTPEnvClient[dict, dict]):
+    """With the guide's hooks."""
+
+    def _step_payload(self, action):
+        return {"move_direction": action}
+
+    def _parse_result(self, payload):
+        return StepResult(payload["observation"], payload.get("reward"), payload.get("done", False))
+
+
+def test_the_guides_folder_is_served_as_the_package_it_is_with_pages_and_limits(guide):
+    with serve(str(guide), port=0, block=False) as running:
+        assert next(iter(running.server.offered.values())).isolation == "process"
+        client = GameClient(base_url=running.url)
+        assert client.reset().observation["player_position"] == [0, 0]
+        assert client.step("right").observation == {"metadata": {}, "player_position": [1, 0], "score": 10}
+        client.close()
+        assert httpx.get(running.url, follow_redirects=True).headers["content-type"].startswith("text/html")
+
+
+def test_the_guides_application_is_one_for_any_asgi_server():
+    app = create_fastapi_app(Ear(), Word, Length, max_concurrent_envs=2)
+    assert app.state.server.settings.max_sessions == 2
+    assert app.state.server.sessions.served().name == "Ear"
