@@ -8,13 +8,18 @@ from ludus.errors import SandboxError
 from ludus.sandbox.cgroup import Cgroup, places
 from ludus.sandbox.policy import Limits
 from ludus.sandbox.rlimits import Rlimit, rlimits
+from ludus.sandbox.user import USER
 
-__all__ = ["kill_means", "limit_means", "make_cgroup", "process_limits", "tmpfs_means"]
+__all__ = ["is_nested", "kill_means", "limit_means", "make_cgroup", "process_limits", "tmpfs_means"]
+
+FIRST_PID_NAMESPACE = "pid:[4026531836]"
+"""The one in which every process is seen: the kernel has this number written down."""
 
 
 def limit_means(limits: Limits, *, without_pids: str = "") -> dict[str, str]:
     """The fields of `Guarantees` for the limits; `without_pids` is what bounds processes where no cgroup does."""
     found = {role: f"cgroup v{place.version} {role}" for role, place in places().items()}
+    without_pids = "the sandbox around it" if is_nested() else without_pids
     means = {
         "wall": "watcher",
         "cpu": f"watcher ({found.get('cpu', '/proc')}), RLIMIT_CPU",
@@ -57,9 +62,18 @@ def process_limits(limits: Limits, *, user: int | None = None, alone: bool = Fal
     `alone`: the processes will be counted apart from all others of that user.
     """
     bounded = "pids" not in places() and user is not None and limits.processes is not None
+    if user == USER and not alone and is_nested():
+        bounded = False  # the kernel counts those of other sandboxes, too, which nobody here sees
     found = rlimits(limits, memory="memory" not in places() and sys.platform == "linux", processes=bounded)
     others = _threads_of(user) if bounded and user is not None and not alone else 0
     return [Rlimit(one.name, one.soft + others, one.hard + others) if one.name == "NPROC" else one for one in found]
+
+
+def is_nested() -> bool:
+    """Whether this process is in a sandbox itself, whose own limit holds for all that it starts."""
+    if sys.platform != "linux" or os.getuid() != USER:
+        return False
+    return os.readlink("/proc/self/ns/pid") != FIRST_PID_NAMESPACE
 
 
 def _threads_of(user: int) -> int:
