@@ -1,10 +1,17 @@
 """What a tree of processes uses, read from `/proc`: for hosts without cgroups, and for what cgroups do not count."""
 
 import os
-from collections.abc import Iterator
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
-__all__ = ["Sample", "below", "sample"]
+__all__ = ["Sample", "below", "go_on", "sample", "stop_all"]
+
+ROUNDS = 1000
+"""Looks at a tree whose processes start others while they are stopped one by one."""
+AT_REST = "TtZX"
+"""States of a process that does nothing: stopped, traced, a zombie, dead."""
 
 
 class Sample(NamedTuple):
@@ -38,6 +45,33 @@ def below(root: int) -> Iterator[int]:
     for thread in threads:
         for child in _read(f"/proc/{root}/task/{thread}/children").split():
             yield from below(int(child))
+
+
+def stop_all(root: int) -> list[int]:
+    """Stop all processes below one; the list of them, which is empty where they cannot all be stopped."""
+    stopped: dict[int, None] = {}
+    for _ in range(ROUNDS):
+        found = [pid for pid in below(root) if pid != root]
+        for pid in found:
+            if pid not in stopped:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSTOP)
+                stopped[pid] = None
+        if all(_state(pid) in AT_REST for pid in found):
+            return list(stopped)
+    go_on(stopped)
+    return []
+
+
+def go_on(pids: Iterable[int]) -> None:
+    """Let processes that were stopped go on."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+
+def _state(pid: int) -> str:
+    return (_read(f"/proc/{pid}/stat").rpartition(")")[2].split() or ["X"])[0]
 
 
 def sample(root: int) -> Sample:

@@ -6,8 +6,6 @@ Everything of an episode lies below one folder: `work` (the agent's, mounted wri
 
 import os
 import shutil
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -163,11 +161,6 @@ class TaskWorkspace:
         """Run a command for at most so many seconds."""
         quiet = self.spec.timeouts_known.of("no_output")
         return self.shell.run(command, timeout=seconds, silence=quiet if quiet < seconds else None)
-
-    @contextmanager
-    def frozen(self) -> Generator[None, None, None]:
-        """While nothing of the agent's runs: between two commands only jobs could."""
-        yield
 
     def adopt(self) -> None:
         """Begin with data that are there already, and an empty workspace."""

@@ -38,8 +38,7 @@ def create_folder(folder: str, app: str = "server.app:app") -> Env[Any, Any]:
             found = import_module(module if module.startswith(package.__name__) else f"{package.__name__}.{module}")
         except ImportError as error:
             raise EntryPointError(
-                f"{where}: expected what its application {app!r} imports, got: {error}; install it, or serve with "
-                "--install"
+                f"{where}: expected what its application {app!r} imports, got: {error}; install it beside Ludus"
             ) from error
         application: Any = getattr(found, name, None)
     taken = getattr(getattr(application, "state", None), "openenv_source", None) or (servers[-1] if servers else None)

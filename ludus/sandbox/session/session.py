@@ -37,6 +37,7 @@ from ludus.sandbox.session.launch import Launcher
 from ludus.sandbox.session.link import SILENCE, Gathered, Link
 from ludus.sandbox.session.reply import Answer, Done, Entries, Failed, Jobs, Ok, Reply, Row
 from ludus.sandbox.session.result import CommandResult, FileEntry, JobStatus, ShellState
+from ludus.sandbox.tree import go_on, stop_all
 
 __all__ = ["Session", "SessionOptions"]
 
@@ -273,6 +274,19 @@ class Session:
             for name, one in zip(names, entries, strict=True)
         ]
         return tuple(sorted(found, key=lambda one: one.name))
+
+    @contextmanager
+    def paused(self) -> Generator[bool, None, None]:
+        """While everything in it stands still, jobs included; False where it does not.
+
+        A container's processes are its daemon's to stop, and are not stopped.
+        """
+        with self._held():
+            stopped = stop_all(self._link.confined.pid)
+            try:
+                yield bool(stopped)
+            finally:
+                go_on(stopped)
 
     def restart(self) -> None:
         """Begin anew, with the folder and variables as they were; files outside mounts, and all jobs, are gone."""
