@@ -10,6 +10,7 @@ from ludus.testing.env_contract import ENV_RULES
 from ludus.testing.env_rules import compiled
 from ludus.testing.rule import Examination
 from ludus.testing.subject import Subject
+from tests.engines import engines_in_full
 from tests.kernels.variants import UNCHECKED
 
 FAMILIES = {"classic", "toy_text", "algorithmic", "teaching", "open"}
@@ -26,7 +27,7 @@ def test_all_families_are_there():
 
 @pytest.mark.filterwarnings("ignore:CartPole-v0 is not the newest")
 @pytest.mark.parametrize("steps", [20, pytest.param(100, marks=pytest.mark.full)])
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", engines_in_full(IDS))
 def test_an_environment_keeps_the_contract(name, steps):
     spec = ludus.registry.registry[name]
     if name in UNCHECKED and steps < 100:
@@ -39,7 +40,7 @@ def test_an_environment_keeps_the_contract(name, steps):
     assert [finding.rule for finding in report.findings] == expected
 
 
-@pytest.mark.parametrize("name", [name for name in IDS if name != "CartPole-v0"])
+@pytest.mark.parametrize("name", engines_in_full(name for name in IDS if name != "CartPole-v0"))
 def test_a_snapshot_leads_to_the_same_history_again(name):
     env = ludus.make(name)
     env.reset(seed=11)

@@ -38,6 +38,9 @@ POLICIES = {
 }
 IDS = list(POLICIES)
 SESSIONS = 64
+FEW = 4
+"""Sessions of environments that start programs, or load a console, each run; all 64 in `make test-full`."""
+SLOW = {"open/Atari-breakout-v0", "open/Coding-v0", "open/Git-v0", "open/SumoRL-v0"}
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +72,16 @@ def test_an_episode_is_the_same_in_a_sandbox_and_at_a_server(name, server):
     assert data_equal(history(ludus.connect(server, env=name), name), here)
 
 
-@pytest.mark.parametrize("name", IDS)
-def test_sessions_of_one_seed_have_one_task_each_its_own(name, server):
+@pytest.mark.parametrize(
+    ("name", "sessions"),
+    [
+        *((name, FEW if name in SLOW else SESSIONS) for name in IDS),
+        *(pytest.param(name, SESSIONS, marks=pytest.mark.full) for name in sorted(SLOW)),
+    ],
+)
+def test_sessions_of_one_seed_have_one_task_each_its_own(name, sessions, server):
     with ExitStack() as stack:
-        envs = [stack.enter_context(ludus.connect(server, env=name)) for _ in range(SESSIONS)]
+        envs = [stack.enter_context(ludus.connect(server, env=name)) for _ in range(sessions)]
         begun = [shown(env.reset(seed=3)[0]) for env in envs]
         assert all(one == begun[0] for one in begun)
         rng = np.random.default_rng(0)

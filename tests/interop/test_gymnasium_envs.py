@@ -16,6 +16,7 @@ from ludus.interop.gymnasium_single import FromGymnasium, ToGymnasium
 from ludus.spaces import Discrete, Graph
 from ludus.testing import check_env, data_equal
 from ludus.testing.equality import difference
+from tests.engines import engines_in_full
 
 IDS = ["CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "Blackjack-v1", "Taxi-v4", "MountainCarContinuous-v0"]
 every_id = pytest.mark.parametrize("id", IDS)
@@ -266,7 +267,7 @@ GAMES = {spec.id for family in ("openspiel", "atari") for spec in ludus.list_env
 WITHOUT_CALLS = [one for one in ludus.registry.registry if one != "open/EchoTools-v0" and not one.startswith("task/")]
 
 
-@pytest.mark.parametrize("id", [one for one in WITHOUT_CALLS if one not in GAMES])
+@pytest.mark.parametrize("id", engines_in_full(one for one in WITHOUT_CALLS if one not in GAMES))
 @pytest.mark.filterwarnings("ignore")
 def test_every_environment_passes_gymnasiums_own_check(id):
     if not ready(id):

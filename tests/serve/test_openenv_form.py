@@ -16,6 +16,7 @@ from ludus.serve.doors.openenv.form import Form
 from ludus.serve.served import Description, Served
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, OneOf, Record, Sequence, Text, Tuple
 from ludus.tools.calls import Calls
+from tests.engines import engines_in_full
 
 NAMES = [spec.id for spec in ludus.list_envs() if spec.family not in ("openspiel", "atari")]
 """Not each game of an adapter, which is one class with other arguments."""
@@ -47,7 +48,7 @@ def check(schema, data):
     jsonschema.Draft202012Validator(schema).validate(msgspec.json.decode(to_json(data)))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", engines_in_full(NAMES))
 def test_every_environment_has_objects_for_actions_and_observations(name):
     served = Served(ludus.registry.registry[name])
     form = Form(served.description())

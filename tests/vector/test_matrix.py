@@ -8,6 +8,7 @@ from ludus.core import AutoresetMode, Episode
 from ludus.testing import data_equal
 from ludus.vector import Process
 from ludus.wrappers import FlattenObservation, StickyAction, TimeAwareObservation, TransformReward
+from tests.engines import starts_programs
 from tests.kernels.variants import RULED, unchecked
 from tests.sampling import covering
 
@@ -73,6 +74,7 @@ def same(ours, theirs):
 @covering(
     *("name, mode, wrapped", IDS, list(AutoresetMode), ["plain", "inside", "around"]),
     strength=1,
+    marks=lambda name, mode, wrapped: [pytest.mark.full] if starts_programs(name) else [],
     ids=lambda one: getattr(one, "value", one),
 )
 def test_every_executor_gives_the_serial_history(name, mode, wrapped):
@@ -80,6 +82,14 @@ def test_every_executor_gives_the_serial_history(name, mode, wrapped):
     expected = history(name, "serial", mode, inside, around)
     for executor in ("thread", "process"):
         same(history(name, executor, mode, inside, around), expected)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["open/Echo-v0", "open/TextArena-v0", "open/DIPGSafety-v0"])
+def test_flattened_texts_are_the_same_from_every_executor(name):
+    expected = history(name, "serial", AutoresetMode.NEXT_STEP, (), AROUND)
+    for executor in ("thread", "process"):
+        same(history(name, executor, AutoresetMode.NEXT_STEP, (), AROUND), expected)
 
 
 @covering(
