@@ -38,6 +38,7 @@ os.environ.setdefault("LUDUS_CACHE_DIR", str(Path(__file__).resolve().parents[1]
 collect_ignore_glob = [
     "client/stock_server.py",
     "conformance/stock_strangers.py",
+    "interop/openenv_both_ways.py",
     "serve/openenv_peers/*",
     "trajectory/peers/*",
 ]

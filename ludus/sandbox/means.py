@@ -4,13 +4,13 @@ import contextlib
 import os
 import sys
 
-from ludus.errors import SandboxError
+from ludus.errors import SandboxError, SandboxUnavailable
 from ludus.sandbox.cgroup import Cgroup, places
 from ludus.sandbox.policy import Limits
 from ludus.sandbox.rlimits import Rlimit, rlimits
 from ludus.sandbox.user import USER
 
-__all__ = ["is_nested", "kill_means", "limit_means", "make_cgroup", "process_limits", "tmpfs_means"]
+__all__ = ["check_outermost", "is_nested", "kill_means", "limit_means", "make_cgroup", "process_limits", "tmpfs_means"]
 
 FIRST_PID_NAMESPACE = "pid:[4026531836]"
 """The one in which every process is seen: the kernel has this number written down."""
@@ -74,6 +74,15 @@ def is_nested() -> bool:
     if sys.platform != "linux" or os.getuid() != USER:
         return False
     return os.readlink("/proc/self/ns/pid") != FIRST_PID_NAMESPACE
+
+
+def check_outermost(name: str, reason: str) -> None:
+    """Refuse to start what has a sandbox of its own inside of another one, where it cannot work."""
+    if is_nested():
+        raise SandboxUnavailable(
+            f"{name}: expected to start its own sandbox, got one around it already, in which {reason}; make it without "
+            "isolation"
+        )
 
 
 def _threads_of(user: int) -> int:

@@ -49,6 +49,8 @@ def register_task(
     >>> spec = register_task(id="colours", entry_point="mine.tasks:Colours", max_steps=50, description="Sort colours.")
     >>> spec.id, spec.description
     ('task/colours-v0', 'Sort colours.')
+    >>> import ludus
+    >>> del ludus.registry.registry[spec.id]
     """
     if (entry_point is None) == (folder is None):
         raise RegistrationError(

@@ -37,6 +37,8 @@ def test_an_environment_keeps_the_contract(name, steps):
     assert report.ok, str(report)
     # A walk along a cliff that is not slippery is the same for every seed, and so is Wordle without a guess.
     expected = ["another-seed-another-history"] if name in ("CliffWalking-v1", "open/TextArena-v0") else []
+    if name == "open/Chat-v0":  # tokens and log-probabilities have no bounds
+        expected = ["boxes-make-sense"] * 2
     assert [finding.rule for finding in report.findings] == expected
 
 

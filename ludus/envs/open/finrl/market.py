@@ -65,7 +65,7 @@ class FinRLMarket(Drawn, RuleEnv):
 
     >>> env = FinRLMarket(stocks=2, days=20)
     >>> observation, info = env.reset(seed=0)
-    >>> observation.shape, info["portfolio_value"]
+    >>> observation.shape, float(info["portfolio_value"])
     ((13,), 1000000.0)
     >>> step = env.step(np.array([1.0, -1.0], np.float32))
     >>> step.observation[3:5]

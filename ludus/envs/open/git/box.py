@@ -15,6 +15,7 @@ import msgspec
 
 from ludus.errors import SandboxError, SandboxUnavailable, shorten
 from ludus.sandbox import Limits, Sandbox
+from ludus.sandbox.means import check_outermost
 
 __all__ = ["Answer", "Box", "Gone", "Request"]
 
@@ -113,6 +114,7 @@ class Box:
         disk: int = 64 << 20,
         ask: Ask = nowhere,
     ) -> None:
+        check_outermost("open/Git-v0", "git may not set the modes of its files")
         self.ask = ask
         limits = Limits(wall=None, memory=memory, processes=processes, file_size=FILE_BYTES, disk=disk)
         self._confined, self._channel = _started(role, limits)

@@ -22,6 +22,7 @@ import msgspec
 
 from ludus.errors import MissingExtra, WorkerFailure, shorten
 from ludus.sandbox import Limits, Mount, Sandbox
+from ludus.sandbox.means import check_outermost
 
 __all__ = ["Measures", "Plan", "Run", "Simulation"]
 
@@ -147,6 +148,7 @@ class _Process:
     """libsumo in a sandbox, and the socket to it."""
 
     def __init__(self, run: Run) -> None:
+        check_outermost("open/SumoRL-v0", "SUMO does not start")
         self._confined, self._channel = _started(run)
         try:
             routes = run.routes
