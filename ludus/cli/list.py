@@ -11,6 +11,9 @@ from ludus.registry import list_envs, registry
 
 __all__ = ["list_environments"]
 
+LONG = {"atari": "an id for each game of the Atari 2600.", "openspiel": "an id for each game of OpenSpiel."}
+"""Families whose ids are the games of one class: listed when they are asked for."""
+
 
 def list_environments(
     query: Annotated[str | None, typer.Argument(help="Text to look for in ids, descriptions and tags.")] = None,
@@ -23,8 +26,11 @@ def list_environments(
     if as_json:
         print(f"[{','.join(spec.to_json() for spec in found)}]")
     elif found:
-        out.print(_table(found))
-        out.print(f"{len(found)} of {len(registry)} environments. `ludus info ID` tells more.", style="dim")
+        shown = [spec for spec in found if query or family or tag or spec.family not in LONG]
+        out.print(_table(shown))
+        out.print(f"{len(shown)} of {len(registry)} environments. `ludus info ID` tells more.", style="dim")
+        for name in LONG if len(shown) < len(found) else ():
+            out.print(f"`ludus list --family {name}`: {LONG[name]}", style="dim")
     else:
         say(f"no environment matches {query!r}; `ludus list` shows all {len(registry)}", "yellow")
     for problem in registry.problems():

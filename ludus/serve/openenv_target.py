@@ -17,6 +17,8 @@ __all__ = ["check_target", "folder_spec", "is_openenv", "openenv_spec"]
 
 CREATE = "ludus.interop.openenv:create"
 CREATE_FOLDER = "ludus.interop.openenv:create_folder"
+PACKAGES = ("openenv", "openenv_core")
+"""OpenEnv's own, of either name: a process of a folder's finds them where this one does."""
 ISOLATION = "process"
 """Where nobody says in what."""
 
@@ -70,7 +72,11 @@ def folder_spec(manifest: Manifest) -> EnvSpec:
     return EnvSpec(
         manifest.name,
         entry_point=CREATE_FOLDER,
-        kwargs={"folder": str(manifest.folder.resolve()), "app": manifest.app},
+        kwargs={
+            "folder": str(manifest.folder.resolve()),
+            "app": manifest.app,
+            "paths": [path for package in PACKAGES for path in _paths(package)],
+        },
         description=manifest.description,
         security=manifest.security,
     )

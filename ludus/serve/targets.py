@@ -7,6 +7,7 @@ import msgspec
 
 from ludus.core.spec import load_entry_point
 from ludus.errors import EntryPointError, InvalidArgument, LudusError
+from ludus.registry.trust import demand_ahead
 from ludus.serve.manifest import Manifest, Resources, is_folder, read_manifest
 from ludus.serve.openenv_target import ISOLATION, check_target, folder_spec, is_openenv, openenv_spec
 from ludus.serve.served import Served
@@ -58,6 +59,8 @@ def _with_needs(settings: Settings, needs: Resources) -> Settings:
 def _named(target: Any, settings: Settings) -> Served:
     """An id, a class or `module:name`, which is looked at now: what cannot be served is refused, not served as well."""
     if isinstance(target, str) and ":" in target:
+        if settings.isolation not in (None, "none") or demand_ahead(target).isolation != "none":
+            return Served(target, settings=settings)  # its code runs in isolation only, this look at it included
         found = check_target(target)
         if is_openenv(found):
             return _checked(Served(openenv_spec(target, found), settings=_apart(settings)))
@@ -82,6 +85,9 @@ def _checked(served: Served) -> Served:
 def _openenv_folder(manifest: Manifest, settings: Settings) -> Served | Application:
     """The environment of a folder made for OpenEnv; an application of another make is served as it is."""
     manifest.enter()
+    asked = demand_ahead(manifest.app).isolation  # the spec names an adapter of ours: the code is the folder's
+    if settings.isolation is None and asked != "none":
+        settings = msgspec.structs.replace(settings, isolation=asked)
     own = _apart(_with_needs(settings, manifest.resources))
     served = Served(folder_spec(manifest), manifest.name, settings=own, version=manifest.version)
     try:

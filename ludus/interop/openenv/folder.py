@@ -6,7 +6,7 @@ application passes to OpenEnv's server is taken, and the server left alone.
 
 import re
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -25,11 +25,12 @@ GUIDE = ("core", "ludus.interop.openenv.core")
 """What the first guide imports, where no such package is installed."""
 
 
-def create_folder(folder: str, app: str = "server.app:app") -> Env[Any, Any]:
+def create_folder(folder: str, app: str = "server.app:app", paths: Sequence[str] = ()) -> Env[Any, Any]:
     """The environment that a folder's application serves.
 
-    Modules that it names are imported into this process; a server makes it in one of its own.
+    Modules that it names are imported into this process, from `paths`, too; a server makes it in one of its own.
     """
+    sys.path[:0] = [path for path in paths if path not in sys.path]  # before others, as PYTHONPATH would be
     where = Path(folder)
     module, _, name = app.partition(":")
     package = _package(where, module)
