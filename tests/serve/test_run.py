@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 import ludus
-from ludus.errors import AccessDenied, InvalidArgument, InvalidSpec, ServiceError
+from ludus.errors import AccessDenied, EntryPointError, InvalidArgument, InvalidSpec, ServiceError
 from ludus.serve import Access, Served, Settings
 from ludus.serve.engine import config
 from ludus.serve.http_limits import LimitedHttp
@@ -277,7 +277,7 @@ def test_an_application_is_alone_and_has_no_wall(theirs):
 
 def test_an_application_that_lacks_a_package_says_which(theirs):
     (theirs / "their_app_of_tests.py").write_text("import a_package_that_is_not_there\n")
-    with pytest.raises(InvalidArgument, match="a_package_that_is_not_there"):
+    with pytest.raises(EntryPointError, match="a_package_that_is_not_there"):
         offered([str(theirs)], Settings())
 
 
