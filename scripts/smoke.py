@@ -40,7 +40,8 @@ with ludus.make("GridWorld-v0") as env:
 def package_files(repository: Path) -> list[str]:
     """Every file of the package that is not Python code: each must be in each distribution."""
     data = (path for path in repository.joinpath("ludus").rglob("*") if path.is_file())
-    return sorted(str(p.relative_to(repository)) for p in data if p.suffix not in {".py", ".pyc"})
+    kept = (path for path in data if path.suffix not in {".py", ".pyc"} and "__pycache__" not in path.parts)
+    return sorted(str(path.relative_to(repository)) for path in kept)
 
 
 def run(*command: object, folder: Path) -> None:
