@@ -34,7 +34,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 help:
 	@echo "make demo       install Ludus here and run its demo"
-	@echo "make test       install what the tests need and run every check below; at most ten minutes"
+	@echo "make test       install what the tests need and run every check below"
 	@echo "  make lock-check  requirements/dev.lock: complete, hashed, and what is installed"
 	@echo "  make lint     ruff: rules and format"
 	@echo "  make types    pyright, strict"
