@@ -2,8 +2,10 @@
 
     python benchmarks/browser.py [episodes]
 
-A click on the button of `click-test` and then of a page that stays (`click-collapsible`); medians, and the 90th
-percentile. The first reset starts the browser and is told apart.
+A click on the button of `click-test`, which ends the episode, and clicks on a page that stays (`click-checkboxes`);
+medians, and the 90th percentile. The first reset starts the browser and is told apart. Every episode gets a context
+that was made while the one before was under way: back to back that is what a reset waits for, and with an agent that
+thinks (here for a third of a second a step; a language model takes longer) it is there.
 """
 
 import os
@@ -15,6 +17,7 @@ from statistics import median, quantiles
 from typing import Any
 
 from ludus.envs.open.browsergym import BrowserGym, BrowserGymAction
+from ludus.envs.open.browsergym.chromium import program
 
 
 def timed(call: Callable[[], Any]) -> float:
@@ -29,19 +32,28 @@ def row(name: str, figures: list[float]) -> str:
     return f"| {name} | {median(figures):.1f} | {quantiles(figures, n=10)[-1]:.1f} |"
 
 
-def ours(episodes: int, task: str, action: str, steps: int) -> list[str]:
-    """Resets and steps of BrowserGym, with a context made ahead where an episode lasts long enough."""
+def ours(episodes: int, task: str | None, action: str, *, steps: int, think: float) -> list[str]:
+    """Resets and steps of BrowserGym, by an agent that thinks for some seconds before each step."""
+    what = task or "any task"
+    how = f"thinking {think:g} s" if think else "back to back"
     with BrowserGym(task_name=task) as env:
         first = timed(lambda: env.reset(seed=0))
         resets: list[float] = []
         taken: list[float] = []
         for seed in range(1, episodes + 1):
             for _ in range(steps):
-                taken.append(timed(lambda: env.step(BrowserGymAction(action))))
-                if env.unwrapped._over:
+                time.sleep(think)
+                begun = time.perf_counter()
+                step = env.step(BrowserGymAction(action))
+                taken.append((time.perf_counter() - begun) * 1e3)
+                if step.terminated or step.truncated:
                     break
             resets.append(timed(lambda seed=seed: env.reset(seed=seed)))
-    return [f"| {task}, first reset | {first:.0f} | |", row(f"{task}, reset", resets), row(f"{task}, step", taken)]
+    return [
+        f"| {what}, {how}: first reset | {first:.0f} | |",
+        row(f"{what}, {how}: reset", resets),
+        row(f"{what}, {how}: step", taken),
+    ]
 
 
 def selenium(episodes: int) -> list[str]:
@@ -66,10 +78,12 @@ def selenium(episodes: int) -> list[str]:
 
 def main(episodes: int) -> None:
     """Print the table."""
-    print("| | median ms | 90 % |\n|---|---|---|")
+    print(f"{program()}, load {os.getloadavg()[0]:.1f}\n| | median ms | 90 % |\n|---|---|---|")
     for line in (
-        *ours(episodes, "click-test", "click('4')", 1),
-        *ours(episodes, "click-checkboxes", "click('6')", 10),
+        *ours(episodes, "click-test", "click('4')", steps=1, think=0.33),
+        *ours(episodes, None, "noop()", steps=1, think=0.33),
+        *ours(episodes, "click-test", "click('4')", steps=1, think=0.0),
+        *ours(episodes, "click-checkboxes", "click('6')", steps=10, think=0.0),
         *selenium(episodes),
     ):
         print(line, flush=True)

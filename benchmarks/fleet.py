@@ -3,22 +3,25 @@
     python benchmarks/fleet.py [sessions of each] [seconds]
 
 The server is a process of its own, and so are the clients. Policies act at random. Any error, and whatever is left
-after the sessions are closed (processes, descriptors, threads), is told and makes the exit code 1.
+after the sessions are closed (processes, descriptors, threads, files, memory), is told and makes the exit code 1.
+Two rounds are played, the first for a quarter of the time: what a server keeps ready once it was used (pools of
+threads, caches, a browser) is there after the first, and whatever the second adds to it is a leak.
 """
 
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from statistics import median, quantiles
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +43,8 @@ FOLDERS = {
     "open/DIPGSafety-v0": "dipg_safety",
 }
 START_S, CLOSING_S = 120, 60
+ALLOWED = {"processes": 0, "descriptors": 8, "threads": 8, "files": 0, "MiB": 64}
+"""What may be held more after the second round than after the first: pools fill up by chance."""
 
 
 class Session:
@@ -82,13 +87,26 @@ class Session:
         return import_module(f"ludus.envs.open.{folder}.policies").POLICIES["random"](None, observation, rng)
 
 
+class Running(NamedTuple):
+    """A server: its address, its process, and the folder that its temporary files are in."""
+
+    url: str
+    pid: int
+    folder: str
+
+
 @contextmanager
-def server(sessions: int) -> Iterator[tuple[str, int]]:
-    """The address of a server of all of them, and its process."""
+def server(sessions: int) -> Generator[Running]:
+    """A server of all of them, with a folder of its own for what it leaves behind."""
     command = [sys.executable, "-m", "ludus", "serve", *FOLDERS, "--port", "0", "--max-sessions", str(sessions + 8)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with (
+        tempfile.TemporaryDirectory(prefix="fleet") as folder,
+        subprocess.Popen(command, env={**os.environ, "TMPDIR": folder}, **pipes) as process,
+    ):
+        os.chmod(folder, 0o755)  # sandboxes have users of their own
         try:
-            yield _address(process), process.pid
+            yield Running(_address(process), process.pid, folder)
         finally:
             process.terminate()
             process.wait(CLOSING_S)
@@ -107,14 +125,16 @@ def _address(process: Any) -> str:
     raise SystemExit(f"the server did not start: {heard}")
 
 
-def held(pid: int) -> dict[str, int]:
-    """What a process and its children hold."""
+def held(running: Running) -> dict[str, int]:
+    """What a server and its children hold."""
+    pid = running.pid
     tree = _tree(pid)
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf8")
     return {
         "processes": len(tree),
         "descriptors": len(os.listdir(f"/proc/{pid}/fd")),
         "threads": int(re.search(r"Threads:\s+(\d+)", status)[1]),  # pyright: ignore[reportOptionalSubscript]
+        "files": len(os.listdir(running.folder)),
         "MiB": int(re.search(r"VmRSS:\s+(\d+)", status)[1]) >> 10,  # pyright: ignore[reportOptionalSubscript]
     }
 
@@ -130,51 +150,69 @@ def _tree(pid: int) -> list[int]:
 
 def table(played: list[Session], seconds: float) -> Iterator[str]:
     """A line for each environment."""
-    yield "| environment | steps/s | reset, median ms | step, median ms | step, p99 ms |"
-    yield "|---|---|---|---|---|"
+    yield "| environment | steps/s | reset, median ms | reset, p99 ms | step, median ms | step, p99 ms |"
+    yield "|---|---|---|---|---|---|"
     for name in FOLDERS:
         steps = [one for session in played if session.name == name for one in session.steps_ms]
         resets = [one for session in played if session.name == name for one in session.resets_ms]
-        if len(steps) < 2:
-            yield f"| `{name}` | {len(steps)} steps in all | {median(resets):.1f} | | |"
-            continue
-        p99 = quantiles(steps, n=100)[98]
-        yield f"| `{name}` | {len(steps) / seconds:,.0f} | {median(resets):.1f} | {median(steps):.2f} | {p99:.1f} |"
+        yield f"| `{name}` | {len(steps) / seconds:,.1f} | {_cells(resets)} | {_cells(steps)} |"
+
+
+def _cells(found: list[float]) -> str:
+    """Median and p99, as far as there is anything to tell."""
+    if len(found) < 2:
+        return f"{found[0]:.1f} | (one)" if found else "none | none"
+    return f"{median(found):.1f} | {quantiles(found, n=100)[98]:.1f}"
+
+
+def played_for(url: str, each: int, seconds: float, first: int) -> tuple[list[Session], Counter[str]]:
+    """Sessions of all environments at once, and what failed in them."""
+    ends = time.monotonic() + seconds
+    with ThreadPoolExecutor(each * len(FOLDERS)) as threads:
+        work = {
+            threads.submit(Session(name).play, url, first + 1000 * place + one, ends): name
+            for place, name in enumerate(FOLDERS)
+            for one in range(each)
+        }
+    failures: Counter[str] = Counter()
+    for one, name in work.items():
+        if error := one.exception():
+            failures[f"{name}: {type(error).__name__}: {str(error)[:200]}"] += 1
+    played = [one.result() for one in work if one.exception() is None]
+    for session in played:
+        failures.update({f"{session.name}: {what}": count for what, count in session.errors.items()})
+    return played, failures
 
 
 def main() -> int:
     """Play, print, and say whether anything went wrong."""
     each, seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 8, float(sys.argv[2]) if len(sys.argv) > 2 else 60.0
-    number = each * len(FOLDERS)
-    with server(number) as (url, pid):
-        with ludus.connect(url, env="open/Echo-v0") as env:
+    with server(each * len(FOLDERS)) as running:
+        with ludus.connect(running.url, env="open/Echo-v0") as env:
             env.reset(seed=0)
-        before, ends = held(pid), time.monotonic() + seconds
-        with ThreadPoolExecutor(number) as threads:
-            work = [
-                threads.submit(Session(name).play, url, 1000 * place + one, ends)
-                for place, name in enumerate(FOLDERS)
-                for one in range(each)
-            ]
-        failures = Counter(f"{type(error).__name__}: {str(error)[:200]}" for one in work if (error := one.exception()))
-        played = [one.result() for one in work if one.exception() is None]
-        for session in played:
-            failures.update({f"{session.name}: {what}": count for what, count in session.errors.items()})
-        after = settled(pid, before)
-    print(f"{each} sessions of each of {len(FOLDERS)}, {seconds:g} seconds, {os.cpu_count()} cores\n")
+        begun = held(running)
+        _, early = played_for(running.url, each, seconds / 4, 500_000)
+        before = settled(running, begun)
+        played, failures = played_for(running.url, each, seconds, 0)
+        after = settled(running, before)
+    failures += early
+    leaks = {name: after[name] - before[name] for name, most in ALLOWED.items() if after[name] - before[name] > most}
+    load = " ".join(f"{one:.1f}" for one in os.getloadavg())
+    print(f"{each} sessions of each of {len(FOLDERS)}, {seconds:g} seconds, {os.cpu_count()} cores, load {load}\n")
     print(*table(played, seconds), sep="\n")
-    print(f"\nheld by the server before: {before}\nheld by the server after:  {after}")
+    print(f"\nheld by the server at the start: {begun}\nafter the first round: {before}\nafter the second: {after}")
     print("errors:", dict(failures) or "none")
-    return 1 if failures else 0
+    print("leaks:", leaks or "none")
+    return 1 if failures or leaks else 0
 
 
-def settled(pid: int, before: dict[str, int]) -> dict[str, int]:
+def settled(running: Running, before: dict[str, int]) -> dict[str, int]:
     """What the server holds once sessions have been closed, at most a minute later."""
     ends = time.monotonic() + CLOSING_S
-    found = held(pid)
-    while found["processes"] > before["processes"] and time.monotonic() < ends:
+    found = held(running)
+    while time.monotonic() < ends and any(found[name] > before[name] + most for name, most in ALLOWED.items()):
         time.sleep(0.5)
-        found = held(pid)
+        found = held(running)
     return found
 
 

@@ -1,10 +1,10 @@
-"""What a wall costs: a step, a start, a spawn, interleaved with what each is compared to. Medians.
+"""What isolation costs: a step, a start, a spawn, interleaved with what each is compared to. Medians.
 
     python benchmarks/sandbox.py [--backends process bubblewrap …] [--rounds N] [--typed] [--json FILE]
 
 A step is CartPole's, over the same step in this process; a typed step is of `strangers/mine.py`, a user's own
-environment with an action and an observation of two fields. A start is from `confine` to an environment that is ready,
-over a bare `python -I -c pass` behind the same wall. A spawn is from `ForkServer.spawn` to one that is ready.
+environment with an action and an observation of two fields. A start is from `isolate` to an environment that is ready,
+over a bare `python -I -c pass` in the same sandbox. A spawn is from `ForkServer.spawn` to one that is ready.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from rich.table import Table
 
 import ludus
 from ludus.sandbox import Limits, Sandbox
-from ludus.sandbox.environment import ForkServer, confine, confine_vec
+from ludus.sandbox.environment import ForkServer, isolate, isolate_vec
 from ludus.sandbox.environment.interpreter import Interpreter
 
 sys.path.insert(0, str(Path(__file__).parent / "strangers"))
@@ -55,51 +55,51 @@ def time_steps(env: Any) -> list[float]:
 
 
 def measure_steps(box: Sandbox, rounds: int) -> dict[str, float]:
-    with confine(SPEC, sandbox=box) as confined, ludus.make(SPEC) as bare:
-        times: dict[str, list[float]] = {"confined": [], "bare": []}
+    with isolate(SPEC, sandbox=box) as sandboxed, ludus.make(SPEC) as bare:
+        times: dict[str, list[float]] = {"sandboxed": [], "bare": []}
         for _ in range(rounds):
-            times["confined"] += time_steps(confined)
+            times["sandboxed"] += time_steps(sandboxed)
             times["bare"] += time_steps(bare)
     found = {f"step {name}": statistics.median(one) for name, one in times.items()}
-    return {**found, "step": found["step confined"] - found["step bare"]}
+    return {**found, "step": found["step sandboxed"] - found["step bare"]}
 
 
 def measure_typed(box: Sandbox, rounds: int) -> dict[str, float]:
-    """Microseconds of a typed step, confined and in this process, as users make both."""
-    with ludus.make(Count, isolation=box) as confined, ludus.make(Count) as bare:
-        times: dict[str, list[float]] = {"confined": [], "bare": []}
-        for env in (confined, bare):
+    """Microseconds of a typed step, sandboxed and in this process, as users make both."""
+    with ludus.make(Count, isolation=box) as sandboxed, ludus.make(Count) as bare:
+        times: dict[str, list[float]] = {"sandboxed": [], "bare": []}
+        for env in (sandboxed, bare):
             env.reset(seed=0)
         for _ in range(rounds):
-            for name, env in (("confined", confined), ("bare", bare)):
+            for name, env in (("sandboxed", sandboxed), ("bare", bare)):
                 for _ in range(STEPS):
                     start = time.perf_counter()
                     env.step(MOVE)
                     times[name].append((time.perf_counter() - start) * 1e6)
     found = {f"typed {name}": statistics.median(one) for name, one in times.items()}
-    return {**found, "typed": found["typed confined"] - found["typed bare"]}
+    return {**found, "typed": found["typed sandboxed"] - found["typed bare"]}
 
 
 def measure_batch(box: Sandbox, rounds: int) -> dict[str, float]:
-    """Microseconds that a lane's step costs more in a confined batch than in the serial one."""
-    times: dict[str, list[float]] = {"confined": [], "bare": []}
+    """Microseconds that a lane's step costs more in a sandboxed batch than in the serial one."""
+    times: dict[str, list[float]] = {"sandboxed": [], "bare": []}
     with (
-        confine_vec(SPEC, sandbox=box, num_envs=LANES) as confined,
+        isolate_vec(SPEC, sandbox=box, num_envs=LANES) as sandboxed,
         ludus.make_vec(SPEC, LANES, executor="serial") as bare,
     ):
         actions = np.arange(LANES) % 2
-        for envs in (confined, bare):
+        for envs in (sandboxed, bare):
             envs.reset(seed=0)
         for _ in range(rounds * 10):
-            times["confined"].append(seconds(lambda: confined.step(actions)))
+            times["sandboxed"].append(seconds(lambda: sandboxed.step(actions)))
             times["bare"].append(seconds(lambda: bare.step(actions)))
     found = {name: statistics.median(one) / LANES * 1e6 for name, one in times.items()}
-    return {"lane": found["confined"] - found["bare"]}
+    return {"lane": found["sandboxed"] - found["bare"]}
 
 
 def measure_starts(box: Sandbox, rounds: int) -> dict[str, float]:
     policy = Interpreter().policy(box.policy)
-    times: dict[str, list[float]] = {"interpreter": [], "numpy": [], "confine": []}
+    times: dict[str, list[float]] = {"interpreter": [], "numpy": [], "isolate": []}
 
     def run(program: str) -> None:
         with box.backend.start([sys.executable, "-I", "-c", program], policy) as process:
@@ -109,11 +109,11 @@ def measure_starts(box: Sandbox, rounds: int) -> dict[str, float]:
         times["interpreter"].append(seconds(lambda: run("pass")))
         times["numpy"].append(seconds(lambda: run("import numpy")))
         start = time.perf_counter()
-        env = confine(SPEC, sandbox=box)
-        times["confine"].append(time.perf_counter() - start)
+        env = isolate(SPEC, sandbox=box)
+        times["isolate"].append(time.perf_counter() - start)
         env.close()
     found = {name: statistics.median(one) * 1e3 for name, one in times.items()}
-    return {**found, "start": found["confine"] - found["interpreter"]}
+    return {**found, "start": found["isolate"] - found["interpreter"]}
 
 
 def measure_spawns(box: Sandbox, rounds: int) -> dict[str, float]:
@@ -138,13 +138,13 @@ def measure(name: str, rounds: int, *, only_typed: bool) -> dict[str, Any]:
 def show(rows: list[dict[str, Any]]) -> None:
     """The table, and which bars are missed."""
     titles = {
-        "typed bare": "typed step here, µs", "typed confined": "confined", "typed": "over",
-        "step bare": "step here, µs", "step confined": "confined", "step": "over", "lane": f"over, of {LANES} lanes",
-        "interpreter": "interpreter, ms", "numpy": "with NumPy", "confine": "confine", "start": "over",
+        "typed bare": "typed step here, µs", "typed sandboxed": "sandboxed", "typed": "over",
+        "step bare": "step here, µs", "step sandboxed": "sandboxed", "step": "over", "lane": f"over, of {LANES} lanes",
+        "interpreter": "interpreter, ms", "numpy": "with NumPy", "isolate": "isolate", "start": "over",
         "spawn": "spawn, ms",
     }  # fmt: skip
     titles = {key: title for key, title in titles.items() if key in rows[0]}
-    table = Table(title="what a wall costs: medians")
+    table = Table(title="what isolation costs: medians")
     for column in ("backend", *titles.values()):
         table.add_column(column, justify="left" if column == "backend" else "right")
     for row in rows:

@@ -22,15 +22,15 @@ from rich.console import Console
 from rich.table import Table
 
 import ludus
-from ludus.serve.access import Principal
-from ludus.serve.conversation import converse
-from ludus.serve.server import Server
-from ludus.serve.settings import Settings
+from ludus.server.access import Principal
+from ludus.server.connection import serve_connection
+from ludus.server.server import Server
+from ludus.server.settings import Settings
 from ludus.wire.messages import (
-    Asked,
     BatchResetRequest,
     BatchStepRequest,
     HelloRequest,
+    NumberedRequest,
     ResetRequest,
     StepRequest,
     write_message,
@@ -48,7 +48,7 @@ class Stopwatch:
     """A link that says one thing after another, and takes the time from what it gave to what it got."""
 
     def __init__(self, hello: HelloRequest, reset: Any, step: Callable[[int], Any], steps: int) -> None:
-        self._waiting: list[Any] = [Asked(0, hello), Asked(1, reset)]
+        self._waiting: list[Any] = [NumberedRequest(0, hello), NumberedRequest(1, reset)]
         self._reset, self._step, self._left, self._number = reset, step, steps, 1
         self._given, self._answered, self._counts = 0.0, False, False
         self.times: list[float] = []
@@ -63,7 +63,7 @@ class Stopwatch:
         self._left, self._number, self._answered = self._left - 1, self._number + 1, False
         self._counts = self._number % RENEWED != 0
         request = self._step(self._number) if self._counts else self._reset
-        data = write_message(Asked(self._number, request, None, self._number - 1))
+        data = write_message(NumberedRequest(self._number, request, None, self._number - 1))
         await asyncio.sleep(0)
         self._given = time.perf_counter()
         return data
@@ -79,7 +79,7 @@ class Stopwatch:
 
 async def measure(link: Stopwatch) -> float:
     server = Server(["CartPole-v1"], Settings(rate=1e9))
-    await converse(server, link, OWNER)
+    await serve_connection(server, link, OWNER)
     await server.sessions.stop()
     return statistics.median(link.times)
 

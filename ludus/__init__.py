@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from ludus import errors, registry, spaces, vector, wrappers
+from ludus.composition import compose
 from ludus.core import (
     ActionWrapper,
     AutoresetMode,
@@ -17,14 +18,12 @@ from ludus.core import (
 )
 from ludus.registry import list_envs, make, make_vec, pprint_registry, register, register_envs, spec, trust
 from ludus.spaces import Space
-from ludus.wrappers.wrapping import wrap
+from ludus.version import __version__
+from ludus.wrappers.wrapper_list import wrap
 
 if TYPE_CHECKING:
-    from ludus.client.connecting import connect
-    from ludus.serve.app import create_app
-    from ludus.serve.run import serve
-
-__version__ = "0.1.0"
+    from ludus.client.connection import connect
+    from ludus.server import create_app, serve
 
 __all__ = [
     "ActionWrapper",
@@ -62,12 +61,16 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # Servers and clients are loaded when they are used: `import ludus` opens NumPy and little else.
     if name == "connect":
-        from ludus.client.connecting import connect as found  # see above
+        from ludus.client.connection import connect as found  # see above
     elif name == "create_app":
-        from ludus.serve import create_app as found  # see above; it says which extra is missing
+        from ludus.server import create_app as found  # see above; it says which extra is missing
     elif name == "serve":
-        import ludus.serve as found  # see above: a package that can be called
+        from ludus.server import serve as found  # as create_app
     else:
         raise AttributeError(f"module 'ludus' has no attribute {name!r}")
     globals()[name] = found
     return found
+
+
+# The one thing that is done here: rooms below learn of those above, which are loaded when they are used.
+_composed = compose()

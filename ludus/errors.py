@@ -21,10 +21,10 @@ LudusError
 │   ├── MissingAttribute   an attribute that an environment elsewhere does not have        (AttributeError)
 │   ├── OutOfTurn          lanes asked again before they answered, or waited for without being asked
 │   └── WorkerFailure      a lane raised in its worker process, or the worker died or hung
-├── SandboxError           confined code could not be started, or did not keep its channel
+├── SandboxError           sandboxed code could not be started, or did not keep its channel
 │   ├── SandboxUnavailable a backend that does not work here, with the reason
-│   ├── LimitExceeded      confined code hit a limit and was stopped
-│   └── ChannelError       bytes from confined code that are no message
+│   ├── LimitExceeded      sandboxed code hit a limit and was stopped
+│   └── ChannelError       bytes from sandboxed code that are no message
 ├── ServiceError           a server could not do what it was asked
 │   ├── SessionLost        the session is not there, or not any more
 │   │   └── SessionTaken   another client drives it now
@@ -44,7 +44,7 @@ LudusError
     │   └── VersionNotFound
     ├── EntryPointError    an environment's or plugin's code cannot be loaded
     │   └── MissingExtra   an optional package is not installed                       (ImportError)
-    ├── IsolationNeeded    a wall that an environment asks for cannot be given
+    ├── IsolationNeeded    isolation that an environment asks for cannot be given
     └── InvalidSpec        a spec that cannot be built, written or read               (ValueError)
 ```
 """
@@ -177,7 +177,7 @@ class MissingAttribute(EnvError, AttributeError):
 
 
 class SandboxError(LudusError):
-    """Confined code could not be started, or did not keep to its channel."""
+    """Sandboxed code could not be started, or did not keep to its channel."""
 
 
 class SandboxUnavailable(SandboxError):
@@ -185,11 +185,11 @@ class SandboxUnavailable(SandboxError):
 
 
 class LimitExceeded(SandboxError):
-    """Confined code hit a limit and was stopped."""
+    """Sandboxed code hit a limit and was stopped."""
 
 
 class ChannelError(SandboxError):
-    """Bytes from confined code that are no message, or one beyond the limits."""
+    """Bytes from sandboxed code that are no message, or one beyond the limits."""
 
 
 class OutOfTurn(EnvError):
@@ -300,7 +300,7 @@ class MissingExtra(EntryPointError, ImportError):
 
 
 class IsolationNeeded(RegistryError):
-    """The environment asks for a wall that cannot be given here; running it without one takes an explicit word."""
+    """The environment asks for isolation that cannot be given here; running it without one takes an explicit word."""
 
 
 class InvalidSpec(RegistryError, ValueError):

@@ -1,8 +1,9 @@
 """Which tests a change may affect: `python scripts/affected.py [SINCE]` prints files and folders for pytest.
 
 A test is affected where it, or whatever it imports however indirectly, has changed since SINCE (by default `main`),
-committed or not. An import is one however it is spelt, as text too. What cannot be told is everything: a file that is
-no Python code, a `conftest.py`. Files that only people read affect the checks of the house and nothing else.
+committed or not. An import is one however it is spelt, as text too: the id of an environment imports its module, and
+whoever goes through the registry, or starts the program, imports the modules of all. What cannot be told is everything:
+a file that is no Python code, a `conftest.py`. Files that only people read affect the checks of the house alone.
 """
 
 import ast
@@ -14,6 +15,9 @@ from pathlib import Path, PurePosixPath
 
 import grimp
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the package of this folder, whichever is installed
+import ludus
+
 ROOT = Path(__file__).resolve().parents[1]
 EVERYTHING = ("tests", "ludus")
 HOUSE = "tests/house"
@@ -22,8 +26,12 @@ READ = (".md", ".txt", ".svg", ".png", ".gif")
 TEXT = re.compile(r"\b(?:ludus|tests)(?:\.\w+)+|(?<=import )ludus\b")
 PROGRAM_TEXT, PROGRAM = re.compile(r"^ludus$|-m ludus\b"), "ludus.cli.main"
 """How text names the program `ludus`, and the module that it is."""
-LATE = {"ludus.connect": "ludus.client.connecting", "ludus.serve": "ludus.serve", "ludus.create_app": "ludus.serve"}
+LATE = {"ludus.connect": "ludus.client.connection", "ludus.serve": "ludus.server", "ludus.create_app": "ludus.server"}
 """Names of `ludus` whose modules are loaded when they are used: `import ludus` alone is no use of them."""
+ENV_ID = re.compile(r"[\w./-]+-v\d+")
+ALL_ENVS = "ludus.envs.*"
+"""Stands for the modules of all environments, for those who take whatever is registered."""
+WHOLE_REGISTRY = re.compile(r"list_envs|registry\.registry|ludus\.registry\b|pprint_registry")
 UNTESTED = ("benchmarks/", "examples/", "docs/", ".github/", ".ci/")
 """Where changes matter to the checks of the house only."""
 
@@ -88,12 +96,32 @@ def import_graph(root: Path) -> dict[str, set[str]]:
     """What each module of the package, and each file of tests, imports itself."""
     graph = grimp.build_graph("ludus", cache_dir=None)
     found = {name: set(graph.find_modules_directly_imported_by(name)) for name in graph.modules}
-    found["ludus"] = {name for name in found["ludus"] if not name.startswith(("ludus.serve", "ludus.client"))}
+    found["ludus"] = {name for name in found["ludus"] if not name.startswith(("ludus.server", "ludus.client"))}
+    above = ("ludus.interop", "ludus.web")  # which it loads where somebody asks for them, by a name that tests name too
+    found["ludus.composition"] = {name for name in found["ludus.composition"] if not name.startswith(above)}
     found |= {name: found.get(name, set()) | ({module} - {name}) for name, module in LATE.items()}
-    found["ludus.registry"] |= {name for name in graph.modules if name.startswith("ludus.envs.")}  # by entry points
+    found[ALL_ENVS] = {name for name in graph.modules if name.startswith("ludus.envs.")}
+    found[PROGRAM].add(ALL_ENVS)
+    known = env_modules()
     for path in sorted((root / "tests").rglob("*.py")):
-        found[module_of(path.relative_to(root).as_posix())] = named_in(path.read_text(encoding="utf8"))
+        text = path.read_text(encoding="utf8")
+        found[module_of(path.relative_to(root).as_posix())] = named_in(text) | made_in(text, known)
     return found
+
+
+def env_modules() -> dict[str, str]:
+    """The module behind each id."""
+    return {spec.id: str(spec.entry_point).partition(":")[0] for spec in ludus.registry.registry.values()}
+
+
+def made_in(text: str, known: Mapping[str, str]) -> set[str]:
+    """The modules of environments that a file makes by their ids.
+
+    >>> made_in("make('Maze-v1')", {"Maze-v1": "ludus.envs.maze"}), made_in("list_envs()", {})
+    ({'ludus.envs.maze'}, {'ludus.envs.*'})
+    """
+    found = {known[one] for one in ENV_ID.findall(text) if one in known}
+    return found | ({ALL_ENVS} if WHOLE_REGISTRY.search(text) else set())
 
 
 def affected(files: Iterable[str], imports: Mapping[str, set[str]]) -> list[str]:
@@ -129,5 +157,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))  # the package of this folder, whichever is installed
     main()

@@ -266,9 +266,44 @@ def push() -> None:
     inspect.signature(HfApi.create_commit).bind(None, "a/b", operations, commit_message="c", **bind)
 
 
+def open_engines() -> None:
+    """ale-py, open_spiel, reasoning-gym, libsumo, textarena, miniwob's pages, stockstats with pandas, tokenizers."""
+    import numpy as np
+    from tokenizers import Tokenizer, models
+
+    from ludus.envs.open.browsergym.miniwob import miniwob_tasks
+    from ludus.envs.open.finrl.stockstats_features import stockstats_feature
+    from ludus.envs.open.textarena.guard import package
+
+    for name in ("open/Atari-v0", "open/OpenSpiel-v0", "open/ReasoningGym-v0", "open/SumoRL-v0"):
+        with ludus.make(name) as env:
+            assert env.observation_space.contains(env.reset(seed=1)[0]), name
+    assert package().envs.registration.ENV_REGISTRY
+    assert len(miniwob_tasks()) > 50
+    columns = {one: np.linspace(1.0, 2.0, 50) for one in ("open", "high", "low", "close", "volume")}
+    assert stockstats_feature("boll", columns).shape == (50,)
+    Tokenizer(models.WordLevel({"hello": 0, "[UNK]": 1}, unk_token="[UNK]")).save("tokenizer.json")
+    with ludus.make("open/Chat-v0", tokenizer="tokenizer.json") as env:
+        env.reset(seed=1)
+
+
+def signatures() -> None:
+    """Cryptography: a key as openssl writes it signs, and the signature is good."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from ludus.evaluate.signature import check_signature, signer
+
+    form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    Path("key.pem").write_bytes(Ed25519PrivateKey.generate().private_bytes(*form))
+    sign = signer("key.pem")
+    assert sign is not None
+    assert check_signature(sign("a" * 64), "a" * 64) == ""
+
+
 TRIALS: tuple[Callable[[], None], ...] = (
     one_environment, batches, pictures, window, service, workers, typed_values, recordings, functions_that_travel,
-    command_line, push, gymnasium_environments, games_of_others, arrays_of_others,
+    command_line, push, open_engines, signatures, gymnasium_environments, games_of_others, arrays_of_others,
 )  # fmt: skip
 
 

@@ -7,7 +7,8 @@ PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 # program=package, or file=package; with a ? where not every release has the package.
 wanted="bwrap=bubblewrap setpriv=util-linux prlimit=util-linux podman=podman runc=runc slirp4netns=slirp4netns
     iptables=iptables busybox=busybox-static dockerd=docker.io /usr/lib/podman/netavark=netavark
-    /usr/lib/podman/aardvark-dns=aardvark-dns runsc=runsc? chromium=chromium docker-registry=docker-registry"
+    /usr/lib/podman/aardvark-dns=aardvark-dns runsc=runsc? chromium=chromium
+    chromium-headless-shell=chromium-headless-shell? docker-registry=docker-registry"
 
 required='' optional=''
 for one in $wanted; do

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from tests import doctests, garbage, order
 from tests.budgets import Budgets, Meter
 from tests.bytecode import pytest_sessionstart as pytest_sessionstart  # a hook, for pytest
 from tests.failures import Failures
 from tests.groups import pytest_collection_finish as pytest_collection_finish  # a hook, for pytest
+from tests.patience import wait_for_replies
 from tests.sampling import HEADER, examples
 from tests.turns import pytest_collection_modifyitems as pytest_collection_modifyitems  # a hook, for pytest
 
@@ -39,7 +41,7 @@ collect_ignore_glob = [
     "client/stock_server.py",
     "conformance/stock_strangers.py",
     "interop/openenv_both_ways.py",
-    "serve/openenv_peers/*",
+    "server/openenv_peers/*",
     "trajectory/peers/*",
 ]
 
@@ -51,7 +53,10 @@ def pytest_report_header() -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Whoever runs tests measures them; whoever prints, which workers do not, prints failures at once, times last."""
+    wait_for_replies()
     config.pluginmanager.register(Meter(), "ludus-meter")
+    for plugin in (doctests, garbage, order):
+        config.pluginmanager.register(plugin, f"ludus-{plugin.__name__}")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Budgets(), "ludus-budgets")
         config.pluginmanager.register(Failures(config), "ludus-failures")

@@ -1,5 +1,9 @@
 """Groups of tests that share a worker, and there what is started once: a server, a daemon, a browser.
 
+A mark says so of tests in several files. Tests of one file that take the same fixture of that file, and all tests of a
+file of rules, whose first test compiles what the others use, are a group without a mark: spread over six workers they
+would start six servers, and compile six times.
+
 pytest-xdist 3.8 writes a test's group into an attribute that pytest 9.2 does not read any more, and spreads groups over
 all workers without a word (pytest-dev/pytest-xdist#1386). Until a release mends that, ids have groups behind them, as
 xdist's scheduler expects it, for as long as it takes to tell it of them; reports have the ids that users can type.
@@ -9,11 +13,25 @@ from collections.abc import Generator
 
 import pytest
 
+COMPILED = "tests/kernels/"
+
 
 def group_of(item: pytest.Item) -> str:
-    """The group that a test is marked with; empty for none, and all of them for several."""
+    """The group that a test is marked with, or that of its file; empty for none, and all marks for several."""
     names = {str(mark.args[0] if mark.args else mark.kwargs["name"]) for mark in item.iter_markers("xdist_group")}
-    return "_".join(sorted(names))
+    return "_".join(sorted(names)) or _group_of_file(item)
+
+
+def _group_of_file(item: pytest.Item) -> str:
+    """The file of a test that takes what the file makes once, with which of it, where there are several; or empty."""
+    file = item.nodeid.partition("::")[0]
+    if file.startswith(COMPILED):
+        return file
+    known = getattr(item, "_fixtureinfo", None)
+    made = {} if known is None else known.name2fixturedefs
+    once = sorted(name for name, found in made.items() if found[-1].scope == "module" and found[-1].baseid == file)
+    places = getattr(getattr(item, "callspec", None), "indices", {})
+    return " ".join([file, *(f"{name}{places[name]}" for name in once if name in places)]) if once else ""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

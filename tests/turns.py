@@ -1,7 +1,7 @@
-"""Tests that take turns: where one law is tried behind several walls that share its code, each run tries it behind one.
+"""Tests that take turns: where backends share the code of a law, each run tries it on one of them.
 
 `pytestmark = pytest.mark.in_turns("box")` says so of a parameter. Which value a test gets follows from its name and the
-seed of the samples, so that half of a file's tests meet one wall and half the other; `make test-full` tries all.
+seed of the samples, so that half of a file's tests meet one and half the other; `make test-full` tries all.
 """
 
 from collections.abc import Hashable
@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if value is not None:
             functions.setdefault(item.nodeid.partition("[")[0], {}).setdefault(value, []).append(item)
     for name, values in functions.items():
-        # Behind each wall a function has the same tests in the same order.
+        # In each of them a function has the same tests in the same order.
         for place, alike in enumerate(zip_longest(*values.values())):
             found = [item for item in alike if item is not None]
             turn = (crc32(f"{name}[{place}]".encode()) + SEED) % len(found)

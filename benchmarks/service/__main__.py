@@ -3,7 +3,7 @@
     python benchmarks/service [--quick] [--rounds N] [--sessions N] [--only PART …] [--json FILE] [--page FILE]
 
 Needs OpenEnv in an environment of its own: `make build/peers/openenv/.installed`, or `make peers`. Without `--only`,
-all parts: steps, sessions, starts, held, records, walls, calls, lines.
+all parts: steps, sessions, starts, held, records, isolation, calls, lines.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from servers import PEER, Services, services
 
 BESIDE = ("steps", "sessions", "starts", "held")
 """What needs OpenEnv."""
-PARTS = (*BESIDE, "records", "walls", "calls", "lines")
+PARTS = (*BESIDE, "records", "isolation", "calls", "lines")
 HELD_SECONDS = 20.0
 
 
@@ -62,8 +62,8 @@ def measure(given: argparse.Namespace, folder: Path) -> Results:
         found.rows += race_starts(given.rounds)
     if "records" in given.only:
         found.records = figures(folder, "records.py", *(["--quick"] if given.quick else []))
-    if "walls" in given.only:
-        found.walls = figures(folder, "sandbox.py", "--typed", "--rounds", "4" if given.quick else "20")
+    if "isolation" in given.only:
+        found.isolation = figures(folder, "sandbox.py", "--typed", "--rounds", "4" if given.quick else "20")
     if "calls" in given.only:
         found.calls = figures(folder, "calls.py", "--only", "connect")
     if "lines" in given.only:

@@ -15,7 +15,7 @@ from servers import IS_WHOLE
 
 from ludus.benchmarks.machine import describe_machine
 
-WALL_BAR = 60.0
+ISOLATION_BAR_US = 60.0
 """Microseconds that a typed step behind bubblewrap may cost more than in process."""
 
 PAGE = Path(__file__).with_name("page.md")
@@ -37,7 +37,7 @@ class Results:
     quick: bool = False
     held: Held | None = None
     records: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    walls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    isolation: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     lines: dict[str, int] = field(default_factory=dict[str, int])
     machine: dict[str, str] = field(default_factory=describe_machine)
@@ -76,13 +76,13 @@ def records_grid(found: Results) -> Grid:
     return grid
 
 
-def walls_grid(found: Results) -> Grid:
-    """Typed steps behind walls."""
-    grid: Grid = [("isolation", "in process, µs", "confined, µs", "over, µs", "bar, µs", "met")]
-    for row in found.walls:
+def isolation_grid(found: Results) -> Grid:
+    """Typed steps behind isolation."""
+    grid: Grid = [("isolation", "in process, µs", "sandboxed, µs", "over, µs", "bar, µs", "met")]
+    for row in found.isolation:
         barred = row["backend"] == "bubblewrap"
-        times = (f"{row[key]:.1f}" for key in ("typed bare", "typed confined", "typed"))
-        bar, met = (f"{WALL_BAR:g}", verdict(row["typed"] <= WALL_BAR)) if barred else ("", "")
+        times = (f"{row[key]:.1f}" for key in ("typed bare", "typed sandboxed", "typed"))
+        bar, met = (f"{ISOLATION_BAR_US:g}", verdict(row["typed"] <= ISOLATION_BAR_US)) if barred else ("", "")
         grid.append((row["backend"], *times, bar, met))
     return grid
 
@@ -137,7 +137,7 @@ def write_page(found: Results) -> str:
         race=markdown(race_grid(found)),
         held=held_text(found.held),
         records=markdown(records_grid(found)),
-        walls=markdown(walls_grid(found)),
+        isolation=markdown(isolation_grid(found)),
         calls=markdown(calls_grid(found)),
         lines=lines_text(found.lines),
         machine=machine_text(found),
@@ -161,7 +161,7 @@ def numbers(cells: Iterable[str]) -> bool:
 def show(found: Results) -> None:
     """For a terminal."""
     console = Console(width=140)
-    grids = {"beside OpenEnv 0.10.0": race_grid, "typed values": records_grid, "isolation": walls_grid}
+    grids = {"beside OpenEnv 0.10.0": race_grid, "typed values": records_grid, "isolation": isolation_grid}
     for title, grid in {**grids, "the way of a step": calls_grid}.items():
         head, *rows = grid(found)
         if rows:

@@ -29,8 +29,8 @@ PROCESS_BARS = {
     "Cheap": ("cheap Python environments", 6.0),
     "Pictures": ("environments that show 84 × 84 × 4 bytes", 3.0),
 }
-MOST_BYTES = 256.0
-MOST_RISE = 1.5
+MAX_BYTES = 256.0
+MAX_RISE = 1.5
 
 
 @dataclass(frozen=True)
@@ -126,15 +126,15 @@ def lane_bars(results: Results) -> Iterator[Bar]:
     line = [one for one in results.cartpole.figures if one.contestant == KERNEL]
     size = line[0].bytes_per_lane if line else None
     note = "" if size is not None else "memory cannot be read here"
-    yield Bar(f"memory of a {CARTPOLE} lane, kernel", "", MOST_BYTES, size, " bytes", at_most=True, note=note)
+    yield Bar(f"memory of a {CARTPOLE} lane, kernel", "", MAX_BYTES, size, " bytes", at_most=True, note=note)
     work = f"cost of a {CARTPOLE} lane, kernel"
     if len(line) < 2:
-        yield Bar(work, "any smaller batch", MOST_RISE, None, at_most=True, note="kernel was not measured")
+        yield Bar(work, "any smaller batch", MAX_RISE, None, at_most=True, note="kernel was not measured")
         return
     rise, smaller, larger = steepest_rise(line)
     note = f"from {smaller:,} to {larger:,} lanes"
     against = f"any smaller batch, from {line[0].lanes:,} to {line[-1].lanes:,} lanes"
-    yield Bar(work, against, MOST_RISE, rise, at_most=True, note=note)
+    yield Bar(work, against, MAX_RISE, rise, at_most=True, note=note)
 
 
 def steepest_rise(line: list[Figure]) -> tuple[float, int, int]:

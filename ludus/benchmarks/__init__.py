@@ -8,7 +8,7 @@ from ludus.benchmarks.bench import bench, compare
 from ludus.benchmarks.contestant import Contestant
 from ludus.benchmarks.lineup import lineup
 from ludus.benchmarks.plot import plot
-from ludus.benchmarks.process import ContestantFailed, Process
+from ludus.benchmarks.process import ContestantFailed, ContestantProcess
 from ludus.benchmarks.race import Arena, Pace
 from ludus.benchmarks.report import Figure, Report, Skipped
 
@@ -18,7 +18,7 @@ __all__ = [
     "ContestantFailed",
     "Figure",
     "Pace",
-    "Process",
+    "ContestantProcess",
     "Report",
     "Skipped",
     "bars",

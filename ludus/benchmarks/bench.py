@@ -18,7 +18,7 @@ from ludus.vector.executor import EXECUTORS
 __all__ = ["bench", "compare"]
 
 SIZES = (1, 64, 1024, 4096)
-LARGEST = 1 << 24
+MAX_LANES = 1 << 24
 
 
 def bench(
@@ -89,8 +89,8 @@ def _sizes(sizes: Sequence[Any]) -> list[int]:
         found = sorted({index(one) for one in sizes})
     except TypeError:
         found = []
-    if not found or not 1 <= found[0] <= found[-1] <= LARGEST:
-        raise InvalidArgument(f"sizes: expected numbers of lanes from 1 to {LARGEST}, got {shorten(sizes)}")
+    if not found or not 1 <= found[0] <= found[-1] <= MAX_LANES:
+        raise InvalidArgument(f"sizes: expected numbers of lanes from 1 to {MAX_LANES}, got {shorten(sizes)}")
     return found
 
 

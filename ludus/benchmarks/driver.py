@@ -28,7 +28,7 @@ import numpy as np
 
 __all__: list[str] = []
 
-MOST_TURNS, LEAST_TURNS, MOST_ACTIONS = 32, 8, 1 << 18
+MAX_TURNS, LEAST_TURNS, MAX_ACTIONS = 32, 8, 1 << 18
 FIRST_CALLS = 4
 """Step calls before anything is measured, however short the warm-up: compilers and caches want a few."""
 
@@ -49,7 +49,7 @@ class Contestant(Protocol):
 
 def ring_length(lanes: int) -> int:
     """How many batches of actions are drawn beforehand: fewer of large ones, the same for every contestant."""
-    return max(LEAST_TURNS, min(MOST_TURNS, MOST_ACTIONS // lanes))
+    return max(LEAST_TURNS, min(MAX_TURNS, MAX_ACTIONS // lanes))
 
 
 class Driver:

@@ -5,7 +5,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import ludus
+from ludus.version import __version__
 
 __all__ = ["describe_machine"]
 
@@ -24,7 +24,7 @@ def describe_machine() -> dict[str, str]:
         "python": platform.python_version(),
         "numpy": _version("numpy"),
         "numba": _version("numba"),
-        "ludus": ludus.__version__,
+        "ludus": __version__,
     }
 
 

@@ -13,8 +13,8 @@ __all__ = ["plot"]
 WIDTH, HEIGHT = 860, 500
 LEFT, TOP, RIGHT, BOTTOM = 78, 86, 590, 430
 INK, QUIET, LEAD, LINE, GROUND = "#1b2a49", "#7a8499", "#ccd2de", "#e6e9f0", "#fcfcfe"
-OURS = ("#7048e8", "#0c8599", "#e64980", "#1971c2")
-OTHERS = ("#f08c00", "#2f9e44", "#8d5b3a", "#e03131", "#4dabf7", "#343a40", "#d6336c")
+OWN_COLORS = ("#7048e8", "#0c8599", "#e64980", "#1971c2")
+OTHER_COLORS = ("#f08c00", "#2f9e44", "#8d5b3a", "#e03131", "#4dabf7", "#343a40", "#d6336c")
 OUR_NAME = "ludus "
 LABEL_GAP = 25.0
 """The least distance between two labels."""
@@ -81,8 +81,8 @@ def _colors(report: Report) -> dict[str, str]:
     others = [name for name in report.contestants if name not in ours]
     # The fastest of ours has the house's own colour.
     ours.sort(key=lambda name: -_line(report, name)[-1].steps_per_second)
-    found = {name: OURS[place % len(OURS)] for place, name in enumerate(ours)}
-    return found | {name: OTHERS[place % len(OTHERS)] for place, name in enumerate(others)}
+    found = {name: OWN_COLORS[place % len(OWN_COLORS)] for place, name in enumerate(ours)}
+    return found | {name: OTHER_COLORS[place % len(OTHER_COLORS)] for place, name in enumerate(others)}
 
 
 def _draw_grid(canvas: Canvas, report: Report, across: Scale, up: Scale) -> None:

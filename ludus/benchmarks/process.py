@@ -1,4 +1,4 @@
-"""`Process`: where a contestant runs, so that libraries which cannot be installed together can be timed together."""
+"""`ContestantProcess`: where a contestant runs, so that libraries that exclude each other are timed together."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from typing import Any
 from ludus.benchmarks.contestant import Contestant
 from ludus.errors import LudusError
 
-__all__ = ["ContestantFailed", "Process"]
+__all__ = ["ContestantFailed", "ContestantProcess"]
 
 HERE = Path(__file__).parent
-PATIENCE = 120.0
+REPLY_TIMEOUT_S = 120.0
 """Seconds that a contestant may take to answer, beyond those it was asked to run."""
 FAREWELL = 5.0
 """Seconds that it may take to end."""
-LONGEST = 300
+MAX_REASON_CHARS = 300
 """Characters of a reason."""
 
 
@@ -30,17 +30,17 @@ class ContestantFailed(LudusError):
     """A contestant that could not be started, prepared or run; the message is the reason."""
 
 
-class Process:
+class ContestantProcess:
     """The process of a contestant: one request, one answer, in the words of `ludus.benchmarks.driver`.
 
     >>> serial = Contestant("ludus serial", "executor.py")
-    >>> with Process(serial) as process:
+    >>> with ContestantProcess(serial) as process:
     ...     _ = process.ask("prepare", {"id": "GridWorld-v0", "lanes": 2, "executor": "serial", "warm": 0.0})
     ...     sorted(process.ask("run", 0.001))
     ['median', 'p99', 'seconds', 'steps']
     """
 
-    def __init__(self, contestant: Contestant, *, patience: float = PATIENCE) -> None:
+    def __init__(self, contestant: Contestant, *, patience: float = REPLY_TIMEOUT_S) -> None:
         self._patience, self._unread = patience, b""
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)
         command = [contestant.python, "-P", HERE / "driver.py", HERE / "contestants" / contestant.program]
@@ -120,7 +120,7 @@ class Process:
             answers.close()
         self._log.close()
 
-    def __enter__(self) -> "Process":
+    def __enter__(self) -> "ContestantProcess":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -128,7 +128,7 @@ class Process:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= MAX_REASON_CHARS else text[: MAX_REASON_CHARS - 1] + "…"
 
 
 def _environment(python: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ludus.benchmarks.contestant import Contestant
-from ludus.benchmarks.process import ContestantFailed, Process
+from ludus.benchmarks.process import ContestantFailed, ContestantProcess
 from ludus.benchmarks.report import Figure, Skipped
 
 __all__ = ["Arena", "Pace"]
@@ -45,7 +45,7 @@ class Arena:
 
     def __init__(self, pace: Pace, say: Say = silent) -> None:
         self.pace, self._say = pace, say
-        self._stack, self._processes = ExitStack(), dict[str, Process]()
+        self._stack, self._processes = ExitStack(), dict[str, ContestantProcess]()
 
     def race(self, contestants: Sequence[Contestant], lanes: int, work: Mapping[str, Any]) -> list[Outcome]:
         """Everybody's figure at this batch size, or why there is none; `work` names the environment."""
@@ -78,7 +78,7 @@ class Arena:
         for number in range(times):
             self._say(f"{contestant.name}: memory, {number + 1} of {times}")
             try:
-                with Process(contestant) as process:
+                with ContestantProcess(contestant) as process:
                     reading = process.ask("memory", options)["bytes_per_lane"]
             except ContestantFailed:
                 reading = None
@@ -94,7 +94,7 @@ class Arena:
             outcomes[name] = Skipped(name, lanes, f"more than {most:,} lanes would take too long")
         elif name not in self._processes:
             try:
-                self._processes[name] = self._stack.enter_context(Process(contestant))
+                self._processes[name] = self._stack.enter_context(ContestantProcess(contestant))
             except ContestantFailed as error:
                 outcomes[name] = Skipped(name, lanes, str(error))
 

@@ -14,14 +14,14 @@ from ludus.wire.failures import clean
 
 __all__ = ["audit"]
 
-LONGEST = 400
+MAX_REASON_CHARS = 400
 
 
 def audit(
     packages: Annotated[
         list[str] | None, typer.Argument(help="Installed packages; by default all that announce environments.")
     ] = None,
-    run: Annotated[bool, typer.Option(help="Run each environment for a short episode, behind a wall.")] = True,
+    run: Annotated[bool, typer.Option(help="Run each environment for a short episode, in a sandbox.")] = True,
     strict: Annotated[bool, typer.Option("--strict", help="What could not be checked counts as a finding.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -58,7 +58,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _line(package: str, kind: str, message: str, style: str) -> Text:
-    return Text.assemble((package, "bold"), "  ", (kind, style), "  ", clean(message, LONGEST))
+    return Text.assemble((package, "bold"), "  ", (kind, style), "  ", clean(message, MAX_REASON_CHARS))
 
 
 def _packages(report: Audit) -> Table:
@@ -99,5 +99,5 @@ def _uses(runs: list[ProbeRun]) -> Table:
 
 def _told(uses: Declared) -> list[str]:
     kinds = {"network": uses.network, "files": uses.files, "subprocesses": uses.subprocesses}
-    found = [f"{kind} {clean(', '.join(values), LONGEST)}" for kind, values in kinds.items() if values]
+    found = [f"{kind} {clean(', '.join(values), MAX_REASON_CHARS)}" for kind, values in kinds.items() if values]
     return found or ["nothing"]

@@ -8,17 +8,17 @@ from rich.text import Text
 
 from ludus.cli.console import err, out
 from ludus.errors import InvalidArgument
-from ludus.serve.making.building import HOST, base_of, build, check_tag
-from ludus.serve.making.containerfile import Base, containerfile, ignore_text
-from ludus.serve.making.contents import Contents, contents
-from ludus.serve.making.engines import engine
-from ludus.serve.making.openenv import openenv_text
-from ludus.serve.making.workflow import WORKFLOW, workflow_text
-from ludus.serve.manifest import MANIFEST, OPENENV, Manifest, read_manifest
+from ludus.packaging.containerfile import Base, containerfile, ignore_text
+from ludus.packaging.contents import Contents, contents
+from ludus.packaging.engines import engine
+from ludus.packaging.image import HOST, base_of, build, check_tag
+from ludus.packaging.manifest import MANIFEST, OPENENV, Manifest, read_manifest
+from ludus.packaging.openenv_yaml import openenv_text
+from ludus.packaging.workflow import WORKFLOW, workflow_text
 
 __all__ = ["base_help", "build_image", "say_dim", "show_left_out"]
 
-SHOWN = 12
+MAX_LISTED_FILES = 12
 base_help = "An image of a registry (python:3.11-slim), or host: this interpreter."
 
 
@@ -62,9 +62,9 @@ def _build(manifest: Manifest, name: str, base: str | None, engine_name: str | N
 
 def show_left_out(found: Contents) -> None:
     """Say what of a folder goes nowhere."""
-    for path, reason in list(found.left_out.items())[:SHOWN]:
+    for path, reason in list(found.left_out.items())[:MAX_LISTED_FILES]:
         err.print(Text.assemble(("left out: ", "dim"), path, (f"  {reason}", "dim")))
-    more = len(found.left_out) - SHOWN
+    more = len(found.left_out) - MAX_LISTED_FILES
     if more > 0:
         err.print(Text(f"left out: {more} more", "dim"))
 

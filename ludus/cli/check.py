@@ -1,5 +1,6 @@
 """`ludus check`: does an environment keep the contract? Does a folder, or a server?"""
 
+import math
 import sys
 from contextlib import redirect_stdout
 from typing import Annotated
@@ -12,9 +13,9 @@ from rich.text import Text
 
 from ludus.cli.console import out, say
 from ludus.errors import listing
-from ludus.serve.manifest import is_folder
+from ludus.packaging.manifest import is_folder
 from ludus.testing import Finding, Report, check_env
-from ludus.testing.report import SHOWN
+from ludus.testing.report import MAX_NAMED_RULES
 from ludus.testing.service import Checkup, check_folder, check_url
 
 __all__ = ["check"]
@@ -40,6 +41,9 @@ def check(
     full: Annotated[
         bool, typer.Option("--full", help="Of an environment: play its compiled rules to the end, in every mode.")
     ] = False,
+    seconds: Annotated[
+        float, typer.Option(min=0, help="Of an environment: begin no other rule after these; the rest is named.")
+    ] = 900,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -48,7 +52,7 @@ def check(
     It is run, many times over. Exit code 1 on errors, 2 when it cannot be loaded or reached.
     """
     with redirect_stdout(sys.stderr):  # what the environment prints is no part of the report
-        report = _checked(target, seed, steps, token, serve=serve, full=full)
+        report = _checked(target, seed, steps, token, serve=serve, full=full, seconds=seconds)
     whole = report.whole if isinstance(report, Checkup) else report
     if as_json:
         print(report.to_json())
@@ -60,12 +64,14 @@ def check(
         raise typer.Exit(1)
 
 
-def _checked(target: str, seed: int, steps: int, token: str | None, *, serve: bool, full: bool) -> Report | Checkup:
+def _checked(
+    target: str, seed: int, steps: int, token: str | None, *, serve: bool, full: bool, seconds: float
+) -> Report | Checkup:
     if target.startswith(SCHEMES):
         return check_url(target, token=token, seed=seed, steps=steps)
     if is_folder(target):
         return check_folder(target, seed=seed, steps=steps, serve=serve)
-    return check_env(target, seed=seed, steps=steps, full=full)
+    return check_env(target, seed=seed, steps=steps, full=full, seconds=math.inf if full else seconds)
 
 
 def _print(report: Report) -> None:
@@ -75,7 +81,7 @@ def _print(report: Report) -> None:
         say(f"note: {note}", "dim")
     for reason, rules in report.reasons().items():
         out.print(Text.assemble(("not checked: ", "bold"), reason))
-        out.print(Padding(Text(listing(rules, SHOWN), "dim"), (0, 0, 0, 2)))
+        out.print(Padding(Text(listing(rules, MAX_NAMED_RULES), "dim"), (0, 0, 0, 2)))
     verdict = "red" if report.errors else "yellow" if report.warnings else "green"
     out.print(Text.assemble((f"{report.name}: ", "bold"), (report.summary, verdict)))
 

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich import box
-from rich.table import Table
+from rich.text import Text
 
 from ludus.cli.console import out
 from ludus.tasks import settings
@@ -19,9 +18,8 @@ def config(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
     if as_json:
         print(msgspec.json.encode(found).decode())
         return
-    table = Table(box=box.ROUNDED)
-    for column in ("setting", "value", "from", "variables", "what it is"):
-        table.add_column(column, overflow="fold")
     for one in found:
-        table.add_row(one.name, one.value or "–", one.origin, "\n".join(one.variables), one.description)
-    out.print(table)
+        value = Text.assemble((one.name, "bold"), f" {one.value or '–'} ", (f"({one.origin})", "dim"))
+        out.print(value, soft_wrap=True)
+        out.print(Text(f"    {one.description}"), soft_wrap=True)
+        out.print(Text(f"    {', '.join(one.variables)}", "dim"), soft_wrap=True)

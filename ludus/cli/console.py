@@ -31,8 +31,9 @@ class CleanConsole(Console):
                 yield segment
 
 
-out = CleanConsole(highlight=False)
-err = CleanConsole(stderr=True, highlight=False)
+# Brackets are text, in tables too: what a third party wrote can neither style a line nor break it.
+out = CleanConsole(highlight=False, markup=False)
+err = CleanConsole(stderr=True, highlight=False, markup=False)
 
 
 def say(message: str, style: str) -> None:

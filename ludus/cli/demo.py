@@ -4,6 +4,7 @@ from time import perf_counter
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from ludus.cli.console import out
 from ludus.cli.episode import play
@@ -50,7 +51,7 @@ def demo() -> None:
     _print_next()
 
 
-def _played(one: EnvSpec) -> list[str]:
+def _played(one: EnvSpec) -> list[str | Text]:
     with make(one) as env:
         started = perf_counter()
         episodes = [play(env, seed, MAX_STEPS) for seed in range(EPISODES)]
@@ -58,13 +59,13 @@ def _played(one: EnvSpec) -> list[str]:
         again = [play(env, seed, MAX_STEPS) for seed in range(EPISODES)]
     steps = sum(one.steps for one in episodes)
     total = sum(one.total for one in episodes)
-    same = "[green]same history[/]" if again == episodes else "[red]differs[/]"
+    same = Text("same history", "green") if again == episodes else Text("differs", "red")
     return [f"{steps:,}", f"{steps / EPISODES:.1f}", f"{total / EPISODES:.2f}", f"{steps / seconds:,.0f}", same]
 
 
 def _print_next() -> None:
     grid = Table.grid(padding=(0, 2, 0, 2))
     for command, purpose in NEXT:
-        grid.add_row(f"[bold]{command}[/]", f"[dim]{purpose}[/]")
+        grid.add_row(Text(command, "bold"), Text(purpose, "dim"))
     out.print("\nTry next:")
     out.print(grid)

@@ -1,8 +1,10 @@
 """What all verbs share: modules of the current folder, errors and warnings as one line each."""
 
 import os
+import re
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import Any, TextIO
 
 import typer
@@ -14,6 +16,9 @@ from ludus.errors import LudusError
 __all__ = ["Verbs"]
 
 FAILED = 2
+NAMED = re.compile(r"(?<![^=:/])([^\W\d][\w.]*):(?=[^\W\d])")
+"""A module before a colon, at the beginning of a word, of an option's value, or behind a file of weights."""
+ISOLATION = re.compile(r"(?<!\S)--isolation[= ](\S+)")
 
 
 class Verbs(TyperGroup):
@@ -31,7 +36,7 @@ class Verbs(TyperGroup):
             warnings.showwarning = show_warning
             # Python hides deprecations outside a program's own lines; to the user of a command, these are theirs.
             warnings.filterwarnings("default", category=DeprecationWarning, module=r"ludus\.cli")
-            import_from_here()
+            import_from_here(ctx.args)
             try:
                 return super().invoke(ctx)
             except LudusError as error:
@@ -39,11 +44,20 @@ class Verbs(TyperGroup):
                 raise typer.Exit(FAILED) from error
 
 
-def import_from_here() -> None:
-    """Let `module:Env` mean a module of the current folder: console scripts, unlike `python -m`, do not look there."""
-    here = os.getcwd()
-    if not {"", here} & set(sys.path):
-        sys.path.insert(0, here)
+def import_from_here(words: Sequence[str]) -> None:
+    """Let `module:Env` mean a module of the current folder: console scripts, unlike `python -m`, do not look there.
+
+    Where no word names one, nothing is imported from there: its files may have the names of whatever is loaded next.
+    """
+    here, named = os.getcwd(), [found[1] for word in words for found in NAMED.finditer(word)]
+    stated = ISOLATION.search(" ".join(words))
+    if not (named or stated) or {"", here} & set(sys.path):
+        return
+    from ludus.registry.folder_code import enter_folder  # with the registry, which most verbs need and not all
+
+    isolation = None if stated is None or "--agent" in words else stated[1]  # agents run here
+    for module in named or [""]:  # a file may name modules of this folder
+        enter_folder([here], module and f"{module}:", isolation)
 
 
 def show_warning(

@@ -13,26 +13,27 @@ from rich.table import Table
 from rich.text import Text
 
 from ludus.cli.console import out
+from ludus.cli.target import meant
 from ludus.core import Env, EnvSpec, Security
 from ludus.errors import IsolationNeeded, LudusError
 from ludus.registry import registry, spec
 from ludus.registry.make import build
-from ludus.registry.provenance import authors, authors_ahead
+from ludus.registry.provenance import authors, authors_before_import
 from ludus.registry.resolution import ResolvedSpec, resolve
-from ludus.registry.trust import demand, granted
+from ludus.registry.trust import is_granted, required_isolation
 from ludus.spaces import describe
 
 __all__ = ["info"]
 
 
 def info(
-    target: Annotated[str, typer.Argument(metavar="ID", help="An id, or module:Env of the current folder.")],
+    target: Annotated[str, typer.Argument(metavar="ID", help="An id, module:Env of the current folder, or a folder.")],
     load: Annotated[bool, typer.Option(help="Load its code, to show spaces and arguments.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Show an environment's spec, its spaces, and what it may touch.
 
-    With --no-load its code is not loaded; otherwise it is, behind the wall that it has to run behind.
+    With --no-load its code is not loaded; otherwise it is, in the isolation that it has to run in.
     """
     resolved, missing = _resolved(target)
     env, error = _made(resolved) if load and missing is None else (None, missing if load else None)
@@ -47,14 +48,17 @@ def info(
 
 
 def _resolved(target: str) -> tuple[ResolvedSpec, IsolationNeeded | None]:
-    """What is meant, and the wall that it has to run behind; where there is no such wall here, also why not."""
+    """What is meant, and the isolation that it has to run in; where there is no such isolation here, also why not."""
+    known = meant(target)
     try:
-        return resolve(target), None
+        return resolve(known.target, known.isolation), None
     except IsolationNeeded as error:
-        if authors_ahead(target):  # what it means, only its code could tell
+        if not isinstance(known.target, str) or authors_before_import(
+            known.target
+        ):  # what it means, only its code could tell
             raise
-        found = spec(target)
-        return ResolvedSpec(found, demand(found), None, granted(authors(found))), error
+        found = spec(known.target)
+        return ResolvedSpec(found, required_isolation(found), None, is_granted(authors(found))), error
 
 
 def _made(resolved: ResolvedSpec) -> tuple[Env[Any, Any] | None, LudusError | None]:
@@ -69,13 +73,13 @@ def _made(resolved: ResolvedSpec) -> tuple[Env[Any, Any] | None, LudusError | No
 def _json(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> str:
     found = resolved.spec
     data: dict[str, Any] = {
-        "spec": msgspec.json.decode(found.replace(wall=None).to_json()),
+        "spec": msgspec.json.decode(found.replace(isolation_record=None).to_json()),
         "package": registry.package(found),
         "security": asdict(found.security),
         "trust": {
             "code": [{"level": one.level, "names": one.names} for one in authors(found)],
-            "isolation": resolved.demand.isolation,
-            "reasons": resolved.demand.reasons,
+            "isolation": resolved.requirement.isolation,
+            "reasons": resolved.requirement.reasons,
             "granted": resolved.granted,
         },
     }
@@ -110,7 +114,7 @@ def _spaces(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> list[tuple[str
     return [
         ("observations", repr(env.observation_space)),
         ("actions", repr(env.action_space)),
-        ("arguments", "known behind the wall only" if resolved.sandbox is not None else parameters or "none"),
+        ("arguments", "known inside the sandbox only" if resolved.sandbox is not None else parameters or "none"),
         ("render modes", ", ".join(env.metadata.get("render_modes") or []) or "none"),
     ]
 
@@ -145,15 +149,15 @@ def _declared(security: Security) -> list[tuple[str, str]]:
 
 
 def _trust(resolved: ResolvedSpec) -> list[tuple[str, str]]:
-    """Whose code it is, the wall that it has to run behind, what that leaves it, and why."""
-    least, reasons = resolved.demand
-    wall = "none needed" if least == "none" else f"{least} or stronger: {'; '.join(reasons)}"
+    """Whose code it is, the isolation that it has to run in, what that leaves it, and why."""
+    least, reasons = resolved.requirement
+    needed = "none needed" if least == "none" else f"{least} or stronger: {'; '.join(reasons)}"
     whose = "; ".join(map(str, authors(resolved.spec)))
-    return [("isolation", wall), ("code by", whose), ("can reach", _reach(resolved))]
+    return [("isolation", needed), ("code by", whose), ("can reach", _reach(resolved))]
 
 
 def _reach(resolved: ResolvedSpec) -> str:
-    least, security = resolved.demand.isolation, resolved.spec.security
+    least, security = resolved.requirement.isolation, resolved.spec.security
     if least in ("none", "process"):
         where = "in this process" if least == "none" else "in a process of its own, which is no boundary"
         return f"whatever you can: it runs {where}"

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import msgspec
 import typer
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
 from ludus.cli.console import out, say
@@ -56,5 +55,5 @@ def _table(board: Leaderboard) -> Table:
         normal = "" if one.normal is None else f"{one.normal:.3f}"
         interval = f"{one.score.low:.2f} to {one.score.high:.2f}"
         marks = "; ".join([f"{one.episodes:,} episodes", *one.marks])
-        table.add_row(one.id, escape(one.agent), f"{one.score.value:.2f}", interval, normal, escape(marks))
+        table.add_row(one.id, one.agent, f"{one.score.value:.2f}", interval, normal, marks)
     return table

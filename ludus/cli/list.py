@@ -11,7 +11,7 @@ from ludus.registry import list_envs, registry
 
 __all__ = ["list_environments"]
 
-LONG = {"atari": "an id for each game of the Atari 2600.", "openspiel": "an id for each game of OpenSpiel."}
+FAMILIES_OF_MANY = {"atari": "an id for each game of the Atari 2600.", "openspiel": "an id for each game of OpenSpiel."}
 """Families whose ids are the games of one class: listed when they are asked for."""
 
 
@@ -26,11 +26,11 @@ def list_environments(
     if as_json:
         print(f"[{','.join(spec.to_json() for spec in found)}]")
     elif found:
-        shown = [spec for spec in found if query or family or tag or spec.family not in LONG]
+        shown = [spec for spec in found if query or family or tag or spec.family not in FAMILIES_OF_MANY]
         out.print(_table(shown))
         out.print(f"{len(shown)} of {len(registry)} environments. `ludus info ID` tells more.", style="dim")
-        for name in LONG if len(shown) < len(found) else ():
-            out.print(f"`ludus list --family {name}`: {LONG[name]}", style="dim")
+        for name in FAMILIES_OF_MANY if len(shown) < len(found) else ():
+            out.print(f"`ludus list --family {name}`: {FAMILIES_OF_MANY[name]}", style="dim")
     else:
         say(f"no environment matches {query!r}; `ludus list` shows all {len(registry)}", "yellow")
     for problem in registry.problems():

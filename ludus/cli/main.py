@@ -4,15 +4,15 @@ from typing import Annotated
 
 import typer
 
-import ludus
 from ludus.cli.console import out
-from ludus.cli.later import LaterVerbs
+from ludus.cli.lazy_verbs import LazyVerbs
+from ludus.version import __version__
 
 __all__ = ["app"]
 
 app = typer.Typer(
     name="ludus",
-    cls=LaterVerbs,
+    cls=LazyVerbs,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -23,7 +23,7 @@ app = typer.Typer(
 def print_version(wanted: bool) -> None:
     """Print the version and stop."""
     if wanted:
-        out.print(f"ludus {ludus.__version__}")
+        out.print(f"ludus {__version__}")
         raise typer.Exit
 
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ludus.cli.console import out
 from ludus.errors import InvalidArgument
-from ludus.serve.making.scaffold import Kind, scaffold
+from ludus.packaging.scaffold import Kind, scaffold
 
 __all__ = ["new"]
 

@@ -8,6 +8,7 @@ import yaml
 
 from ludus.cli.console import out
 from ludus.cli.record import SUFFIX, recorded
+from ludus.cli.target import meant
 from ludus.core import Env
 from ludus.errors import InvalidArgument, RenderError, listing
 from ludus.registry import make
@@ -25,7 +26,7 @@ class Where(StrEnum):
 
 
 def play(
-    target: Annotated[str, typer.Argument(metavar="ID", help="An id, or module:Env of the current folder.")],
+    target: Annotated[str, typer.Argument(metavar="ID", help="An id, module:Env of the current folder, or a folder.")],
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="NAME=VALUE", help="Arguments of the environment, after --.")
     ] = None,
@@ -77,7 +78,9 @@ def _value(name: str, text: str) -> Any:
 
 def playable(target: str, arguments: dict[str, Any]) -> Env[Any, Any]:
     """The environment, made so that its picture can be had."""
-    env = make(target, **arguments)
+    found = meant(target, arguments.get("isolation"))
+    given: dict[str, Any] = arguments if found.isolation is None else {"isolation": found.isolation, **arguments}
+    env = make(found.target, **given)
     if isinstance(env.unwrapped, Drawn) or "render_mode" in arguments:
         return env
     modes: list[str] = env.metadata.get("render_modes") or []
@@ -85,4 +88,4 @@ def playable(target: str, arguments: dict[str, Any]) -> Env[Any, Any]:
     mode = next((mode for mode in ("rgb_array", "ansi") if mode in modes), None)
     if mode is None:
         raise RenderError(f"play: expected an environment that draws, got {target} with the render modes {list(modes)}")
-    return make(target, render_mode=mode, **arguments)
+    return make(found.target, render_mode=mode, **given)

@@ -10,11 +10,11 @@ from rich.text import Text
 from ludus.cli.build import base_help, say_dim, show_left_out
 from ludus.cli.console import err, out
 from ludus.errors import InvalidArgument
-from ludus.serve.making.building import base_of, build
-from ludus.serve.making.contents import Contents, contents
-from ludus.serve.making.engines import engine
-from ludus.serve.making.pushing import push_image, push_space
-from ludus.serve.manifest import Manifest, read_manifest
+from ludus.packaging.contents import Contents, contents
+from ludus.packaging.engines import engine
+from ludus.packaging.image import base_of, build
+from ludus.packaging.manifest import Manifest, read_manifest
+from ludus.packaging.publication import push_image, push_space
 
 __all__ = ["push"]
 

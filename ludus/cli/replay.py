@@ -9,6 +9,7 @@ from ludus.cli.console import out, say
 from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidArgument, IsolationNeeded, LudusError
 from ludus.registry import registry
+from ludus.registry.foreign_code import unknown_code
 from ludus.rendering import VideoWriter
 from ludus.trajectory import Run, episode_frames, replay
 
@@ -16,7 +17,6 @@ __all__ = ["replay_run"]
 
 DIFFERENT = 1
 DEFAULT_FPS = 30.0
-WRAPPERS = "ludus.wrappers."
 
 
 def replay_run(
@@ -69,18 +69,12 @@ def film(run: Run, episode: int, path: Path, fps: float | None, isolation: str |
 
 
 def check_known(run: Run) -> None:
-    """Raise IsolationNeeded where a file names code that nobody has chosen here: not registered, no wrapper of ours."""
-    spec = run.header.env_spec()
-    try:
-        known = registry.spec(spec.id).entry_point == spec.entry_point
-    except LudusError:
-        known = False
-    wrappers = [str(one.entry_point) for one in (*spec.additional_wrappers, *run.header.batch_wrappers())]
-    unknown = [*([] if known else [spec.entry_point]), *(one for one in wrappers if not one.startswith(WRAPPERS))]
+    """Raise IsolationNeeded where a file names code that nobody has chosen here, as its code or in its arguments."""
+    unknown = unknown_code(run.header.env_spec(), tuple(run.header.batch_wrappers()))
     if unknown:
         raise IsolationNeeded(
             f"{run.path.name}: expected an environment that is registered here, got a file that names the code "
-            f"{unknown[0]!r}; --isolation sandbox executes it confined, --isolation none if you trust it"
+            f"{unknown!r}; --isolation sandbox executes it sandboxed, --isolation none if you trust it"
         )
 
 

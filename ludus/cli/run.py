@@ -12,18 +12,19 @@ from rich.table import Table
 from ludus.cli.console import out
 from ludus.cli.episode import Episode, play
 from ludus.cli.record import Level, recorded
+from ludus.cli.target import meant
 from ludus.registry import make
 
 __all__ = ["run"]
 
 
 def run(
-    target: Annotated[str, typer.Argument(metavar="ID", help="An id, or module:Env of the current folder.")],
+    target: Annotated[str, typer.Argument(metavar="ID", help="An id, module:Env of the current folder, or a folder.")],
     episodes: Annotated[int, typer.Option(min=1, help="How many.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Of the first episode; each one after it has the next.")] = 0,
     max_steps: Annotated[int, typer.Option(min=1, help="Stop an episode here, if nothing else does.")] = 1000,
     isolation: Annotated[
-        str | None, typer.Option(help="The wall to run it behind: none, process, sandbox or container.")
+        str | None, typer.Option(help="The isolation to run it in: none, process, sandbox or container.")
     ] = None,
     record: Annotated[str | None, typer.Option(metavar="FILE", help="Record what happens into a new .ludus.")] = None,
     level: Annotated[
@@ -32,13 +33,19 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print the episodes as JSON.")] = False,
 ) -> None:
     """Play episodes with random actions; the same seed plays the same episode."""
+    found = meant(target, isolation)
+    wanted = isolation or found.isolation
     # What an environment prints is no part of the result.
-    with redirect_stdout(sys.stderr), make(target, isolation=isolation) as bare, recorded(bare, record, level) as env:
-        name, wall = (target, None) if env.spec is None else (env.spec.id, env.spec.wall)
+    with (
+        redirect_stdout(sys.stderr),
+        make(found.target, isolation=wanted) as bare,
+        recorded(bare, record, level) as env,
+    ):
+        name, isolation_record = (target, None) if env.spec is None else (env.spec.id, env.spec.isolation_record)
         played = [play(env, seed + one, max_steps) for one in range(episodes)]
     if as_json:
-        walled = {"wall": wall} if wall is not None else {}
-        print(msgspec.json.encode({"id": name, **walled, "episodes": [_plain(one) for one in played]}).decode())
+        isolated = {"isolation_record": isolation_record} if isolation_record is not None else {}
+        print(msgspec.json.encode({"id": name, **isolated, "episodes": [_plain(one) for one in played]}).decode())
     else:
         out.print(_table(name, played))
 

@@ -1,24 +1,22 @@
 """`ludus serve`: environments as a service."""
 
-from typing import Annotated, Any
+import os
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ludus.cli.console import out, say
 from ludus.cli.tokens import gathered
-from ludus.serve.room import loaded
+from ludus.errors import InvalidArgument
+from ludus.server.extra import serve_extra
 
-__all__ = ["serve"]
+if TYPE_CHECKING:
+    from ludus.server.server_plan import ServerPlan
 
-# By name: a web server is loaded by this verb alone.
-SETTINGS = "ludus.serve.settings:Settings"
-ACCESS = "ludus.serve.access:Access"
-LISTENING = "ludus.serve.listening:Listening"
-PLAN = "ludus.serve.plan:Plan"
-RUN = "ludus.serve.run:run"
-PATIENCE = 30.0
-"""Seconds from a signal to the end, whatever an environment does."""
-LOG = "ludus.serve.logs:log_to_stderr"
+__all__ = ["serve", "variables"]
+
+STOP_DEADLINE_S = 30.0
+"""From a signal to the end, whatever an environment does."""
 
 Tokens = Annotated[
     list[str] | None,
@@ -33,6 +31,16 @@ Mode = Annotated[
     typer.Option(
         envvar="OPENENV_MODE",
         help="Of OpenEnv's protocol: simulation, or production, which leaves agents tools and no /reset and /step.",
+    ),
+]
+Install = Annotated[
+    bool,
+    typer.Option("--install", help="Install what OpenEnv's folders require, for each alone, in the user's cache."),
+]
+Variables = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME[=VALUE]", help="A variable for isolated sessions; without a value, the one that is set."
     ),
 ]
 RecordFolder = Annotated[
@@ -52,7 +60,7 @@ def serve(
     token_file: Annotated[str | None, typer.Option(metavar="FILE", help="ROLE=TOKEN on each line.")] = None,
     insecure: Annotated[bool, typer.Option("--insecure", help="Whoever reaches the server may run it.")] = False,
     isolation: Annotated[
-        str | None, typer.Option(help="The wall for every session: none, process, sandbox or container.")
+        str | None, typer.Option(help="The isolation of every session: none, process, sandbox or container.")
     ] = None,
     max_sessions: Annotated[int | None, typer.Option(min=1, help="At one time; more have to wait.")] = None,
     idle: Annotated[float | None, typer.Option(help="Seconds after which an unused session is closed.")] = None,
@@ -67,35 +75,50 @@ def serve(
     record: RecordFolder = None,
     record_level: RecordLevel = None,
     mode: Mode = "simulation",
+    install: Install = False,
+    variable: Variables = None,
     pages: Annotated[bool, typer.Option("--pages/--no-pages", help="Whether a browser sees pages.")] = True,
 ) -> None:
     """Serve environments over HTTP and WebSocket, until Ctrl-C: for `ludus.connect`, OpenEnv clients, MCP and curl."""
     given = _given(workers=workers, isolation=isolation, max_sessions=max_sessions, idle_seconds=idle)
-    given |= _given(deadline=deadline, record=record, record_level=record_level, mode=mode.lower())
-    settings = loaded(SETTINGS)(**given)
-    listening = loaded(LISTENING)(
-        host=host,
-        port=port,
-        unix=unix,
-        hosts=tuple(allow_host or ()),
-        insecure=insecure,
-        tls_cert=tls_cert,
-        tls_key=tls_key,
-        pages=pages,
-    )
+    given |= _given(deadline=deadline, record=record, record_level=record_level, mode=mode.lower(), install=install)
+    given |= _given(variables=variables(variable or []))
+    listening = {"host": host, "port": port, "unix": unix, "hosts": tuple(allow_host or ()), "insecure": insecure}
+    listening |= {"tls_cert": tls_cert, "tls_key": tls_key, "pages": pages}
     if token:
         say("warning: a token on the command line can be read by others on this machine", "yellow")
-    access = loaded(ACCESS)(gathered(token or (), token_file))
-    loaded(LOG)(as_json=json_logs)
-    plan = loaded(PLAN)(targets, settings, access, listening)
-    loaded(RUN)(plan, lambda url: _announce(plan, url), patience=PATIENCE)
+    _run(targets, given, listening, gathered(token or (), token_file), json_logs=json_logs)
+
+
+def _run(
+    targets: list[str], settings: dict[str, Any], listening: dict[str, Any], tokens: dict[str, Any], *, json_logs: bool
+) -> None:
+    with serve_extra():
+        from ludus.server.access import Access  # as below
+        from ludus.server.listen_config import ListenConfig  # as below
+        from ludus.server.logs import log_to_stderr  # as below
+        from ludus.server.run import run  # as above
+        from ludus.server.server_plan import ServerPlan  # a web server is loaded by this verb alone
+        from ludus.server.settings import Settings  # as above
+    plan = ServerPlan(targets, Settings(**settings), Access(tokens), ListenConfig(**listening))
+    log_to_stderr(as_json=json_logs)
+    run(plan, lambda url: _announce(plan, url), patience=STOP_DEADLINE_S)
+
+
+def variables(words: list[str]) -> dict[str, str]:
+    """Names with their values, as `docker run -e` takes them."""
+    found = {name: value if given else os.environ.get(name) for name, given, value in (w.partition("=") for w in words)}
+    for name, value in found.items():
+        if not name or value is None:
+            raise InvalidArgument(f"--variable: expected NAME=VALUE, or a NAME that is set here, got {name!r}")
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _announce(plan: Any, url: str) -> None:
+def _announce(plan: "ServerPlan", url: str) -> None:
     """One line, at once, whoever reads it."""
     whose = "" if not plan.access.open else "" if plan.listening.private else ", for whoever reaches it"
     out.print(f"{url} serves {plan.described}{whose}", soft_wrap=True, markup=False)

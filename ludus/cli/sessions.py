@@ -17,9 +17,9 @@ from ludus.errors import AccessDenied, ConnectionLost, InvalidArgument, ServiceE
 
 __all__ = ["sessions"]
 
-SECONDS = 10.0
-LARGEST = 64 << 20
-SHOWN = 8
+REQUEST_TIMEOUT_S = 10.0
+MAX_RESPONSE_BYTES = 64 << 20
+SHOWN_ID_CHARS = 8
 """Characters of an id in the table: enough to name it here, too few to use it elsewhere."""
 
 
@@ -72,13 +72,13 @@ class Service:
     def _ask(self, method: str, path: str) -> tuple[int, bytes]:
         if self._secured:
             context = ssl.create_default_context()
-            link = http.client.HTTPSConnection(self._host, self._port, timeout=SECONDS, context=context)
+            link = http.client.HTTPSConnection(self._host, self._port, timeout=REQUEST_TIMEOUT_S, context=context)
         else:
-            link = http.client.HTTPConnection(self._host, self._port, timeout=SECONDS)
+            link = http.client.HTTPConnection(self._host, self._port, timeout=REQUEST_TIMEOUT_S)
         try:
             link.request(method, self._base + path, headers=self._headers)
             answer = link.getresponse()
-            return answer.status, answer.read(LARGEST)
+            return answer.status, answer.read(MAX_RESPONSE_BYTES)
         finally:
             link.close()
 
@@ -91,16 +91,18 @@ def _the_one(rows: list[dict[str, Any]], start: str) -> str:
 
 
 def _short(id: str) -> str:
-    return f"{id[:SHOWN]}…"
+    return f"{id[:SHOWN_ID_CHARS]}…"
 
 
 def _print(found: dict[str, Any]) -> None:
     rows: list[dict[str, Any]] = found["sessions"]
-    table = Table(box=box.ROUNDED)
-    for name in ("session", "environment", "wall", "owner"):
-        table.add_column(name, no_wrap=name == "session")
-    for name in ("lanes", "steps", "idle", "connected"):
-        table.add_column(name, justify="right")
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("session", no_wrap=True)
+    table.add_column("environment", min_width=len("CartPole-v1"), overflow="fold")
+    table.add_column("isolation", no_wrap=True)
+    table.add_column("owner", overflow="fold")
+    for name in ("lanes", "steps", "idle", "live"):
+        table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         words = [_short(row["id"]), row["env"], row["isolation"], row["owner"]]
         numbers = [str(row["lanes"] or "–"), f"{row['steps']:,}", f"{row['idle']:.0f} s"]

@@ -1,20 +1,22 @@
 """`ludus task`: list, show, run, audit, grade and start research tasks."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
-from ludus.cli.console import out, say
-from ludus.tasks import find_task, known_tasks, read_task, task_schema
-from ludus.tasks.agents.choice import AGENTS, chosen_agent
-from ludus.tasks.agents.model import ModelOptions
-from ludus.tasks.agents.replay import fork_run, replay_run
-from ludus.tasks.agents.run import RunOptions, grade_folder, run_task
+from ludus.cli.console import out
+from ludus.cli.task_runs import compare, fork, replay, run_agent
+from ludus.errors import InvalidArgument
+from ludus.tasks import TaskSpec, find_task, known_tasks, read_task, task_schema
+from ludus.tasks.agents.run import grade_folder
 from ludus.tasks.audit import AuditRow, audit_task
+from ludus.tasks.conversion import import_task
+from ludus.tasks.metric import Direction
 from ludus.tasks.new import new_task
 
 __all__ = ["task_app"]
@@ -33,60 +35,42 @@ def list_tasks(as_json: Json = False) -> None:
     if as_json:
         print(msgspec.json.encode({name: {"name": one.name, "tags": one.tags} for name, one in specs.items()}).decode())
         return
-    table = Table(box=box.ROUNDED)
-    for column in ("id", "name", "metric", "baseline", "threshold", "reference"):
-        table.add_column(column, no_wrap=column == "id")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
+    for column in ("id", "metric", "floor", "baseline", "threshold", "reference"):
+        table.add_column(column, no_wrap=True, justify="left" if column in ("id", "metric") else "right")
     for name, spec in specs.items():
-        marks = [getattr(spec.evaluation, one) for one in ("baseline", "threshold", "reference")]
-        table.add_row(name, spec.name, spec.evaluation.metric, *("–" if one is None else f"{one:g}" for one in marks))
+        marks = [getattr(spec.evaluation, one) for one in ("floor", "baseline", "threshold", "reference")]
+        told = ["–" if one is None else f"{one:g}" for one in marks]
+        table.add_row(name.removeprefix("task/"), f"{spec.evaluation.metric} {_better(spec)}", *told)
     out.print(table)
+
+
+def _better(spec: TaskSpec) -> str:
+    return "↑" if spec.evaluation.direction_known == "maximize" else "↓"
 
 
 @task_app.command("show")
 def show_task(
-    name: Name, schema: Annotated[bool, typer.Option(help="Print the JSON schema of task files.")] = False
+    name: Annotated[
+        str | None, typer.Argument(metavar="[TASK]", help="An id, a shipped task's name, or a folder.")
+    ] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of task files, for editors.")] = False,
 ) -> None:
     """Show what a task asks for, and all its settings."""
     if schema:
         print(msgspec.json.encode(task_schema()).decode())
         return
-    spec = find_task(name).spec
+    if name is None:
+        raise InvalidArgument("show: expected a task, or --schema, got neither; `ludus task list` has the tasks")
+    spec = find_task(name, check=False).spec
     out.print(spec.description, markup=False)
-    print(msgspec.yaml.encode(msgspec.to_builtins(spec)).decode())
+    out.print(msgspec.yaml.encode(msgspec.to_builtins(spec)).decode(), soft_wrap=True)
 
 
-@task_app.command("run")
-def run_agent(
-    name: Name,
-    agent: Annotated[str, typer.Option(help=f"One of {', '.join(AGENTS)}.")] = "baseline",
-    seed: Annotated[int, typer.Option(min=0, help="Of the data.")] = 0,
-    record: Annotated[Path | None, typer.Option(metavar="FILE", help="Record into a new .ludus.")] = None,
-    folder: Annotated[
-        Path | None, typer.Option(help="Keep the run here, with its journal: it can be resumed, replayed and forked.")
-    ] = None,
-    url: Annotated[str | None, typer.Option(help="Of an OpenAI-compatible API, for the agent `model`.")] = None,
-    model: Annotated[str, typer.Option(help="The name of the model.")] = "default",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run of the folder.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Have an agent do a task, and score it."""
-    task = find_task(name)
-    chosen = chosen_agent(agent, task, seed, model=None if url is None else ModelOptions(url=url, model=model))
-    runs = RunOptions(record=record, folder=folder, resume=resume)
-
-    def watch(call: Any, step: Any) -> None:
-        if not as_json:
-            words = " ".join(str(one) for one in call.arguments.values()).splitlines()
-            out.print(f"[blue]{call.tool}[/blue]", (words or [""])[0][:100], f"[dim]{step.reward:+.3f}[/dim]")
-
-    episode = run_task(task, chosen, seed, options=runs, watch=watch)
-    if as_json:
-        print(msgspec.json.encode(episode).decode())
-        return
-    score = episode.score
-    out.print(f"{episode.outcome}: {task.spec.evaluation.metric} {score.get('value')}, normalised {episode.total:.3f}")
-    if score.get("reason"):
-        say(score["reason"], "yellow")
+task_app.command("run")(run_agent)
+task_app.command("compare")(compare)
+task_app.command("replay")(replay)
+task_app.command("fork")(fork)
 
 
 @task_app.command("audit")
@@ -101,7 +85,11 @@ def audit(
         if not as_json:
             style = "red" if row.problem else "green" if row.kind == "agent" else "dim"
             score = "–" if row.value is None else f"{row.value:.4f}"
-            out.print(f"{row.name:24} {score:>10} {row.normalised:8.3f}  {row.problem or row.reason[:80]}", style=style)
+            line = Text(f"{row.name:24} {score:>10} {row.normalised:8.3f}  {row.problem or row.reason}", style=style)
+            if not row.problem:
+                line.plain = line.plain.replace("\n", " ")
+                line.truncate(out.width, overflow="ellipsis")
+            out.print(line)
 
     report = audit_task(name, seed=seed, watch=watch)
     if as_json:
@@ -111,28 +99,6 @@ def audit(
         out.print(f"{report.task}: {cheats} cheats, {len(report.problems)} problems, data {report.checksum[:16]}")
     if not report.passed:
         raise typer.Exit(1)
-
-
-@task_app.command("replay")
-def replay(name: Name, folder: Annotated[Path, typer.Argument(help="The folder of a run.")]) -> None:
-    """Do the calls of a run again, and tell what differs; fails if anything does."""
-    differs = replay_run(find_task(name), folder)
-    for one in differs:
-        out.print(f"step {one.step}, {one.what}: expected {one.before[:200]!r}, got {one.now[:200]!r}", markup=False)
-    out.print("the same" if not differs else f"{len(differs)} differences")
-    if differs:
-        raise typer.Exit(1)
-
-
-@task_app.command("fork")
-def fork(
-    folder: Annotated[Path, typer.Argument(help="The folder of a run.")],
-    step: Annotated[int, typer.Argument(min=0, help="The last step to keep.")],
-    target: Annotated[Path, typer.Argument(help="A folder that is not there yet.")],
-) -> None:
-    """Begin another run where one was after a step; `run --resume` goes on with it."""
-    fork_run(folder, step, target)
-    out.print(f"{target}: `ludus task run TASK --folder {target} --resume` goes on after step {step}")
 
 
 @task_app.command("grade")
@@ -151,3 +117,28 @@ def new(folder: Annotated[Path, typer.Argument(help="A folder that is not there 
     """Begin a task: a folder with a task file, generator, grader and solutions that run."""
     new_task(folder)
     out.print(f"{folder}: try `ludus task audit {folder}`")
+
+
+@task_app.command("import")
+def import_from(
+    source: Annotated[
+        Path, typer.Argument(help="An MLGym task's YAML, a Harbor folder, or an MLE-bench competition's.")
+    ],
+    target: Annotated[Path, typer.Argument(help="A folder that is not there yet.")],
+    data: Annotated[
+        Path | None, typer.Option(help="Where prepared data lie, or where an MLGym file's paths begin.")
+    ] = None,
+    hide: Annotated[list[str] | None, typer.Option(help="Pattern of data files that only the grader may see.")] = None,
+    direction: Annotated[str | None, typer.Option(help="maximize or minimize, for a metric nobody knows.")] = None,
+) -> None:
+    """Convert a task of another project to a folder of ours, where it can be run here; else say why not."""
+    found = import_task(source, target, data=data, hide=hide or (), direction=_direction(direction))
+    for note in found.notes:
+        out.print(f"note: {note}", markup=False, soft_wrap=True)
+    out.print(f"{target}: from {found.kind}; try `ludus task run {target} --agent nop`", markup=False, soft_wrap=True)
+
+
+def _direction(word: str | None) -> Direction | None:
+    if word is None or word == "maximize" or word == "minimize":
+        return word
+    raise InvalidArgument(f"direction: expected 'maximize' or 'minimize', got {word!r}")

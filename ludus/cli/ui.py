@@ -2,17 +2,15 @@
 
 import threading
 import webbrowser
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from ludus.cli.console import out
-from ludus.serve.room import loaded
+from ludus.server.extra import serve_extra
 
 __all__ = ["ui"]
-
-SHOW = "ludus.web.showing:show"
-"""By name: without the packages of a web server it cannot be loaded, and that is told."""
 
 
 def ui(
@@ -26,10 +24,11 @@ def ui(
     """Show environments in a browser: a catalogue, their pages, and play. Only this machine reaches it."""
 
     def ready(url: str) -> None:
-        out.print(f"[bold]{url}[/bold]  (Ctrl+C ends it)", soft_wrap=True)
+        out.print(Text.assemble((url, "bold"), "  (Ctrl+C ends it)"), soft_wrap=True)
         if open_browser:
             # Some browsers keep their caller waiting, and the server has callers of its own.
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
-    show: Any = loaded(SHOW)
+    with serve_extra():
+        from ludus.web.ui import show  # a web server's packages, by this verb alone
     show(targets or [], port=port, ready=ready)

@@ -4,12 +4,12 @@ import platform
 
 import numpy as np
 
-import ludus
 from ludus.cli.console import out
+from ludus.version import __version__
 
 __all__ = ["version"]
 
 
 def version() -> None:
     """Print the versions of Ludus and of what it runs on."""
-    out.print(f"ludus {ludus.__version__} · Python {platform.python_version()} · NumPy {np.__version__}")
+    out.print(f"ludus {__version__} · Python {platform.python_version()} · NumPy {np.__version__}")

@@ -2,19 +2,16 @@
 
 import threading
 import webbrowser
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from ludus.cli.console import out
-from ludus.serve.room import loaded
+from ludus.server.extra import serve_extra
 
 __all__ = ["view"]
 
-# By name: without the packages of a web server they cannot be loaded, and that is told.
-SHOW = "ludus.web.view.service:show_runs"
-VIEWER = "ludus.web.view.viewer:Viewer"
-WRITE = "ludus.web.view.document:write_document"
 MEGABYTE = 1 << 20
 
 
@@ -39,20 +36,24 @@ def view(
         return
 
     def ready(url: str) -> None:
-        out.print(f"[bold]{url}[/bold]  (Ctrl+C ends it)", soft_wrap=True)
+        out.print(Text.assemble((url, "bold"), "  (Ctrl+C ends it)"), soft_wrap=True)
         out.file.flush()
         if browser:
             # Some browsers keep their caller waiting, and the server has callers of its own.
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
-    show: Any = loaded(SHOW)
-    show(files, port=port, trust=trust, isolation=isolation, ready=ready)
+    with serve_extra():
+        from ludus.web.view.service import show_runs  # a web server's packages, by this verb alone
+    show_runs(files, port=port, trust=trust, isolation=isolation, ready=ready)
 
 
 def _write(files: list[str], html: str, limit: int, *, trust: bool, isolation: str | None) -> None:
-    viewer: Any = loaded(VIEWER)(files, trust=trust, isolation=isolation)
+    with serve_extra():
+        from ludus.web.view.document import write_document  # as above
+        from ludus.web.view.viewer import Viewer  # as above
+    viewer = Viewer(files, trust=trust, isolation=isolation)
     try:
-        done: Any = loaded(WRITE)(viewer, html, limit_bytes=limit * MEGABYTE)
+        done = write_document(viewer, html, limit_bytes=limit * MEGABYTE)
     finally:
         viewer.close()
     rest = f"; {done.left_out:,} more are only listed" if done.left_out else ""

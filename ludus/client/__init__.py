@@ -1,6 +1,6 @@
 """A service as an environment: connect to a server, and it is an `Env`.
 
-Not here: servers, which are in `ludus.serve`, and the messages, which are in `ludus.wire`.
+Not here: servers, which are in `ludus.server`, and the messages, which are in `ludus.wire`.
 """
 
 from importlib import import_module
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 # Loaded when used: connecting to a server takes little of it.
 if TYPE_CHECKING:
     from ludus.client.async_env import AsyncRemoteEnv
-    from ludus.client.connecting import aconnect, connect
+    from ludus.client.connection import aconnect, connect
     from ludus.client.env_client import EnvClient, GenericEnvClient
     from ludus.client.fields import Fields
     from ludus.client.image_policy import ImagePolicy
@@ -42,8 +42,8 @@ _HOME = {
     "RemoteVectorEnv": "remote_vector_env",
     "StepResult": "result",
     "TypedClient": "typed_client",
-    "aconnect": "connecting",
-    "connect": "connecting",
+    "aconnect": "connection",
+    "connect": "connection",
 }
 
 

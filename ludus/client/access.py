@@ -11,7 +11,7 @@ from ludus.errors import InvalidArgument
 
 __all__ = ["Access"]
 
-LARGEST = 1 << 28
+MAX_MESSAGE_BYTES = 1 << 28
 """Bytes of a message from a server."""
 ANSWER = 1 << 24
 """Bytes of the body of an HTTP answer."""
@@ -66,7 +66,7 @@ class Access:
             raise
 
     def framings(self, path: str, text: bool) -> list[Callable[[], Framing]]:
-        """How a connection to a door may be spoken over, most likely first.
+        """How a connection to an endpoint may be spoken over, most likely first.
 
         Behind a Unix socket is a web server or one of bare frames, which hangs up on the first word of the other kind.
         """
@@ -75,10 +75,10 @@ class Access:
         uri = f"ws{'s' if address.secure else ''}://{address.authority}{prefix}{path}"
         from ludus.client.websocket import WebSocket  # its library costs more to load than this whole room
 
-        web = partial(WebSocket, uri, self.headers, text=text, size=LARGEST)
+        web = partial(WebSocket, uri, self.headers, text=text, size=MAX_MESSAGE_BYTES)
         if address.kind != "unix":
             return [web]
-        found: dict[str, Callable[[], Framing]] = {"web": web, "bare": partial(Lengths, LARGEST)}
+        found: dict[str, Callable[[], Framing]] = {"web": web, "bare": partial(Lengths, MAX_MESSAGE_BYTES)}
         return list(found.values()) if self.speech is None else [found[self.speech]]
 
     def spoken(self, framing: Framing) -> None:

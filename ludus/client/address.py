@@ -8,7 +8,7 @@ from ludus.errors import InvalidArgument, shorten
 __all__ = ["Address", "read_address"]
 
 PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
-DOORS = ("/v1/ws", "/ws")
+ENDPOINTS = ("/v1/ws", "/ws")
 NAMED = "/env/"
 
 
@@ -20,7 +20,7 @@ class Address(NamedTuple):
     port: int = 0
     secure: bool = False
     base: str = ""
-    """The path in front of every door; of a Unix socket, where that is."""
+    """The path in front of every endpoint; of a Unix socket, where that is."""
     env: str = ""
     """The environment that is meant, where the address names one."""
 
@@ -34,12 +34,12 @@ class Address(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """The path in front of every door that is the whole server's."""
+        """The path in front of every endpoint that is the whole server's."""
         return "" if self.kind == "unix" else self.base
 
     @property
     def own_prefix(self) -> str:
-        """The path in front of every door that is the environment's own."""
+        """The path in front of every endpoint that is the environment's own."""
         return f"{self.prefix}{NAMED}{quote(self.env)}" if self.env else self.prefix
 
     def __str__(self) -> str:
@@ -75,6 +75,6 @@ def read_address(url: str) -> Address:
     base, _, env = parts.path.partition(NAMED)
     env = unquote(env.strip("/"))
     base = base.rstrip("/")
-    for door in DOORS:
-        base = base.removesuffix(door)
+    for endpoint in ENDPOINTS:
+        base = base.removesuffix(endpoint)
     return Address("web", host, port or PORTS[parts.scheme], parts.scheme in ("https", "wss"), base, env)

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from ludus.client.opening import Opening, spec_of
+from ludus.client.connection_config import ConnectionConfig, spec_of
+from ludus.client.flow import Flow, run_flow_async
 from ludus.client.session import WireSession
-from ludus.client.talk import Talk, drive_async
 from ludus.core import Info, Step
 from ludus.errors import SessionLost, SnapshotError
 from ludus.remote.codec import BatchCodec, EnvCodec, travelling
@@ -55,7 +55,7 @@ class AsyncRemoteEnv:
 
     >>> import asyncio
     >>> from ludus.client import aconnect
-    >>> from ludus.serve.doors.memory import LocalServer
+    >>> from ludus.server.protocols.memory import LocalServer
     >>> async def main(server):
     ...     async with await aconnect(server, kwargs={"size": 3}) as env:
     ...         await env.reset(seed=0)
@@ -65,7 +65,7 @@ class AsyncRemoteEnv:
     array([1, 0])
     """
 
-    def __init__(self, opening: Opening, line: Any, session: Any, codec: EnvCodec) -> None:
+    def __init__(self, opening: ConnectionConfig, line: Any, session: Any, codec: EnvCodec) -> None:
         self._opening, self._line, self._session, self._codec = opening, line, session, codec
         self._turn = asyncio.Lock()
         self._seed: Any = None
@@ -78,24 +78,24 @@ class AsyncRemoteEnv:
         self.spec = spec_of(getattr(session, "welcome", None))
         self.num_envs: int | None = codec.num_envs if isinstance(codec, BatchCodec) else None
 
-    async def _do(self, talk: Talk[T]) -> T:
+    async def _do(self, talk: Flow[T]) -> T:
         async with self._turn:
-            return await drive_async(talk, self._line)
+            return await run_flow_async(talk, self._line)
 
     async def _ask(self, request: Any, kind: type[T]) -> T:
         session, line = self._session, self._line
         async with self._turn:
             if type(session) is not WireSession:  # OpenEnv's
-                return await drive_async(session.ask(request, kind), line)
+                return await run_flow_async(session.ask(request, kind), line)
             number, data = session.number(request)
             seconds = session.terms.timeout
             try:
                 payload = await line.exchange(data, seconds)
             except OSError as error:
-                return await drive_async(session.wait(number, kind, monotonic() + seconds, error), line)
+                return await run_flow_async(session.wait(number, kind, monotonic() + seconds, error), line)
             reply = session.reply(payload, number, kind)
             if reply is None:
-                return await drive_async(session.wait(number, kind, monotonic() + seconds), line)
+                return await run_flow_async(session.wait(number, kind, monotonic() + seconds), line)
             return reply
 
     @property
@@ -179,7 +179,7 @@ class AsyncRemoteEnv:
         """Another environment, with a session of its own, that goes on from where this one is."""
         opening = self._opening.forked((await self._ask(ForkRequest(), ForkReply)).session)
         line, session = opening.async_line(), opening.session()
-        await drive_async(session.open(), line)
+        await run_flow_async(session.open(), line)
         return type(self)(opening, line, session, opening.codec(session.welcome))
 
     async def close(self) -> None:

@@ -9,13 +9,13 @@ from typing import Any, Generic, Self, TypeVar
 from ludus.client.access import Access
 from ludus.client.address import read_address
 from ludus.client.fields import Fields
+from ludus.client.flow import Flow, run_flow, run_flow_async
 from ludus.client.image_policy import ImagePolicy
-from ludus.client.lines import SocketLine
 from ludus.client.openenv.session import OpenEnvSession
 from ludus.client.result import StepResult
-from ludus.client.session import Terms
+from ludus.client.session import SessionTerms
 from ludus.client.sync_client import SyncClient
-from ludus.client.talk import Talk, drive, drive_async
+from ludus.client.transport import SocketTransport
 from ludus.errors import InvalidAction, InvalidArgument, ServiceError, listing, shorten
 from ludus.spaces.models import fields_of
 
@@ -65,7 +65,7 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
         if unknown:
             raise InvalidArgument(f"EnvClient: expected other options, got {listing(sorted(unknown))}")
         self.base_url = base_url
-        self._terms = Terms(where=base_url or "the container", timeout=message_timeout_s)
+        self._terms = SessionTerms(where=base_url or "the container", timeout=message_timeout_s)
         self._headers, self._token, self._provider = dict(headers or {}), token, provider
         self._place: Callable[[], Place] = self._at_address
         self._session: OpenEnvSession | None = None
@@ -171,36 +171,36 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
 
     # --- talks ---
 
-    def _connected(self) -> Talk[Self]:
+    def _connected(self) -> Flow[Self]:
         if self._session is None:
             session = OpenEnvSession(self._terms)
             yield from session.open()
             self._session = session
         return self
 
-    def _asked(self, kind: str, data: dict[str, Any] | None, answer: str) -> Talk[Any]:
+    def _asked(self, kind: str, data: dict[str, Any] | None, answer: str) -> Flow[Any]:
         yield from self._connected()
         session: Any = self._session
         return (yield from session.ask(kind, data, answer))
 
-    def _reset(self, options: dict[str, Any]) -> Talk[StepResult[ObsT]]:
+    def _reset(self, options: dict[str, Any]) -> Flow[StepResult[ObsT]]:
         return self._parse_result((yield from self._asked("reset", options, "observation")))
 
-    def _step(self, action: ActT) -> Talk[StepResult[ObsT]]:
+    def _step(self, action: ActT) -> Flow[StepResult[ObsT]]:
         payload = self._step_payload(action)
         return self._parse_result((yield from self._asked("step", payload, "observation")))
 
-    def _state(self) -> Talk[StateT]:
+    def _state(self) -> Flow[StateT]:
         return self._parse_state((yield from self._asked("state", None, "state")))
 
-    def _closed(self) -> Talk[None]:
+    def _closed(self) -> Flow[None]:
         session, self._session = self._session, None
         if session is not None:
             yield from session.close()
 
     # --- how they are carried out ---
 
-    def _do(self, talk: Talk[T], *, opens: bool = True, wait: bool = False) -> Any:
+    def _do(self, talk: Flow[T], *, opens: bool = True, wait: bool = False) -> Any:
         if not wait and _in_event_loop():
             return self._awaiting(talk, opens)
         if self._awaited:
@@ -208,26 +208,26 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
             raise ServiceError("EnvClient: expected `await`, as for the calls before, got a call without; use .sync()")
         if self._line is None and opens:
             access = self._reached()
-            self._line = SocketLine(access)
+            self._line = SocketTransport(access)
             self._held.append(self._line.close)
         try:
-            return drive(talk, self._line)
+            return run_flow(talk, self._line)
         finally:
             if not opens:
                 self._finish()
 
-    async def _awaiting(self, talk: Talk[T], opens: bool) -> T:
+    async def _awaiting(self, talk: Flow[T], opens: bool) -> T:
         import asyncio  # here already: somebody awaits this
 
         if self._line is not None and not self._awaited:
             return self._do(talk, opens=opens, wait=True)
         if self._line is None and opens:
             access = await asyncio.to_thread(self._reached)
-            from ludus.client.async_lines import AsyncSocketLine  # asyncio is loaded for it
+            from ludus.client.async_transport import AsyncSocketTransport  # asyncio is loaded for it
 
-            self._line, self._awaited = AsyncSocketLine(access), True
+            self._line, self._awaited = AsyncSocketTransport(access), True
         try:
-            return await drive_async(talk, self._line)
+            return await run_flow_async(talk, self._line)
         finally:
             if not opens:
                 await asyncio.to_thread(self._finish)

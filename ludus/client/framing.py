@@ -6,11 +6,11 @@ from ludus.errors import CodecError
 from ludus.wire import FrameLimits, payload_length
 from ludus.wire.frame import HEADER
 
-__all__ = ["Framing", "Lengths", "Refusal"]
+__all__ = ["Framing", "Lengths", "HandshakeRefused"]
 
 
-class Refusal(ConnectionError):
-    """The server answered, but not as one that has such a door."""
+class HandshakeRefused(ConnectionError):
+    """The server answered, but not as one that has such an endpoint."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)

@@ -26,7 +26,7 @@ from ludus.sandbox.leftovers import identity
 __all__ = ["RunningImage", "start_image"]
 
 LOOPBACK = "127.0.0.1"
-PAUSE = 0.05
+POLL_INTERVAL_S = 0.05
 ENGINES = {"podman": Podman, "docker": Docker}
 WATCH = 'read -r _ && exit 0; exec "$@"'
 """A shell that waits for a word from us; where our end comes without one, it removes the container."""
@@ -89,7 +89,7 @@ class RunningImage:
                 raise SandboxError(
                     f"image {image}: expected GET /health on port {self.policy.port} to answer in time, got nothing"
                 )
-            time.sleep(PAUSE)
+            time.sleep(POLL_INTERVAL_S)
 
     def close(self) -> None:
         """Stop and remove the container; harmless twice."""

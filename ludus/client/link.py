@@ -5,9 +5,9 @@ from threading import RLock
 from time import monotonic
 from typing import Any, TypeVar
 
-from ludus.client.opening import Opening
+from ludus.client.connection_config import ConnectionConfig
+from ludus.client.flow import Flow, run_flow
 from ludus.client.session import WireSession
-from ludus.client.talk import Talk, drive
 from ludus.errors import SnapshotError
 from ludus.remote.link import Link
 from ludus.wire.messages import ForkReply, ForkRequest
@@ -23,16 +23,16 @@ REOPENED = "session_reopened"
 class SessionLink:
     """A session at a server over a line that blocks. Threads that share it wait for each other."""
 
-    def __init__(self, opening: Opening, line: Any, session: Any) -> None:
+    def __init__(self, opening: ConnectionConfig, line: Any, session: Any) -> None:
         self.opening, self.session, self._line = opening, session, line
         self._turn = RLock()
         self._posted: Any = None
         self.finalizer = weakref.finalize(self, let_go, line, opening)
 
-    def drive(self, talk: Talk[T]) -> T:
+    def run_flow(self, talk: Flow[T]) -> T:
         """Carry out a talk; nobody else has the line meanwhile."""
         with self._turn:
-            return drive(talk, self._line)
+            return run_flow(talk, self._line)
 
     @property
     def name(self) -> str:
@@ -49,16 +49,16 @@ class SessionLink:
         session, line = self.session, self._line
         with self._turn:
             if type(session) is not WireSession:
-                return drive(session.ask(request, kind), line)
+                return run_flow(session.ask(request, kind), line)
             number, data = session.number(request)
             seconds = session.terms.timeout
             try:
                 payload = line.exchange(data, seconds)
             except OSError as error:
-                return drive(session.wait(number, kind, monotonic() + seconds, error), line)
+                return run_flow(session.wait(number, kind, monotonic() + seconds, error), line)
             reply = session.reply(payload, number, kind)
             if reply is None:
-                return drive(session.wait(number, kind, monotonic() + seconds), line)
+                return run_flow(session.wait(number, kind, monotonic() + seconds), line)
             return reply
 
     def post(self, request: Any) -> None:
@@ -72,7 +72,7 @@ class SessionLink:
 
     def reopen(self) -> dict[str, Any]:
         """Open another session in place of one that was lost."""
-        return {REOPENED: self.drive(self.session.reopen())}
+        return {REOPENED: self.run_flow(self.session.reopen())}
 
     def abandon(self) -> None:
         """Drop the connection: the session goes on over the next one."""
@@ -107,19 +107,19 @@ class SessionLink:
                 f"restore: expected a snapshot of {ours.name} at {ours.terms.where}, got one of {theirs.name} at "
                 f"{theirs.terms.where}: the state stays with its server"
             )
-        self.drive(ours.attach(source.ask(ForkRequest(number), ForkReply).session))
+        self.run_flow(ours.attach(source.ask(ForkRequest(number), ForkReply).session))
 
-    def fork(self, lanes: list[int] | None = None) -> Opening:
+    def fork(self, lanes: list[int] | None = None) -> ConnectionConfig:
         """How to open a new session that goes on from here."""
         return self.opening.forked(self.ask(ForkRequest(0, lanes), ForkReply).session)
 
     def close(self) -> None:
         """Have the session closed, and end the connection; harmless twice."""
-        self.drive(self.session.close())
+        self.run_flow(self.session.close())
         self.finalizer()
 
 
-def let_go(line: Any, opening: Opening) -> None:
+def let_go(line: Any, opening: ConnectionConfig) -> None:
     """End the connection, and what was started for it: also where an environment is forgotten without `close`."""
     line.close()
     opening.end()

@@ -2,8 +2,8 @@
 
 from typing import Any, Self
 
+from ludus.client.flow import run_flow
 from ludus.client.link import SessionLink
-from ludus.client.talk import drive
 from ludus.core import EnvSpec
 from ludus.remote.codec import EnvCodec
 from ludus.remote.env import ProxyEnv
@@ -19,7 +19,7 @@ class RemoteEnv(ProxyEnv):
     `error.infrastructure` is true where the server failed, not the action.
 
     >>> from ludus.client import connect
-    >>> from ludus.serve.doors.memory import LocalServer
+    >>> from ludus.server.protocols.memory import LocalServer
     >>> server = LocalServer("GridWorld-v0")
     >>> env = connect(server, kwargs={"size": 3})
     >>> env.reset(seed=0)
@@ -50,7 +50,7 @@ class RemoteEnv(ProxyEnv):
         opening = self._link.fork()
         line = opening.line()
         session = opening.session()
-        drive(session.open(), line)
+        run_flow(session.open(), line)
         twin = type(self)(SessionLink(opening, line, session), opening.codec(session.welcome), self.spec)
         twin._seed, twin._last, twin._begun = self._seed, self._last, self._begun
         return twin

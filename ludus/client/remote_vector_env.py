@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from ludus.client.flow import run_flow
 from ludus.client.link import SessionLink
-from ludus.client.talk import drive
 from ludus.core import EnvSpec, EpisodePlan
 from ludus.remote.batch import ProxyVectorEnv
 from ludus.remote.codec import BatchCodec
-from ludus.remote.share import Share
+from ludus.remote.lane_group import LaneGroup
 
 __all__ = ["RemoteVectorEnv"]
 
@@ -16,7 +16,7 @@ class RemoteVectorEnv(ProxyVectorEnv):
     """A batch at a server. Histories are those of the batch beside you, in all three autoreset modes.
 
     >>> from ludus.client import connect
-    >>> from ludus.serve.doors.memory import LocalServer
+    >>> from ludus.server.protocols.memory import LocalServer
     >>> server = LocalServer("GridWorld-v0")
     >>> envs = connect(server, num_envs=3, kwargs={"size": 3})
     >>> envs.reset(seed=0)[1]["goal"]
@@ -40,7 +40,7 @@ class RemoteVectorEnv(ProxyVectorEnv):
         spec: EnvSpec | None = None,
     ) -> None:
         self._link = link
-        super().__init__([Share(link, codec, 0)], codec, episodes=episodes, spec=spec)
+        super().__init__([LaneGroup(link, codec, 0)], codec, episodes=episodes, spec=spec)
 
     def attached(self) -> None:
         """The session was there before us: where its lanes are, it knows."""
@@ -63,7 +63,7 @@ class RemoteVectorEnv(ProxyVectorEnv):
         chosen = list(range(self.num_envs)) if lanes is None else [int(one) for one in self._forked_lanes(lanes)]
         opening = self._link.fork(chosen)
         line, session = opening.line(), opening.session()
-        drive(session.open(), line)
+        run_flow(session.open(), line)
         codec: Any = opening.codec(session.welcome)
         twin = RemoteVectorEnv(SessionLink(opening, line, session), codec, episodes=self.episodes, spec=self.spec)
         twin._take_known(self._known(chosen))

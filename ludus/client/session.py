@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ludus.client.talk import Effect, Talk
+from ludus.client.flow import Flow, Operation
 from ludus.errors import (
     ChannelError,
     ClosedEnvironment,
@@ -30,18 +30,18 @@ from ludus.wire.dialogue import ClientDialogue
 from ludus.wire.failures import clean, read_failure
 from ludus.wire.messages import (
     PROTOCOL,
-    Asked,
     CancelRequest,
     CloseRequest,
     DoneReply,
     FailedReply,
     HelloRequest,
+    NumberedRequest,
     WelcomeReply,
     read_answered,
     write_message,
 )
 
-__all__ = ["FIRST_PAUSE_S", "LONGEST_PAUSE_S", "Terms", "WireSession", "lost", "marked"]
+__all__ = ["FIRST_PAUSE_S", "LONGEST_PAUSE_S", "SessionTerms", "WireSession", "lost", "marked"]
 
 ReplyT = TypeVar("ReplyT")
 PATH = "/v1/ws"
@@ -49,7 +49,7 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.02, 2.0
 """Between two connections, one after another, without an answer in between."""
 HELLOS, HELLO_PAUSE_S = 3, 0.1
 """How often a server is greeted whose connection ends at once, and the pause in between."""
-CLOSING_S = 5.0
+CLOSE_DEADLINE_S = 5.0
 """For a server to close the session."""
 THERE = "at the server"
 LIMITS = FrameLimits(size=1 << 28, items=1 << 24)
@@ -57,7 +57,7 @@ MAX_LANES = 1 << 20
 """Of a session that is gone on with, which alone knows how many it has."""
 
 
-class Terms(msgspec.Struct, frozen=True, kw_only=True):
+class SessionTerms(msgspec.Struct, frozen=True, kw_only=True):
     """How a client uses a server."""
 
     where: str
@@ -79,7 +79,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 class WireSession:
     """One session at a server, whatever connections come and go."""
 
-    def __init__(self, terms: Terms, hello: HelloRequest) -> None:
+    def __init__(self, terms: SessionTerms, hello: HelloRequest) -> None:
         self.terms, self._hello = terms, hello
         self.welcome: WelcomeReply | None = None
         self.name = hello.env or "the environment"
@@ -105,27 +105,27 @@ class WireSession:
 
     # --- beginning ---
 
-    def open(self) -> Talk[WelcomeReply]:
+    def open(self) -> Flow[WelcomeReply]:
         """Connect and open the session; a server that is busy is asked again when it says, within the time there is."""
         ends, tries = monotonic() + self.terms.timeout, 0
         while True:
             try:
                 welcome = yield from self._greet(self._hello, ends)
             except OSError as error:
-                yield Effect("close")
+                yield Operation("close")
                 tries += 1
                 if self._tries_again(error, tries, ends):
                     pause = HELLO_PAUSE_S if not self.lost else min(FIRST_PAUSE_S * 2**tries, LONGEST_PAUSE_S)
-                    yield Effect("pause", (pause,))
+                    yield Operation("pause", (pause,))
                     continue
                 raise lost(self.terms.where, error, "is it running? start one with `ludus serve ID`") from error
             except ServerBusy as busy:
-                yield Effect("close")
+                yield Operation("close")
                 if monotonic() + busy.retry_after >= ends:
                     raise
-                yield Effect("pause", (busy.retry_after,))
+                yield Operation("pause", (busy.retry_after,))
             except LudusError:
-                yield Effect("close")
+                yield Operation("close")
                 raise
             else:
                 return self._begin(welcome)
@@ -136,7 +136,7 @@ class WireSession:
             return monotonic() + LONGEST_PAUSE_S < ends
         return isinstance(error, ConnectionResetError) and tries < HELLOS  # a process of its may just have died
 
-    def reopen(self) -> Talk[str]:
+    def reopen(self) -> Flow[str]:
         """Open another session in place of the one that was lost; why that was."""
         why = self.lost
         if self.closed:
@@ -173,11 +173,11 @@ class WireSession:
         self.name = "".join(char for char in welcome.name if char.isprintable())[:80] or "the environment"
         return welcome
 
-    def _greet(self, hello: HelloRequest, ends: float) -> Talk[WelcomeReply]:
+    def _greet(self, hello: HelloRequest, ends: float) -> Flow[WelcomeReply]:
         """Connect, and say hello; neither that nor the answer is compressed."""
-        yield Effect("open", (PATH, False, _left(ends)))
+        yield Operation("open", (PATH, False, _left(ends)))
         hello.client = self._client
-        payload = yield Effect("exchange", (write_message(Asked(0, hello)), _left(ends)))
+        payload = yield Operation("exchange", (write_message(NumberedRequest(0, hello)), _left(ends)))
         try:
             reply = read_answered(payload, LIMITS).reply
         except CodecError as error:
@@ -193,26 +193,26 @@ class WireSession:
 
     # --- requests ---
 
-    def ask(self, request: Any, kind: type[ReplyT], timeout: float | None = None) -> Talk[ReplyT]:
+    def ask(self, request: Any, kind: type[ReplyT], timeout: float | None = None) -> Flow[ReplyT]:
         """The reply to a request; the error that the server names; ConnectionLost where it cannot be had in time."""
         seconds = timeout or self.terms.timeout
         number, data = self.number(request)
         ends = monotonic() + seconds
         try:
-            payload = yield Effect("exchange", (data, seconds))
+            payload = yield Operation("exchange", (data, seconds))
         except OSError as error:
             return (yield from self.wait(number, kind, ends, error))
         reply = self.reply(payload, number, kind)
         return reply if reply is not None else (yield from self.wait(number, kind, ends))
 
-    def wait(self, number: int, kind: type[ReplyT], ends: float, error: OSError | None = None) -> Talk[ReplyT]:
+    def wait(self, number: int, kind: type[ReplyT], ends: float, error: OSError | None = None) -> Flow[ReplyT]:
         """The reply to a request that is sent; over a new connection where one was lost by `error`."""
         while True:
             try:
                 if error is not None:
                     payload = yield from self._again(error, ends)
                 else:
-                    payload = yield Effect("receive", (_left(ends),))
+                    payload = yield Operation("receive", (_left(ends),))
             except OSError as newer:
                 error = newer
                 continue
@@ -232,7 +232,7 @@ class WireSession:
         if dialogue.open:
             asked = dialogue.ask(request, deadline)
         else:  # what `ask` does, without a call: all that was asked before is answered
-            asked = dialogue.open[number] = Asked(number, request, deadline, dialogue.last)
+            asked = dialogue.open[number] = NumberedRequest(number, request, deadline, dialogue.last)
             dialogue.last = number
         data = write_message(asked)
         if len(data) > self._size:
@@ -272,7 +272,7 @@ class WireSession:
 
     # --- lost connections ---
 
-    def _again(self, error: OSError, ends: float) -> Talk[Any]:
+    def _again(self, error: OSError, ends: float) -> Flow[Any]:
         """Connect anew, go on with the session, and send again what was not answered; the first message that comes.
 
         That is tried for as long as the request may take.
@@ -280,19 +280,19 @@ class WireSession:
         for attempt in count():
             if isinstance(error, TimeoutError):
                 yield from self._give_up(error)
-            yield Effect("close")
+            yield Operation("close")
             pause = min(FIRST_PAUSE_S * 2 ** (attempt - 1), LONGEST_PAUSE_S) if attempt else 0.0
             if monotonic() + pause >= ends:
                 break
             if pause:
-                yield Effect("pause", (pause,))
+                yield Operation("pause", (pause,))
             try:
                 yield from self._greet(HelloRequest(session=self.id, **self._kept()), ends)
                 self.resumed += 1
                 for asked in self._dialogue.unanswered:
                     data = write_message(asked)
-                    yield Effect("send", (data if self._compression is None else self._compression.pack(data),))
-                return (yield Effect("receive", (_left(ends),)))
+                    yield Operation("send", (data if self._compression is None else self._compression.pack(data),))
+                return (yield Operation("receive", (_left(ends),)))
             except OSError as newer:
                 error = newer
         raise lost(self.terms.where, error, "the session is kept there for a while: try again") from error
@@ -301,34 +301,34 @@ class WireSession:
         """What holds for every connection of the session."""
         return {"compression": self._hello.compression}
 
-    def _give_up(self, error: OSError) -> Talk[None]:
+    def _give_up(self, error: OSError) -> Flow[None]:
         """Too late: the server need not go on with it, and whatever it answers is not waited for."""
         number = self._dialogue.last
         with suppress(OSError):  # it hears of it by the end of the connection, then
-            yield Effect("send", (write_message(Asked(0, CancelRequest(number))),))
+            yield Operation("send", (write_message(NumberedRequest(0, CancelRequest(number))),))
         message = f"{self.name}: expected an answer within {self.terms.timeout:g} seconds, got none; it was cancelled"
         raise marked(ConnectionLost(message), True) from error
 
     # --- the end ---
 
-    def attach(self, session: str) -> Talk[WelcomeReply]:
+    def attach(self, session: str) -> Flow[WelcomeReply]:
         """Go on with another session from now on; the one that there was is closed."""
         yield from self.close()
         self.closed, self.lost = False, ""
         self._hello = HelloRequest(session=session, **self._kept())
         return (yield from self.open())
 
-    def close(self) -> Talk[None]:
+    def close(self) -> Flow[None]:
         """Have the session closed at the server, and end the connection; harmless twice, and where both are gone."""
         if not self.closed:
             try:
                 if self.welcome is not None and not self.lost:
-                    yield from self.ask(CloseRequest(), DoneReply, min(CLOSING_S, self.terms.timeout))
+                    yield from self.ask(CloseRequest(), DoneReply, min(CLOSE_DEADLINE_S, self.terms.timeout))
             except LudusError:
                 pass  # it is gone, or not ours to close: then its server closes it when nobody uses it
             finally:
                 self.closed = True
-        yield Effect("close")
+        yield Operation("close")
 
 
 def lost(where: object, error: BaseException, todo: str = "") -> ConnectionLost:

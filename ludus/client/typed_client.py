@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Self
 
-from ludus.client.connecting import connect
+from ludus.client.connection import connect
 from ludus.client.fields import Fields, merged
 from ludus.client.result import StepResult
 from ludus.core import Env
@@ -15,7 +15,7 @@ __all__ = ["TypedClient"]
 class TypedClient:
     """A session in the typed style. Actions are instances of any class with the right fields, dictionaries or keywords.
 
-    >>> from ludus.serve.doors.memory import LocalServer
+    >>> from ludus.server.protocols.memory import LocalServer
     >>> with LocalServer("open/Echo-v0") as server, TypedClient(server) as client:
     ...     _ = client.reset()
     ...     result = client.step(message="hello")

@@ -11,8 +11,8 @@ from websockets.http11 import Response
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
-from ludus.client.framing import Refusal
-from ludus.wire.masking import apply_mask
+from ludus.client.framing import HandshakeRefused
+from ludus.wire.frame_mask import apply_mask
 from ludus.wire.websocket import BINARY, MASKED, SHORT, Splitter, binary_frame
 
 __all__ = ["WebSocket"]
@@ -56,7 +56,7 @@ class WebSocket:
         return b"".join(self._protocol.data_to_send())
 
     def feed(self, data: bytes) -> None:
-        """Take what was received; `Refusal` for a handshake that failed, ConnectionError at the end."""
+        """Take what was received; `HandshakeRefused` for a handshake that failed, ConnectionError at the end."""
         if self._slow or not self.ready or not data:
             self._read(data)
             return
@@ -104,11 +104,11 @@ class WebSocket:
             self._parts.clear()
 
     def next(self) -> Any:
-        """The next message; None where there is none yet."""
+        """The next message, of text as its bytes; None where there is none yet."""
         if not self._messages:
             return None
         data = self._messages.pop(0)
-        return str(data, "utf8", "replace") if self._text else bytes(data)
+        return data if self._text else bytes(data)
 
     def due(self) -> bytes:
         """Pongs, and the answer to a close frame."""
@@ -128,7 +128,7 @@ def _refusal(error: BaseException) -> ConnectionError:
     if isinstance(error, InvalidStatus):
         response = error.response
         said = bytes(response.body or b"")[:200].decode("utf8", "replace")
-        return Refusal(response.status_code, f"HTTP {response.status_code} {said}".strip())
+        return HandshakeRefused(response.status_code, f"HTTP {response.status_code} {said}".strip())
     return ConnectionResetError(f"no WebSocket handshake: {type(error).__name__}: {error}")
 
 

@@ -11,7 +11,7 @@ from ludus.core.id import EnvId
 from ludus.core.legacy import LegacyEnv, from_done_step, from_legacy, to_done_step, to_legacy
 from ludus.core.outcome import Outcome
 from ludus.core.snapshot import Snapshot
-from ludus.core.spec import EnvSpec, Security, Wall, WrapperSpec
+from ludus.core.spec import EnvSpec, IsolationRecord, Security, WrapperSpec
 from ludus.core.state import Private
 from ludus.core.step import Info, Step
 from ludus.core.vector_env import VectorEnv
@@ -36,7 +36,7 @@ __all__ = [
     "Snapshot",
     "Step",
     "VectorEnv",
-    "Wall",
+    "IsolationRecord",
     "Wrapper",
     "WrapperSpec",
     "from_done_step",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -19,6 +20,7 @@ __all__ = ["Env"]
 
 ObsT = TypeVar("ObsT")
 ActT = TypeVar("ActT")
+WrappedT = TypeVar("WrappedT")
 
 
 class Env(Generic[ObsT, ActT]):
@@ -75,7 +77,7 @@ class Env(Generic[ObsT, ActT]):
 
     def render(self) -> Any:
         """The current picture, as `render_mode` asks for it."""
-        modes = self.metadata.get("render_modes") or []
+        modes: list[str] = self.metadata.get("render_modes") or []
         raise RenderError(
             f"render: expected an environment that draws, got {type(self).__name__}, which defines no render(); "
             f"its render modes are {list(modes)}"
@@ -175,9 +177,9 @@ class Env(Generic[ObsT, ActT]):
             return True
         return False
 
-    def __or__(self, wrapper: Any) -> Any:
+    def __or__(self, wrapper: Callable[[Self], WrappedT]) -> WrappedT:
         """`env | X.using(…)`: the environment with a wrapper around it; any function of an environment will do."""
-        return wrapper(self) if callable(wrapper) else NotImplemented
+        return wrapper(self) if callable(wrapper) else NotImplemented  # pyright: ignore[reportUnnecessaryComparison]
 
     # --- with-statement and text ---
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import InvalidType
+from ludus.spaces.kinds import class_of, is_array, is_dict, is_list_or_tuple
 
 __all__ = ["fork_state", "lane_fields_of", "taken"]
 
@@ -36,10 +37,11 @@ def lane_fields_of(kind: type) -> set[str]:
     return found
 
 
-def fork_state(old: Any, new: Any, lanes: Any) -> None:
+def fork_state(old: Any, new: Any, lanes: object) -> None:
     """Give a wrapper around forked lanes the state of the old one."""
-    per_lane, shared = lane_fields_of(type(old)), MADE_ANEW | set(old.snapshot_shared)
-    for name, value in vars(old).items():
+    per_lane, shared = lane_fields_of(class_of(old)), MADE_ANEW | set(old.snapshot_shared)
+    state: dict[str, Any] = old.__dict__
+    for name, value in state.items():
         if name in per_lane:
             setattr(new, name, taken(value, lanes))
         elif name not in shared:
@@ -52,12 +54,13 @@ def taken(value: Any, lanes: Any) -> Any:
     >>> taken({"age": np.array([4, 5, 6])}, [2, 2])
     {'age': array([6, 6])}
     """
-    if isinstance(value, np.ndarray):
+    if is_array(value):
         return value[np.asarray(lanes)]
-    if isinstance(value, dict):
+    if is_dict(value):
         return {key: taken(one, lanes) for key, one in value.items()}
+    kept: deque[Any] = value
     if isinstance(value, deque):
-        return deque((taken(one, lanes) for one in value), maxlen=value.maxlen)
-    if isinstance(value, list | tuple):
+        return deque((taken(one, lanes) for one in kept), maxlen=kept.maxlen)
+    if is_list_or_tuple(value):
         return type(value)(taken(one, lanes) for one in value)
     return value.forked(lanes) if hasattr(value, "forked") else deepcopy(value)

@@ -18,6 +18,7 @@ from ludus.core.step import Info, Step
 from ludus.core.wrapper import WrapActT, WrapObsT, Wrapper
 from ludus.seeding import Seed
 from ludus.spaces import Space
+from ludus.spaces.kinds import is_array
 
 __all__ = ["ActionWrapper", "Hooked", "ObservationWrapper", "RewardWrapper"]
 
@@ -64,13 +65,13 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
 
     # --- calling them, for one environment or for a batch ---
 
-    def _hooked_action(self, action: Any) -> Any:
+    def _hooked_action(self, action: object) -> Any:
         own: Any = self
         if not self._lead:
             return own.action(action)
         return own.actions(action) if self._whole["action"] else self._actions_by_lane(action)
 
-    def _actions_by_lane(self, action: Any) -> Any:
+    def _actions_by_lane(self, action: object) -> Any:
         own: Any = self
         below: Any = self.env
         moves = _all_true(self._lead) if self.stepped is None else self.stepped
@@ -81,7 +82,7 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
         each = [one if moving else filler for one, moving in zip(taken, moves.tolist(), strict=True)]
         return _packed(below.single_action_space, each)
 
-    def _hooked_observation(self, observation: Any, space: Space[Any]) -> Any:
+    def _hooked_observation(self, observation: object, space: Space[Any]) -> Any:
         own: Any = self
         if not self._lead:
             return own.observation(observation)
@@ -89,7 +90,7 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
             return own.observations(observation)
         return _packed(self.single_observation_space, [own.observation(one) for one in _lanes_of(space, observation)])
 
-    def _hooked_finals(self, info: Info, observation: Any, space: Space[Any]) -> Info:
+    def _hooked_finals(self, info: Info, observation: object, space: Space[Any]) -> Info:
         """Infos with the last observations of episodes as the hook shows them; `observation` is the batch's own."""
         if self._mode is not AutoresetMode.SAME_STEP or "final_obs" not in info:
             return info
@@ -177,7 +178,7 @@ def _call_around(kind: Any, hooks: set[str]) -> None:
         return Step(observation, reward, terminated, truncated, info)
 
     @wraps(inner_reset)
-    def reset(self: Any, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self: Any, *, seed: object = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
         observation, info = inner_reset(self, seed=seed, options=options)
         self._begin_lanes(options)
         if "observation" in (hooks if self._lead else known):
@@ -191,8 +192,8 @@ def _all_true(lead: tuple[int, ...]) -> Mask:
     return np.ones(lead, dtype=np.bool_)
 
 
-def _lanes_of(space: Space[Any], batch: Any) -> list[Any]:
-    return list(batch) if isinstance(batch, np.ndarray) else list(space.iterate(batch))
+def _lanes_of(space: Space[Any], batch: object) -> list[Any]:
+    return list(batch) if is_array(batch) else list(space.iterate(batch))
 
 
 def _packed(space: Space[Any], lanes: list[Any]) -> Any:

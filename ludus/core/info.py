@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from ludus.core.outcome import OUTCOME, Outcome, read_outcome
 from ludus.core.step import Info
+from ludus.spaces.kinds import is_array, is_dict, is_list
 
 __all__ = ["FINAL", "FACTS", "REWARD_COMPONENTS", "add_final", "add_outcome", "info_of", "joined", "lane_info"]
 
@@ -26,7 +27,7 @@ def info_of(info: Any, lanes: Mask) -> Any:
     >>> info_of(told, np.array([False, True]))
     {'n': array([0, 2]), '_n': array([False,  True])}
     """
-    if isinstance(info, list):  # one dictionary for each lane, as DictInfoToList gives them
+    if is_list(info):  # one dictionary for each lane, as DictInfoToList gives them
         return [one if chosen else {} for one, chosen in zip(info, lanes.tolist(), strict=True)]
     found: Info = {}
     for key, column, told in _columns(info, len(lanes)):
@@ -97,13 +98,13 @@ def _lane_entries(infos: Info, lane: int, *, whole: bool) -> Info:
         mask: Any = infos.get(f"_{key}")
         if mask is None or not mask[lane]:
             continue
-        if isinstance(column, dict):
+        if is_dict(column):
             found[key] = _lane_entries(column, lane, whole=whole and key == FINAL[1])
             continue
         value: Any = column[lane]
         if key == OUTCOME and whole:
             value = read_outcome(value, f"lane {lane} info['outcome']")
-        found[key] = bool(value) if isinstance(value, np.bool_) else value
+        found[key] = value.item() if type(value) is np.bool_ else value
     return found
 
 
@@ -129,7 +130,7 @@ def _columns(info: Info, count: int) -> list[tuple[str, Any, Mask | None]]:
         if key.startswith("_") and key[1:] in info:
             continue
         told: Any = info.get(f"_{key}")
-        if told is None and isinstance(column, np.ndarray) and column.shape[:1] == (count,):
+        if told is None and is_array(column) and column.shape[:1] == (count,):
             told = np.ones(count, np.bool_)
         found.append((key, column, told))
     return found

@@ -4,6 +4,7 @@ from collections.abc import Sized
 from typing import Any
 
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
+from ludus.spaces.kinds import is_dict
 
 __all__ = ["check_each", "lane_options", "part_options"]
 
@@ -39,14 +40,16 @@ def check_each(options: Options, lanes: int) -> None:
     each: Any = None if options is None else options.get(EACH)
     if options is None or EACH not in options:
         return
-    if not isinstance(each, dict):
+    if not is_dict(each):
         raise InvalidType(f"options['each']: expected a dictionary of lists, one value a lane, got {shorten(each)}")
-    twice = sorted(map(str, options.keys() & each.keys()))  # pyright: ignore[reportUnknownArgumentType]
+    twice = sorted(map(str, options.keys() & each.keys()))
     if twice:
         raise InvalidArgument(f"options: expected each option once, got {listing(twice)} for all lanes and for each")
-    for name, values in each.items():  # pyright: ignore[reportUnknownVariableType]
-        if not isinstance(values, Sized) or isinstance(values, str | bytes | dict):
-            got = shorten(values)
+    given: object
+    for name, given in each.items():
+        values = given
+        if not isinstance(values, Sized) or isinstance(values, str | bytes) or is_dict(given):
+            got = shorten(given)
             raise InvalidType(f"options['each'][{name!r}]: expected a list of {lanes} values, one a lane, got {got}")
         if len(values) != lanes:
             got = len(values)

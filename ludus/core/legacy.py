@@ -1,4 +1,4 @@
-"""The legacy door: environments and loops of the old API (one `done` flag, `seed()`), both ways.
+"""The legacy API: environments and loops of the old API (one `done` flag, `seed()`), both ways.
 
 An old environment becomes an `Env` by `from_legacy`; an `Env` serves an old loop by `to_legacy`.
 """
@@ -13,6 +13,7 @@ from ludus.core.step import Info, Step
 from ludus.errors import ContractViolation, InvalidArgument, InvalidSeed, InvalidType, shorten
 from ludus.seeding import Seed, as_seed
 from ludus.spaces import Space
+from ludus.spaces.kinds import is_dict, is_list, is_tuple
 
 __all__ = ["LegacyEnv", "from_done_step", "from_legacy", "to_done_step", "to_legacy"]
 
@@ -35,7 +36,7 @@ def from_done_step(result: tuple[Any, ...]) -> Step[Any]:
             f"step: expected four values (observation, reward, done, info) or five, got {len(result)}"
         )
     observation, reward, done, info = result
-    if isinstance(info, list):
+    if is_list(info):
         cut: Any = np.array([bool(one.get(CUT, False)) for one in info])
         rest: Any = [{key: value for key, value in one.items() if key != CUT} for one in info]
     else:
@@ -69,7 +70,7 @@ def to_done_step(step: tuple[Any, ...]) -> tuple[Any, Any, Any, Info]:
 
 
 def from_legacy(
-    env: Any, *, observation_space: Space[Any] | None = None, action_space: Space[Any] | None = None
+    env: object, *, observation_space: Space[Any] | None = None, action_space: Space[Any] | None = None
 ) -> Env[Any, Any]:
     """An environment of the old API as an `Env`.
 
@@ -90,7 +91,7 @@ class _FromLegacy(Env[Any, Any]):
                     f"from_legacy {name}: expected a ludus Space, got {shorten(space)}; pass {name}=… to from_legacy"
                 )
         self.env, self.observation_space, self.action_space = env, observation_space, action_space
-        modes = (
+        modes: list[str] = (
             env.metadata.get("render_modes", env.metadata.get("render.modes", [])) if hasattr(env, "metadata") else []
         )
         self.metadata = {**getattr(env, "metadata", {}), "render_modes": list(modes)}
@@ -100,7 +101,7 @@ class _FromLegacy(Env[Any, Any]):
         super().reset(seed=seed)
         arguments = self._reset_arguments(seed, options)
         result = self.env.reset(**arguments)
-        pair = isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict)
+        pair = is_tuple(result) and len(result) == 2 and is_dict(result[1])
         return result if pair else (result, {})
 
     def _reset_arguments(self, seed: Any, options: Any) -> dict[str, Any]:

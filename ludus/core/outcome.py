@@ -21,12 +21,13 @@ from ludus.errors import (
     listing,
     shorten,
 )
+from ludus.spaces.kinds import is_integer
 
 __all__ = ["MASKED", "OUTCOME", "Outcome", "code_column", "read_outcome"]
 
 OUTCOME = "outcome"
 """The key of `info` that tells it."""
-LONGEST = 40
+MAX_COMPARED_CHARS = 40
 """Longer texts, which a stranger may have sent, are no slips of the pen: nothing is compared with them."""
 
 
@@ -84,26 +85,26 @@ class Outcome(StrEnum):
         return CODES[self]
 
     @classmethod
-    def of(cls, outcome: Any) -> "Outcome":
+    def of(cls, outcome: object) -> "Outcome":
         """The outcome itself, or by its value, name or code; raises InvalidArgument."""
         if isinstance(outcome, str):
             known = KNOWN.get(outcome)
             if known is not None:
                 return known
-        elif isinstance(outcome, int | np.integer) and not isinstance(outcome, bool) and 0 < outcome <= len(OUTCOMES):
+        elif is_integer(outcome) and not isinstance(outcome, bool) and 0 < outcome <= len(OUTCOMES):
             return OUTCOMES[int(outcome) - 1]
         names = [one.value for one in cls]
-        meant = did_you_mean(outcome, names) if isinstance(outcome, str) and len(outcome) <= LONGEST else ""
+        meant = did_you_mean(outcome, names) if isinstance(outcome, str) and len(outcome) <= MAX_COMPARED_CHARS else ""
         raise InvalidArgument(f"outcome: expected one of {listing(names)}, got {shorten(outcome)}{meant}")
 
     @classmethod
-    def told(cls, outcome: Any) -> "Outcome | None":
+    def told(cls, outcome: object) -> "Outcome | None":
         """What `info["outcome"]` tells; None and the code 0 tell nothing.
 
         >>> Outcome.told(2), Outcome.told(0)
         (<Outcome.FAILURE: 'failure'>, None)
         """
-        is_zero = isinstance(outcome, int | np.integer) and not isinstance(outcome, bool) and outcome == 0
+        is_zero = is_integer(outcome) and not isinstance(outcome, bool) and outcome == 0
         return None if outcome is None or is_zero else cls.of(outcome)
 
     @classmethod
@@ -136,7 +137,7 @@ MASKED = frozenset({Outcome.ENVIRONMENT_FAILED, Outcome.INFRASTRUCTURE_FAILED, O
 TERMINATING = frozenset({Outcome.SUCCESS, Outcome.FAILURE, Outcome.INVALID_ACTION})
 
 
-def read_outcome(told: Any, where: str = "info['outcome']") -> Outcome | None:
+def read_outcome(told: object, where: str = "info['outcome']") -> Outcome | None:
     """What somebody's info tells, None where it tells nothing; ContractViolation for what is no outcome."""
     try:
         return Outcome.told(told)

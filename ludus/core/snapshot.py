@@ -10,12 +10,13 @@ from types import ModuleType
 from typing import Any
 
 from ludus.errors import SnapshotError, shorten
-from ludus.spaces import Space
+from ludus.spaces.kinds import is_dict, is_list_or_tuple
+from ludus.spaces.space import is_space
 
 __all__ = ["Snapshot", "capture_attributes", "put", "reinstate_attributes", "take"]
 
 
-class Place:
+class LayerReference:
     """Stands for layer `number` of the stack inside a snapshot."""
 
     def __init__(self, number: int) -> None:
@@ -35,7 +36,7 @@ class Snapshot:
     True
     """
 
-    def __init__(self, kinds: Sequence[str], states: Sequence[Any], places: Sequence[Place]) -> None:
+    def __init__(self, kinds: Sequence[str], states: Sequence[Any], places: Sequence[LayerReference]) -> None:
         self.kinds = tuple(kinds)
         self.states = tuple(states)
         self.places = tuple(places)
@@ -46,7 +47,7 @@ class Snapshot:
 
 def take(layers: Sequence[Any], capture: Callable[[Any, dict[int, Any]], Any]) -> Snapshot:
     """A snapshot of a stack of layers, outermost first."""
-    places = [Place(number) for number in range(len(layers))]
+    places = [LayerReference(number) for number in range(len(layers))]
     memo: dict[int, Any] = {id(layer): place for layer, place in zip(layers, places, strict=True)}
     return Snapshot([_kind(layer) for layer in layers], [capture(layer, memo) for layer in layers], places)
 
@@ -66,7 +67,7 @@ def put(layers: Sequence[Any], snapshot: Snapshot, reinstate: Callable[[Any, Any
         reinstate(layer, state, memo)
 
 
-def _kind(layer: Any) -> str:
+def _kind(layer: object) -> str:
     return f"{type(layer).__module__}.{type(layer).__qualname__}"
 
 
@@ -74,8 +75,8 @@ def capture_attributes(layer: Any, memo: dict[int, Any]) -> dict[str, Any]:
     """A deep copy of a layer's attributes, without those in its class's `snapshot_shared`."""
     attributes = {name: value for name, value in _attributes(layer).items() if name not in layer.snapshot_shared}
     memo.update(_modules(attributes))
-    for space in [value for value in attributes.values() if isinstance(value, Space)]:
-        space.settle()  # a generator that is seeded later would not be the snapshot's
+    for space in filter(is_space, attributes.values()):
+        space.ensure_seeded()  # a generator that is seeded later would not be the snapshot's
     before = dict(memo)  # a copy that fails leaves half-made objects in the memo
     try:
         return deepcopy(attributes, memo)
@@ -92,8 +93,8 @@ def reinstate_attributes(layer: Any, state: dict[str, Any], memo: dict[int, Any]
     current = _attributes(layer)
     for name, value in state.items():
         mine = current.get(name)
-        if isinstance(value, Space) and isinstance(mine, Space) and mine == value:
-            mine.adopt_random(value)
+        if is_space(value) and is_space(mine) and mine == value:
+            mine.copy_rng_from(value)
             memo[id(value)] = mine
     memo.update(_modules(state))
     restored = deepcopy(state, memo)
@@ -109,7 +110,7 @@ def _modules(attributes: dict[str, Any]) -> dict[int, Any]:
     return {id(value): value for value in attributes.values() if isinstance(value, ModuleType)}
 
 
-def _attributes(layer: Any) -> dict[str, Any]:
+def _attributes(layer: object) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for kind in type(layer).__mro__:
         slots: Any = kind.__dict__.get("__slots__", ())
@@ -117,10 +118,11 @@ def _attributes(layer: Any) -> dict[str, Any]:
             if hasattr(layer, name):
                 found[name] = getattr(layer, name)
     for name in ("observation_space", "action_space"):  # their generators are state, even where the class holds them
-        held = getattr(type(layer), name, None)
-        if isinstance(held, Space):
+        held: object = getattr(type(layer), name, None)
+        if is_space(held):
             found[name] = held
-    return found | vars(layer)
+    own: dict[str, Any] = vars(layer)
+    return found | own
 
 
 def _blame(children: dict[str, Any], memo: dict[int, Any], path: str, depth: int = 0) -> tuple[str, Any, Any] | None:
@@ -135,9 +137,9 @@ def _blame(children: dict[str, Any], memo: dict[int, Any], path: str, depth: int
     return None
 
 
-def _children(value: Any) -> dict[str, Any]:
-    if isinstance(value, dict):
+def _children(value: object) -> dict[str, Any]:
+    if is_dict(value):
         return {f"[{key!r}]": one for key, one in value.items()}
-    if isinstance(value, list | tuple):
+    if is_list_or_tuple(value):
         return {f"[{place}]": one for place, one in enumerate(value)}
-    return dict(vars(value)) if hasattr(value, "__dict__") and not isinstance(value, type) else {}
+    return {**vars(value)} if hasattr(value, "__dict__") and not isinstance(value, type) else {}

@@ -1,18 +1,19 @@
 """`EnvSpec`: everything needed to make an environment again, and to decide whether one wants to."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Literal, get_args
 
 from ludus.core.entry_point import EntryPoint, entry_point_name, load_entry_point
 from ludus.core.id import EnvId
 from ludus.errors import CodecError, InvalidSpec, InvalidType, listing, shorten
 from ludus.spaces.description import SPEC_JSON
+from ludus.spaces.kinds import is_dict, is_iterable, is_list_or_tuple, is_mapping, is_tuple
 from ludus.spaces.message import read_json, write_json
 from ludus.spaces.space import same_data
 
-__all__ = ["EnvSpec", "Isolation", "Security", "Wall", "WrapperSpec"]
+__all__ = ["EnvSpec", "Isolation", "Security", "IsolationRecord", "WrapperSpec"]
 
 Isolation = Literal["none", "process", "sandbox", "container"]
 
@@ -34,7 +35,7 @@ class Security:
     dependencies: tuple[str, ...] = ()
     """Requirements it brings with it, as pip spells them."""
     isolation: Isolation = "none"
-    """The weakest wall it should run behind."""
+    """The weakest isolation it should run in."""
 
     def __post_init__(self) -> None:
         for name in ("network", "files", "subprocesses", "dependencies"):
@@ -43,10 +44,10 @@ class Security:
 
 
 @dataclass(frozen=True)
-class Wall:
+class IsolationRecord:
     """What an environment was made behind, beside what was asked for: the record that goes with its results.
 
-    >>> Wall("none", asked="sandbox").weakened
+    >>> IsolationRecord("none", asked="sandbox").weakened
     True
     """
 
@@ -55,13 +56,13 @@ class Wall:
     asked: Isolation = "none"
     """The least that its security block and the words on trust ask for."""
     backend: str = ""
-    """What gave the wall; empty where there is none."""
+    """What gave the isolation; empty where there is none."""
 
     def __post_init__(self) -> None:
         for name in ("isolation", "asked"):
-            _check_isolation(f"wall.{name}", getattr(self, name))
+            _check_isolation(f"isolation_record.{name}", getattr(self, name))
         if not isinstance(self.backend, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidSpec(f"wall.backend: expected text, got {shorten(self.backend)}")
+            raise InvalidSpec(f"isolation_record.backend: expected text, got {shorten(self.backend)}")
 
     @property
     def weakened(self) -> bool:
@@ -80,7 +81,7 @@ class WrapperSpec:
 
     name: str
     entry_point: str
-    kwargs: dict[str, Any] = field(default_factory=dict)
+    kwargs: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
         given: Any = self.kwargs
@@ -117,7 +118,7 @@ class EnvSpec:
     """Where an episode is truncated."""
     order_enforce: bool = True
     disable_env_checker: bool = False
-    kwargs: dict[str, Any] = field(default_factory=dict)
+    kwargs: dict[str, Any] = field(default_factory=dict[str, Any])
     additional_wrappers: tuple[WrapperSpec, ...] = ()
     vector_entry_point: EntryPoint | None = None
     author: str = ""
@@ -132,16 +133,19 @@ class EnvSpec:
     deprecated: str = ""
     """Why not to use it any more, and what to use instead."""
     security: Security = field(default_factory=lambda: _NOTHING_DECLARED)
-    wall: Wall | None = None
-    """Written by `make` where a wall was asked for or given; None: made in this process, as nothing asked for more."""
+    isolation_record: IsolationRecord | None = None
+    """Written by `make` where isolation was asked for or given; None: made in this process, as no more was asked."""
 
+    # What the registry, which is above, tells of itself when `import ludus` loads it.
     maker: ClassVar[Callable[..., Any] | None] = None
+    assembler: ClassVar[Callable[["EnvSpec", Mapping[str, Any]], Any] | None] = None
     batch_maker: ClassVar[Callable[..., Any] | None] = None
+    file_spec: ClassVar[Callable[..., Any] | None] = None
 
     def __post_init__(self) -> None:
         _ = self.parsed_id
         for name, value in tuple(self.__dict__.items()):
-            if name in _READERS:
+            if name in _READERS and value is not _DEFAULTS[name]:  # most are: catalogs have hundreds of specs
                 _set(self, name, _READERS[name](value, self.id, name))
         if not self.family:
             _set(self, "family", self._default_family)
@@ -205,11 +209,33 @@ class EnvSpec:
             raise InvalidSpec(f"{self.id}: expected `import ludus` before spec.make(), got only ludus.core")
         return EnvSpec.maker(self, **kwargs)
 
+    @classmethod
+    def make_named(cls, target: str, **kwargs: Any) -> Any:
+        """Make what `target` names, as `ludus.make` does."""
+        if cls.maker is None:
+            raise InvalidSpec(f"{target}: expected `import ludus` before it is made, got only ludus.core")
+        return cls.maker(target, **kwargs)
+
+    def assemble(self, arguments: Mapping[str, Any]) -> Any:
+        """Make the environment in this process, whatever isolation it asks for: for where it is isolated already."""
+        if EnvSpec.assembler is None:
+            raise InvalidSpec(f"{self.id}: expected `import ludus` before spec.assemble(), got only ludus.core")
+        return EnvSpec.assembler(self, arguments)
+
     def make_vec(self, num_envs: int, **kwargs: Any) -> Any:
         """Make a batch of it."""
         if EnvSpec.batch_maker is None:
             raise InvalidSpec(f"{self.id}: expected `import ludus` before spec.make_vec(), got only ludus.core")
         return EnvSpec.batch_maker(self, num_envs, **kwargs)
+
+    def of_file(self, wrappers: "tuple[WrapperSpec, ...]" = (), isolation: Any = None) -> "EnvSpec":
+        """This spec as the word of a file: where it names code that nobody chose here, it asks for a sandbox.
+
+        `wrappers` are those of a batch, which run in this process; `isolation` is what somebody asked for.
+        """
+        if EnvSpec.file_spec is None:
+            raise InvalidSpec(f"{self.id}: expected `import ludus` before a file is executed, got only ludus.core")
+        return EnvSpec.file_spec(self, wrappers, isolation)
 
     def to_json(self) -> str:
         """The spec as JSON text; raises InvalidSpec naming the argument that is code rather than data."""
@@ -220,7 +246,7 @@ class EnvSpec:
                 data[name] = value if type(value) in (str, int, bool) else _plain(value, f"{self.id}.{name}")
         return write_json(data).decode()
 
-    def _chose(self, name: str, value: Any) -> bool:
+    def _chose(self, name: str, value: object) -> bool:
         """Whether a field is not as it would be by itself."""
         return not same_data(value, _DEFAULTS[name]) and not (name == "family" and value == self._default_family)
 
@@ -256,10 +282,10 @@ class EnvSpec:
 
 def read_fields(kind: Any, data: Any, what: str) -> Any:
     """A spec class from a mapping, with unknown and missing names reported."""
-    if not isinstance(data, Mapping):
+    if not is_mapping(data):
         raise InvalidSpec(f"{what}: expected an object, got {shorten(data)}")
     _check_names(kind, data, what)
-    missing = [one.name for one in fields(kind) if one.name not in data and _default(one) is MISSING]
+    missing = [one.name for one in _fields(kind) if one.name not in data and _is_required(one)]
     if missing:
         raise InvalidSpec(f"{what}: expected the fields {listing(map(repr, missing))}, got none of them")
     try:
@@ -269,10 +295,20 @@ def read_fields(kind: Any, data: Any, what: str) -> Any:
 
 
 def _check_names(kind: Any, data: Mapping[str, Any], what: str) -> None:
-    known = [one.name for one in fields(kind)]
+    known = [one.name for one in _fields(kind)]
     unknown = [name for name in data if name not in known]
     if unknown:
         raise InvalidSpec(f"{what}: expected the fields {listing(known, 40)}, got {listing(map(repr, unknown))}")
+
+
+@cache
+def _fields(kind: Any) -> tuple[Any, ...]:
+    """The fields of a class, looked up once: a catalog has hundreds of entries."""
+    return fields(kind)
+
+
+def _is_required(one: Any) -> bool:
+    return one.default is MISSING and one.default_factory is MISSING
 
 
 def _default(one: Any) -> Any:
@@ -282,7 +318,7 @@ def _default(one: Any) -> Any:
 def _typed(kind: type | tuple[type, ...], expected: str) -> "Reader":
     """Take a field that is of a kind; True is no number."""
 
-    def read(value: Any, id: str, name: str) -> Any:
+    def read(value: object, id: str, name: str) -> Any:
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise InvalidSpec(f"{id}.{name}: expected {expected}, got {shorten(value)}")
         return value
@@ -290,57 +326,57 @@ def _typed(kind: type | tuple[type, ...], expected: str) -> "Reader":
     return read
 
 
-def _limit(value: Any, id: str, name: str) -> int | None:
+def _limit(value: object, id: str, name: str) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
         raise InvalidSpec(f"{id}.{name}: expected a positive integer or None, got {shorten(value)}")
     return value
 
 
-def _code(value: Any, id: str, name: str) -> EntryPoint | None:
+def _code(value: object, id: str, name: str) -> EntryPoint | None:
     if value is not None and not callable(value) and not (isinstance(value, str) and ":" in value):
         raise InvalidSpec(f"{id}.{name}: expected 'module:Class' or a callable, got {shorten(value)}")
     return value
 
 
-def _arguments(value: Any, id: str, name: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
+def _arguments(value: object, id: str, name: str) -> dict[str, Any]:
+    if not is_dict(value):
         raise InvalidSpec(f"{id}.{name}: expected a dictionary of keyword arguments, got {shorten(value)}")
     return dict(value)
 
 
-def _wrappers(value: Any, id: str, name: str) -> tuple[WrapperSpec, ...]:
-    if not isinstance(value, tuple | list):
+def _wrappers(value: object, id: str, name: str) -> tuple[WrapperSpec, ...]:
+    if not is_list_or_tuple(value):
         raise InvalidSpec(f"{id}.{name}: expected a sequence of WrapperSpec, got {shorten(value)}")
     for one in value:
         if not isinstance(one, WrapperSpec | Mapping):
             raise InvalidSpec(f"{id}.{name}: expected WrapperSpec, got {shorten(one)}")
-    return tuple(read_fields(WrapperSpec, one, "wrapper") if isinstance(one, Mapping) else one for one in value)
+    return tuple(read_fields(WrapperSpec, one, "wrapper") if is_mapping(one) else one for one in value)
 
 
-def _texts(value: Any, id: str, name: str) -> tuple[str, ...]:
+def _texts(value: object, id: str, name: str) -> tuple[str, ...]:
     del id
     return _strings(name, value)
 
 
-def _security(value: Any, id: str, name: str) -> Security:
+def _security(value: object, id: str, name: str) -> Security:
     if not isinstance(value, Security | Mapping):
         raise InvalidSpec(f"{id}.{name}: expected a Security block, got {shorten(value)}")
     return read_fields(Security, value, "security") if isinstance(value, Mapping) else value
 
 
-def _wall(value: Any, id: str, name: str) -> Wall | None:
-    if value is not None and not isinstance(value, Wall | Mapping):
-        raise InvalidSpec(f"{id}.{name}: expected a Wall or None, got {shorten(value)}")
-    return read_fields(Wall, value, "wall") if isinstance(value, Mapping) else value
+def _isolation_record(value: object, id: str, name: str) -> IsolationRecord | None:
+    if value is not None and not isinstance(value, IsolationRecord | Mapping):
+        raise InvalidSpec(f"{id}.{name}: expected an IsolationRecord or None, got {shorten(value)}")
+    return read_fields(IsolationRecord, value, "isolation_record") if isinstance(value, Mapping) else value
 
 
-def _check_isolation(what: str, value: Any) -> None:
+def _check_isolation(what: str, value: object) -> None:
     if value not in get_args(Isolation):
         raise InvalidSpec(f"{what}: expected one of {listing(get_args(Isolation))}, got {shorten(value)}")
 
 
-def _strings(what: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable) or not all(isinstance(one, str) for one in value):
+def _strings(what: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not is_iterable(value) or not all(isinstance(one, str) for one in value):
         raise InvalidType(f"{what}: expected a sequence of text, got {shorten(value)}")
     return tuple(value)
 
@@ -349,7 +385,7 @@ def _same_fields(a: Any, b: Any) -> bool:
     return all(same_data(getattr(a, one.name), getattr(b, one.name)) for one in fields(a))
 
 
-def _set(frozen: Any, name: str, value: Any) -> None:
+def _set(frozen: object, name: str, value: object) -> None:
     object.__setattr__(frozen, name, value)
 
 
@@ -374,7 +410,7 @@ _READERS: dict[str, Reader] = {
     "aliases": _texts,
     "deprecated": _text,
     "security": _security,
-    "wall": _wall,
+    "isolation_record": _isolation_record,
 }
 """For each field beside the id: it is checked, and taken as what the spec keeps."""
 _NAMES = {"id", *_READERS}
@@ -386,18 +422,18 @@ _FAMILY = {"id", "entry_point", "family"}
 """What the default of the family follows."""
 
 
-def _folder(entry_point: Any) -> str:
+def _folder(entry_point: object) -> str:
     """`classic` for `ludus.envs.classic.cartpole:CartPole`; empty for code from elsewhere."""
     path = entry_point.split(".") if isinstance(entry_point, str) else []
     return path[2].partition(":")[0] if path[:2] == ["ludus", "envs"] and len(path) > 2 else ""
 
 
-def _plain(value: Any, what: str) -> Any:
+def _plain(value: object, what: str) -> Any:
     if isinstance(value, WrapperSpec):
         entry_point_name(value.entry_point, f"{what}.entry_point")
-    if isinstance(value, Security | Wall | WrapperSpec):
+    if isinstance(value, Security | IsolationRecord | WrapperSpec):
         return {one.name: _plain(getattr(value, one.name), f"{what}.{one.name}") for one in fields(value)}
-    if isinstance(value, tuple) and value and isinstance(value[0], WrapperSpec | str):
+    if is_tuple(value) and value and isinstance(value[0], WrapperSpec | str):
         return [_plain(one, what) for one in value]
     if callable(value):
         return entry_point_name(value, what)

@@ -1,8 +1,8 @@
 """State: what an author shows of an episode, as plain data; fields marked `Private` only to those who may see them."""
 
-from collections.abc import Mapping
 from typing import Any
 
+from ludus.spaces.kinds import is_mapping
 from ludus.spaces.models import field_names
 from ludus.spaces.plain import Limits
 from ludus.spaces.shown import Private, Shown
@@ -14,7 +14,7 @@ FORMS = {private: Shown(words=False, private=private, limits=LIMITS) for private
 """Floats stay floats: a state is plain data in this process too, and each protocol has its own words for NaN."""
 
 
-def state_data(state: Any, *, private: bool = False) -> dict[str, Any]:
+def state_data(state: object, *, private: bool = False) -> dict[str, Any]:
     """A state as plain data: of a mapping, a dataclass, a named tuple, a msgspec Struct or a Pydantic model.
 
     Private fields are left out, in states inside it too, unless `private`. Anything else that an environment happens to
@@ -31,5 +31,5 @@ def state_data(state: Any, *, private: bool = False) -> dict[str, Any]:
     >>> state_data(Riddle(2, "a candle"), private=True)
     {'tries': 2, 'answer': 'a candle'}
     """
-    known = isinstance(state, Mapping) or field_names(type(state)) is not None
+    known = is_mapping(state) or field_names(type(state)) is not None
     return FORMS[private].write(state, "state") if known else {}

@@ -7,6 +7,7 @@ from ludus.core.outcome import OUTCOME, Outcome
 __all__ = ["Info", "Step"]
 
 ObsT = TypeVar("ObsT")
+SeenT = TypeVar("SeenT")
 Info = dict[str, Any]
 
 
@@ -40,35 +41,35 @@ class Step(NamedTuple, Generic[ObsT]):
         """Whether the episode is over, for whichever reason; lane by lane in a batch."""
         return self.terminated | self.truncated
 
-    @classmethod
-    def transition(cls, observation: ObsT, reward: float = 0.0, info: Info | None = None) -> "Step[ObsT]":
+    @staticmethod
+    def transition(observation: SeenT, reward: float = 0.0, info: Info | None = None) -> "Step[SeenT]":
         """The episode goes on."""
-        return cls(observation, reward, False, False, {} if info is None else info)
+        return Step(observation, reward, False, False, {} if info is None else info)
 
-    @classmethod
-    def termination(cls, observation: ObsT, reward: float = 0.0, info: Info | None = None) -> "Step[ObsT]":
+    @staticmethod
+    def termination(observation: SeenT, reward: float = 0.0, info: Info | None = None) -> "Step[SeenT]":
         """The task has ended: nothing follows this observation."""
-        return cls(observation, reward, True, False, {} if info is None else info)
+        return Step(observation, reward, True, False, {} if info is None else info)
 
-    @classmethod
-    def truncation(cls, observation: ObsT, reward: float = 0.0, info: Info | None = None) -> "Step[ObsT]":
+    @staticmethod
+    def truncation(observation: SeenT, reward: float = 0.0, info: Info | None = None) -> "Step[SeenT]":
         """The episode was cut: its value would have gone on."""
-        return cls(observation, reward, False, True, {} if info is None else info)
+        return Step(observation, reward, False, True, {} if info is None else info)
 
-    @classmethod
-    def success(cls, observation: ObsT, reward: float = 1.0, info: Info | None = None, **more: Any) -> "Step[ObsT]":
+    @staticmethod
+    def success(observation: SeenT, reward: float = 1.0, info: Info | None = None, **more: Any) -> "Step[SeenT]":
         """The task is done; `more` are further entries of `info`, such as `facts` and `reward_components`."""
-        return cls.ending(observation, Outcome.SUCCESS, reward, info, **more)
+        return Step.ending(observation, Outcome.SUCCESS, reward, info, **more)
 
-    @classmethod
-    def failure(cls, observation: ObsT, reward: float = 0.0, info: Info | None = None, **more: Any) -> "Step[ObsT]":
+    @staticmethod
+    def failure(observation: SeenT, reward: float = 0.0, info: Info | None = None, **more: Any) -> "Step[SeenT]":
         """The task has ended undone; `more` are further entries of `info`."""
-        return cls.ending(observation, Outcome.FAILURE, reward, info, **more)
+        return Step.ending(observation, Outcome.FAILURE, reward, info, **more)
 
-    @classmethod
+    @staticmethod
     def ending(
-        cls, observation: ObsT, outcome: Outcome | str, reward: float = 0.0, info: Info | None = None, **more: Any
-    ) -> "Step[ObsT]":
+        observation: SeenT, outcome: Outcome | str, reward: float = 0.0, info: Info | None = None, **more: Any
+    ) -> "Step[SeenT]":
         """The episode ends with any outcome, which says whether that is a termination or a truncation.
 
         >>> Step.ending("s9", "budget", facts={"tokens": 4096})[2:4]
@@ -76,4 +77,4 @@ class Step(NamedTuple, Generic[ObsT]):
         """
         known = Outcome.of(outcome)
         told = {**(info or {}), **more, OUTCOME: known}
-        return cls(observation, reward, known.terminates, not known.terminates, told)
+        return Step(observation, reward, known.terminates, not known.terminates, told)

@@ -14,6 +14,7 @@ from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.core.step import Info, Step
 from ludus.errors import ContractViolation, InvalidArgument, InvalidType, shorten
 from ludus.spaces import Space
+from ludus.spaces.kinds import is_array
 
 __all__ = ["VectorEnv"]
 
@@ -86,7 +87,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
         if options is None or "reset_mask" not in options:
             return np.ones(self.num_envs, dtype=np.bool_), options
         mask: Any = options["reset_mask"]
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+        if not is_array(mask) or mask.dtype != np.bool_:
             raise InvalidType(f"options['reset_mask']: expected an array of bool, got {shorten(mask)}")
         if mask.shape != (self.num_envs,) or not mask.any():
             raise InvalidArgument(
@@ -122,7 +123,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
 
     def lane_mask(self, mask: Any, name: str = "mask") -> Mask:
         """`mask` if it is an array of bool with one for each lane; raises InvalidType and InvalidArgument."""
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+        if not is_array(mask) or mask.dtype != np.bool_:
             raise InvalidType(f"{name}: expected an array of bool, got {shorten(mask)}")
         if mask.shape != (self.num_envs,):
             raise InvalidArgument(f"{name}: expected shape ({self.num_envs},), got {shorten(mask)}")
@@ -132,7 +133,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
         """A new batch whose lane `j` goes on from where lane `lanes[j]` is; both then go their own ways."""
         raise InvalidType(f"fork: expected an executor that can copy lanes, got {type(self).__name__}")
 
-    def _forked_lanes(self, lanes: Any) -> npt.NDArray[np.intp]:
+    def _forked_lanes(self, lanes: object) -> npt.NDArray[np.intp]:
         """`lanes` as indices, each of which is there."""
         found = np.asarray(lanes)
         if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
@@ -155,8 +156,10 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
                     continue
                 value = np.int8(told.code)
             column = vector_infos.get(key)
-            nested = isinstance(value, dict) and key != "final_obs"
-            if column is not None and isinstance(column, dict) is not nested:
+            held: object = value
+            nested = isinstance(held, dict) and key != "final_obs"
+            had: object = column
+            if had is not None and isinstance(had, dict) is not nested:
                 raise ContractViolation(
                     f"lane {env_num} info[{key!r}]: expected a dictionary in all lanes or in none, got {shorten(value)}"
                 )
@@ -174,18 +177,18 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
             vector_infos[key] = column
         return vector_infos
 
-    def _column(self, value: Any) -> npt.NDArray[Any]:
+    def _column(self, value: object) -> npt.NDArray[Any]:
         """An empty column for values like `value`: typed for numbers and arrays, of objects otherwise."""
         if _is_number(value):
             return np.zeros(self.num_envs, dtype=type(value))
-        if isinstance(value, np.ndarray):
+        if is_array(value):
             return np.zeros((self.num_envs, *value.shape), dtype=value.dtype)
         return np.full(self.num_envs, None, dtype=object)
 
-    def _widened(self, column: npt.NDArray[Any], value: Any, mask: Mask) -> npt.NDArray[Any]:
+    def _widened(self, column: npt.NDArray[Any], value: object, mask: Mask) -> npt.NDArray[Any]:
         """The column in a dtype that holds `value` too: of numbers if it can be, of objects otherwise."""
         like: Any = np.asarray(value) if _is_number(value) else value
-        if isinstance(like, np.ndarray) and column.shape[1:] == like.shape and _akin(column.dtype, like.dtype):
+        if is_array(like) and column.shape[1:] == like.shape and _akin(column.dtype, like.dtype):
             return column.astype(np.result_type(column.dtype, like.dtype))
         objects = np.full(self.num_envs, None, dtype=object)
         for lane in np.flatnonzero(mask):
@@ -200,7 +203,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
         return repr(self)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     """A number that a NumPy dtype holds: not a Python integer beyond 64 bits."""
     if type(value) is int:
         return -(2**63) <= value < 2**63
@@ -211,10 +214,11 @@ def _akin(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
     return a.kind == b.kind or {a.kind, b.kind} <= set("biufc")
 
 
-def _holds(column: npt.NDArray[Any], value: Any) -> bool:
+def _holds(column: npt.NDArray[Any], value: object) -> bool:
     """Whether `value` enters the column unchanged."""
     if column.dtype == object:
         return True
+    array: Any = value
     if isinstance(value, np.ndarray):
-        return column.shape[1:] == value.shape and np.can_cast(value.dtype, column.dtype)
+        return column.shape[1:] == array.shape and np.can_cast(array.dtype, column.dtype)
     return column.ndim == 1 and _is_number(value) and np.can_cast(type(value), column.dtype)

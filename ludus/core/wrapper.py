@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from inspect import BoundArguments, Parameter, signature
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +47,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     lane_fields: ClassVar[tuple[str, ...]] = ()
     """The attributes of this very class that have an entry for each lane of a batch: `fork` needs to know."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Remember the arguments, whatever `__init__` does with them."""
         self = super().__new__(cls)
         self._constructed = (args, kwargs)

@@ -3,7 +3,8 @@
 Not here: environments, and the files in which episodes are kept.
 """
 
-from ludus.evaluate.agents import Agent, NopAgent, RandomAgent, ScriptedAgent, as_agent
+from ludus.evaluate.agent_names import as_agent
+from ludus.evaluate.agents import Agent, NopAgent, RandomAgent, ScriptedAgent
 from ludus.evaluate.comparison import PairedTest, improvement_interval, paired_test, probability_of_improvement
 from ludus.evaluate.declaration import Declaration
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation

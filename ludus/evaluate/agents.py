@@ -12,15 +12,14 @@ import numpy.typing as npt
 
 from ludus.core import Info, VectorEnv
 from ludus.core.info import lane_info
-from ludus.core.spec import load_entry_point
-from ludus.errors import InvalidArgument, InvalidType, listing, shorten
+from ludus.errors import InvalidArgument
 from ludus.evaluate.seeds import STEP, U64, mixed
 from ludus.spaces import Discrete, Space, concatenate, iterate
 
-__all__ = ["AGENTS", "Agent", "AgentLike", "NopAgent", "RandomAgent", "ScriptedAgent", "agent_name", "as_agent"]
+__all__ = ["FILES", "Agent", "FunctionAgent", "NopAgent", "PolicyAgent", "RandomAgent", "ScriptedAgent"]
 
 Mask = npt.NDArray[np.bool_]
-MOST_CHOICES = 1 << 20
+MAX_CHOICES = 1 << 20
 """Up to so many, a share of 32 bits favours none of them by more than a four-thousandth."""
 
 
@@ -86,7 +85,7 @@ class RandomAgent(Agent):
     def prepare(self, observation_space: Space[Any], action_space: Space[Any], num_envs: int) -> Agent:
         """A stream for each lane; of spaces that are no few integers, a copy of the space."""
         self._words = np.zeros(num_envs, U64)
-        self._is_choice = type(action_space) is Discrete and action_space.n < MOST_CHOICES
+        self._is_choice = type(action_space) is Discrete and action_space.n < MAX_CHOICES
         self._spaces = [] if self._is_choice else [deepcopy(action_space) for _ in range(num_envs)]
         return super().prepare(observation_space, action_space, num_envs)
 
@@ -199,69 +198,8 @@ class PolicyAgent(Agent):
         return np.asarray(self.policy.predict(observations, deterministic=True)[0])
 
 
-AGENTS: dict[str, type[Agent]] = {"random": RandomAgent, "nop": NopAgent}
-"""By name, as the command line takes them."""
-SEARCH = {"one-step": "ludus.evaluate.search:OneStepAgent", "mcts": "ludus.evaluate.search:MctsAgent"}
-"""The same for those that are loaded when they are asked for."""
 FILES = (".zip", ".pt", ".onnx", ".safetensors")
 """Of policies: by Stable-Baselines3, as TorchScript, ONNX, and weights for a class."""
-AgentLike = Agent | type[Agent] | str | Callable[..., Any] | Sequence[Any]
-
-
-def as_agent(agent: Any) -> Agent:
-    """An `Agent`, whatever it is given as: one, a class of them, a name, `module:name`, a function, a policy, actions.
-
-    >>> type(as_agent("random")).__name__, type(as_agent([0, 1])).__name__, type(as_agent(lambda seen: 0)).__name__
-    ('RandomAgent', 'ScriptedAgent', 'FunctionAgent')
-    """
-    if isinstance(agent, str):
-        return as_agent(_named(agent))
-    if isinstance(agent, type):
-        return as_agent(agent())
-    if isinstance(agent, Agent):
-        return agent
-    if callable(getattr(agent, "predict", None)):
-        return PolicyAgent(agent)
-    if callable(agent):
-        return FunctionAgent(agent)
-    if isinstance(agent, list | tuple | np.ndarray):
-        return ScriptedAgent(list[Any](agent))
-    raise InvalidType(
-        "agent: expected an Agent, a function of the observation, an object with predict, a list of actions or a name, "
-        f"got {shorten(agent)}"
-    )
-
-
-def _named(agent: str) -> Any:
-    """What a text names: a built-in agent, an address, a file, or `module:name`."""
-    if agent in AGENTS:
-        return AGENTS[agent]
-    if agent in SEARCH:
-        return load_entry_point(SEARCH[agent])
-    if agent.startswith(("http://", "https://")):
-        return load_entry_point("ludus.evaluate.http_agent:HttpAgent")(agent)
-    if agent.partition(":")[0].endswith(FILES):
-        return load_entry_point("ludus.evaluate.file_agent:FileAgent")(agent)
-    if ":" not in agent:
-        raise InvalidArgument(
-            f"agent: expected {listing([*AGENTS, *SEARCH])}, module:name, http://… or a file ({listing(FILES)}), got "
-            f"{agent!r}"
-        )
-    return load_entry_point(agent)
-
-
-def agent_name(agent: Any) -> str:
-    """What an agent is called in results: the name it was given as, its own `name`, or that of its class or function.
-
-    >>> agent_name("random"), agent_name(RandomAgent), agent_name([0, 1])
-    ('random', 'RandomAgent', 'ScriptedAgent')
-    """
-    if isinstance(agent, str):
-        return agent
-    if isinstance(agent, list | tuple | np.ndarray):
-        return ScriptedAgent.__name__
-    own = getattr(agent, "name", None)
-    return own if isinstance(own, str) else str(getattr(agent, "__qualname__", type(agent).__qualname__))
 
 
 def _takes_two(function: Callable[..., Any]) -> bool:

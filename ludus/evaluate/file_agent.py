@@ -10,7 +10,7 @@ from ludus.errors import InvalidArgument, InvalidType
 from ludus.evaluate.agents import FILES, Agent
 from ludus.registry import make
 from ludus.sandbox import Limits, Mount, Sandbox
-from ludus.sandbox.environment.confining import confine
+from ludus.sandbox.environment.isolation import isolate
 from ludus.spaces import ArraySpace, Space, to_json
 
 __all__ = ["FileAgent"]
@@ -62,7 +62,7 @@ class FileAgent(Agent):
     def _confined(self, spec: EnvSpec) -> Env[Any, Any]:
         box = Sandbox(limits=LIMITS, mounts=[Mount(self.path)]) if self.sandbox is None else self.sandbox
         own = [self.entry_point.partition(":")[0]] if self.entry_point else []
-        return confine(spec, sandbox=box, modules=own)
+        return isolate(spec, sandbox=box, modules=own)
 
     def act(self, observation: Any, info: Info, lane: int) -> Any:
         """What the policy does."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from http.client import HTTPException
 from time import monotonic, sleep
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
 import msgspec
 import numpy as np
@@ -17,7 +15,6 @@ from ludus.evaluate.agents import Agent
 
 __all__ = ["HttpAgent"]
 
-LARGEST_ANSWER_BYTES = 1 << 24
 PAUSE_SECONDS = 0.05
 """Before the second try; twice as long before each one after it."""
 
@@ -28,7 +25,8 @@ class HttpAgent(Agent):
     `POST {"observation": …, "episode": seed, "step": n}` is answered by `{"action": …}`. Values are written as their
     spaces write them; what is legal comes as `action_mask`. A service that cannot be reached, or
     answers with 429 or 500 and above, is asked again until `deadline` seconds have passed, at most `retries` times
-    more; then the agent has failed.
+    more; then the agent has failed. It is never asked elsewhere: a redirect, which would take your headers along, is no
+    answer.
 
     >>> HttpAgent("http://127.0.0.1:9/act", retries=0).name
     'http://127.0.0.1:9/act'
@@ -66,25 +64,21 @@ class HttpAgent(Agent):
             raise InvalidValue(f'{self.url}: expected {{"action": …}}, got {shorten(answer[:80])}: {error}') from error
 
     def _answer(self, question: bytes) -> bytes:
+        from ludus.tasks.agents.endpoint import Refused, open_endpoint  # only who asks an address needs tasks
+
         until, pause, why = monotonic() + self.deadline, PAUSE_SECONDS, "none"
         for left in range(self.retries, -1, -1):
             try:
-                return self._asked(question, until - monotonic())
-            except HTTPError as error:
-                with error:
-                    again, why = error.code == 429 or error.code >= 500, f"status {error.code}"
-            except (URLError, HTTPException, OSError) as error:
+                with open_endpoint(self.url, question, self._headers, max(until - monotonic(), 0.001)) as answer:
+                    return answer.read()
+            except Refused as error:
+                again, why = error.code == 429 or error.code >= 500, f"status {error.code}"
+            except (HTTPException, OSError) as error:
                 again, why = True, str(error)
+            except ValueError as error:  # cut off, or of any size
+                raise InvalidValue(f"{self.url}: expected an answer, got {error}") from error
             if not again or not left or monotonic() + pause >= until:
                 break
             sleep(pause)
             pause *= 2
         raise ConnectionLost(f"{self.url}: expected an answer within {self.deadline:g} s, got {why}")
-
-    def _asked(self, question: bytes, seconds: float) -> bytes:
-        request = Request(self.url, question, self._headers, method="POST")  # noqa: S310  (checked when it was made)
-        with urlopen(request, timeout=max(seconds, 0.001)) as response:  # noqa: S310
-            answer: bytes = response.read(LARGEST_ANSWER_BYTES + 1)
-        if len(answer) > LARGEST_ANSWER_BYTES:
-            raise InvalidValue(f"{self.url}: expected at most {LARGEST_ANSWER_BYTES} bytes, got more")
-        return answer

@@ -6,44 +6,17 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
+from ludus.evaluate.html_page import html_page
 from ludus.evaluate.leaderboard import Leaderboard, Line
 from ludus.evaluate.plots import plot_intervals
 from ludus.evaluate.reference import normal_score
 
 __all__ = ["leaderboard_page"]
 
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; --ink: #1b2a49; --quiet: #5c667a; --line: #d9dee8; --ground: #fcfcfe; }}
-@media (prefers-color-scheme: dark) {{
-  :root {{ --ink: #e8ebf2; --quiet: #a3adc2; --line: #36405a; --ground: #141a2a; }}
-  figure {{ background: #fcfcfe; }}
-}}
-body {{ font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground); max-width: 70rem;
-  margin: 2rem auto; padding: 0 1rem; }}
-.wide {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; width: 100%; }}
-th, td {{ text-align: left; padding: .35rem .7rem; border-bottom: 1px solid var(--line); vertical-align: top; }}
-td.number, th.number {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
-code, small {{ color: var(--quiet); }}
-figure {{ margin: 1rem 0; border-radius: 8px; overflow-x: auto; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p>Every line was executed again and confirmed when this page was written; the command beside it does so anew.
-{refused}</p>
+ABOUT = """<p>Every line was executed again and confirmed when this page was written; the command beside it does so
+anew. {refused}</p>
 {suites}
-{tables}
-</body>
-</html>
-"""
+{tables}"""
 HEADS = ("agent", "interquartile mean", "95 % interval", "mean", "normal", "episodes", "check it with")
 NUMBERS = ("interquartile mean", "95 % interval", "mean", "normal", "episodes")
 
@@ -57,12 +30,8 @@ def leaderboard_page(board: Leaderboard, title: str = "Leaderboard") -> str:
     count = len(board.refused)
     refused = f"Left out, since not confirmed: {count}."
     groups = groupby(board.lines, key=lambda one: (one.suite, one.id))
-    return PAGE.format(
-        title=escape(title),
-        refused=refused if count else "",
-        suites=_suites(board),
-        tables="\n".join(_environment(*key, list(lines)) for key, lines in groups),
-    )
+    tables = "\n".join(_environment(*key, list(lines)) for key, lines in groups)
+    return html_page(title, ABOUT.format(refused=refused if count else "", suites=_suites(board), tables=tables))
 
 
 def _suites(board: Leaderboard) -> str:

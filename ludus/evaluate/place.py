@@ -11,7 +11,7 @@ from ludus.core import AutoresetMode, EnvSpec, VectorEnv
 from ludus.errors import LudusError
 from ludus.evaluate.result import Result
 from ludus.registry import make_vec
-from ludus.registry.provenance import BUILT_IN, authors
+from ludus.registry.foreign_code import unknown_beside, unknown_code
 from ludus.registry.resolution import spec_meant
 from ludus.registry.shared import registry
 from ludus.spaces import describe
@@ -19,9 +19,6 @@ from ludus.trajectory.header import RunHeader, source_hash
 from ludus.vector.executor import Kernel
 
 __all__ = ["Place", "made_place", "single_hash"]
-
-CODE = ("entry_point", "vector_entry_point")
-"""The fields of a spec that name code; that arguments name none but the known, `authors` sees."""
 
 
 class Place(NamedTuple):
@@ -44,6 +41,11 @@ def made_place(result: Result, env: Any, *, executor: Any, isolation: Any) -> Pl
     spec = spec_meant(env) if header.spec is None else header.env_spec()
     if env is not None:
         own = spec_meant(env)
+        if header.spec is not None and isolation in (None, "none") and (stranger := unknown_beside(spec, own)):
+            return _refused(
+                f"expected {own.id!r} as it was given, got {stranger} beside it by the file's own word, which is not "
+                "imported; run it isolated (--isolation sandbox)"
+            )
         spec = spec.replace(entry_point=own.entry_point, vector_entry_point=own.vector_entry_point)
     elif (why := _why_not(spec)) and isolation in (None, "none"):
         return _refused(why)
@@ -73,17 +75,11 @@ def _refused(why: str) -> Place:
 
 def _why_not(spec: EnvSpec) -> str:
     """Why code that a file names is not imported; empty where this process would run the same by the id alone."""
-    if all(author == BUILT_IN for author in authors(spec)):
-        return ""
-    try:
-        known = registry.spec(spec.id) if ":" not in spec.id else None
-    except LudusError:
-        known = None
-    same_code = known is not None and all(getattr(known, name) == getattr(spec, name) for name in CODE)
-    if known is not None and same_code and authors(known) == authors(spec):
+    unknown = unknown_code(spec)
+    if not unknown:
         return ""
     return (
-        f"expected what is known here as {spec.id!r}, got {spec.entry_point} by the file's own word, which is not "
+        f"expected what is known here as {spec.id!r}, got {unknown} by the file's own word, which is not "
         "imported; name the environment yourself (env=, --env), or run it isolated (--isolation sandbox)"
     )
 

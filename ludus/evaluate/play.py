@@ -19,14 +19,14 @@ from ludus.spaces import ArraySpace, concatenate, iterate
 from ludus.trajectory.lane_digest import LaneDigest
 from ludus.trajectory.values import ValueColumns
 
-__all__ = ["Course", "play_episodes"]
+__all__ = ["PlayConfig", "play_episodes"]
 
 Array = npt.NDArray[Any]
 NOBODY = -1
 """The number of the episode of a lane that plays none."""
 
 
-class Course(NamedTuple):
+class PlayConfig(NamedTuple):
     """What is played, how many at once, and with which seeds."""
 
     make: Callable[[int], VectorEnv[Any, Any]]
@@ -41,7 +41,7 @@ class Course(NamedTuple):
     """Whether actions, rewards and digests are kept."""
 
 
-def play_episodes(course: Course, numbers: Iterable[int]) -> Iterator[EpisodeRecord]:
+def play_episodes(course: PlayConfig, numbers: Iterable[int]) -> Iterator[EpisodeRecord]:
     """Each episode as it ends.
 
     A batch that raises says nothing of which lane did: the episodes under way are played again, one by one, and the one
@@ -74,7 +74,7 @@ class _Broken(Exception):
 class _Play:
     """The lanes of one batch."""
 
-    def __init__(self, envs: VectorEnv[Any, Any], course: Course) -> None:
+    def __init__(self, envs: VectorEnv[Any, Any], course: PlayConfig) -> None:
         self.envs, self.course = envs, course
         n = envs.num_envs
         self.agent = course.agent.prepare(envs.single_observation_space, envs.single_action_space, n)

@@ -1,4 +1,4 @@
-"""`PolicyEnv`: a policy in a file as an environment, so that it can be run wherever environments can, confined too.
+"""`PolicyEnv`: a policy in a file as an environment, so that it can be run wherever environments can, sandboxed too.
 
 A step takes what an agent sees and gives, as its observation, what the agent does. So nothing new is needed to load a
 stranger's file in a sandbox, with the limits, deadlines and messages that environments have.

@@ -27,7 +27,7 @@ Array = npt.NDArray[Any]
 NOBODY = -1
 EACH = 1 << 12
 """Episodes after which it is looked whether enough of them differ."""
-ENOUGH = 20
+MAX_DIFFERING_SEGMENTS = 20
 """After so many that differ, the others are not executed."""
 AGENTS_OWN = (Outcome.AGENT_FAILED, Outcome.INVALID_ACTION)
 """Outcomes that the evaluation gives an episode, and not its environment."""
@@ -83,13 +83,13 @@ class Reexecution:
         if certain is not None:
             asked, self.numbers = ~certain.episodes, certain.numbers
         tried = self.segment.stops - 1 - self.lasts
-        for episode in np.flatnonzero(asked & ((tried < 0) | (tried > 1))).tolist()[:ENOUGH]:
+        for episode in np.flatnonzero(asked & ((tried < 0) | (tried > 1))).tolist()[:MAX_DIFFERING_SEGMENTS]:
             rows = int(self.segment.stops[episode] - self.segment.starts[episode]) - 1
             self.differs(episode, 0, "length", int(self.recorded["length"][episode]), rows)
         begun = self.recorded["length"] > 0
         sound = np.flatnonzero(asked & (tried == 0) & begun).tolist()
         for first in range(0, len(sound), EACH):
-            if len(self.differences) < ENOUGH:
+            if len(self.differences) < MAX_DIFFERING_SEGMENTS:
                 self._execute(sound[first : first + EACH], lanes)
         for one in np.flatnonzero(asked & (tried == 1)).tolist():
             self._execute([one], 1)

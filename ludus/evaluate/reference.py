@@ -28,7 +28,7 @@ class Reference(NamedTuple):
 @cache
 def references() -> dict[str, Reference]:
     """The reference scores of all ids that have any."""
-    data: Any = msgspec.toml.decode(files("ludus.evaluate").joinpath("references.toml").read_bytes())
+    data: Any = msgspec.toml.decode(files(__name__.rpartition(".")[0]).joinpath("references.toml").read_bytes())
     return {name: Reference(float(one["random"]), float(one["reference"]), one["policy"]) for name, one in data.items()}
 
 

@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Env, VectorEnv
 from ludus.errors import InvalidArgument, InvalidType, TrajectoryError, shorten
-from ludus.evaluate.agents import Agent, AgentLike, agent_name, as_agent
+from ludus.evaluate.agent_names import AgentLike, agent_name, as_agent
+from ludus.evaluate.agents import Agent
 from ludus.evaluate.declaration import Declaration
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation, summarized
 from ludus.evaluate.place import single_hash
-from ludus.evaluate.play import Course, play_episodes
+from ludus.evaluate.play import PlayConfig, play_episodes
 from ludus.evaluate.result import Result, open_result
 from ludus.evaluate.result_file import ResultFile, ResultWriter, result_header
 from ludus.evaluate.signature import signer
@@ -125,7 +126,7 @@ def evaluated(
     seeds = declaration.derived(0, count) if task.seeds is None else task.seeds
     agent_seeds = declaration.derived(0, count, "agent")
     lanes = min(count, LANES if num_envs is None else num_envs)
-    course = Course(task.batch, task.agent, lanes, seeds, agent_seeds, declaration.max_steps, writer is not None)
+    course = PlayConfig(task.batch, task.agent, lanes, seeds, agent_seeds, declaration.max_steps, writer is not None)
     try:
         for record in play_episodes(course, range(len(results), count)):
             results.append(record.result)
@@ -164,7 +165,11 @@ def _writer(task: Evaluated, file: ResultFile) -> tuple[ResultWriter | None, Res
     """What the result is written by, and what was there already; no writer where that is all of it."""
     with task.batch(1) as envs:
         # What runs isolated has no source here, and is not made a second time to look for it.
-        near = envs.spec is not None and envs.spec.wall is None and task.options.get("isolation") in (None, "none")
+        near = (
+            envs.spec is not None
+            and envs.spec.isolation_record is None
+            and task.options.get("isolation") in (None, "none")
+        )
         rules = single_hash(envs.spec) if near and envs.spec is not None else ""
         header = result_header(envs, task.declaration, file.level, rules)
     if not file.resume or not os.path.exists(file.path):

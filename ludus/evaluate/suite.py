@@ -49,7 +49,7 @@ class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 @cache
 def suites() -> dict[str, Suite]:
     """All suites, by name."""
-    data: Any = msgspec.toml.decode(files("ludus.evaluate").joinpath("suites.toml").read_bytes())
+    data: Any = msgspec.toml.decode(files(__name__.rpartition(".")[0]).joinpath("suites.toml").read_bytes())
     return {name: msgspec.convert({"name": name, **one}, Suite) for name, one in data.items()}
 
 
@@ -94,6 +94,6 @@ def _changed(result: Result, id: str) -> list[str]:
     here, there = msgspec.json.decode(known.to_json()), dict(result.run.header.spec)
     return [
         f"{id}: {name}: expected {here.get(name)!r}, got {there.get(name)!r}"
-        for name in sorted({*here, *there} - {"wall"})
+        for name in sorted({*here, *there} - {"isolation_record"})
         if here.get(name) != there.get(name)
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ludus.errors import InvalidArgument
-from ludus.evaluate.agents import AgentLike, agent_name, as_agent
+from ludus.evaluate.agent_names import AgentLike, agent_name, as_agent
 from ludus.evaluate.evaluation import Evaluation
 from ludus.evaluate.result_file import ResultFile
 from ludus.evaluate.runner import Evaluated, evaluated

@@ -13,7 +13,8 @@ import numpy as np
 
 from ludus.core import VectorEnv
 from ludus.errors import LudusError, TrajectoryError, shorten
-from ludus.evaluate.agents import AGENTS, Agent, AgentLike, as_agent
+from ludus.evaluate.agent_names import AGENTS, AgentLike, as_agent
+from ludus.evaluate.agents import Agent
 from ludus.evaluate.compiled import CompiledCheck
 from ludus.evaluate.place import Place, made_place
 from ludus.evaluate.reexecution import Reexecution, SegmentCheck
@@ -29,7 +30,7 @@ __all__ = ["Finding", "Verification", "verify"]
 
 Make = Callable[[int], VectorEnv[Any, Any]]
 LANES = 64
-FEW = 20
+MAX_FINDINGS = 20
 """How many findings are told; after so many it is clear that the file is another's."""
 LOOKED_AHEAD = 4
 """Among how many times as many numbers the one is looked for that a seed belongs to."""
@@ -124,7 +125,7 @@ def verify(
         work.findings.append(Finding("file", str(error)))
     finally:
         result.run.close()
-    findings = tuple(work.findings[:FEW])
+    findings = tuple(work.findings[:MAX_FINDINGS])
     return Verification(name, findings, work.episodes, work.steps, work.unconfirmed, tuple(work.notes), work.compiled)
 
 
@@ -215,7 +216,7 @@ class _Verifier:
         returns = self.result.columns["return"]
         if returns.ndim != 1:
             return self.find("return", f"expected one for each episode, got the shape {returns.shape}")
-        for place in np.flatnonzero(~np.isfinite(returns) & ~self.result.masked)[:FEW].tolist():
+        for place in np.flatnonzero(~np.isfinite(returns) & ~self.result.masked)[:MAX_FINDINGS].tolist():
             self.find("return", f"expected a finite number, got {returns[place]}", place)
         return None
 
@@ -247,7 +248,7 @@ class _Verifier:
         threads = (os.cpu_count() or 1) if self.compiled else 1
         for segment, check in _side_by_side(again.checked, segments(self.result), threads):
             self._take(segment, check)
-            if len(self.findings) >= FEW:
+            if len(self.findings) >= MAX_FINDINGS:
                 return
         self._statistics()
 
@@ -255,7 +256,7 @@ class _Verifier:
         self.episodes += len(segment.starts) - len(check.differences)
         self.steps += segment.rows - len(segment.starts)
         self.unconfirmed += check.unconfirmed
-        for one in check.differences[: FEW - len(self.findings)]:
+        for one in check.differences[: MAX_FINDINGS - len(self.findings)]:
             self._differs(one)
         if not check.differences and check.wrong_digest is not None:
             place = int(np.searchsorted(segment.starts, check.wrong_digest, side="right"))

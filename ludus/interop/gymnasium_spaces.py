@@ -30,7 +30,7 @@ __all__ = ["AnyText", "ForeignSpace", "JsonText", "space_from_gymnasium", "space
 theirs: Any = gymnasium.spaces
 
 
-LONGEST = 2**31 - 1
+MAX_TEXT_CHARS = 2**31 - 1
 """Characters of text without a limit, which Gymnasium does not have."""
 
 
@@ -47,7 +47,7 @@ class AnyText(theirs.Text):
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
         """A short one where there is no limit."""
-        if self.max_length == LONGEST and mask is None and probability is None:
+        if self.max_length == MAX_TEXT_CHARS and mask is None and probability is None:
             mask = (int(self.np_random.integers(self.min_length, self.min_length + 33)), None)
         return super().sample(mask, probability)
 
@@ -67,7 +67,7 @@ class JsonText(AnyText):
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        super().__init__(LONGEST, min_length=0)
+        super().__init__(MAX_TEXT_CHARS, min_length=0)
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is text that such JSON is written as."""
@@ -114,7 +114,7 @@ class ForeignSpace(Space[Any]):
         """The generator of the space."""
         return self.space.np_random
 
-    def adopt_random(self, other: Space[Any]) -> None:
+    def copy_rng_from(self, other: Space[Any]) -> None:
         """Continue from where the generator of an equal space is."""
         other_one: Any = other
         _carry(other_one.space, self.space)
@@ -178,7 +178,7 @@ def _for_gymnasium(space: Any, convert: Convert) -> Any:
         fields = [(name, convert(field.space)) for name, field in space.fields.items()]
         return theirs.Dict(fields, sort_keys=False)
     if type(space) is Text and space.arguments()["charset"] is None:
-        return AnyText(LONGEST if space.max_length is None else space.max_length, min_length=space.min_length)
+        return AnyText(MAX_TEXT_CHARS if space.max_length is None else space.max_length, min_length=space.min_length)
     if type(space) is Json:
         return JsonText(space.kind)
     if type(space) not in _NAMES:
@@ -197,7 +197,7 @@ def _for_ludus(space: Any, convert: Convert) -> Any:
     if type(space) is JsonText:
         return Json(space.kind)
     if type(space) is AnyText:
-        longest = None if space.max_length == LONGEST else space.max_length
+        longest = None if space.max_length == MAX_TEXT_CHARS else space.max_length
         return Text(longest, min_length=space.min_length, charset=None)
     kind = next((one for one, name in _NAMES.items() if type(space) is getattr(theirs, name)), None)
     return ForeignSpace(space) if kind is None else _MAKERS[_NAMES[kind]](kind, space, convert)

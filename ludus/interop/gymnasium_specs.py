@@ -6,10 +6,10 @@ from ludus.core import EnvSpec
 from ludus.errors import InvalidSpec
 from ludus.interop.gymnasium_library import registration as their_registration
 from ludus.registry import registry
+from ludus.registry.libraries import adapter_of
 
 __all__ = ["id_for_gymnasium", "id_from_gymnasium", "spec_from_gymnasium", "spec_to_gymnasium"]
 
-MODULE = "ludus.interop.gymnasium"
 registration: Any = their_registration
 
 
@@ -42,7 +42,7 @@ def spec_to_gymnasium(spec: EnvSpec) -> Any:
     meant = {"ludus_spec": spec.id, **spec.kwargs} if plain else {"ludus_spec": _written(spec)}
     return registration.EnvSpec(
         id_for_gymnasium(spec.id),
-        entry_point=f"{MODULE}:create_for_gymnasium",
+        entry_point=f"{adapter_of('gymnasium')}:create_for_gymnasium",
         reward_threshold=spec.reward_threshold,
         nondeterministic=spec.nondeterministic,
         max_episode_steps=spec.max_episode_steps,
@@ -63,7 +63,7 @@ def spec_from_gymnasium(spec: Any) -> EnvSpec:
     meant = {"gymnasium_spec": spec.id, **spec.kwargs} if plain else {"gymnasium_spec": _dumped(spec)}
     return EnvSpec(
         id_from_gymnasium(spec.id),
-        entry_point=f"{MODULE}:create_from_gymnasium",
+        entry_point=f"{adapter_of('gymnasium')}:create_from_gymnasium",
         reward_threshold=spec.reward_threshold,
         nondeterministic=spec.nondeterministic,
         max_episode_steps=spec.max_episode_steps,

@@ -4,12 +4,13 @@ PettingZoo itself is opened when a view is asked for. The views of this module a
 which only drives them needs it no more than they do.
 """
 
+import warnings
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from ludus.core import Env, Step
 from ludus.core.outcome import OUTCOME
-from ludus.errors import InvalidAction, InvalidArgument, InvalidType, MissingExtra, shorten
+from ludus.errors import InvalidAction, InvalidArgument, InvalidType, MissingExtra, ResetNeeded, listing, shorten
 from ludus.interop.gymnasium_spaces import space_to_gymnasium
 from ludus.kernels import RuleEnv
 from ludus.spaces import Tuple
@@ -123,6 +124,24 @@ class _View:
         """Close the environment."""
         self.env.close()
 
+    def _known(self, options: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Of the options of a reset, those that the rules take.
+
+        Others are left out with a warning, and no error: PettingZoo's programs hand on what no game knows, and so do
+        its checks.
+        """
+        bare = self._bare
+        if not options or not isinstance(bare, RuleEnv) or type(bare).reset_params is not RuleEnv.reset_params:
+            return options
+        taken: tuple[str, ...] = () if bare.rules.options is None else bare.rules.options._fields
+        unknown = [name for name in options if name not in taken]
+        if unknown:
+            expected = f"one of {listing(taken)}" if taken else "none"
+            warnings.warn(
+                f"options of {type(bare).__name__}: expected {expected}, got {listing(unknown)}, left out", stacklevel=3
+            )
+        return {name: one for name, one in options.items() if name in taken} or None
+
     def _seen_by(self, agent: str) -> Any:
         return self._bare.observation_of(self.possible_agents.index(agent))
 
@@ -142,7 +161,7 @@ class InTurn(_View):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a game; whose turn it is, is `agent_selection`."""
-        _, info = self.env.reset(seed=seed, options=options)
+        _, info = self.env.reset(seed=seed, options=self._known(options))
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -202,7 +221,7 @@ class Together(_View):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
         """Begin a game: observations and infos of every agent."""
-        observations, info = self.env.reset(seed=seed, options=options)
+        observations, info = self.env.reset(seed=seed, options=self._known(options))
         self.agents = list(self.possible_agents)
         self._turn = info.get("turn", 0)
         return self._seen(observations), {agent: self._told(agent, info) for agent in self.agents}
@@ -210,6 +229,11 @@ class Together(_View):
     def step(self, actions: dict[str, Any]) -> tuple[Any, Any, Any, Any, Any]:
         """Move every agent: observations, rewards, terminations, truncations and infos."""
         agents = self.agents
+        if not agents:
+            raise ResetNeeded("step: expected reset() first, got a game without agents: not begun, or over")
+        if actions.keys() != set(agents):
+            got = listing(actions) or "none"
+            raise InvalidAction(f"step: expected an action of each of {listing(agents)}, got {got}")
         step = self._stepped(actions)
         rewards = [float(one) for one in step.info["rewards"]]
         seen, told = self._seen(step.observation), {agent: self._told(agent, step.info) for agent in agents}

@@ -6,7 +6,7 @@ import numpy as np
 
 from ludus.errors import InvalidAction, shorten
 from ludus.kernels.forms import action_record
-from ludus.kernels.own import read_only
+from ludus.kernels.state_arrays import read_only
 from ludus.spaces import Box, Dict, Discrete, Space, Tuple
 from ludus.spaces.array_space import ArraySpace
 

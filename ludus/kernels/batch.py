@@ -15,9 +15,9 @@ from ludus.errors import InvalidAction, InvalidType, ResetNeeded, shorten
 from ludus.kernels.block import columns_of
 from ludus.kernels.call import FAULT
 from ludus.kernels.finals import finals, outcomes
-from ludus.kernels.held import Held
+from ludus.kernels.held_lanes import Held
 from ludus.kernels.lanes import KernelLanes
-from ludus.kernels.legal import check_legal, choices_of, lane_masks
+from ludus.kernels.legal_actions import check_legal, choices_of, lane_masks
 from ludus.kernels.overrides import refuse_overrides
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.source import CUT_LANE, DISABLED, NEXT_STEP, SAME_STEP

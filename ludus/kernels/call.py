@@ -23,7 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.kernels.call_text import ARRAY, CALLING, SHARING
-from ludus.kernels.machine import Machine
+from ludus.kernels.disk_cache import MachineCode, read_code, text_path, write_code
+from ludus.kernels.machine import Machine, object_of
 
 __all__ = ["FAULT", "Call", "Team", "can_split"]
 
@@ -152,7 +153,7 @@ class _Code:
         }
         for name, function in symbols.items():
             llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
-        self._machine = _compiled(_text())
+        self._machine = _linked(_text())
         names = ("run_alone", "run_together") if can_split() else ("run_alone",)
         self.methods = {name: _MethodDefinition(name.encode(), self._at(name), FASTCALL, None) for name in names}
         self.rate = 0.0
@@ -184,11 +185,22 @@ def _function(name: str, address: int) -> Any:
     return new(ctypes.addressof(_code().methods[name]), address, None)
 
 
-def _compiled(text: str) -> Machine:
+def _linked(text: str) -> Machine:
+    """The code of a text, from disk where a process has compiled it before: that takes longer than all the rest."""
+    path = text_path("call", text)
+    code = None if path is None else read_code(path)
+    if code is None:
+        code = MachineCode("run_alone", _compiled(text))
+        if path is not None:
+            write_code(path, code)
+    return Machine.of_object(code.data)
+
+
+def _compiled(text: str) -> bytes:
     try:
-        return Machine.of_text(re.sub(r"i64\*", "ptr", text.replace("<LOOP>", "ptr")))
+        return object_of(re.sub(r"i64\*", "ptr", text.replace("<LOOP>", "ptr")))
     except RuntimeError:  # an LLVM whose pointers still have types
-        return Machine.of_text(text.replace("<LOOP>", "i32 (i64*, i64*, i64, i64, i64*)*"))
+        return object_of(text.replace("<LOOP>", "i32 (i64*, i64*, i64, i64, i64*)*"))
 
 
 def _text() -> str:

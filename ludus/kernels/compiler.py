@@ -12,16 +12,21 @@ import numpy as np
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 
-from ludus.errors import LudusError
+from ludus.errors import KernelError, LudusError
+from ludus.kernels.blas import load_without_blas
 from ludus.kernels.cache import RuleCache
+from ludus.kernels.disk_cache import MachineCode, source_path
 from ludus.kernels.exact.explanation import explain
+from ludus.kernels.exact.pipeline import LOOP as LOOP_NAME
 from ludus.kernels.exact.pipeline import program_of
+from ludus.kernels.exact.place import place_of
 from ludus.kernels.exact.reach import makes_arrays
-from ludus.kernels.kept import MachineCode, source_path
+from ludus.kernels.exact.record import check_record
+from ludus.kernels.library import only_emitted
 from ludus.kernels.random import Stream
 from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout
-from ludus.kernels.store import LOOP_NAMES
+from ludus.kernels.store import LOOP_NAMES, Unfitting
 from ludus.kernels.views import VIEW_NAMES
 
 __all__ = ["compile_loop", "compile_single", "load_runtime"]
@@ -32,23 +37,42 @@ BARE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """For what is not called from Python: what would make that possible takes long to compile."""
 LOOP = (numba.int64, numba.int64, numba.types.CPointer(numba.int64))
 """What a loop takes: the first lane, the one after the last, and a block of words."""
+UNCOUNTED = "NRT required but not enabled"
+"""What Numba says where code makes something on the heap, and was not expected to."""
 
 
 def compile_loop(rules: Rules, layout: Layout, text: str, *, checks: bool) -> MachineCode:
     """The machine code of a loop; raises KernelError, with the rule's line, where rules cannot be compiled."""
     arrays = any(column.shape for column in layout.columns if column.name.startswith("s_"))
-    records = {name: kind for kind, name in layout.records.items()}
     try:
-        loop = _scope(rules, text, records, checks=checks, arrays=arrays, path=None)["run_lanes"]
-        loop.compile(LOOP)
-        made = loop.overloads[LOOP]
-        entry = made.fndesc.llvm_func_name
-        made.library.get_pointer_to_function(entry)  # only what was linked has its object file
-        return MachineCode(entry, made.library._get_compiled_object())
+        try:
+            return _compiled_loop(rules, layout, text, checks=checks, arrays=arrays)
+        except Exception as error:
+            if arrays or UNCOUNTED not in str(error):
+                raise
+        # An exception that tells numbers keeps them in memory that Numba counts: rare, so not asked before.
+        return _compiled_loop(rules, layout, text, checks=checks, arrays=True)
+    except Unfitting as error:
+        code = rules.step.__code__
+        raise KernelError(f"{place_of(code.co_filename, code.co_firstlineno)}: {error}") from error
     except LudusError:
         raise
     except Exception as error:  # Numba's own, and whatever it stumbles over
         raise explain(rules, error) from error
+
+
+def _compiled_loop(rules: Rules, layout: Layout, text: str, *, checks: bool, arrays: bool) -> MachineCode:
+    load_without_blas()
+    records = {name: kind for kind, name in layout.records.items()}
+    for kind in (rules.params, *records.values()):
+        check_record(kind)
+    loop = _scope(rules, text, records, checks=checks, arrays=arrays, path=None)[LOOP_NAME]
+    with only_emitted(LOOP_NAME):
+        loop.compile(LOOP)
+    made = loop.overloads[LOOP]
+    entry = made.fndesc.llvm_func_name
+    made.library.get_pointer_to_function(entry)  # only what was linked has its object file
+    return MachineCode(entry, made.library._get_compiled_object())
 
 
 def load_runtime() -> None:

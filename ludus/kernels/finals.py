@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ludus.core import Info
 from ludus.core.outcome import OUTCOME, code_column
-from ludus.kernels.legal import lane_masks
+from ludus.kernels.legal_actions import lane_masks
 from ludus.kernels.source import Layout
 from ludus.kernels.tree import Leaf, composed
 

@@ -1,5 +1,7 @@
 """The lanes of a compiled batch: their memory, their parameters and streams, and copies of them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from copy import copy, deepcopy
 from typing import Any, NoReturn
@@ -338,7 +340,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         del memo
         spaces = (self.observation_space, self.action_space)
         for space in spaces:
-            space.settle()
+            space.ensure_seeded()
         return (
             self._block.copy(),
             list(self._seeds),
@@ -355,10 +357,10 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._seeds, self._numbers, self._lane_streams = list(seeds), numbers.copy(), deepcopy(streams)
         self._block = block.copy()
         self._relayout()
-        self.observation_space.adopt_random(spaces[0])
-        self.action_space.adopt_random(spaces[1])
+        self.observation_space.copy_rng_from(spaces[0])
+        self.action_space.copy_rng_from(spaces[1])
 
-    def fork(self, lanes: Sequence[int] | npt.NDArray[Any]) -> "KernelLanes":
+    def fork(self, lanes: Sequence[int] | npt.NDArray[Any]) -> KernelLanes:
         """A new batch whose lane `j` goes on from where lane `lanes[j]` is: a copy of columns."""
         self._check_open("fork")
         chosen = self._forked_lanes(lanes)
@@ -383,10 +385,10 @@ class KernelLanes(VectorEnv[Any, Any]):
 
 def _forked(batched: Space[Any], single: Space[Any], batch: KernelLanes, twin: KernelLanes) -> Space[Any]:
     """The space of a fork, whose draws go on from where they are; a space of many lanes takes long to make anew."""
-    batched.settle()
+    batched.ensure_seeded()
     if twin.num_envs != batch.num_envs:
         found = single.batch(twin.num_envs)
     else:
         found = deepcopy(batched) if batched.subspaces else copy(batched)
-    found.adopt_random(batched)
+    found.copy_rng_from(batched)
     return found

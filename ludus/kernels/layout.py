@@ -1,17 +1,19 @@
 """From an environment of rules to the layout of its batch: what lies in the block, and what the loop has to know."""
 
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
 
-from ludus.errors import ContractViolation, KernelError, shorten
+from ludus.errors import ContractViolation, KernelError, LudusError, shorten
 from ludus.kernels.action import as_rules_take
 from ludus.kernels.block import Column
 from ludus.kernels.displays import dict_places
 from ludus.kernels.exact.contract import Sample, sample_of
+from ludus.kernels.exact.place import place_of
 from ludus.kernels.exact.reach import reached
 from ludus.kernels.forms import action_tree, observation_tree
-from ludus.kernels.legal import check_mask, choices_of
+from ludus.kernels.legal_actions import check_mask, choices_of
 from ludus.kernels.players import adapter_text, play_of
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.rules import Rules
@@ -35,7 +37,34 @@ OWN = (
 
 
 def layout_of(env: RuleEnv, parameters: ParameterTable) -> Layout:
-    """The layout for an environment: the same for every mode, so that it is compiled once."""
+    """The layout for an environment: the same for every mode, so that it is compiled once.
+
+    KernelError with its line where a rule raises what its author did not expect in the trial that this takes.
+    """
+    try:
+        return _layout(env, parameters)
+    except LudusError:
+        raise
+    except Exception as error:
+        place = _line_of(env.rules, error)
+        if place is None:
+            raise
+        tried = f"a reset by seed 0 and the action {shorten(env.action_space.zero())}"
+        raise KernelError(
+            f"{place}: expected rules that can be tried, by {tried}, got {type(error).__name__}: {error}; mend the "
+            "rule, or say in `legal` where the action may be taken"
+        ) from error
+
+
+def _line_of(rules: Rules, error: Exception) -> str | None:
+    """The innermost line of a file of the rules that an error went through; None where it is no rule's doing."""
+    files = {rule.__code__.co_filename for rule in rules.functions.values()}
+    lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    mine = [place_of(file, line) for file, line in lines if file in files]
+    return mine[-1] if mine else None
+
+
+def _layout(env: RuleEnv, parameters: ParameterTable) -> Layout:
     rules, acts, params = env.rules, env.action_space, parameters.params
     sample = sample_of(rules, params, as_rules_take(acts, acts.zero()))
     state = tree_of("s", rules.state.__name__, sample.state)

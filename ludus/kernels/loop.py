@@ -8,9 +8,10 @@ from functools import cache
 from pathlib import Path
 
 from ludus.kernels.call import Call
-from ludus.kernels.exact.fault import located
+from ludus.kernels.disk_cache import MachineCode, by_one_process, code_path, read_code, source_path, write_code
+from ludus.kernels.exact.fault import located, numbered
+from ludus.kernels.exact.reach import constants_of, reached
 from ludus.kernels.exact.symbols import provide
-from ludus.kernels.kept import MachineCode, by_one_process, code_path, read_code, source_path, write_code
 from ludus.kernels.machine import Machine, undefined_symbols
 from ludus.kernels.rules import Rules
 from ludus.kernels.source import Layout, kernel_source
@@ -19,9 +20,19 @@ __all__ = ["Loop", "loop_of"]
 
 
 class _Raised(ctypes.Structure):
-    """What Numba's code leaves of an exception: a pickle, which lies among the constants of that code."""
+    """What Numba's code leaves of an exception: a pickle, which lies among the constants of that code.
 
-    _fields_ = (("data", ctypes.c_void_p), ("size", ctypes.c_int32))
+    Where arguments are known only when it is raised, their numbers lie elsewhere; Numba's own function that makes
+    objects of them needs what this process has no more.
+    """
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("size", ctypes.c_int32),
+        ("numbers", ctypes.c_void_p),
+        ("boxed", ctypes.c_void_p),
+        ("count", ctypes.c_int32),
+    )
 
 
 class Loop:
@@ -42,12 +53,20 @@ class Loop:
         """What the rules raised in a call, with the line."""
         raised = _Raised.from_address(call.error)
         kind, arguments, place = pickle.loads(ctypes.string_at(raised.data, raised.size))  # noqa: S301  (of our own code)
+        if raised.count:
+            arguments = numbered(arguments, ctypes.string_at(raised.numbers, 8 * raised.count))
         return located(kind(*(arguments or ())), place)
 
 
-@cache
 def loop_of(rules: Rules, layout: Layout, checks: bool = False) -> Loop:
-    """The loop for a set of rules; raises KernelError where they cannot be compiled."""
+    """The loop for a set of rules, with their constants as they are now; raises KernelError where that fails."""
+    constants = "".join(map(constants_of, reached(list(rules.functions.values()))))
+    return _loop_of(rules, layout, checks, constants)
+
+
+@cache
+def _loop_of(rules: Rules, layout: Layout, checks: bool, constants: str) -> Loop:
+    del constants  # another set of them is another loop
     text = kernel_source(layout)
     path = source_path(text, rules, checks=checks)
     found = None if path is None else _kept(path)

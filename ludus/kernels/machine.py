@@ -12,7 +12,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-__all__ = ["Machine", "host", "undefined_symbols"]
+__all__ = ["Machine", "host", "object_of", "undefined_symbols"]
 
 ELF = b"\x7fELF\x02\x01"
 """An object file of 64 bits, little-endian."""
@@ -29,34 +29,39 @@ class Machine:
     42
     """
 
-    def __init__(self, module: Any, *, object_file: bytes | None = None) -> None:
-        self._engine: Any = llvm.create_mcjit_compiler(module, _target())
-        if object_file is not None:
-            self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
+    def __init__(self, object_file: bytes) -> None:
+        # An engine owns the machine it is made with, and frees it at its end: none may be shared.
+        machine = _target().create_target_machine(opt=2)
+        self._engine: Any = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
         self._engine.finalize_object()
 
     @classmethod
     def of_text(cls, text: str) -> "Machine":
         """Compile a text of LLVM's language."""
-        _target()
-        return cls(llvm.parse_assembly(text))
+        return cls.of_object(object_of(text))
 
     @classmethod
     def of_object(cls, data: bytes) -> "Machine":
         """Link an object file; every symbol it misses has to be known, or the process ends."""
-        _target()
-        return cls(llvm.parse_assembly(""), object_file=data)
+        return cls(data)
 
     def address(self, name: str) -> int:
         """Where a function begins; 0 where there is none."""
         return self._engine.get_function_address(name)
 
 
+def object_of(text: str) -> bytes:
+    """The object file of a text of LLVM's language; raises RuntimeError for what is none."""
+    machine = _target().create_target_machine(opt=2)
+    return machine.emit_object(llvm.parse_assembly(text))
+
+
 @cache
 def _target() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine(opt=2)
+    return llvm.Target.from_default_triple()
 
 
 @cache

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.kernels.own import own_copy
 from ludus.kernels.rules import Rules
+from ludus.kernels.state_arrays import own_copy
 
 __all__ = ["Play", "adapter_text", "play_of"]
 

@@ -8,7 +8,7 @@ Rules see an object with the methods of `numpy.random.Generator`; interpreted, i
 True
 """
 
-from math import exp, log1p
+import math
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ __all__ = ["Stream"]
 MULTIPLIER = 0x2360ED051FC65DA4_4385DF649FCCF645
 WORD, WIDE = ir.IntType(64), ir.IntType(128)
 MASK32, ONE, ZERO = U(0xFFFFFFFF), U(1), U(0)
-MOST_AMISS = 1.4901161193847656e-08
+MAX_AMISS = 1.4901161193847656e-08
 """By how much probabilities may miss 1, as in NumPy."""
 TO_UNIT = 1.0 / 9007199254740992.0
 
@@ -170,11 +170,11 @@ def standard_normal(words: Any, lane: Any) -> Any:
             return x
         if layer == ZERO:
             while True:
-                away = -NORMAL_TAIL_INVERSE * log1p(-next_double(words, lane))
-                height = -log1p(-next_double(words, lane))
+                away = -NORMAL_TAIL_INVERSE * math.log1p(-next_double(words, lane))
+                height = -math.log1p(-next_double(words, lane))
                 if height + height > away * away:
                     return -(NORMAL_TAIL + away) if (size >> U(8)) & ONE else NORMAL_TAIL + away
-        elif ((FI[layer - ONE] - FI[layer]) * next_double(words, lane) + FI[layer]) < exp(-0.5 * x * x):
+        elif ((FI[layer - ONE] - FI[layer]) * next_double(words, lane) + FI[layer]) < math.exp(-0.5 * x * x):
             return x
 
 
@@ -189,13 +189,18 @@ def standard_exponential(words: Any, lane: Any) -> Any:
         if size < KE[layer]:
             return x
         if layer == ZERO:
-            return EXPONENTIAL_TAIL - log1p(-next_double(words, lane))
-        if (FE[layer - ONE] - FE[layer]) * next_double(words, lane) + FE[layer] < exp(-x):
+            return EXPONENTIAL_TAIL - math.log1p(-next_double(words, lane))
+        if (FE[layer - ONE] - FE[layer]) * next_double(words, lane) + FE[layer] < math.exp(-x):
             return x
 
 
 def _is_stream(kind: Any) -> bool:
     return getattr(kind, "instance_class", None) is Stream
+
+
+def _are_numbers(*kinds: Any) -> bool:
+    """Whether one number is drawn: of arrays NumPy draws as many as they have."""
+    return not any(isinstance(one, types.Array | types.BaseTuple | types.List) for one in kinds)
 
 
 @method("random")
@@ -209,9 +214,14 @@ def _random(stream: Any) -> Any:
 @method("uniform")
 def _uniform(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
     def draw(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
-        return low + (high - low) * next_double(stream.words, stream.lane)
+        least, span = np.float64(low), np.float64(high) - np.float64(low)
+        if not math.isfinite(span):
+            raise OverflowError("rng.uniform: expected a finite range, got one that is not")
+        if math.copysign(1.0, span) < 0.0:
+            raise ValueError("rng.uniform: expected low <= high, got low > high")
+        return least + span * next_double(stream.words, stream.lane)
 
-    return draw if _is_stream(stream) else None
+    return draw if _is_stream(stream) and _are_numbers(low, high) else None
 
 
 @method("integers")
@@ -226,7 +236,7 @@ def _integers(stream: Any, low: Any, high: Any = None) -> Any:
             raise ValueError("rng.integers: expected low < high, got low >= high")
         return low + np.int64(bounded(stream.words, stream.lane, U(high - 1 - low)))
 
-    if not _is_stream(stream):
+    if not _is_stream(stream) or any(isinstance(one, types.Float) for one in (low, high)):
         return None
     return below if high is None or isinstance(high, types.NoneType | types.Omitted) else between
 
@@ -242,21 +252,21 @@ def _standard_normal(stream: Any) -> Any:
 @method("normal")
 def _normal(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     def draw(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-        if scale < 0.0:
+        if scale == scale and math.copysign(1.0, np.float64(scale)) < 0.0:
             raise ValueError("rng.normal: expected scale >= 0, got less")
         return loc + scale * standard_normal(stream.words, stream.lane)
 
-    return draw if _is_stream(stream) else None
+    return draw if _is_stream(stream) and _are_numbers(loc, scale) else None
 
 
 @method("exponential")
 def _exponential(stream: Any, scale: Any = 1.0) -> Any:
     def draw(stream: Any, scale: Any = 1.0) -> Any:
-        if scale < 0.0:
+        if scale == scale and math.copysign(1.0, np.float64(scale)) < 0.0:
             raise ValueError("rng.exponential: expected scale >= 0, got less")
         return scale * standard_exponential(stream.words, stream.lane)
 
-    return draw if _is_stream(stream) else None
+    return draw if _is_stream(stream) and _are_numbers(scale) else None
 
 
 @method("shuffle")
@@ -314,6 +324,6 @@ def _weighted(stream: Any, p: Any, count: Any) -> Any:
     if len(p) != count:
         raise ValueError("rng.choice: expected as many probabilities as elements")
     total = p.cumsum()
-    if count == 0 or not abs(total[-1] - 1.0) <= MOST_AMISS or p.min() < 0.0:
+    if count == 0 or not abs(total[-1] - 1.0) <= MAX_AMISS or p.min() < 0.0:
         raise ValueError("rng.choice: expected probabilities of at least 0 that sum to 1")
     return np.searchsorted(total / total[-1], stream.random(), side="right")

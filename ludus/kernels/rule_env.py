@@ -10,14 +10,14 @@ from ludus.core import Env, Info, Step
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import InvalidArgument, InvalidType, ResetNeeded, listing, shorten
 from ludus.kernels.action import finite_row, read_action
-from ludus.kernels.legal import Choices, as_mask, check_legal, choices_of
+from ludus.kernels.legal_actions import Choices, as_mask, check_legal, choices_of
 from ludus.kernels.overrides import hook, overridden, take_class
-from ludus.kernels.own import has_arrays, own_copy, own_state, read_only
 from ludus.kernels.parameters import fitted, fitted_all
 from ludus.kernels.players import Play, play_of
 from ludus.kernels.row import observation_writer
 from ludus.kernels.rules import Rules, check_rules
 from ludus.kernels.start import options_of
+from ludus.kernels.state_arrays import has_arrays, own_copy, own_state, read_only
 from ludus.seeding import Seed
 from ludus.spaces import Box
 

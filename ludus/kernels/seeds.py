@@ -19,7 +19,7 @@ MIX_LEFT, MIX_RIGHT = U32(0xCA01F9DD), U32(0x4973F715)
 POOL, SHIFT, MASK = 4, U32(16), 0xFFFFFFFF
 MULTIPLIER = 0x2360ED051FC65DA4, 0x4385DF649FCCF645
 BYTES = 16
-LONGEST = 128
+MAX_SEED_BITS = 128
 """Bits of a seed that the pool takes in one pass; longer ones are left to NumPy."""
 
 
@@ -44,9 +44,9 @@ def seeded_words(seeds: Sequence[int] | npt.NDArray[np.uint64]) -> Words:
         zero = np.zeros_like(low)
         rows[:, : HIGH + 4] = _start(_pools([low, high, zero, zero]))
         return rows
-    short = np.array([seed.bit_length() <= LONGEST for seed in seeds], dtype=np.bool_)
+    short = np.array([seed.bit_length() <= MAX_SEED_BITS for seed in seeds], dtype=np.bool_)
     if short.any():
-        entropy = _entropy([seed for seed in seeds if seed.bit_length() <= LONGEST])
+        entropy = _entropy([seed for seed in seeds if seed.bit_length() <= MAX_SEED_BITS])
         rows[short, : HIGH + 4] = _start(_pools(entropy))
     for lane in np.flatnonzero(~short):
         write_stream(rows, int(lane), np.random.PCG64(seeds[int(lane)]))

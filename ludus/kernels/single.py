@@ -14,8 +14,8 @@ from ludus.kernels.exact.explanation import explain
 from ludus.kernels.exact.fault import FAULTS, fault_of
 from ludus.kernels.exact.place import place_of
 from ludus.kernels.exact.reach import reached
-from ludus.kernels.own import read_only
 from ludus.kernels.rules import Rules
+from ludus.kernels.state_arrays import read_only
 from ludus.kernels.stream import WORDS, Stream, generator_of, write_stream
 
 __all__ = ["compiled_single"]

@@ -9,7 +9,7 @@ written by loops, so that the text grows with what is observed, and not with how
 from typing import Any, NamedTuple
 
 from ludus.kernels.block import Column
-from ludus.kernels.loose import Form, loose_text, records_in
+from ludus.kernels.loose_parameters import Form, loose_text, records_in
 from ludus.kernels.tree import Branch, Leaf, Tree, leaves, record_kinds, written
 
 __all__ = ["Layout", "Parameter", "Told", "kernel_source"]
@@ -202,9 +202,11 @@ def _check(layout: Layout) -> list[str]:
     least, most = layout.choices
     return [
         f"if mode != {RESET} and (stop == 0 or stop - first == n):",  # of pieces somebody has asked before
+        "    wrong = 0",  # counted, not left at the first: then several are looked at in one instruction
         "    for lane in range(n):",
-        f"        if actions[lane] < {least} or actions[lane] > {most}:",
-        "            return -1",
+        f"        wrong += (actions[unsigned(lane)] < {least}) | (actions[unsigned(lane)] > {most})",
+        "    if wrong > 0:",
+        "        return -1",
     ]
 
 

@@ -2,7 +2,8 @@
 
 Lanes are cut into pieces that threads take one after another. The caller takes pieces too, and waits for no more than
 those under way elsewhere: a thread that never gets a core costs nothing. Which of both ways is taken is decided by
-their recent times; the slower one is tried again now and then, the more rarely the worse it did.
+what they took in windows of some milliseconds, long enough that one interruption, which every machine has, decides
+nothing; the slower way is tried again now and then, the more rarely the more often it was the slower one.
 
 A thread that has done its share looks for the next one for `LOOK_SECONDS`, since being woken takes longer than half a
 step of a thousand lanes, and then sleeps: a batch that is not stepped keeps no core busy.
@@ -18,27 +19,30 @@ from ludus.kernels.call import Call, Team, can_split
 
 __all__ = ["Split", "cores"]
 
-SMALLEST = 512
+MIN_LANES_PER_THREAD = 512
 """Lanes for each thread: fewer take no longer than to hand them over."""
-PIECE = 64
+PIECE_LANES = 64
 """Lanes of a piece are a multiple of it: flags of a byte, of different pieces, then lie on different cache lines."""
 PIECES = 16
 """For each thread, at least, where there are lanes enough: the last one is waited for, so it is to be short."""
-LARGEST = 1024
+MAX_PIECE_LANES = 1024
 """Lanes of a piece: of more, the last one would be waited for too long where threads are not equally quick."""
-MOST_PIECES = 4096
-TRIALS = 4
-WAKE_SECONDS, MOST_WAKING = 150e-6, 16
-"""How long threads may take to wake up, and in how many steps at most: what they do meanwhile says nothing."""
+MAX_PIECES = 4096
+WINDOW_SECONDS = 3e-3
+"""How long one way is taken before its time is judged: about as long as others keep a core that they took."""
+FEWEST, MOST = 4, 256
+"""Steps of a window; the first ones of a batch are the fewest."""
 WEIGHT = 0.25
+"""Of the last window in the running mean."""
+WORST = 2.0
+"""How many times the mean a window counts at most: whoever is interrupted for long was still interrupted only once."""
 GAIN = 0.9
 """Of one thread's time: what saves less is not worth another core."""
-STALLS = (1.5, 8.0)
-"""By how much one step may exceed the mean and count in full. Whoever is alone is interrupted at times, which says
-nothing; that threads wait for one that is, is what splitting costs on a busy machine."""
-RETRY, RARELY = 64, 4096
-UNTIMED = 7
-"""Steps of one thread between two whose time is taken: taking it costs a fiftieth of a step of a thousand lanes."""
+RETRY, RARELY = 8, 128
+"""Windows of one thread until splitting is tried again: after one trial that changed nothing, and after many."""
+MAX_FAILED = 4
+HOLDS = 32
+"""Windows of a split until one thread is tried again; a split that lasted so long was no accident."""
 LOOK_SECONDS = 100e-6
 PATIENCE_SECONDS = 200e-6
 """How long the caller looks for the end of others' pieces before it takes naps."""
@@ -57,9 +61,9 @@ def piece_size(lanes: int, threads: int) -> int:
     >>> piece_size(4096, 2), piece_size(1 << 24, 2)
     (128, 4096)
     """
-    wanted = min(-(-lanes // (threads * PIECES)), LARGEST)
-    least = -(-lanes // MOST_PIECES)
-    return -(-max(wanted, least) // PIECE) * PIECE
+    wanted = min(-(-lanes // (threads * PIECES)), MAX_PIECE_LANES)
+    least = -(-lanes // MAX_PIECES)
+    return -(-max(wanted, least) // PIECE_LANES) * PIECE_LANES
 
 
 class Split:
@@ -72,21 +76,22 @@ class Split:
     def __init__(self, lanes: int, threads: int) -> None:
         self.lanes, self.threads = lanes, threads
         self.times = [0.0, 0.0]
+        """Seconds of a step, on one thread and split."""
         self.size = piece_size(lanes, threads)
-        self._calls, self._next_trial, self._untimed = 0, 0, 0
-        self._trial: int | None = None
-        """The way that is being tried."""
-        self._tried: list[float] = []
-        self._length = TRIALS
+        self._now, self._usual = 0, 0
+        """The way of the window under way, and the way that is taken where nothing is tried."""
+        self._steps = self._left = FEWEST
+        self._spent = 0.0
+        self._until_trial = 0
         self._failed = 0
-        """Trials in a row that changed nothing: each makes the next one rarer."""
+        """Trials of a split in a row that led to nothing: each makes the next one rarer."""
 
     @classmethod
     def for_lanes(cls, lanes: int, threads: int | None) -> "Split | None":
         """A split for that many lanes; None where one thread does it all."""
         if threads is not None and (isinstance(threads, bool) or threads < 1):
             raise InvalidArgument(f"threads: expected a whole number above 0, or None, got {shorten(threads)}")
-        most = min(cores() if threads is None else threads, lanes // SMALLEST)
+        most = min(cores() if threads is None else threads, lanes // MIN_LANES_PER_THREAD)
         return cls(lanes, most) if most > 1 and can_split() else None
 
     @property
@@ -96,10 +101,6 @@ class Split:
 
     def run(self, call: Call, arrays: Arrays) -> int:
         """Run the loop of a call over all lanes; what it gives."""
-        if self._untimed:
-            self._untimed -= 1
-            self._calls += 1
-            return call.alone(*arrays)
         way = self._way()
         if way:
             team = _team(self.threads - 1)  # started before the clock is
@@ -107,44 +108,43 @@ class Split:
                 call.join(team, -(-self.lanes // self.size), self.size, PATIENCE_SECONDS)
         start = perf_counter()
         found = call.together(*arrays) if way else call.alone(*arrays)
-        self._took(way, perf_counter() - start)
-        if not way and self._trial is None:
-            self._untimed = UNTIMED
+        self._took(perf_counter() - start)
         return found
 
     def _way(self) -> int:
         """1 to split, 0 to stay serial."""
-        self._calls += 1
-        if self._trial is not None:
-            return self._trial
-        if not all(self.times):
-            return self._try(int(self.times[0] > 0.0))
-        better = int(self.splits)
-        if self._calls < self._next_trial:
-            return better
-        worse = self.times[1 - better] / self.times[better]
-        pause = int(RETRY * max(1.0, worse * worse * worse)) << min(self._failed, 6)
-        self._next_trial = self._calls + min(RARELY, pause)
-        self._failed += 1
-        return self._try(1 - better)
+        return self._now
 
-    def _try(self, way: int) -> int:
-        """Begin a trial, which is as long as threads take to wake up, and some steps more."""
-        waking = min(MOST_WAKING, int(WAKE_SECONDS / self.times[0])) if way else 0
-        self._trial, self._length = way, TRIALS + waking
-        return way
-
-    def _took(self, way: int, seconds: float) -> None:
-        """Remember a time: of a trial the mean of its last steps, else a running mean."""
-        if self._trial is None:
-            mean = self.times[way]
-            self.times[way] = mean + WEIGHT * (min(seconds, STALLS[way] * mean) - mean)
+    def _took(self, seconds: float) -> None:
+        """Count the time of a step; at the end of a window, choose the way of the next."""
+        self._spent += seconds
+        self._left -= 1
+        if self._left:
             return
-        self._tried.append(seconds)
-        if len(self._tried) == self._length:
-            before, self.times[way] = self.splits, max(sum(self._tried[1 - TRIALS :]) / (TRIALS - 1), 1e-9)
-            self._trial, self._tried = None, []
-            self._failed = self._failed if before == self.splits else 0
+        self._judge(max(self._spent / self._steps, 1e-9))
+        self._steps = self._left = max(FEWEST, min(MOST, int(WINDOW_SECONDS / self.times[0])))
+        self._spent = 0.0
+
+    def _judge(self, mean: float) -> None:
+        """Take in what a step of this window took; of a way that is being tried, nothing older counts."""
+        way, known = self._now, self.times[self._now]
+        tried = way != self._usual or not known
+        self.times[way] = mean if tried else known + WEIGHT * (min(mean, WORST * known) - known)
+        if not self.times[1]:
+            self._now = 1
+            return
+        self._usual = int(self.splits)
+        if not self._usual and way:  # what was tried was slower, or what was quicker is so no longer
+            self._until_trial = min(RARELY, RETRY << self._failed)
+            self._failed = min(self._failed + 1, MAX_FAILED)
+        elif self._usual and tried:
+            self._until_trial = HOLDS
+            self._failed = self._failed if way else 0
+        self._now = self._usual
+        if self._until_trial:
+            self._until_trial -= 1
+        else:
+            self._now = 1 - self._usual
 
 
 class _Threads:

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 from ludus.core.lane_options import check_each, lane_options
 from ludus.kernels.lane_values import fitting, known, state_parts
-from ludus.kernels.own import own_copy
 from ludus.kernels.parameters import fitted_all
+from ludus.kernels.state_arrays import own_copy
 from ludus.kernels.tree import composed, tree_of
 from ludus.kernels.values import ParameterTable
 

@@ -9,11 +9,15 @@ from typing import Any
 import numba
 from numba.core import cgutils, types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, store_item
+from numba.np.arrayobj import make_array
 
 from ludus.errors import ContractViolation, KernelError
 
-__all__ = ["LOOP_NAMES", "apart", "is_row", "put_seen", "put_state"]
+__all__ = ["LOOP_NAMES", "Unfitting", "apart", "is_row", "put_seen", "put_state"]
+
+
+class Unfitting(KernelError):
+    """A number that is not of the type of where it goes; whoever compiles adds the place."""
 
 
 def _storing(exact: bool) -> Any:
@@ -34,7 +38,7 @@ def _storing(exact: bool) -> Any:
             for place, (kind, number) in enumerate(zip(kinds, numbers, strict=True)):
                 fits = _narrowed(context, builder, kind, array.dtype, number, where)
                 pointer = builder.gep(first, [context.get_constant(types.intp, place)]) if place else first
-                store_item(context, builder, array, fits, pointer)
+                context.pack_value(builder, array.dtype, fits, pointer)
             return context.get_dummy_value()
 
         return types.void(array, index, value, name), build
@@ -68,26 +72,35 @@ def _indices(builder: Any, kind: Any, index: Any) -> list[Any]:
 
 def _first(context: Any, builder: Any, kind: Any, array: Any, indices: list[Any]) -> Any:
     """Where the row, or the number, of these indices begins."""
+    if isinstance(kind, types.CPointer):
+        return builder.gep(array, indices)
     zero = context.get_constant(types.intp, 0)
     inside = indices + [zero] * (kind.ndim - len(indices))
     return cgutils.get_item_pointer(context, builder, kind, make_array(kind)(context, builder, array), inside)
 
 
 def _check(kind: Any, dtype: Any, name: str, exact: bool) -> None:
-    """Whether numbers of a type may go into an array of a dtype, as far as that is known while compiling."""
+    """Whether numbers of a type may go into an array of a dtype, as far as that is known while compiling.
+
+    What is stored in a state has to be of its type: one environment keeps the number as it came, and an int8 of a
+    board, a float32 of an action or a bool of NumPy's goes on with another arithmetic than the wider number.
+    """
     if kind == dtype or isinstance(kind, types.IntEnumMember):
         return
     whole = isinstance(kind, types.Integer | types.Boolean)
-    if whole and isinstance(dtype, types.Integer | types.Float):
+    if exact and kind == types.int64 and dtype == types.float64:
+        return  # which of them may be told apart is followed: `ludus.kernels.exact.flow`
+    if not exact and whole and isinstance(dtype, types.Integer | types.Float):
         return
-    if (
-        isinstance(kind, types.Float)
-        and isinstance(dtype, types.Float)
-        and (not exact or kind.bitwidth <= dtype.bitwidth)
-    ):
+    if not exact and isinstance(kind, types.Float) and isinstance(dtype, types.Float):
         return
-    cure = "annotate it as float, or round it: int(x)" if isinstance(kind, types.Float) else f"return {dtype}"
-    raise KernelError(f"{name}: expected {dtype}, got {kind} from the rules; {cure}")
+    raise Unfitting(f"{name}: expected {dtype}, got {kind} from the rules; {_cure(kind, dtype)}")
+
+
+def _cure(kind: Any, dtype: Any) -> str:
+    if dtype == types.int64:
+        return "annotate it as float, or round it: int(x)" if isinstance(kind, types.Float) else "write int(x)"
+    return "write float(x)" if dtype == types.float64 else f"return {dtype}"
 
 
 def _narrowed(context: Any, builder: Any, kind: Any, dtype: Any, value: Any, name: str) -> Any:

@@ -4,6 +4,8 @@ A stream is a row of six words: state and increment of 128 bits as two halves ea
 integers leave over.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

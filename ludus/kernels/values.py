@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import InvalidArgument, shorten
-from ludus.kernels.loose import form_of, words_of
-from ludus.kernels.own import read_only
+from ludus.kernels.loose_parameters import form_of, words_of
 from ludus.kernels.source import Parameter
+from ludus.kernels.state_arrays import read_only
 
 __all__ = ["ParameterTable"]
 

@@ -42,7 +42,7 @@ class ViewedRuleEnv(RuleEnv):
                 self._needs = WAS_READ
         return self._view[1]
 
-    def _settled(self) -> Any:
+    def _viewed_state(self) -> Any:
         """The state, with all that was written into its view."""
         if self._view is not None and self._view[0] is self._state:
             self._state = self._state_of(self._view[1])
@@ -52,5 +52,5 @@ class ViewedRuleEnv(RuleEnv):
     def _unready(self) -> None:
         if self._needs != WAS_READ:
             super()._unready()
-        self._settled()
+        self._viewed_state()
         self._needs, self._view = "", None

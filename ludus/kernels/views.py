@@ -17,12 +17,19 @@ __all__ = ["VIEW_NAMES"]
 
 @intrinsic
 def values_at(typing_context: Any, block: Any, at: Any, n: Any, dtype: Any) -> Any:
-    """The array of `n` values of a dtype that begins `at` bytes into a block."""
+    """The `n` values of a dtype that begin `at` bytes into a block.
+
+    A pointer, which the compiler is done with in a third of the time that an array takes; of bools, whose bytes it
+    would take for bits, an array.
+    """
     del typing_context
-    found = types.Array(dtype.dtype, 1, "C")
+    found = types.Array(dtype.dtype, 1, "C") if dtype.dtype == types.boolean else types.CPointer(dtype.dtype)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _array(context, builder, signature, args, [args[2]])
+        if isinstance(found, types.Array):
+            return _array(context, builder, signature, args, [args[2]])
+        source = make_array(signature.args[0])(context, builder, args[0])
+        return builder.bitcast(builder.gep(source.data, [args[1]]), context.get_value_type(found))
 
     return found(block, at, n, dtype), build
 

@@ -15,6 +15,7 @@ from ludus.wrappers import CoerceAction, OrderEnforcing, PassiveEnvChecker, Time
 __all__ = ["Created", "assemble", "create", "creator_of", "finish"]
 
 AnyEnv = Env[Any, Any]
+BUILT_IN = "ludus.envs."
 
 
 class Created(NamedTuple):
@@ -105,6 +106,11 @@ def _stand_in(creator: Any, arguments: dict[str, Any]) -> WrapperSpec | None:
 
 
 def _check_creator(creator: Any, spec: EnvSpec) -> None:
+    if isinstance(spec.entry_point, str) and spec.entry_point.startswith(BUILT_IN) and not _is_built_in(creator):
+        # Specs of strangers run here where they name one of ours: that is a class, never what its module imports.
+        raise EntryPointError(
+            f"{spec.id}: expected one of Ludus's environments at {spec.entry_point!r}, got {shorten(creator)}"
+        )
     if not callable(creator):
         raise EntryPointError(
             f"{spec.id}: expected an Env class or a function that returns one, got {shorten(creator)}"
@@ -113,6 +119,10 @@ def _check_creator(creator: Any, spec: EnvSpec) -> None:
         raise InvalidType(
             f"{spec.id}: expected an environment, got the wrapper {creator.__name__}; list it in additional_wrappers"
         )
+
+
+def _is_built_in(creator: Any) -> bool:
+    return isinstance(creator, type) and issubclass(creator, Env) and creator.__module__.startswith(BUILT_IN)
 
 
 def _render_mode(creator: Creator, arguments: dict[str, Any], what: str) -> str | None:

@@ -13,7 +13,7 @@ from ludus.registry.assembly import Created
 from ludus.registry.isolation import isolated_batch
 from ludus.registry.lanes import AnyEnv, LaneMaker, Lanes
 from ludus.vector.executor import Executor, Kernel, Process, Serial, Thread, executor_of
-from ludus.wrappers.wrapping import wrapper_of
+from ludus.wrappers.wrapper_list import wrapper_of
 
 if TYPE_CHECKING:
     from ludus.kernels.rule_env import RuleEnv
@@ -62,19 +62,19 @@ def _isolated(lanes: Lanes, executor: Executor | None, course: Course) -> Chosen
     """Isolated lanes: together where they are alike, each by itself where they differ or are wrapped out here."""
     if isinstance(executor, Kernel):
         raise InvalidArgument(
-            "executor='kernel': expected lanes in this process, got some behind a wall, where rules are not compiled; "
+            "executor='kernel': expected lanes in this process, got some in a sandbox, where rules are not compiled; "
             "leave the executor out, or pass isolation='none'"
         )
     lane, box = lanes.first, lanes.first.resolved.sandbox
     apart = not lanes.alike or bool(lane.wrappers)
     if apart or box is None or isinstance(executor, Serial | Thread):
-        return _batch(lanes.functions, executor or Serial(), course), "each lane behind a wall of its own"
+        return _batch(lanes.functions, executor or Serial(), course), "each lane in a sandbox of its own"
     workers = 1 if executor is None else _workers(executor)
     lane.check_meant()
     batch = isolated_batch(
         lane.spec, lane.given.arguments, box, num_envs=lanes.count, workers=workers, **course._asdict()
     )
-    return batch, "behind a wall"
+    return batch, "in a sandbox"
 
 
 def _workers(executor: Process) -> int:
@@ -84,7 +84,7 @@ def _workers(executor: Process) -> int:
         value = getattr(executor, name)
         if value != getattr(plain, name):
             raise InvalidArgument(
-                f"Process.{name}: expected only workers behind a wall, got {name}={shorten(value)}; "
+                f"Process.{name}: expected only workers in a sandbox, got {name}={shorten(value)}; "
                 "leave it out, or say in Sandbox(deadlines=…) how long a step may take"
             )
     return executor.workers or 1

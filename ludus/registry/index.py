@@ -52,13 +52,15 @@ class Index:
     def check_versions(self, spec: EnvSpec) -> None:
         """All environments of one name have a version, or the only one has none."""
         parsed = spec.parsed_id
-        versions = self.versions(parsed.base)
-        if parsed.version is None and versions:
+        versions = self.versions(parsed.base) if parsed.version is None else []
+        if versions:
             raise RegistrationError(
                 f"{spec.id}: expected a version, as in '{spec.id}-v{versions[-1] + 1}', got none, while there is "
                 f"{listing(f'{parsed.base}-v{one}' for one in versions)}"
             )
-        if parsed.version is not None and parsed.base in self.names():
+        if parsed.version is not None and any(
+            parsed.base in known for known in (self.claims, self.aliases, self.rivals)
+        ):
             raise RegistrationError(
                 f"{spec.id}: expected no version, got v{parsed.version}, while there is {parsed.base!r} without one; "
                 "give every environment of that name a version, or none"
@@ -95,7 +97,7 @@ class Index:
         self.claims.pop(id, None)
         self.aliases = {alias: meant for alias, meant in self.aliases.items() if meant != id}
 
-    def settle(self, findings: Findings) -> None:
+    def enter_findings(self, findings: Findings) -> None:
         """Enter what packages announce: of two that claim one name neither gets it, and no mistake costs another."""
         self.problems += findings.problems
         self.rivals |= _rivalries((claim.spec.id, claim.package) for claim in findings.claims)

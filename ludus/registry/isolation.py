@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from ludus.core import AutoresetMode, Env, EnvSpec, EpisodePlan, Security, VectorEnv
 from ludus.core.spec import Isolation
 from ludus.errors import InvalidArgument, IsolationNeeded, SandboxUnavailable, listing, shorten
-from ludus.registry.search import WALLS
-from ludus.registry.trust import Demand
+from ludus.registry.search import ISOLATION_LEVELS
+from ludus.registry.trust import IsolationRequirement
 
 if TYPE_CHECKING:
     from ludus.sandbox import Mount, Sandbox
@@ -21,12 +21,14 @@ CONTAINERS = 100
 
 def isolation_level(isolation: "str | Sandbox | None") -> Isolation | None:
     """The word for an isolation; of a `Sandbox`, the one that its backend deserves."""
-    if isolation is None or (isinstance(isolation, str) and isolation in WALLS):
+    if isolation is None or (isinstance(isolation, str) and isolation in ISOLATION_LEVELS):
         return isolation  # pyright: ignore[reportReturnType]
     from ludus.sandbox import Sandbox  # what isolates is loaded where somebody asks for it
 
     if not isinstance(isolation, Sandbox):
-        raise InvalidArgument(f"isolation: expected one of {listing(WALLS)}, or a Sandbox, got {shorten(isolation)}")
+        raise InvalidArgument(
+            f"isolation: expected one of {listing(ISOLATION_LEVELS)}, or a Sandbox, got {shorten(isolation)}"
+        )
     if not isolation.backend.boundary:
         return "process"
     return "container" if isolation.backend.rank >= CONTAINERS else "sandbox"
@@ -34,12 +36,12 @@ def isolation_level(isolation: "str | Sandbox | None") -> Isolation | None:
 
 def sandbox_for(isolation: "str | Sandbox") -> "Sandbox":
     """The sandbox that a word means here; raises SandboxUnavailable."""
-    from ludus.sandbox.environment.confining import sandbox_for  # loaded where somebody asks for isolation
+    from ludus.sandbox.environment.isolation import sandbox_for  # loaded where somebody asks for isolation
 
     return sandbox_for(isolation)
 
 
-def sandbox_of(isolation: "str | Sandbox", id: str, asked: Demand) -> "Sandbox":
+def sandbox_of(isolation: "str | Sandbox", id: str, asked: IsolationRequirement) -> "Sandbox":
     """The same; raises IsolationNeeded, with who asked for it."""
     try:
         return sandbox_for(isolation)
@@ -58,7 +60,7 @@ def opened(box: "Sandbox", spec: EnvSpec) -> "Sandbox":
         return box
     if "*" in security.network:
         raise IsolationNeeded(
-            f"{spec.id}: expected hosts by name behind a wall, got the network '*', which no sandbox opens; "
+            f"{spec.id}: expected hosts by name in a sandbox, got the network '*', which no sandbox opens; "
             "pass isolation=Sandbox(network=[…]) with those that it needs"
         )
     return type(box)(
@@ -88,10 +90,10 @@ def _mounts(security: Security) -> "list[Mount]":
 
 def isolated(spec: EnvSpec, arguments: Mapping[str, Any], sandbox: "Sandbox") -> Env[Any, Any]:
     """The environment of a spec in a sandbox, its wrappers with it; a window that shows it is on this side."""
-    from ludus.sandbox.environment.confining import confine  # loaded where somebody asks for isolation
+    from ludus.sandbox.environment.isolation import isolate  # loaded where somebody asks for isolation
 
     full, shown = _shown(spec.replace(kwargs={**spec.kwargs, **arguments}) if arguments else spec)
-    env = confine(full, None, sandbox)
+    env = isolate(full, None, sandbox)
     if not shown:
         return env
     from ludus.wrappers import HumanRendering  # which takes a window with it
@@ -110,10 +112,10 @@ def isolated_batch(
     episodes: EpisodePlan | None,
 ) -> VectorEnv[Any, Any]:
     """A batch in `workers` sandboxed processes."""
-    from ludus.sandbox.environment.confining import confine_vec  # loaded where somebody asks for isolation
+    from ludus.sandbox.environment.isolation import isolate_vec  # loaded where somebody asks for isolation
 
     full = spec.replace(kwargs={**spec.kwargs, **arguments}) if arguments else spec
-    return confine_vec(
+    return isolate_vec(
         full, None, sandbox, num_envs=num_envs, workers=workers, autoreset_mode=autoreset_mode, episodes=episodes
     )
 

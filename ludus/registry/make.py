@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from ludus.core import Env, EnvSpec
 from ludus.errors import InvalidArgument, shorten
 from ludus.registry.arguments import Creator, Given, given_by
-from ludus.registry.assembly import create, finish
+from ludus.registry.assembly import assemble, create, finish
+from ludus.registry.foreign_code import file_spec
 from ludus.registry.isolation import isolated
+from ludus.registry.ownership import owner
 from ludus.registry.resolution import ResolvedSpec, Target, resolve
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ def make(
     `isolation` is what it runs in: "none", "process", "sandbox", "container", or a `ludus.sandbox.Sandbox`, which has
     limits and deadlines: `Sandbox(deadlines=Deadlines(step=5))`. By default it is what the spec's security block and
     `ludus.trust` ask for, whichever is more; one that cannot be given is refused. Less than that takes the word here,
-    and `env.spec.wall` keeps it.
+    and `env.spec.isolation_record` keeps it.
 
     >>> make("GridWorld-v0", size=3).reset(seed=0)
     (array([0, 0]), {'goal': array([2, 1])})
@@ -78,7 +80,15 @@ def make(
     return build(resolve(id, isolation), given, max_episode_steps, disable_env_checker)
 
 
+def assemble_here(spec: EnvSpec, arguments: Mapping[str, Any]) -> Env[Any, Any]:
+    """Make the environment of a spec in this process, which is isolated already."""
+    # The owner's name: what other packages announce is not looked at, which takes longer than all the rest.
+    return assemble(spec, arguments, owner(spec))
+
+
+EnvSpec.file_spec = file_spec
 EnvSpec.maker = make  # core does not know the registry, yet `spec.make()` should work
+EnvSpec.assembler = assemble_here  # as above, for `spec.assemble()`
 
 
 def build(

@@ -1,6 +1,9 @@
 """Plugins: what installed packages announce in the entry-point group `ludus.envs`; none of their code is imported."""
 
+import os
+import sys
 from collections.abc import Iterable, Iterator
+from importlib.machinery import PathFinder
 from typing import Any, NamedTuple
 
 from ludus.core import EnvId, EnvSpec
@@ -8,12 +11,14 @@ from ludus.errors import EntryPointError, LudusError, MalformedId
 from ludus.registry.catalog import Entry, is_catalog, locate, read_catalog
 from ludus.registry.ownership import DISTRIBUTION
 
-__all__ = ["Claim", "Findings", "Problem", "announcing", "discover"]
+__all__ = ["Claim", "Findings", "Problem", "announcing", "discover", "nobody_announces"]
 
 GROUP = "ludus.envs"
 OPEN = "envs/open"
 BUILT_IN = ("envs/catalog.toml", f"{OPEN}/openspiel/games.json", f"{OPEN}/atari/games.json", "tasks/catalog.toml")
 """Catalogs of what comes with the library."""
+INFO_FOLDERS, INFO_FILE = (".dist-info", ".egg-info"), "entry_points.txt"
+"""In which installed packages announce entry points."""
 
 
 class Claim(NamedTuple):
@@ -75,7 +80,9 @@ def discover() -> Findings:
 
 def announcing() -> Iterator[tuple[str, Any]]:
     """The distributions with entry points for us; of two with one name, the one that Python would import."""
-    from importlib.metadata import distributions
+    if nobody_announces(GROUP):
+        return
+    from importlib.metadata import distributions  # and with it the parsers of e-mail, tables and archives
 
     seen: set[str] = set()
     for distribution in distributions():
@@ -130,3 +137,37 @@ def _from_line(name: str, value: str) -> Entry:
 
 def _plain(name: str) -> str:
     return name.lower().replace("-", "_").replace(".", "_")
+
+
+def nobody_announces(group: str) -> bool:
+    """Whether no installed package has entry points in a group; False as well wherever a look does not settle it.
+
+    Loading `importlib.metadata` takes longer than this look at all files, and most installations announce nothing.
+
+    >>> nobody_announces("console_scripts")
+    False
+    """
+    others = (one for one in sys.meta_path if one is not PathFinder)
+    if any(hasattr(one, "find_distributions") for one in others):  # packages that are not where Python looks for them
+        return False
+    return not any(_may_announce(place, f"[{group}]".encode()) for place in sys.path)
+
+
+def _may_announce(place: Any, heading: bytes) -> bool:
+    """Whether an entry of the path announces something, or is an archive or an egg, which is not looked into here."""
+    if not isinstance(place, str) or os.path.isfile(place) or place.lower().endswith(".egg"):
+        return True
+    try:
+        names = os.listdir(place or os.curdir)
+    except OSError:  # nothing is imported from there either
+        return False
+    infos = (name for name in names if name.lower().endswith(INFO_FOLDERS))
+    return any(_contains(os.path.join(place, name, INFO_FILE), heading) for name in infos)
+
+
+def _contains(path: str, text: bytes) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return text in file.read()
+    except OSError:
+        return False

@@ -1,22 +1,42 @@
 """Provenance: whose code a spec runs, told from names and places on disk; none of it is imported."""
 
+import json
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-from ludus.core import EnvSpec
-from ludus.registry.elsewhere import ADAPTERS
+from ludus.core import EnvSpec, WrapperSpec
+from ludus.registry.libraries import adapted_by, is_library
 from ludus.registry.ownership import DISTRIBUTION, MODULE
 from ludus.registry.shared import registry
 
-__all__ = ["LEVELS", "Author", "Level", "authors", "authors_ahead", "is_built_in"]
+__all__ = [
+    "LEVELS",
+    "Author",
+    "Level",
+    "authors",
+    "authors_before_import",
+    "folder_author",
+    "is_built_in",
+    "only_transforms",
+    "places",
+]
 
 Level = Literal["built-in", "first-party", "third-party"]
 LEVELS: tuple[Level, ...] = ("built-in", "first-party", "third-party")
 SITES = ("site-packages", "dist-packages")
-NAMED = r"(?<![\w.:/])([A-Za-z_][\w.]*):[A-Za-z_]"
+NAMED = re.compile(r"(?<![\w.:/])([^\W\d][\w.]*):[^\W\d]")
+"""A text, or a part of one, that names code as `module:Name`."""
+LOADED = re.compile(r"(?<![\w.:/])([^\W\d][\w.]*):(?!//)")
+"""The same to whoever loads it: what comes after the colon is looked at when the module is imported already."""
+ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+PLACE = re.compile(r"[/~\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\]|\S*[/\\]\S*\Z|.*(?:://|\.\.[/\\])", re.DOTALL)
+"""A text that begins as the path of a file does, is one by itself, or has an address in it."""
+TRANSFORM = re.compile(r"ludus\.wrappers(?:\.\w+)*:(\w+)")
+WRITERS = ("RecordVideo", "HumanRendering")
+"""Wrappers that do more than transform: they write files and open windows."""
 
 
 class Author(NamedTuple):
@@ -38,7 +58,7 @@ def authors(spec: EnvSpec) -> tuple[Author, ...]:
     found = [] if announcer is None else [Author("third-party", (announcer,))]
     for entry_point in (spec.entry_point, spec.vector_entry_point):
         if entry_point is not None:
-            found += _environment(entry_point, spec.kwargs)
+            found += [BUILT_IN] if registry.ships(spec) else _environment(entry_point, spec.kwargs)
     for wrapper in spec.additional_wrappers:
         module = wrapper.entry_point.partition(":")[0]
         found.append(BUILT_IN if _top(module) == MODULE else _located(_top(module), None))
@@ -47,26 +67,73 @@ def authors(spec: EnvSpec) -> tuple[Author, ...]:
 
 
 def is_built_in(spec: EnvSpec) -> bool:
-    """Whether a spec names no code but that of this library, as far as names tell: nothing is looked up.
+    """Whether a spec, whoever wrote it, can only make one of our environments, in wrappers that only transform.
+
+    By names alone: nothing is imported. Arguments that name files or addresses are not its own either.
 
     >>> is_built_in(registry.spec("CartPole-v1")), is_built_in(EnvSpec("A-v0", "os:system"))
     (True, False)
     """
-    for entry_point in (spec.entry_point, spec.vector_entry_point):
-        if entry_point is not None and not (isinstance(entry_point, str) and entry_point.startswith("ludus.envs.")):
-            return False
+    if spec.vector_entry_point is not None:  # none of ours has one
+        return False
+    if spec.entry_point is not None and not (
+        isinstance(spec.entry_point, str) and spec.entry_point.startswith("ludus.envs.")
+    ):
+        return False
     wrappers = spec.additional_wrappers
-    named = [*(one.entry_point for one in wrappers), *(found for one in wrappers for found in _named_in(one.kwargs))]
-    return all(_top(one.partition(":")[0]) == MODULE for one in named)
+    named = [found for one in wrappers for found in _named_in(one.kwargs)]
+    return all(map(only_transforms, wrappers)) and all(_top(one) == MODULE for one in named) and not places(spec)
 
 
-def authors_ahead(target: str) -> tuple[Author, ...]:
+def only_transforms(wrapper: WrapperSpec) -> bool:
+    """Whether it names a wrapper of ours that reads and writes nothing but what passes through it.
+
+    >>> only_transforms(WrapperSpec("V", "ludus.wrappers:RecordVideo")), only_transforms(WrapperSpec("W", "w:W"))
+    (False, False)
+    """
+    found = TRANSFORM.fullmatch(wrapper.entry_point)
+    return found is not None and found[1] not in WRITERS
+
+
+def places(spec: EnvSpec, known: EnvSpec | None = None) -> list[str]:
+    """Files and addresses that arguments name, of the environment and its wrappers; those of `known` are left out.
+
+    >>> places(EnvSpec("A-v0", "a:A", kwargs={"level": 3, "map": ["../map.txt"], "words": "this and/or that"}))
+    ['../map.txt']
+    """
+    usual = {} if known is None else known.kwargs
+    own = {name: one for name, one in spec.kwargs.items() if name not in usual or usual[name] != one}
+    return [one for one in _texts([own, *(one.kwargs for one in spec.additional_wrappers)]) if PLACE.match(one)]
+
+
+def authors_before_import(target: str) -> tuple[Author, ...]:
     """Whose code would run merely to find out what a text means; nobody's where it is an id."""
     module, colon, _ = target.partition(":")
     if colon:
         return (BUILT_IN,) if _top(module) == MODULE else (_located(_top(module), None),)
     library = target.partition("/")[0]
-    return (Author("third-party", (library,)),) if library in ADAPTERS.values() and "/" in target else ()
+    return (Author("third-party", (library,)),) if is_library(library) and "/" in target else ()
+
+
+def folder_author(target: str) -> Author:
+    """Who wrote a folder whose manifest names `module:name`; the name of a package that is installed is not theirs.
+
+    >>> folder_author("maze:Maze").names, folder_author("numpy:Maze").names
+    (('maze',), ())
+    """
+    module = _top(target.partition(":")[0])
+    return Author("first-party", () if module == MODULE or _is_taken(module) else (module,))
+
+
+def _is_taken(name: str) -> bool:
+    """Whether a package of that name is installed, but for one that is a link to where it is written."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        told = distribution(name).read_text("direct_url.json") or ""
+    except (PackageNotFoundError, ValueError):
+        return False
+    return '"editable": true' not in told
 
 
 def _environment(entry_point: Any, arguments: dict[str, Any]) -> Iterator[Author]:
@@ -79,19 +146,40 @@ def _environment(entry_point: Any, arguments: dict[str, Any]) -> Iterator[Author
     elif not named or module.startswith("ludus.envs."):
         yield BUILT_IN
     else:  # code of ours that runs what its arguments name
-        yield Author("third-party", (ADAPTERS.get(module, MODULE),))
-        yield from (_located(_top(one), None) for one in _named_in(arguments))
+        yield Author("third-party", (adapted_by(module) or MODULE,))
+        yield from (_located(_top(one), None) for one in _named_in(arguments, LOADED))
 
 
-def _named_in(arguments: Any) -> list[str]:
+def _named_in(arguments: Any, pattern: re.Pattern[str] = NAMED) -> list[str]:
     """The modules that arguments name as `module:Name`, however deep, by themselves or inside text such as JSON."""
-    if isinstance(arguments, str):
-        return re.findall(NAMED, arguments)
-    if isinstance(arguments, Mapping):
-        arguments = [*arguments, *arguments.values()]
-    elif not isinstance(arguments, list | tuple | set | frozenset):
-        return []
-    return [module for one in arguments for module in _named_in(one)]
+    return [module for text in _texts(arguments) for module in pattern.findall(text)]
+
+
+def _texts(arguments: Any) -> list[str]:
+    """Every text in arguments, however deep: also in a text that is JSON, which may write any character as a number."""
+    found: list[str] = []
+    rest = [arguments]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, str | os.PathLike):
+            found.append(str(one))
+            rest.append(_decoded(found[-1]))
+        elif isinstance(one, Mapping):
+            rest += [*one, *one.values()]
+        elif isinstance(one, list | tuple | set | frozenset):
+            rest += one
+    return found
+
+
+def _decoded(text: str) -> Any:
+    """What a text says to whoever reads it as JSON; None where that is nothing else than it looks like."""
+    if text.lstrip()[:1] not in ("{", "[", '"'):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):  # another reader may be more patient
+        plain = ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+        return plain if plain != text else None
 
 
 def _top(module: str) -> str:

@@ -32,7 +32,7 @@ class SpecFields(TypedDict, total=False):
     security: Security
 
 
-KNOWN = [one.name for one in fields_of(EnvSpec) if one.name not in ("id", "entry_point", "wall")]
+KNOWN = [one.name for one in fields_of(EnvSpec) if one.name not in ("id", "entry_point", "isolation_record")]
 
 
 def spec_of(id: str | EnvSpec, entry_point: Any, fields: Mapping[str, Any], namespace: str | None) -> EnvSpec:

@@ -4,18 +4,26 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ludus.core import Env, EnvSpec, Security, Wall
+from ludus.core import Env, EnvSpec, IsolationRecord, Security
 from ludus.core.spec import Isolation
 from ludus.errors import InvalidType, shorten
 from ludus.registry.arguments import Creator
 from ludus.registry.assembly import creator_of
 from ludus.registry.isolation import isolation_level, opened, sandbox_of
-from ludus.registry.provenance import Author, authors, authors_ahead, is_built_in
-from ludus.registry.search import WALLS
+from ludus.registry.provenance import Author, authors, authors_before_import, is_built_in
+from ludus.registry.search import ISOLATION_LEVELS
 from ludus.registry.shared import registry
 from ludus.registry.table import Registry
 from ludus.registry.target import adhoc_spec
-from ludus.registry.trust import NOTHING_ASKED, Demand, demand, demand_ahead, granted, stronger, words
+from ludus.registry.trust import (
+    NO_REQUIREMENT,
+    IsolationRequirement,
+    is_granted,
+    required_before_import,
+    required_isolation,
+    stronger,
+    trust_rules,
+)
 
 if TYPE_CHECKING:
     from ludus.sandbox import Sandbox
@@ -28,14 +36,16 @@ Target = str | EnvSpec | Callable[..., Any]
 class ResolvedSpec:
     """What is to be made, and in which isolation: decided once, and good for any number of environments."""
 
-    def __init__(self, spec: EnvSpec, demand: Demand, sandbox: "Sandbox | None", granted: bool = False) -> None:
+    def __init__(
+        self, spec: EnvSpec, requirement: IsolationRequirement, sandbox: "Sandbox | None", granted: bool = False
+    ) -> None:
         self.spec = spec
-        """With the `wall` that goes on record."""
-        self.demand = demand
+        """With the `isolation_record` that goes on record."""
+        self.requirement = requirement
         self.sandbox = sandbox
         """None: in this process."""
         self.granted = granted
-        """Whether the wall opens for what the spec declares."""
+        """Whether the isolation opens for what the spec declares."""
 
     @cached_property
     def creator(self) -> Creator:
@@ -56,41 +66,44 @@ def resolve(id: Target, isolation: "str | Sandbox | None" = None) -> ResolvedSpe
     >>> resolve("CartPole-v1").sandbox is None
     True
     """
-    if isolation is None and not words():  # nobody said anything: then only the spec itself can ask for more
+    if isolation is None and not trust_rules():  # nobody said anything: then only the spec itself can ask for more
         spec = _meant_here(id)
-        if spec.wall is None and spec.security.isolation == "none":
-            return ResolvedSpec(spec, NOTHING_ASKED, None)
-        return _decide(spec, None, NOTHING_ASKED)
+        if spec.isolation_record is None and spec.security.isolation == "none":
+            return ResolvedSpec(spec, NO_REQUIREMENT, None)
+        return _decide(spec, None, NO_REQUIREMENT)
     given = isolation_level(isolation)
     if not isinstance(id, str):
-        return _decide(_meant_here(id), isolation, NOTHING_ASKED)
-    ahead = demand_ahead(id)
+        return _decide(_meant_here(id), isolation, NO_REQUIREMENT)
+    ahead = required_before_import(id)
     before = ahead.isolation if given is None else given
-    whose = authors_ahead(id) if before != "none" else ()
+    whose = authors_before_import(id) if before != "none" else ()
     if not whose:
         return _decide(_meant_here(id), isolation, ahead)
     box = sandbox_of(before if isolation is None else isolation, id, ahead)
-    from ludus.registry.behind.resolution import resolve_behind  # it takes the sandbox with it
+    from ludus.registry.isolated_programs.resolution import resolve_isolated  # it takes the sandbox with it
 
-    return _decide(resolve_behind(id, box.backend.name), isolation, ahead, whose)
+    return _decide(resolve_isolated(id, box.backend.name), isolation, ahead, whose)
 
 
 def _decide(
-    spec: EnvSpec, isolation: "str | Sandbox | None", ahead: Demand, whose: tuple[Author, ...] = ()
+    spec: EnvSpec, isolation: "str | Sandbox | None", ahead: IsolationRequirement, whose: tuple[Author, ...] = ()
 ) -> ResolvedSpec:
     """`whose` code said what the spec is, where others than its authors did."""
-    asked, earlier = demand(spec), "none" if spec.wall is None else spec.wall.isolation
-    if WALLS.index(ahead.isolation) > WALLS.index(asked.isolation):
+    asked, earlier = (
+        required_isolation(spec),
+        "none" if spec.isolation_record is None else spec.isolation_record.isolation,
+    )
+    if ISOLATION_LEVELS.index(ahead.isolation) > ISOLATION_LEVELS.index(asked.isolation):
         asked = ahead
     given = isolation_level(isolation)
     level = stronger(asked.isolation, earlier) if given is None else given
     if level == "none":
-        record = None if asked.isolation == "none" else Wall("none", asked.isolation)
-        return ResolvedSpec(spec.replace(wall=record), asked, None)
+        record = None if asked.isolation == "none" else IsolationRecord("none", asked.isolation)
+        return ResolvedSpec(spec.replace(isolation_record=record), asked, None)
     box = sandbox_of(level if isolation is None else isolation, spec.id, asked)
-    opens = (isolation is None or isinstance(isolation, str)) and granted([*authors(spec), *whose])
-    record = Wall(level, asked.isolation, box.backend.name)
-    return ResolvedSpec(spec.replace(wall=record), asked, opened(box, spec) if opens else box, opens)
+    opens = (isolation is None or isinstance(isolation, str)) and is_granted([*authors(spec), *whose])
+    record = IsolationRecord(level, asked.isolation, box.backend.name)
+    return ResolvedSpec(spec.replace(isolation_record=record), asked, opened(box, spec) if opens else box, opens)
 
 
 def spec_meant(id: Any) -> EnvSpec:
@@ -108,14 +121,14 @@ def foreign_spec(spec: EnvSpec) -> EnvSpec:
     'sandbox'
     """
     least: Isolation = "none" if is_built_in(spec) else "sandbox"
-    return spec.replace(security=Security(isolation=stronger(spec.security.isolation, least)), wall=None)
+    return spec.replace(security=Security(isolation=stronger(spec.security.isolation, least)), isolation_record=None)
 
 
 def _found_isolated(text: str) -> EnvSpec | None:
     """What a text means, if the code that tells has to be isolated; None if it may run here, or none is needed."""
-    if not isinstance(text, str) or demand_ahead(text).isolation == "none":  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(text, str) or required_before_import(text).isolation == "none":  # pyright: ignore[reportUnnecessaryIsInstance]
         return None
-    return resolve(text).spec.replace(wall=None)
+    return resolve(text).spec.replace(isolation_record=None)
 
 
 Registry.isolated = staticmethod(_found_isolated)

@@ -10,7 +10,7 @@ from ludus.errors import InvalidArgument, InvalidType, did_you_mean, listing, sh
 __all__ = ["by_id", "search"]
 
 T = TypeVar("T")
-WALLS: tuple[str, ...] = get_args(Isolation)
+ISOLATION_LEVELS: tuple[str, ...] = get_args(Isolation)
 
 
 def by_id(spec: EnvSpec) -> tuple[str, str, int]:
@@ -41,10 +41,10 @@ def search(
     _check_known("namespace", namespace, {spec.namespace for spec in found if spec.namespace})
     for tag in _words("tags", tags):
         _check_known("tag", tag, {one for spec in found for one in spec.tags})
-    _check_known("isolation", isolation, WALLS)
+    _check_known("isolation", isolation, ISOLATION_LEVELS)
     text = _text(query)
     have = None if extras is None else set(_words("extras", extras))
-    within = WALLS if isolation is None else WALLS[: WALLS.index(isolation) + 1]
+    within = ISOLATION_LEVELS if isolation is None else ISOLATION_LEVELS[: ISOLATION_LEVELS.index(isolation) + 1]
     return [
         spec
         for spec in found

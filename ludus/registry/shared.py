@@ -51,7 +51,7 @@ def list_envs(
     """The environments that meet every condition, by id.
 
     `query` is looked for in ids, descriptions and tags, whatever its case; all of `tags` must be there. `extras` are
-    those you have installed: environments that need others are left out. `isolation` is the wall you can offer:
+    those you have installed: environments that need others are left out. `isolation` is the isolation you can offer:
     environments that ask for a stronger one are left out.
 
     >>> [spec.id for spec in list_envs("goal", family="teaching")]

@@ -1,23 +1,27 @@
 """`Registry`: every known environment by its id."""
 
+import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
+from inspect import currentframe
 from threading import RLock
 from typing import Any, ClassVar, Unpack
 
 from ludus.core import EnvId, EnvSpec
 from ludus.errors import DuplicateId, listing
-from ludus.registry.elsewhere import from_elsewhere
 from ludus.registry.index import Index
-from ludus.registry.notice import notice
+from ludus.registry.libraries import find_library_spec
 from ludus.registry.ownership import DISTRIBUTION, MODULE, owner, package_of
 from ludus.registry.plugins import Claim, Findings
 from ludus.registry.registration import SpecFields, spec_of
 from ludus.registry.search import id_order
 from ludus.registry.target import read_target
-from ludus.registry.unknown import UnknownKey, unknown
+from ludus.registry.unknown_id import UnknownKey, unknown
 
 __all__ = ["Registry"]
+
+INSIDE = ("ludus.registry.", "ludus.core.")
+"""Modules whose lines no warning points at."""
 
 
 class Registry(Mapping[str, EnvSpec]):
@@ -44,7 +48,7 @@ class Registry(Mapping[str, EnvSpec]):
         """The index, ours alone, with what installed packages announce in it."""
         with self._lock:
             if self._discovery is not None:
-                self._index.settle(self._discovery())
+                self._index.enter_findings(self._discovery())
                 self._discovery = None
             yield self._index
 
@@ -67,7 +71,7 @@ class Registry(Mapping[str, EnvSpec]):
             index.check_versions(spec)
             index.check_aliases(spec)
             if known is not None:
-                notice(f"{spec.id}: registered again by {owner(spec)}; the new one takes its place", UserWarning)
+                _warn(f"{spec.id}: registered again by {owner(spec)}; the new one takes its place", UserWarning)
             index.enter(Claim(package_of(spec), spec) if known is None else known._replace(spec=spec))
         return spec
 
@@ -99,9 +103,9 @@ class Registry(Mapping[str, EnvSpec]):
             successor = index.successor(spec)
         use = f"; use {successor!r}" if successor else ""
         if spec.deprecated:
-            notice(f"{spec.id} is deprecated: {spec.deprecated}{use}", DeprecationWarning)
+            _warn(f"{spec.id} is deprecated: {spec.deprecated}{use}", DeprecationWarning)
         elif successor:
-            notice(f"{spec.id} is not the newest version{use} unless you repeat old results", DeprecationWarning)
+            _warn(f"{spec.id} is not the newest version{use} unless you repeat old results", DeprecationWarning)
         return spec
 
     def find(self, id: EnvId) -> EnvSpec:
@@ -117,7 +121,7 @@ class Registry(Mapping[str, EnvSpec]):
             if claim is not None:
                 return claim.spec
             error = unknown(id, index)
-        found = from_elsewhere(id)  # without the lock: it imports, and what it imports may need the registry
+        found = find_library_spec(id)  # without the lock: it imports, and what it imports may need the registry
         if found is None:
             raise error
         return found
@@ -137,6 +141,16 @@ class Registry(Mapping[str, EnvSpec]):
         if claim is None or claim.spec.entry_point != spec.entry_point or not claim.announced:
             return None
         return claim.package if claim.package != DISTRIBUTION else None
+
+    def ships(self, spec: EnvSpec) -> bool:
+        """Whether it is an environment that comes with the library, with the arguments that it comes with."""
+        with self._open() as index:
+            claim = index.claims.get(spec.id)
+        if claim is None or not claim.announced or claim.package != DISTRIBUTION:
+            return False
+        return claim.spec.entry_point == spec.entry_point and claim.spec.kwargs == {
+            name: one for name, one in spec.kwargs.items() if name != "render_mode"
+        }
 
     def announcers(self, module: str) -> list[str]:
         """The installed packages that announce environments whose code is in a top-level module."""
@@ -188,3 +202,11 @@ def _refuse_rivals(spec: EnvSpec, index: Index) -> None:
             f"{spec.id}: expected an id that only {owner(spec)} has, got one of {listing(who)}; "
             "choose another, or register it in a namespace of your own"
         )
+
+
+def _warn(message: str, category: type[Warning]) -> None:
+    """Warn at the first line outside the registry; Python shows deprecations of a program's own lines only."""
+    frame, level = currentframe(), 1
+    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith(INSIDE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -1,4 +1,4 @@
-"""Trust: what was said of whose code, and so the least wall that an environment has to run behind."""
+"""Trust: what was said of whose code, and so the least isolation that an environment has to run in."""
 
 import os
 import re
@@ -9,27 +9,28 @@ from typing import Any, NamedTuple
 from ludus.core import EnvSpec
 from ludus.core.spec import Isolation
 from ludus.errors import InvalidArgument, InvalidType, closest, listing, shorten
-from ludus.registry.provenance import LEVELS, Author, authors, authors_ahead
-from ludus.registry.search import WALLS
+from ludus.registry.provenance import LEVELS, Author, authors, authors_before_import, folder_author
+from ludus.registry.search import ISOLATION_LEVELS
 
 __all__ = [
-    "NOTHING_ASKED",
+    "NO_REQUIREMENT",
     "VARIABLE",
-    "Demand",
-    "Word",
-    "demand",
-    "demand_ahead",
-    "granted",
+    "IsolationRequirement",
+    "TrustRule",
+    "required_isolation",
+    "required_before_import",
+    "required_in_folder",
+    "is_granted",
     "stronger",
     "trust",
-    "words",
+    "trust_rules",
 ]
 
 VARIABLE = "LUDUS_TRUST"
 GRANT = "+grant"
 
 
-class Word(NamedTuple):
+class TrustRule(NamedTuple):
     """What was said of somebody's code."""
 
     who: str
@@ -42,15 +43,15 @@ class Word(NamedTuple):
         return f"{self.said} says {self.who}={self.isolation}{GRANT if self.grant else ''}"
 
 
-class Demand(NamedTuple):
-    """The least wall that an environment has to run behind, and why."""
+class IsolationRequirement(NamedTuple):
+    """The least isolation that an environment has to run in, and why."""
 
     isolation: Isolation = "none"
     reasons: tuple[str, ...] = ()
 
 
-NOTHING_ASKED = Demand()
-_said: dict[str, Word] = {}
+NO_REQUIREMENT = IsolationRequirement()
+_said: dict[str, TrustRule] = {}
 
 
 def trust(who: str, isolation: str | None, *, grant: bool = False) -> None:
@@ -58,7 +59,8 @@ def trust(who: str, isolation: str | None, *, grant: bool = False) -> None:
 
     `who` is `"third-party"` (installed packages), `"first-party"` (your own modules and classes), `"built-in"`, or a
     package by its name, which goes before its level. A word never lowers what an environment's own spec asks for. With
-    `grant` the wall opens for what a third party's specs declare (hosts and paths), as it does for your own code's.
+    `grant` the isolation opens for what a third party's specs declare (hosts and paths), as it does for your own
+    code's.
 
     The variable LUDUS_TRUST says the same for a whole program, as `third-party=sandbox,mazes=none`; a call goes before.
 
@@ -71,57 +73,65 @@ def trust(who: str, isolation: str | None, *, grant: bool = False) -> None:
     if isolation is None:
         _said.pop(name, None)
         return
-    _said[name] = Word(name, _wall(isolation, f"trust {who!r}"), bool(grant), "ludus.trust")
+    _said[name] = TrustRule(name, _isolation_level(isolation, f"trust {who!r}"), bool(grant), "ludus.trust")
 
 
-def words() -> dict[str, Word]:
+def trust_rules() -> dict[str, TrustRule]:
     """Every word in force, by level or package."""
     text = os.environ.get(VARIABLE, "")
     return {**_from_variable(text), **_said} if text.strip() else _said
 
 
-def demand(spec: EnvSpec) -> Demand:
+def required_isolation(spec: EnvSpec) -> IsolationRequirement:
     """What a spec's own security block and the words on whose code it is ask for, whichever is more."""
-    said, own = words(), spec.security.isolation
+    said, own = trust_rules(), spec.security.isolation
     if own == "none" and not said:
-        return NOTHING_ASKED
+        return NO_REQUIREMENT
     whose = authors(spec)
     return _strongest([] if own == "none" else [(own, "its spec asks for it")], whose, said)
 
 
-def demand_ahead(target: str) -> Demand:
+def required_before_import(target: str) -> IsolationRequirement:
     """The same for a text whose meaning is known only when code has run: `module:Name`, or another library's id."""
-    said = words()
-    return _strongest([], authors_ahead(target), said) if said else NOTHING_ASKED
+    said = trust_rules()
+    return _strongest([], authors_before_import(target), said) if said else NO_REQUIREMENT
 
 
-def granted(whose: Iterable[Author]) -> bool:
-    """Whether a wall opens for what a security block declares: for your own code, for others by a word only."""
-    said = words()
+def required_in_folder(target: str) -> IsolationRequirement:
+    """The same for what the manifest of a folder names: whatever that is, the code beside it is the folder's."""
+    said = trust_rules()
+    return _strongest([], [*authors_before_import(target), folder_author(target)], said) if said else NO_REQUIREMENT
+
+
+def is_granted(whose: Iterable[Author]) -> bool:
+    """Whether isolation opens for what a security block declares: for your own code, for others by a word only."""
+    said = trust_rules()
     found = [_word(author, said) for author in whose if author.level == "third-party"]
     return all(word is not None and word.grant for word in found)
 
 
 def stronger(one: Isolation, other: Isolation) -> Isolation:
     """The stronger of two."""
-    return one if WALLS.index(one) > WALLS.index(other) else other
+    return one if ISOLATION_LEVELS.index(one) > ISOLATION_LEVELS.index(other) else other
 
 
-def _strongest(reasons: list[tuple[Isolation, str]], whose: Iterable[Author], said: Mapping[str, Word]) -> Demand:
+def _strongest(
+    reasons: list[tuple[Isolation, str]], whose: Iterable[Author], said: Mapping[str, TrustRule]
+) -> IsolationRequirement:
     for author in whose:
         word = _word(author, said)
         if word is not None and word.isolation != "none":
             reasons.append((word.isolation, str(word)))
     least: Isolation = "none"
-    for wall, _ in reasons:
-        least = stronger(wall, least)
-    return Demand(least, tuple(dict.fromkeys(reason for wall, reason in reasons if wall == least)))
+    for level, _ in reasons:
+        least = stronger(level, least)
+    return IsolationRequirement(least, tuple(dict.fromkeys(reason for level, reason in reasons if level == least)))
 
 
-def _word(author: Author, said: Mapping[str, Word]) -> Word | None:
+def _word(author: Author, said: Mapping[str, TrustRule]) -> TrustRule | None:
     """What was said of an author by name, else of its level."""
     named = [said[name] for name in map(_normal, author.names) if name in said]
-    return max(named, key=lambda word: WALLS.index(word.isolation)) if named else said.get(author.level)
+    return max(named, key=lambda word: ISOLATION_LEVELS.index(word.isolation)) if named else said.get(author.level)
 
 
 # --- reading ---
@@ -156,20 +166,22 @@ def _is_package(name: str) -> bool:
     return True
 
 
-def _wall(word: Any, what: str) -> Isolation:
-    if word not in WALLS:
-        raise InvalidArgument(f"{what}: expected one of {listing(WALLS)}, got {shorten(word)}")
+def _isolation_level(word: Any, what: str) -> Isolation:
+    if word not in ISOLATION_LEVELS:
+        raise InvalidArgument(f"{what}: expected one of {listing(ISOLATION_LEVELS)}, got {shorten(word)}")
     return word
 
 
 @lru_cache(maxsize=8)
-def _from_variable(text: str) -> dict[str, Word]:
-    found: dict[str, Word] = {}
+def _from_variable(text: str) -> dict[str, TrustRule]:
+    found: dict[str, TrustRule] = {}
     for part in filter(None, map(str.strip, text.split(","))):
-        who, equals, wall = part.partition("=")
+        who, equals, level = part.partition("=")
         if not equals:
-            raise InvalidArgument(f"{VARIABLE}: expected NAME=WALL, as in 'third-party=sandbox', got {shorten(part)}")
-        name, wall = _name(who, VARIABLE), wall.strip()
-        isolation = _wall(wall.removesuffix(GRANT), f"{VARIABLE} {name}")
-        found[name] = Word(name, isolation, wall.endswith(GRANT), VARIABLE)
+            raise InvalidArgument(
+                f"{VARIABLE}: expected NAME=ISOLATION, as in 'third-party=sandbox', got {shorten(part)}"
+            )
+        name, level = _name(who, VARIABLE), level.strip()
+        isolation = _isolation_level(level.removesuffix(GRANT), f"{VARIABLE} {name}")
+        found[name] = TrustRule(name, isolation, level.endswith(GRANT), VARIABLE)
     return found

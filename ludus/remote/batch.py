@@ -12,10 +12,11 @@ from ludus.core.info import lane_info
 from ludus.errors import ContractViolation, EnvError, InvalidAction, LudusError, SessionLost, shorten
 from ludus.remote.codec import ARRAYS, BatchCodec, travelling
 from ludus.remote.columns import Columns
+from ludus.remote.lane_group import LaneGroup
 from ludus.remote.link import LinkEnded
-from ludus.remote.share import Share
 from ludus.remote.snapshots import SnapshotHandle
 from ludus.seeding import Seed, derived_stream, lane_seeds, np_random
+from ludus.spaces.kinds import is_dict, is_list, is_list_or_tuple
 from ludus.vector.actions import check_choices
 from ludus.vector.lanes import LaneVectorEnv
 from ludus.wire.messages import CallRequest, GetRequest, RenderRequest, SetRequest, StateRequest
@@ -36,7 +37,7 @@ class ProxyVectorEnv(LaneVectorEnv):
 
     def __init__(
         self,
-        shares: Sequence[Share],
+        shares: Sequence[LaneGroup],
         codec: BatchCodec,
         *,
         episodes: EpisodePlan | None = None,
@@ -77,7 +78,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         self._interrupted = False
         return self._joined(), self._infos(concerned)
 
-    def _reset(self, shares: Sequence[Share], mask: Mask, seeds: list[int | None], options: Any) -> None:
+    def _reset(self, shares: Sequence[LaneGroup], mask: Mask, seeds: list[int | None], options: Any) -> None:
         self._round(
             shares,
             lambda share: share.post_reset(self._columns, mask, seeds, options),
@@ -115,7 +116,8 @@ class ProxyVectorEnv(LaneVectorEnv):
             return [share.write(self._stacked(lanes[share.lanes])) for share in self._shares]
         found = self._codec.as_array(action)
         if mask is not None and not mask.all():
-            found = np.where(mask.reshape(-1, *([1] * (found.ndim - 1))), found, found[mask][:1])
+            found = np.array(found)
+            found[~mask] = found[mask][:1]
         self._check_choices(found, self.action_space)
         return [share.write(found[share.lanes]) for share in self._shares]
 
@@ -155,7 +157,9 @@ class ProxyVectorEnv(LaneVectorEnv):
         columns.ended[mask] = False
         return self._joined(), self._infos(concerned)
 
-    def _round(self, shares: Sequence[Share], post: Callable[[Share], None], collect: Callable[[Share], None]) -> None:
+    def _round(
+        self, shares: Sequence[LaneGroup], post: Callable[[LaneGroup], None], collect: Callable[[LaneGroup], None]
+    ) -> None:
         """Post to every share, then collect from each, whatever happens in others: no reply is left waiting."""
         failures: list[LudusError] = []
         try:
@@ -181,7 +185,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         lanes = [lane for share, part in zip(self._shares, parts, strict=True) for lane in share.space.iterate(part)]
         return single.concatenate(lanes, single.empty(len(lanes)))
 
-    def _flags(self, moved: Sequence[Share]) -> tuple[Any, Mask, Mask]:
+    def _flags(self, moved: Sequence[LaneGroup]) -> tuple[Any, Mask, Mask]:
         if len(self._shares) == 1:
             return moved[0].rewards, moved[0].terminated, moved[0].truncated
         rewards = np.zeros(self.num_envs)
@@ -191,7 +195,7 @@ class ProxyVectorEnv(LaneVectorEnv):
             terminated[share.lanes], truncated[share.lanes] = share.terminated, share.truncated
         return rewards, terminated, truncated
 
-    def _infos(self, shares: Sequence[Share]) -> Info:
+    def _infos(self, shares: Sequence[LaneGroup]) -> Info:
         """What the lanes say, joined as one process would join it."""
         if len(self._shares) == 1:
             return shares[0].infos
@@ -237,19 +241,19 @@ class ProxyVectorEnv(LaneVectorEnv):
         found: list[Any] = []
         for share in self._shares:
             state = share.value(StateRequest(private), "state")
-            lanes = state.get("lanes", []) if isinstance(state, dict) else None
-            if not isinstance(lanes, list):
+            lanes = state.get("lanes", []) if is_dict(state) else None
+            if not is_list(lanes):
                 raise ContractViolation(f"{share.link.name}.state: expected one for each lane, got {shorten(state)}")
             if len(self._shares) == 1:
                 return state
             found += lanes
         return {"lanes": found}
 
-    def _each_lane(self, request: Any, name: str) -> tuple[Any, ...]:
+    def _each_lane(self, request: object, name: str) -> tuple[Any, ...]:
         found: list[Any] = []
         for share in self._shares:
             values = share.value(request, name)
-            if not isinstance(values, list | tuple) or len(values) != share.count:
+            if not is_list_or_tuple(values) or len(values) != share.count:
                 raise ContractViolation(f"{name}: expected {share.count} values, got {shorten(values)}")
             found += values
         return tuple(found)
@@ -283,7 +287,7 @@ class ProxyVectorEnv(LaneVectorEnv):
     def _capture(self, memo: dict[int, Any]) -> Any:
         del memo
         for space in (self.observation_space, self.action_space):
-            space.settle()
+            space.ensure_seeded()
         handles, last = [SnapshotHandle(share.link) for share in self._shares], [share.last for share in self._shares]
         return handles, last, deepcopy((self._columns.state(), self._begun, self._streams)), self._space_state()
 
@@ -316,7 +320,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         self._columns.take_state(columns)
 
 
-def _succeeds(do: Callable[[Share], None], share: Share, failures: list[LudusError]) -> bool:
+def _succeeds(do: Callable[[LaneGroup], None], share: LaneGroup, failures: list[LudusError]) -> bool:
     try:
         do(share)
     except LinkEnded as ended:

@@ -13,7 +13,8 @@ from ludus.core import AutoresetMode, Info, Step
 from ludus.core.outcome import OUTCOME, code_column, read_outcome
 from ludus.errors import CodecError, ContractViolation, InvalidAction, InvalidArgument, InvalidValue, shorten
 from ludus.spaces import Box, MultiBinary, MultiDiscrete, Space, Tuple
-from ludus.spaces.binding import bind_models, find_models
+from ludus.spaces.kinds import is_array, is_dict, is_list, is_list_or_tuple, is_scalar
+from ludus.spaces.model_binding import bind_models, find_models
 from ludus.wire import SpaceCodec, decode_value, encode_value, read_space
 from ludus.wire.failures import clean
 from ludus.wire.infos import read_infos
@@ -27,7 +28,7 @@ LONGEST_MODE = 100
 LONGEST_NAME = 80
 
 
-def travelling(value: Any, name: str) -> Any:
+def travelling(value: object, name: str) -> Any:
     """A value as data; InvalidArgument names what cannot travel."""
     try:
         return encode_value(value, name)
@@ -74,8 +75,8 @@ class EnvCodec:
 
     def _metadata(self, data: Any) -> dict[str, Any]:
         found = self.held(lambda one: decode_value(one, "metadata"), data)
-        modes = found.get("render_modes", []) if isinstance(found, dict) else None
-        if not isinstance(modes, list | tuple) or not all(isinstance(mode, str) for mode in modes):
+        modes = found.get("render_modes", []) if is_dict(found) else None
+        if not is_list_or_tuple(modes) or not all(isinstance(mode, str) for mode in modes):
             raise ContractViolation(f"{self.name} metadata: expected a list of render_modes, got {shorten(modes)}")
         return found
 
@@ -126,7 +127,7 @@ class EnvCodec:
         if not data:
             return {}
         info = self.held(lambda one: decode_value(one, "info"), data)
-        if not isinstance(info, dict):
+        if not is_dict(info):
             raise ContractViolation(f"{self.name} info: expected a dictionary, got {shorten(info)}")
         self._check_reserved(info)
         if OUTCOME in info:
@@ -137,16 +138,16 @@ class EnvCodec:
     def _check_reserved(self, info: Info) -> None:
         key = self.reserved
         for one in (info, info.get("final_info")) if key else ():
-            if isinstance(one, dict) and key in one:
+            if is_dict(one) and key in one:
                 raise ContractViolation(
                     f"{self.name} info[{key!r}]: expected another name, since this one tells why an episode was cut, "
                     f"got {shorten(one[key])}"
                 )
 
-    def _scalar(self, reward: Any) -> Any:
+    def _scalar(self, reward: object) -> Any:
         """A reward that is a NumPy scalar, checked to be a finite number."""
         value = self.held(lambda one: decode_value(one, "reward"), reward)
-        if not isinstance(value, np.integer | np.floating) or not bool(np.isfinite(value)):
+        if not is_scalar(value) or value.dtype.kind not in "iufm" or not np.isfinite(np.asarray(value)):
             raise ContractViolation(f"{self.name} reward: expected a finite number, got {shorten(value)}")
         return value
 
@@ -158,15 +159,16 @@ class EnvCodec:
 
     def read_picture(self, reply: ValueReply) -> Any:
         """The current picture: an array, text, or several of these."""
-        picture = self.read_value(reply, "render")
-        if not isinstance(picture, PICTURES):
+        picture: Any = self.read_value(reply, "render")
+        shown: object = picture
+        if not isinstance(shown, PICTURES):
             raise ContractViolation(f"{self.name}.render: expected an array, text or a list, got {shorten(picture)}")
         return picture
 
     def read_state(self, reply: ValueReply) -> dict[str, Any]:
         """What the environment shows of its episode."""
         found = self.read_value(reply, "state")
-        if not isinstance(found, dict):
+        if not is_dict(found):
             raise ContractViolation(f"{self.name}.state: expected a dictionary, got {shorten(found)}")
         return found
 
@@ -174,7 +176,7 @@ class EnvCodec:
 class BatchCodec(EnvCodec):
     """The same for `num_envs` lanes, whose values travel together."""
 
-    def __init__(self, made: Any, num_envs: int, autoreset_mode: AutoresetMode, **options: Any) -> None:
+    def __init__(self, made: object, num_envs: int, autoreset_mode: AutoresetMode, **options: Any) -> None:
         self.num_envs, self.autoreset_mode = num_envs, autoreset_mode
         super().__init__(made, **options)
 
@@ -209,7 +211,7 @@ class BatchCodec(EnvCodec):
 
     def _lanes(self, action: Any) -> Any:
         """A list of one action for each lane is as good as the tuple that batches of such spaces are."""
-        if not isinstance(action, list) or not isinstance(self.action_space, Tuple):
+        if not is_list(action) or not isinstance(self.action_space, Tuple):
             return action
         if len(action) != len(self.action_space.subspaces):
             raise InvalidArgument(f"action: expected one for each of {self.num_envs} lanes, got {len(action)}")
@@ -237,14 +239,14 @@ class BatchCodec(EnvCodec):
         infos = self.held(lambda one: read_infos(one, self._finals, self.num_envs), data)
         self._check_reserved(infos)
         for one in (infos, infos.get("final_info")):
-            if isinstance(one, dict) and OUTCOME in one:
+            if is_dict(one) and OUTCOME in one:
                 self._check_outcomes(one)
         return infos
 
     def _check_outcomes(self, infos: Info) -> None:
         """Outcomes of a batch are a column of codes and the lanes that told one."""
         codes, told = infos[OUTCOME], infos.get(f"_{OUTCOME}")
-        kinds = [one.dtype for one in (codes, told) if isinstance(one, np.ndarray) and one.ndim == 1]
+        kinds = [one.dtype for one in (codes, told) if is_array(one) and one.ndim == 1]
         if kinds != [np.int8, np.bool_]:
             raise ContractViolation(
                 f"{self.name} info['outcome']: expected codes of int8 with their mask, got {shorten(codes)}"

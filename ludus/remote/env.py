@@ -185,7 +185,7 @@ class ProxyEnv(Env[Any, Any]):
     def _capture(self, memo: dict[int, Any]) -> Any:
         del memo
         for space in (self.observation_space, self.action_space):
-            space.settle()
+            space.ensure_seeded()
         spaces = deepcopy((self.observation_space, self.action_space))
         handle = SnapshotHandle(self._link)
         return ProxyState(handle, self._last, self._seed, self._begun, deepcopy(self._streams), spaces)
@@ -195,8 +195,8 @@ class ProxyEnv(Env[Any, Any]):
         state.handle.restore(self._link)
         self._last, self._seed, self._begun = state.last, state.seed, state.begun
         self._streams = deepcopy(state.streams)
-        self.observation_space.adopt_random(state.spaces[0])
-        self.action_space.adopt_random(state.spaces[1])
+        self.observation_space.copy_rng_from(state.spaces[0])
+        self.action_space.copy_rng_from(state.spaces[1])
 
 
 class ProxyState(NamedTuple):

@@ -1,14 +1,13 @@
 """`EnvHost`: answers for an environment or a batch, where that lives; one request at a time.
 
-A confined process and a server's session have one each. Protocols that speak JSON call `reset` and `step` with values;
-those that speak the wire call `answer` with a message. What the environment gives is held to its spaces here, once, by
-whichever way it is asked for.
+A sandboxed process and a server's session have one each. Protocols that speak JSON call `reset` and `step` with values;
+those that speak the wire call `answer` with a message. What the environment gives is held to its spaces here, once.
 """
 
 from collections.abc import Callable
 from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from uuid import uuid4
 
 import numpy as np
@@ -31,6 +30,7 @@ from ludus.errors import (
 )
 from ludus.remote.plans import EpisodePlans
 from ludus.remote.values import action_reader, flag, read_options, value_reply, with_outcome, write_info, write_number
+from ludus.spaces.kinds import is_dict, is_tuple
 from ludus.wire import SpaceCodec, decode_value
 from ludus.wire.infos import write_infos
 from ludus.wire.messages import (
@@ -69,7 +69,7 @@ REASONS = {
     "cancelled": "its process was killed, since the step was cancelled",
 }
 NO_EPISODE = "step: expected reset() first, got no episode under way"
-new_tuple: Any = tuple.__new__  # a named tuple's own constructor takes three times as long
+new_tuple = cast(Any, tuple).__new__  # a named tuple's own constructor takes three times as long
 
 
 class HostStep(NamedTuple):
@@ -162,7 +162,7 @@ class EnvHost:
         if isinstance(given, TrackedOptions):
             given.lend()
         result: Any = self.env.reset(seed=seed, options=given)
-        if not isinstance(result, tuple) or len(result) != 2:
+        if not is_tuple(result) or len(result) != 2:
             raise ContractViolation(f"reset: expected an observation and an info, got {shorten(result)}")
         dropped = given.dropped() if isinstance(given, TrackedOptions) else []
         if dropped:
@@ -181,7 +181,7 @@ class EnvHost:
         if self.episode_id is None and self._ordered:
             raise ResetNeeded(NO_EPISODE)
         result: Any = self.env.step(action)
-        if not isinstance(result, tuple) or len(result) != 5:
+        if not is_tuple(result) or len(result) != 5:
             raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
         self.step_count += 1
         outcome = new_tuple(HostStep, result)
@@ -213,7 +213,7 @@ class EnvHost:
         """Tell in the info of a step that was cut from here why that was."""
         why, self._interrupted = self._interrupted, ""
         told = outcome.info.get(CUT) if outcome.infrastructure else None
-        if isinstance(told, dict):
+        if is_dict(told):
             told |= {"limit": why, "reason": REASONS.get(why, told.get("reason"))}
 
     def state(self, *, private: bool = False) -> dict[str, Any]:
@@ -249,7 +249,7 @@ class EnvHost:
 
     # --- the wire ---
 
-    def answer(self, request: Any) -> Any:
+    def answer(self, request: object) -> Any:
         """The reply to a message; what goes wrong is raised."""
         answer = self.answers.get(type(request))
         if answer is None:
@@ -293,7 +293,7 @@ class EnvHost:
         if self.episode_id is None and self._ordered:
             raise ResetNeeded(NO_EPISODE)
         result: Any = self.env.step(action)
-        if not isinstance(result, tuple) or len(result) != 5:
+        if not is_tuple(result) or len(result) != 5:
             raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
         observation, reward, terminated, truncated, info = result
         self.step_count += 1
@@ -331,7 +331,7 @@ class EnvHost:
         if request.mask:
             if self.episode_id is None and self._ordered:
                 raise ResetNeeded(NO_EPISODE)
-            result = env.step_masked(actions, self._mask(request.mask))  # type: ignore[attr-defined]
+            result: Any = cast(Any, env).step_masked(actions, self._mask(request.mask))
             self.step_count += 1
         else:
             result = self._advance(actions)
@@ -391,7 +391,7 @@ class EnvHost:
             # A method stays here; whoever asked may call it by its name.
             return ValueReply(dict(METHOD)) if callable(found) else value_reply(found, name)
         # Lanes that are no environments of their own have seeds, too.
-        found = env.np_random_seed if name == "np_random_seed" else env.get_attr(name)  # type: ignore[attr-defined]
+        found = env.np_random_seed if name == "np_random_seed" else cast(Any, env).get_attr(name)
         return value_reply(list(found), name)
 
     def _has(self, request: HasRequest) -> ValueReply:
@@ -473,7 +473,7 @@ class EnvHost:
         mine = self.episode_id, self.step_count, self.done, self.last
         if export is not None:
             return Exported(export(lanes)), mine
-        with self.env.fork(lanes) as twin:  # type: ignore[attr-defined]
+        with cast(Any, self.env).fork(lanes) as twin:
             return twin.snapshot(), mine
 
     def accept(self, taken: Any) -> None:
@@ -487,12 +487,12 @@ class EnvHost:
 
 
 class Exported(NamedTuple):
-    """A state that is in the hands of confined processes."""
+    """A state that is in the hands of sandboxed processes."""
 
     state: Any
 
 
-def _attributes(answer: Callable[[Any], Any], request: Any) -> Any:
+def _attributes(answer: Callable[[Any], Any], request: object) -> Any:
     """Whoever asks for what is not there is told so, by an error that is no fault of the environment's."""
     try:
         return answer(request)

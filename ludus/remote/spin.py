@@ -16,7 +16,7 @@ __all__ = ["LOOK_SECONDS", "Spin", "yield_core"]
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 LOOK_SECONDS = 100e-6 if CORES > 1 else 0.0
 """How long to look: about what being woken costs. With one core, whoever looks keeps the other side from answering."""
-MOST_MISSES = 10
+MAX_MISSES = 10
 """Looks in vain that count: with so many, there is one look for a thousand messages."""
 STREAK = 32
 """Looks not in vain, one after another, that make up for one that was: those cost tens of times what these save."""
@@ -71,7 +71,7 @@ class Spin:
         """A look was in vain, or not: nothing to note where none was before."""
         self._streak = self._streak + 1 if hit else 0
         if not hit:
-            self.misses = min(self.misses + 1, MOST_MISSES)
+            self.misses = min(self.misses + 1, MAX_MISSES)
         elif self._streak >= STREAK:
             self.misses, self._streak = max(self.misses - 1, 0), 0
         self.rest = (1 << self.misses) - 1

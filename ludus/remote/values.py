@@ -8,21 +8,22 @@ import numpy as np
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import CodecError, ContractViolation, InvalidArgument, shorten
 from ludus.spaces import Discrete
+from ludus.spaces.kinds import is_array, is_dict
 from ludus.wire import SpaceCodec, decode_value, encode_value
 from ludus.wire.messages import ValueReply
 
 __all__ = ["action_reader", "flag", "read_options", "value_reply", "with_outcome", "write_info", "write_number"]
 
 
-def read_options(data: Any) -> dict[str, Any] | None:
+def read_options(data: object) -> dict[str, Any] | None:
     """Reset options; InvalidArgument where they are none."""
     options = decode_value(data, "options")
-    if options is not None and type(options) is not dict:
+    if options is not None and not is_dict(options):
         raise InvalidArgument(f"options: expected a dictionary or None, got {shorten(options)}")
     return options
 
 
-def value_reply(value: Any, what: str) -> ValueReply:
+def value_reply(value: object, what: str) -> ValueReply:
     """A value as a reply; ContractViolation where it is no data."""
     try:
         return ValueReply(encode_value(value, what))
@@ -30,9 +31,9 @@ def value_reply(value: Any, what: str) -> ValueReply:
         raise ContractViolation(str(error)) from error
 
 
-def write_info(info: Any) -> Any:
+def write_info(info: object) -> Any:
     """An info as data; ContractViolation names what is none."""
-    if not isinstance(info, dict):
+    if not is_dict(info):
         raise ContractViolation(f"info: expected a dictionary, got {shorten(info)}")
     try:
         return encode_value(with_outcome(info) if OUTCOME in info else info, "info")
@@ -47,20 +48,23 @@ def with_outcome(info: dict[str, Any]) -> dict[str, Any]:
     return rest if told is None else {**rest, OUTCOME: told}
 
 
-def write_number(reward: Any) -> Any:
+def write_number(reward: object) -> Any:
     """A reward that is a NumPy scalar, or any other that is as good as one, as data; it is finite."""
-    found: Any = reward[()] if isinstance(reward, np.ndarray) and reward.shape == () else reward
+    found: Any = reward[()] if is_array(reward) and reward.shape == () else reward
+    number: Any = found
     if type(found) is float or type(found) is int or isinstance(found, np.integer | np.floating):
-        if np.isfinite(found):
-            return encode_value(found, "reward")
+        if np.isfinite(number):
+            return encode_value(number, "reward")
         raise ContractViolation(f"step reward: expected a finite number, got {shorten(reward)}")
     raise ContractViolation(f"step reward: expected a number, got {shorten(reward)}")
 
 
-def flag(value: Any, name: str) -> bool:
+def flag(value: object, name: str) -> bool:
     """`terminated` or `truncated`, which is a bool."""
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
+    if isinstance(value, bool):
+        return value
+    if type(value) is np.bool_:
+        return value.item()
     raise ContractViolation(f"step {name}: expected a bool, got {shorten(value)}")
 
 
@@ -73,7 +77,7 @@ def action_reader(env: Any, *, checked: bool) -> Callable[[Any], Any]:
         return codec.read
     least, most, read = int(space.start), int(space.start + space.n) - 1, codec.read
 
-    def read_choice(data: Any) -> Any:
+    def read_choice(data: object) -> Any:
         return data if type(data) is int and least <= data <= most else read(data)
 
     return read_choice

@@ -3,26 +3,49 @@
 Not here: wrappers that record or show pictures, which are in `ludus.wrappers`.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ludus.rendering.canvas import Canvas
+from ludus.rendering.choices import Choice, choice
 from ludus.rendering.color import Color
 from ludus.rendering.drawn import Drawn
-from ludus.rendering.font import text_width
 from ludus.rendering.frame import Frame
 from ludus.rendering.grid import grid
-from ludus.rendering.key_map import KeyMap
-from ludus.rendering.pixels import to_pixels
-from ludus.rendering.play import play
-from ludus.rendering.png import to_png
 from ludus.rendering.resize import resize
-from ludus.rendering.svg import SVG
-from ludus.rendering.terminal import frame_to_ansi
-from ludus.rendering.terminal_screen import TerminalScreen
-from ludus.rendering.video import VideoWriter, write_video
-from ludus.rendering.window import Window
-from ludus.rendering.window_screen import WindowScreen
+
+if TYPE_CHECKING:
+    from ludus.rendering.font import text_width
+    from ludus.rendering.key_map import KeyMap
+    from ludus.rendering.pixels import to_pixels
+    from ludus.rendering.player import play
+    from ludus.rendering.png import to_png
+    from ludus.rendering.svg import SVG
+    from ludus.rendering.terminal import frame_to_ansi
+    from ludus.rendering.terminal_screen import TerminalScreen
+    from ludus.rendering.video import VideoWriter, write_video
+    from ludus.rendering.window import Window
+    from ludus.rendering.window_screen import WindowScreen
+
+# Loaded when used: a batch of environments that could draw, and does not, needs none of them.
+_HOME = {
+    "KeyMap": "key_map",
+    "SVG": "svg",
+    "TerminalScreen": "terminal_screen",
+    "VideoWriter": "video",
+    "Window": "window",
+    "WindowScreen": "window_screen",
+    "frame_to_ansi": "terminal",
+    "play": "player",
+    "text_width": "font",
+    "to_pixels": "pixels",
+    "to_png": "png",
+    "write_video": "video",
+}
 
 __all__ = [
     "Canvas",
+    "Choice",
     "Color",
     "Drawn",
     "Frame",
@@ -32,6 +55,7 @@ __all__ = [
     "VideoWriter",
     "Window",
     "WindowScreen",
+    "choice",
     "frame_to_ansi",
     "grid",
     "play",
@@ -41,3 +65,15 @@ __all__ = [
     "to_png",
     "write_video",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -26,7 +26,7 @@ __all__ = [
 
 FAR = 1e9
 """No coordinate may be further from 0: beyond, floats have no room left for parts of a pixel."""
-LARGEST = 1 << 14
+MAX_SIDE_PIXELS = 1 << 14
 
 
 def as_number(where: str, value: Any) -> float:
@@ -45,7 +45,7 @@ def as_number(where: str, value: Any) -> float:
     return number
 
 
-def as_size(where: str, value: Any) -> float:
+def as_size(where: str, value: object) -> float:
     """A number that is not negative."""
     number = as_number(where, value)
     if number < 0.0:
@@ -59,12 +59,12 @@ def as_length(where: str, value: Any) -> int:
         length = index(value)
     except TypeError:
         length = 0
-    if not 1 <= length <= LARGEST:
-        raise InvalidArgument(f"{where}: expected a whole number from 1 to {LARGEST}, got {shorten(value)}")
+    if not 1 <= length <= MAX_SIDE_PIXELS:
+        raise InvalidArgument(f"{where}: expected a whole number from 1 to {MAX_SIDE_PIXELS}, got {shorten(value)}")
     return length
 
 
-def as_point(where: str, x: Any, y: Any) -> tuple[float, float]:
+def as_point(where: str, x: object, y: object) -> tuple[float, float]:
     """Two coordinates."""
     return as_number(f"{where} x", x), as_number(f"{where} y", y)
 
@@ -78,7 +78,7 @@ def as_pair(where: str, value: Any) -> tuple[float, float]:
     return as_number(where, first), as_number(where, second)
 
 
-def as_points(where: str, value: Any, least: int) -> tuple[tuple[float, float], ...]:
+def as_points(where: str, value: object, least: int) -> tuple[tuple[float, float], ...]:
     """At least so many points, as an array or a sequence of pairs."""
     try:
         array: Floats = np.asarray(value, dtype=np.float64)
@@ -94,7 +94,7 @@ def as_points(where: str, value: Any, least: int) -> tuple[tuple[float, float], 
     return tuple((x, y) for x, y in pairs)
 
 
-def one_of(where: str, value: Any, known: tuple[Any, ...]) -> Any:
+def one_of(where: str, value: object, known: tuple[Any, ...]) -> Any:
     """`value` if it is one of the known ones."""
     if value not in known:
         raise InvalidArgument(f"{where}: expected one of {listing(map(repr, known))}, got {shorten(value)}")
@@ -107,7 +107,7 @@ def as_pen(where: str, color: Any, width: Any, cap: Any, join: Any) -> Paint:
     return Paint(None, parse_color(color, f"{where} color"), as_size(f"{where} width", width), cap, join)
 
 
-def as_paint(where: str, fill: Any, stroke: Any, width: Any) -> Paint:
+def as_paint(where: str, fill: object, stroke: object, width: object) -> Paint:
     """The paint of a closed shape, which must show something."""
     if fill is None and stroke is None:
         raise InvalidArgument(f"{where}: expected a fill or a stroke color, got neither")
@@ -115,11 +115,11 @@ def as_paint(where: str, fill: Any, stroke: Any, width: Any) -> Paint:
     return Paint(*colors, as_size(f"{where} stroke_width", width))
 
 
-def _optional_color(where: str, color: Any) -> RGBA | None:
+def _optional_color(where: str, color: object) -> RGBA | None:
     return None if color is None else parse_color(color, where)
 
 
-def as_image(pixels: Any) -> Frame:
+def as_image(pixels: object) -> Frame:
     """RGB or RGBA bytes."""
     image = np.asarray(pixels)
     if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] not in (3, 4) or image.size == 0:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path as FilePath
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,10 +27,11 @@ from ludus.rendering.drawing import Drawing
 from ludus.rendering.frame import Frame
 from ludus.rendering.mark import ANCHORS, Anchor, Cap, Ellipse, Join, Mark, Paint, Path, Picture, Rectangle, Rule, Text
 from ludus.rendering.matrix import IDENTITY, Matrix
-from ludus.rendering.pixels import to_pixels
 from ludus.rendering.png import to_png
-from ludus.rendering.svg import SVG, to_svg
-from ludus.rendering.terminal import Colors, to_ansi
+
+if TYPE_CHECKING:
+    from ludus.rendering.svg import SVG
+    from ludus.rendering.terminal import Colors
 
 __all__ = ["Canvas"]
 
@@ -187,14 +188,20 @@ class Canvas(Drawing):
 
     def to_rgb(self, scale: float = 1.0) -> Frame:
         """Anti-aliased pixels, uint8 of shape (height, width, 3); a new array each time."""
+        from ludus.rendering.pixels import to_pixels  # fonts and filters are loaded by the first picture
+
         return to_pixels(self, scale)
 
-    def to_svg(self) -> SVG:
+    def to_svg(self) -> "SVG":
         """The drawing as an SVG document; a string that notebooks show as a picture."""
+        from ludus.rendering.svg import to_svg  # as above
+
         return to_svg(self)
 
-    def to_ansi(self, columns: int = 80, *, colors: Colors = "auto") -> str:
+    def to_ansi(self, columns: int = 80, *, colors: "Colors" = "auto") -> str:
         """The drawing in half blocks for a terminal, `columns` wide; small text stays text."""
+        from ludus.rendering.terminal import to_ansi  # as above
+
         return to_ansi(self, columns, colors=colors)
 
     def save(self, path: str | FilePath, *, scale: float = 1.0) -> None:

@@ -35,7 +35,7 @@ class RGBA(NamedTuple):
     alpha: int = 255
 
 
-def parse_color(color: Any, where: str = "color") -> RGBA:
+def parse_color(color: object, where: str = "color") -> RGBA:
     """The channels of a colour; `where` begins the message when it is none.
 
     >>> parse_color((10, 20, 30))

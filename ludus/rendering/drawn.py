@@ -1,11 +1,15 @@
 """`Drawn`: gives an environment that can draw itself every render mode."""
 
-from typing import Any, ClassVar
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ludus.core import Env
 from ludus.errors import RenderError, ResetNeeded, listing
 from ludus.rendering.canvas import Canvas
-from ludus.rendering.window import Window
+
+if TYPE_CHECKING:
+    from ludus.rendering.window import Window
 
 __all__ = ["Drawn"]
 
@@ -39,7 +43,7 @@ class Drawn(Env[Any, Any]):
 
         Raises RenderError when the environment was made without a render mode.
         """
-        modes = self.metadata.get("render_modes") or []
+        modes: list[str] = self.metadata.get("render_modes") or []
         if self.render_mode is None:
             raise RenderError(
                 f"render: expected a render_mode, got None; make the environment with "
@@ -60,6 +64,8 @@ class Drawn(Env[Any, Any]):
         if mode == "svg":
             return canvas.to_svg()
         if self._window is None:
+            from ludus.rendering.window import Window  # and with it all that turns drawings into pixels
+
             self._window = Window(self.spec.id if self.spec is not None else type(self).__name__)
         self._window.show(canvas, fps=self.metadata.get("render_fps"))
         return None

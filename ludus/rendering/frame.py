@@ -13,7 +13,7 @@ Frame = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 
 
-def as_frame(value: Any, where: str = "frame") -> Frame:
+def as_frame(value: object, where: str = "frame") -> Frame:
     """`value` as an RGB frame: gray becomes three equal channels, alpha is dropped; everything else is refused.
 
     >>> as_frame(np.zeros((2, 4), np.uint8)).shape
@@ -33,7 +33,7 @@ def as_frame(value: Any, where: str = "frame") -> Frame:
     return frame[:, :, :3]
 
 
-def _described(value: Any, frame: NDArray[Any]) -> str:
+def _described(value: object, frame: NDArray[Any]) -> str:
     if frame.dtype == object or frame.ndim == 0:
         return shorten(value)
     return f"{frame.dtype} of shape {frame.shape}"

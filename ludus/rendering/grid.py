@@ -39,7 +39,7 @@ def grid(frames: Iterable[Any], *, columns: int | None = None, gap: int = 2, bac
     return sheet
 
 
-def _columns(columns: Any, count: int, width: int, height: int) -> int:
+def _columns(columns: object, count: int, width: int, height: int) -> int:
     if columns is None:
         return min(count, max(1, math.ceil(math.sqrt(count * height / width) - 1e-9)))
     if not isinstance(columns, int) or isinstance(columns, bool) or columns < 1:

@@ -8,6 +8,7 @@ import numpy as np
 from ludus.core import Env
 from ludus.errors import InvalidArgument, shorten
 from ludus.spaces import Box, Discrete
+from ludus.spaces.kinds import is_array, is_integer, is_mapping
 
 __all__ = ["QUIT", "RESTART", "KeyMap"]
 
@@ -84,20 +85,21 @@ class KeyMap:
         return [f"{'/'.join(keys[:2])} {label}" for label, keys in shown.items()]
 
     def _label(self, action: Any) -> str:
-        if isinstance(action, np.ndarray):
+        if is_array(action):
             return " ".join(f"{number:g}" for number in action.ravel())
-        return self._names.get(action, str(action)) if isinstance(action, int | np.integer) else str(action)
+        return self._names.get(int(action), str(action)) if is_integer(action) else str(action)
 
 
-def _chord(keys: Any) -> Chord:
+def _chord(keys: object) -> Chord:
     """Keys as everybody writes them: a name, a character, several characters, a tuple of these, or a key code."""
     if isinstance(keys, str):
         name = ALIASES.get(keys, keys)
         return frozenset({name}) if name in NAMED else frozenset(ALIASES.get(key, key) for key in name.lower())
     if isinstance(keys, int):
         return _chord(_coded(keys))
+    several: Any = keys
     if isinstance(keys, tuple | frozenset):
-        return frozenset(key for one in keys for key in _chord(one))
+        return frozenset(key for one in several for key in _chord(one))
     raise InvalidArgument(f"keys_to_action: expected names like 'left' or 'a', or tuples of them, got {shorten(keys)}")
 
 
@@ -118,13 +120,13 @@ def _action_names(env: Env[Any, Any]) -> dict[Any, str]:
         given = env.get_wrapper_attr("get_action_meanings")()
     if given is None:
         return {}
-    if isinstance(given, Mapping):
+    if is_mapping(given):
         return {action: str(name) for action, name in given.items()}
     start = int(env.action_space.start) if isinstance(env.action_space, Discrete) else 0
     return {start + place: str(name).lower() for place, name in enumerate(given)}
 
 
-def _guessed(space: Any) -> dict[Any, Any]:
+def _guessed(space: object) -> dict[Any, Any]:
     if isinstance(space, Discrete) and int(space.n) <= len(MORE):
         return _discrete_keys(int(space.n), int(space.start))
     if isinstance(space, Box) and space.shape == (1,):

@@ -51,7 +51,7 @@ class Mp4Writer:
 
 def _ffmpeg() -> Any:
     try:
-        import imageio_ffmpeg
+        import imageio_ffmpeg  # pyright: ignore[reportMissingTypeStubs]
     except ImportError as error:
         raise MissingExtra(
             'video: expected imageio-ffmpeg to be installed, got no such package; pip install "ludus-rl[video]"'

@@ -40,7 +40,7 @@ def join_contours(contours: Sequence[Floats]) -> Outline:
     if not contours:
         return Outline(np.empty((0, 2)), np.empty(0, dtype=np.int64))
     ends = np.cumsum([len(contour) for contour in contours])
-    following = np.arange(1, ends[-1] + 1)
+    following = np.arange(1, int(ends[-1]) + 1)
     following[ends - 1] = np.concatenate(([0], ends[:-1]))
     return Outline(np.concatenate(contours), following)
 

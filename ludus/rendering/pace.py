@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 from ludus.errors import InvalidArgument, shorten
 
@@ -51,7 +50,7 @@ class Pace:
         return True
 
 
-def as_fps(fps: Any) -> float:
+def as_fps(fps: object) -> float:
     """`fps` if it is a number of pictures a second that can be meant."""
     if not isinstance(fps, int | float) or isinstance(fps, bool) or not 0.0 < fps <= 1000.0:
         raise InvalidArgument(f"fps: expected a number above 0 and up to 1000, got {shorten(fps)}")

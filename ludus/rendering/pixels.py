@@ -43,10 +43,11 @@ def to_pixels(drawing: Drawing, scale: float = 1.0) -> Frame:
     return frame
 
 
-def _size(drawing: Drawing, scale: Any) -> tuple[int, int]:
-    if isinstance(scale, bool) or not isinstance(scale, int | float | np.number) or not 0.0 < scale < 1e4:
-        raise InvalidArgument(f"scale: expected a number above 0, got {shorten(scale)}")
-    return max(1, round(drawing.width * float(scale))), max(1, round(drawing.height * float(scale)))
+def _size(drawing: Drawing, scale: object) -> tuple[int, int]:
+    number: Any = scale
+    if isinstance(scale, bool) or not isinstance(scale, int | float | np.number) or not 0.0 < number < 1e4:
+        raise InvalidArgument(f"scale: expected a number above 0, got {shorten(number)}")
+    return max(1, round(drawing.width * float(number))), max(1, round(drawing.height * float(number)))
 
 
 def blank(width: int, height: int, background: RGBA) -> Frame:

@@ -14,7 +14,7 @@ COLOR_TYPES = {1: 0, 3: 2, 4: 6}
 """PNG's number for so many channels."""
 
 
-def to_png(frame: Any) -> bytes:
+def to_png(frame: object) -> bytes:
     """An RGB frame, or one with alpha, as the bytes of a PNG file.
 
     >>> to_png(np.zeros((2, 2, 3), np.uint8))[1:4]

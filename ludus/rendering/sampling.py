@@ -17,7 +17,7 @@ __all__ = ["sampled"]
 
 Reals = NDArray[np.floating[Any]]
 
-KEPT = 1 << 16
+MAX_CACHED_BYTES = 1 << 16
 """Bytes: an image, or its pixels on the frame, is remembered only up to this size."""
 
 
@@ -26,7 +26,7 @@ def sampled(picture: Picture, unit: Matrix, size: tuple[int, int]) -> Frame:
 
     Sprites are remembered, since they come back in every frame; whole screens are new each time, and too large to keep.
     """
-    small = len(picture.data) <= KEPT and 4 * size[0] * size[1] <= KEPT
+    small = len(picture.data) <= MAX_CACHED_BYTES and 4 * size[0] * size[1] <= MAX_CACHED_BYTES
     return _remembered(picture, unit, size) if small else _sampled(picture, unit, size)
 
 

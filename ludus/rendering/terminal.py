@@ -16,6 +16,7 @@ from ludus.rendering.mark import ANCHORS, Mark, Text
 from ludus.rendering.matrix import Matrix
 from ludus.rendering.pixels import blank, paint
 from ludus.rendering.resize import resize
+from ludus.spaces.kinds import is_integer
 
 __all__ = ["Colors", "frame_to_ansi", "to_ansi"]
 
@@ -62,7 +63,7 @@ def to_ansi(drawing: Drawing, columns: int = 80, *, colors: Colors = "auto") -> 
     return _encoded(frame, _visible(letters, frame), kind, drawing.background)
 
 
-def frame_to_ansi(frame: Any, columns: int = 80, *, colors: Colors = "auto") -> str:
+def frame_to_ansi(frame: object, columns: int = 80, *, colors: Colors = "auto") -> str:
     """A frame of pixels, likewise; what differs from its top left pixel counts as drawn when there are no colours.
 
     >>> frame_to_ansi(np.zeros((2, 4, 3), np.uint8), columns=2, colors="none")
@@ -82,8 +83,8 @@ def _kind(colors: Any, environment: Mapping[str, str] = os.environ) -> str:
     return "none" if environment.get("NO_COLOR") or environment.get("TERM") == "dumb" else "truecolor"
 
 
-def _columns(columns: Any) -> int:
-    if isinstance(columns, bool) or not isinstance(columns, int | np.integer) or not 1 <= columns <= 10_000:
+def _columns(columns: object) -> int:
+    if isinstance(columns, bool) or not is_integer(columns) or not 1 <= columns <= 10_000:
         raise InvalidArgument(f"columns: expected a whole number from 1 to 10000, got {shorten(columns)}")
     return int(columns)
 
@@ -176,7 +177,9 @@ def _palette_codes(pixels: Frame) -> list[list[str]]:
     cube_miss = _miss(wanted, LEVELS[steps])
     gray_miss = _miss(wanted, np.repeat((8 + 10 * gray)[..., np.newaxis], 3, axis=-1))
     cube = 16 + 36 * steps[..., 0] + 6 * steps[..., 1] + steps[..., 2]
-    return [[f"5;{code}" for code in row] for row in np.where(gray_miss < cube_miss, 232 + gray, cube).tolist()]
+    codes = cube.copy()
+    np.copyto(codes, 232 + gray, where=gray_miss < cube_miss)
+    return [[f"5;{code}" for code in row] for row in codes.tolist()]
 
 
 def _miss(wanted: NDArray[np.int64], got: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -24,7 +24,7 @@ ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"
 LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
 BEGIN, END = "\x1b[?2026h", "\x1b[J\x1b[?2026l"
 """Terminals that know it show everything in between at once; the others ignore it."""
-HOLD = 0.3
+KEY_HOLD_S = 0.3
 """Seconds for which a key counts as held: terminals tell when a key goes down, never when it comes up."""
 NAP = 0.2
 ENDING = (signal.SIGTERM, signal.SIGHUP)
@@ -133,7 +133,7 @@ class TerminalScreen:
     def held(self) -> frozenset[str]:
         """The keys pressed a moment ago."""
         now = time.monotonic()
-        return frozenset(key for key, at in self._seen.items() if now - at < HOLD)
+        return frozenset(key for key, at in self._seen.items() if now - at < KEY_HOLD_S)
 
 
 def _nap(end: float | None) -> float:

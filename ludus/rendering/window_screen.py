@@ -21,7 +21,7 @@ __all__ = ["WindowScreen"]
 NARROWEST = 480
 """Pixels: smaller pictures are enlarged by a whole factor."""
 TEXT, LINE, MARGIN = 15.0, 22, 10
-PATIENCE = 0.01
+EVENT_WAIT_S = 0.01
 
 
 class WindowScreen:
@@ -59,10 +59,10 @@ class WindowScreen:
         end = None if timeout is None else time.monotonic() + timeout
         while True:
             found = self._window.keys()
-            left = PATIENCE if end is None else end - time.monotonic()
+            left = EVENT_WAIT_S if end is None else end - time.monotonic()
             if found or left <= 0.0 or self.gone:
                 return found
-            time.sleep(min(PATIENCE, left))
+            time.sleep(min(EVENT_WAIT_S, left))
 
     def held(self) -> frozenset[str]:
         """The keys that are down."""

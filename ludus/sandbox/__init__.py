@@ -1,26 +1,28 @@
-"""Where untrusted code runs: one contract, several walls, and what each of them enforces.
+"""Where untrusted code runs: one contract, several backends, and what each of them enforces.
 
-Not here: which environments need a wall, which is in their specs and in `ludus.registry`.
+Not here: which environments need isolation, which is in their specs and in `ludus.registry`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe, SandboxWarning, Usage
+from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess, SandboxWarning, Usage
 from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.policy import Limits, Mount, Policy
 from ludus.sandbox.sandbox import Result, Sandbox, backend, backends, default_backend, probe
 
 if TYPE_CHECKING:
     from ludus.sandbox.mounts import python_mounts
-    from ludus.sandbox.session import CommandResult, FileEntry, Job, JobStatus, Session, ShellState
+    from ludus.sandbox.session import CommandResult, FileEntry, Job, JobStatus, ShellSession, ShellState
     from ludus.sandbox.user import give
-    from ludus.sandbox.workspace import Change, Diff, Skipped, Snapshot, Store, Workspace, WorkspaceLimits
+    from ludus.sandbox.workspace import Change, Diff, Skipped, Store, Workspace, WorkspaceLimits, WorkspaceSnapshot
 
-# Loaded when used: a confined child comes through this door, and needs none of them.
+# Loaded when used: a sandboxed child imports this package, and needs none of them.
 _HOME = {
-    **dict.fromkeys(("CommandResult", "FileEntry", "Job", "JobStatus", "Session", "ShellState"), "session"),
-    **dict.fromkeys(("Change", "Diff", "Skipped", "Snapshot", "Store", "Workspace", "WorkspaceLimits"), "workspace"),
+    **dict.fromkeys(("CommandResult", "FileEntry", "Job", "JobStatus", "ShellSession", "ShellState"), "session"),
+    **dict.fromkeys(
+        ("Change", "Diff", "Skipped", "WorkspaceSnapshot", "Store", "Workspace", "WorkspaceLimits"), "workspace"
+    ),
     "give": "user",
     "python_mounts": "mounts",
 }
@@ -29,7 +31,7 @@ __all__ = [
     "Backend",
     "Change",
     "CommandResult",
-    "Confined",
+    "SandboxedProcess",
     "Deadlines",
     "Diff",
     "FileEntry",
@@ -43,10 +45,10 @@ __all__ = [
     "Result",
     "Sandbox",
     "SandboxWarning",
-    "Session",
+    "ShellSession",
     "ShellState",
     "Skipped",
-    "Snapshot",
+    "WorkspaceSnapshot",
     "Store",
     "Usage",
     "Workspace",

@@ -1,4 +1,4 @@
-"""The contract of a backend: it starts confined processes, says what it enforces, and kills whole trees."""
+"""The contract of a backend: it starts sandboxed processes, says what it enforces, and kills whole trees."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
+from ludus.sandbox.kernel_versions import linux_since
 from ludus.sandbox.policy import Policy
 
-__all__ = ["Backend", "Confined", "Guarantees", "Probe", "SandboxWarning", "Usage"]
+__all__ = ["Backend", "SandboxedProcess", "Guarantees", "Probe", "SandboxWarning", "Usage"]
 
 
 class SandboxWarning(UserWarning):
@@ -67,9 +68,18 @@ class Guarantees(msgspec.Struct, frozen=True, kw_only=True):
         known = msgspec.structs.asdict(self)
         return tuple(name for name, means in known.items() if name not in ("backend", "boundary", "version") and means)
 
+    @property
+    def since(self) -> dict[str, str]:
+        """Since which Linux each field's means is there; "" where this process does it alone.
+
+        >>> Guarantees(backend="bubblewrap", boundary=True, syscalls="seccomp", wall="watcher").since
+        {'syscalls': 'Linux 3.5', 'wall': ''}
+        """
+        return {name: linux_since(getattr(self, name)) for name in self.enforced}
+
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """What confined code has used so far; None where the backend cannot tell.
+    """What sandboxed code has used so far; None where the backend cannot tell.
 
     >>> Usage(wall=0.2, limit="memory", oom=True).limit
     'memory'
@@ -82,20 +92,22 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """The most at once, as far as it was seen."""
     read_bytes: int | None = None
     written_bytes: int | None = None
+    waited: float = 0.0
+    """Seconds that its threads could have run and had no processor, as far as it was seen."""
     limit: str | None = None
     """The name of the limit (a field of `Limits`) that it was stopped for, or ran into as far as that is known."""
     oom: bool = False
 
 
-class Confined(ABC):
-    """A confined process tree under way.
+class SandboxedProcess(ABC):
+    """A sandboxed process tree under way.
 
     `stdin`, `stdout` and `stderr` are binary files of this side, where pipes were asked for. A backend watches limits
     by itself: nobody needs to poll. The end of the command is the end of the tree.
 
     >>> from ludus.sandbox import Sandbox
-    >>> with Sandbox().start(["/bin/sh", "-c", "exit 3"]) as confined:
-    ...     confined.wait()
+    >>> with Sandbox().start(["/bin/sh", "-c", "exit 3"]) as sandboxed:
+    ...     sandboxed.wait()
     3
     """
 
@@ -111,7 +123,7 @@ class Confined(ABC):
         """Wait for the end: the exit code, negative for a signal; None when `timeout` seconds passed before.
 
         A command that is not there ends with 127, one that cannot be executed with 126, as in a shell; SandboxError
-        where the walls could not be put up, and it was therefore not executed.
+        where the isolation could not be set up, and it was therefore not executed.
         """
 
     @abstractmethod
@@ -126,7 +138,7 @@ class Confined(ABC):
     def close(self) -> None:
         """Kill what is left and release everything (cgroups, files, threads); harmless twice."""
 
-    def __enter__(self) -> "Confined":
+    def __enter__(self) -> "SandboxedProcess":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -134,7 +146,7 @@ class Confined(ABC):
 
 
 class Backend(ABC):
-    """A way to confine a process.
+    """A way to isolate a process.
 
     >>> from ludus.sandbox import backend
     >>> backend("process").boundary
@@ -149,7 +161,7 @@ class Backend(ABC):
 
     @abstractmethod
     def probe(self) -> Probe:
-        """Really start something confined; kept for the life of the process once it works."""
+        """Really start something sandboxed; kept for the life of the process once it works."""
 
     @abstractmethod
     def guarantees(self, policy: Policy) -> Guarantees:
@@ -165,7 +177,7 @@ class Backend(ABC):
         stdout: int | None = None,
         stderr: int | None = None,
         channel: int | None = None,
-    ) -> Confined:
+    ) -> SandboxedProcess:
         """Start `argv` under `policy`.
 
         The three streams are as in `subprocess` (PIPE, DEVNULL, a descriptor; None is DEVNULL). `channel` is a

@@ -15,20 +15,20 @@ from itertools import count
 from pathlib import Path
 
 from ludus.errors import SandboxUnavailable
-from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe
+from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess
 from ludus.sandbox.bwrap import options, program, start_script, tool
 from ludus.sandbox.cgroup import Cgroup
-from ludus.sandbox.enclosed import Enclosed
-from ludus.sandbox.means import limit_means, make_cgroup, process_limits, tmpfs_means
+from ludus.sandbox.enforcement import limit_means, make_cgroup, process_limits, tmpfs_means
+from ludus.sandbox.launcher_process import interpreter
+from ludus.sandbox.namespace_process import NamespaceProcess
 from ludus.sandbox.pins import Pins, pinned
 from ludus.sandbox.policy import Mount, Policy
-from ludus.sandbox.probing import try_start
 from ludus.sandbox.proxy import PORT, Proxy
 from ludus.sandbox.seccomp import namespace_filter
 from ludus.sandbox.spawn import spawn
 from ludus.sandbox.streams import Streams
-from ludus.sandbox.supervised import interpreter
-from ludus.sandbox.user import GROUP, USER, can_be_replaced, drops_user
+from ludus.sandbox.trial_start import try_start
+from ludus.sandbox.user import can_be_replaced, drops_user, group_of, user_of
 
 __all__ = ["Bubblewrap"]
 
@@ -68,14 +68,14 @@ class Bubblewrap(Backend):
             backend=self.name,
             boundary=True,
             version=program().version,
-            user=f"{f'user {USER}' if root else 'user namespace'}, no capabilities, no new privileges",
+            user=f"{f'user {user_of(policy)}' if root else 'user namespace'}, no capabilities, no new privileges",
             files="mount namespace, own root",
             network=_network(policy),
             syscalls="seccomp",
             other_processes="pid and ipc namespaces",
             disk=tmpfs_means(policy.limits),
             kill="pid namespace",
-            **limit_means(policy.limits, without_pids=_without_pids(root=root)),
+            **limit_means(policy.limits, without_pids=_without_pids(policy, root=root)),
         )
 
     def start(
@@ -87,7 +87,7 @@ class Bubblewrap(Backend):
         stdout: int | None = None,
         stderr: int | None = None,
         channel: int | None = None,
-    ) -> Confined:
+    ) -> SandboxedProcess:
         guarantees = self.guarantees(policy)
         with pinned(policy) as pins, ExitStack() as undo:
             streams = Streams(stdin, stdout, stderr)
@@ -104,7 +104,7 @@ class Bubblewrap(Backend):
             pid, status = _start(argv, policy, cgroup, proxy, descriptors, sources=dict(zip(pins, count(FIRST_MOUNT))))
             undo.pop_all()
         streams.release()
-        return Enclosed(pid, streams, policy.limits, guarantees, cgroup, status=status, proxy=proxy)
+        return NamespaceProcess(pid, streams, policy.limits, guarantees, cgroup, status=status, proxy=proxy)
 
 
 def _start(
@@ -146,7 +146,7 @@ def _handed(pins: Pins) -> dict[int, int]:
     if replaceable:
         raise SandboxUnavailable(
             f"bubblewrap: expected bwrap 0.10 or a distribution's with --bind-fd to mount {replaceable[0]}, in whose "
-            f"place confined code could put something else, got {program().version}; update it"
+            f"place sandboxed code could put something else, got {program().version}; update it"
         )
     return {}
 
@@ -174,10 +174,11 @@ def _enclosing() -> list[str]:
 def _inside(policy: Policy, *, root: bool) -> list[str]:
     """The limits of each process, for root the way to become nobody, and then what the policy has a say in."""
     counted = not root and _kernel() >= COUNTED_INSIDE
-    limits = process_limits(policy.limits, user=USER if root or counted else None, alone=counted)
+    limits = process_limits(policy.limits, user=user_of(policy) if root or counted else None, alone=counted)
     found = [tool("prlimit", "util-linux"), *(f"--{one.name.lower()}={one.soft}:{one.hard}" for one in limits), "--"]
     if root:
-        found += [tool("setpriv", "util-linux"), f"--reuid={USER}", f"--regid={GROUP}", "--clear-groups"]
+        became = [f"--reuid={user_of(policy)}", f"--regid={group_of(policy)}", "--clear-groups"]
+        found += [tool("setpriv", "util-linux"), *became]
         found += ["--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"]
     if policy.environment:
         found += ["/bin/sh", START]
@@ -186,10 +187,10 @@ def _inside(policy: Policy, *, root: bool) -> list[str]:
     return found
 
 
-def _without_pids(*, root: bool) -> str:
+def _without_pids(policy: Policy, *, root: bool) -> str:
     """How processes are bounded without a cgroup: in a user namespace they are counted on their own."""
     if root:
-        return f"RLIMIT_NPROC of user {USER}"
+        return f"RLIMIT_NPROC of user {user_of(policy)}"
     return "RLIMIT_NPROC of the user namespace" if _kernel() >= COUNTED_INSIDE else ""
 
 
@@ -212,7 +213,7 @@ def _try(backend: Bubblewrap) -> Probe:
         return Probe(False, str(error))
     with tempfile.NamedTemporaryFile() as marker:
         unseen = f"[ ! -e {marker.name} ] && [ ! -w /proc/sys/kernel/core_pattern ]"
-        found = try_start(backend, ["/bin/sh", "-c", f"{unseen} || {{ echo the wall leaks; exit 1; }}"], version)
+        found = try_start(backend, ["/bin/sh", "-c", f"{unseen} || {{ echo the isolation leaks; exit 1; }}"], version)
     if found.works or drops_user():
         return found
     return Probe(False, f"{found.detail}; are user namespaces switched off here (sysctl kernel.*userns*)?")

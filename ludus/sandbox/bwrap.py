@@ -1,4 +1,4 @@
-"""The program `bwrap`: where it is, what it can do, and the options that put up the walls."""
+"""The program `bwrap`: where it is, what it can do, and the options that isolate."""
 
 import os
 import re
@@ -13,21 +13,21 @@ from typing import NamedTuple
 import msgspec
 
 from ludus.errors import SandboxUnavailable
+from ludus.sandbox.launcher_process import variables
 from ludus.sandbox.mounts import system_links, system_mounts
 from ludus.sandbox.policy import Mount, Policy
-from ludus.sandbox.supervised import variables
 from ludus.sandbox.user import GROUP, USER
 
 __all__ = ["HOME", "Program", "options", "program", "start_script", "tool"]
 
 HOME = "/home/box"
-ETC = Path(__file__).with_name("etc")
+ETC = Path(__file__).parent / "rootfs" / "etc"
 SEARCH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 MASKED = ("cmdline", "kcore", "keys", "latency_stats", "sched_debug", "sysrq-trigger", "timer_list")
 """In `/proc`: about the whole machine, and of no use inside."""
 COVERED = ("/proc/pressure", "/usr/local/etc")
 """How busy the machine is, with triggers that anybody may set; settings of the host's programs, maybe with tokens."""
-KEPT = ("DAC_READ_SEARCH", "SETUID", "SETGID", "SETPCAP")
+KEPT_CAPABILITIES = ("DAC_READ_SEARCH", "SETUID", "SETGID", "SETPCAP")
 SHARED_MEMORY = 64 << 20
 Options = list[str]
 
@@ -65,7 +65,7 @@ def tool(name: str, package: str) -> str:
 def start_script(policy: Policy) -> bytes:
     """A script that sets the policy's variables and becomes the command.
 
-    They are set last, by the user who is confined: before, the loader would obey them in programs that are still root.
+    They are set last, by the user who is sandboxed: before, the loader would obey them in programs that are still root.
     """
     lines: list[str] = []
     strange: list[str] = []
@@ -100,7 +100,7 @@ def _namespaces(*, root: bool) -> Options:
     found = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     found += ["--hostname", "sandbox", "--new-session", "--die-with-parent", "--cap-drop", "ALL"]
     if root:
-        return [*found, *(word for cap in KEPT for word in ("--cap-add", f"CAP_{cap}"))]
+        return [*found, *(word for cap in KEPT_CAPABILITIES for word in ("--cap-add", f"CAP_{cap}"))]
     nested = ["--disable-userns"] if program().has("--disable-userns") else []
     return [*found, "--unshare-user", "--uid", str(USER), "--gid", str(GROUP), *nested]
 

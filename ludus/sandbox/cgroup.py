@@ -12,12 +12,13 @@ import signal
 import subprocess
 import sys
 from functools import cache
+from threading import Lock
 from typing import Any, NamedTuple
 
 from ludus.sandbox.leftovers import identity, is_dead
 from ludus.sandbox.policy import Limits
 
-__all__ = ["Cgroup", "Place", "Places", "find_places", "places"]
+__all__ = ["Cgroup", "CgroupParent", "Places", "find_places", "places", "sweep"]
 
 PREFIX = "ludus"
 ROLES = ("memory", "pids", "cpu", "kill")
@@ -31,17 +32,19 @@ LIMITS = {
 GONE = (errno.ENOENT, errno.ENODEV)
 """What the kernel says of the files of a group that was removed."""
 ROUNDS = 100
-"""Attempts to kill what forks faster than it can be listed; no fork succeeds meanwhile."""
+"""Attempts to kill or to move what forks faster than it can be listed; nothing forks while it is killed."""
+LEAF = f"{PREFIX}.processes"
+"""Where the processes of a delegated group go: one that has some in itself may not limit the groups in it."""
 
 
-class Place(NamedTuple):
+class CgroupParent(NamedTuple):
     """Where groups of one role are made."""
 
     version: int
     parent: str
 
 
-Places = dict[str, Place]
+Places = dict[str, CgroupParent]
 _numbers = itertools.count()
 
 
@@ -63,6 +66,8 @@ class Cgroup:
         self._places, self._overhead = places, overhead
         self._name = f"{PREFIX}-{identity()}-{next(_numbers)}"
         self._bell: tuple[int, int] | None = None
+        self._bell_lock = Lock()
+        """One thread measures while another removes: a number that is closed may be another file's by then."""
         self._rang = False
         made: list[str] = []
         try:
@@ -81,6 +86,11 @@ class Cgroup:
     def entries(self) -> tuple[str, ...]:
         """The files to write 0 to, for a process that enters."""
         return tuple([f"{folder}/cgroup.procs" for folder in self._folders()])
+
+    @property
+    def counts_memory(self) -> bool:
+        """Whether the memory of the tree is limited by it."""
+        return "memory" in self._places
 
     def _folder(self, role: str) -> str:
         return f"{self._places[role].parent}/{self._name}"
@@ -118,8 +128,8 @@ class Cgroup:
 
     def ran_out(self) -> bool:
         """Whether memory has run out."""
-        if self._bell is not None:
-            with contextlib.suppress(BlockingIOError):
+        with self._bell_lock, contextlib.suppress(BlockingIOError):
+            if self._bell is not None:
                 self._rang = os.eventfd_read(self._bell[0]) > 0  # it rings before anybody is killed, and counted
         if self._rang or "memory" not in self._places:
             return self._rang
@@ -163,10 +173,10 @@ class Cgroup:
 
     def remove(self) -> bool:
         """Kill what is left, and remove the group; False when something in it is still on its way out."""
-        if self._bell is not None:
-            for descriptor in self._bell:
+        with self._bell_lock:
+            bell, self._bell = self._bell, None
+            for descriptor in bell or ():
                 os.close(descriptor)
-            self._bell = None
         self.kill()
         return not [folder for folder in self._folders() if not _remove(folder)]
 
@@ -213,12 +223,31 @@ def _remove(folder: str) -> bool:
     return True
 
 
-def _sweep(parent: str) -> None:
-    """Remove what dead processes of this pid namespace left."""
-    for name in os.listdir(parent):
-        words = name.split("-")
-        if len(words) == 3 and words[0] == PREFIX and words[2].isdigit() and is_dead(words[1]):
-            _remove(f"{parent}/{name}")
+def sweep() -> bool:
+    """Remove what dead processes left wherever groups may be made; False where something is still on its way out.
+
+    Nothing is made or tried for it: whoever supervises others need not have groups of its own.
+
+    >>> sweep() in (True, False)
+    True
+    """
+    points = [line.split(" ") for line in _read("/proc/self/mounts").splitlines()]
+    parents = [fields[1] for fields in points if fields[2] == "cgroup"]
+    for point in (fields[1] for fields in points if fields[2] == "cgroup2"):
+        parents += _candidates(point, "/proc/self/cgroup")
+    left = [parent for parent in dict.fromkeys(parents) if not _sweep(parent)]
+    return not left
+
+
+def _sweep(parent: str) -> bool:
+    """Remove what dead processes of this pid namespace left; whether all of it is gone."""
+    gone = True
+    with contextlib.suppress(OSError):  # it is not ours to look into
+        for name in os.listdir(parent):
+            words = name.split("-")
+            if len(words) == 3 and words[0] == PREFIX and words[2].isdigit() and is_dead(words[1]):
+                gone = _remove(f"{parent}/{name}") and gone
+    return gone
 
 
 def find_places(mounts: str = "/proc/self/mounts", own: str = "/proc/self/cgroup") -> Places:
@@ -226,37 +255,75 @@ def find_places(mounts: str = "/proc/self/mounts", own: str = "/proc/self/cgroup
     points = [line.split(" ") for line in _read(mounts).splitlines()]
     found: Places = {}
     for point in (fields[1] for fields in points if fields[2] == "cgroup2"):
-        for parent in _candidates(point, own):
-            roles = _roles_of(parent)
-            found.update({role: Place(2, parent) for role in roles if role not in found})
-            if roles:
-                break
+        found = {**_best(_candidates(point, own)), **found}
     for role, controller in (("memory", "memory"), ("pids", "pids"), ("cpu", "cpuacct")):
         for fields in points:
             if role not in found and fields[2] == "cgroup" and controller in fields[3].split(",") and _try(fields[1]):
-                found[role] = Place(1, fields[1])
+                found[role] = CgroupParent(1, fields[1])
     return found
 
 
+def _best(parents: list[str]) -> Places:
+    """The first that has all roles, else the one that has most: in version 2 a process is in one group, not in two."""
+    best: Places = {}
+    for parent in parents:
+        roles = _roles_of(parent)
+        if len(roles) > len(best):
+            best = {role: CgroupParent(2, parent) for role in roles}
+        if len(best) == len(ROLES):
+            break
+    return best
+
+
 def _candidates(point: str, own: str) -> list[str]:
-    """For root the top; for others the folders above their own, which a session may have handed to them."""
+    """For root the top; for others the folders above their own, or their own, which systemd may have handed to them."""
     line = next((line for line in _read(own).splitlines() if line.startswith("0::")), "0::/")
-    path = os.path.normpath(point + line[3:])
+    path = home = os.path.normpath(point + line[3:])
     above: list[str] = []
     while path.startswith(point) and path != point:
         path = os.path.dirname(path)
         above.append(path)
-    return [point, *above] if os.geteuid() == 0 else above or [point]
+    return [point, *above] if os.geteuid() == 0 else [*above, home]
 
 
 def _roles_of(parent: str) -> tuple[str, ...]:
     """What a group of version 2 made here can do; controllers are switched on where that is allowed."""
     offered = _read(f"{parent}/cgroup.controllers").split()
+    enabled = _read(f"{parent}/cgroup.subtree_control").split()
     for controller in ("memory", "pids"):
-        if controller in offered and controller not in _read(f"{parent}/cgroup.subtree_control").split():
-            with contextlib.suppress(OSError):  # not ours to switch on, or processes live here
-                _write(f"{parent}/cgroup.subtree_control", f"+{controller}")
+        if controller in offered and controller not in enabled:
+            with contextlib.suppress(OSError):  # not ours to switch on
+                _switch_on(parent, controller)
     return _try(parent, ("memory.max", "pids.max", "cpu.stat", "cgroup.kill"))
+
+
+def _switch_on(parent: str, controller: str) -> None:
+    """Processes that live in a group handed to this user, as in a service with `Delegate=`, move down for it."""
+    try:
+        _write(f"{parent}/cgroup.subtree_control", f"+{controller}")
+    except OSError as error:
+        if error.errno != errno.EBUSY or not _is_delegated(parent):
+            raise
+        _move_down(parent)
+        _write(f"{parent}/cgroup.subtree_control", f"+{controller}")
+
+
+def _is_delegated(parent: str) -> bool:
+    """Whether this process lives in a group that is its user's; root's, all groups are, and say nothing."""
+    there = _read(f"{parent}/cgroup.procs").split()
+    return os.geteuid() != 0 and os.stat(parent).st_uid == os.geteuid() and str(os.getpid()) in there
+
+
+def _move_down(parent: str) -> None:
+    """All processes of a group, this one too, go to a group in it: what systemd asks of whom it delegates to."""
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(f"{parent}/{LEAF}")
+    for _ in range(ROUNDS):
+        if not (there := _read(f"{parent}/cgroup.procs").split()):
+            return
+        for pid in there:
+            with contextlib.suppress(ProcessLookupError):  # it ended
+                _write(f"{parent}/{LEAF}/cgroup.procs", pid)
 
 
 def _try(parent: str, names: tuple[str, ...] = ("cgroup.procs",)) -> tuple[str, ...]:

@@ -15,16 +15,16 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from ludus.errors import InvalidArgument, SandboxUnavailable
-from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe
-from ludus.sandbox.means import kill_means, limit_means, process_limits
+from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess
+from ludus.sandbox.enforcement import kill_means, limit_means, process_limits
+from ludus.sandbox.launcher_process import FIRST_PIN, HOME, Step, launch
 from ludus.sandbox.mounts import PACKAGE, system_mounts
 from ludus.sandbox.pins import Pins, pinned
 from ludus.sandbox.policy import Policy
-from ludus.sandbox.probing import try_start
 from ludus.sandbox.seccomp import landlock_filter
 from ludus.sandbox.streams import Streams
-from ludus.sandbox.supervised import FIRST_PIN, HOME, Step, launch
-from ludus.sandbox.user import GROUP, USER, can_be_replaced, closed_above, drops_user
+from ludus.sandbox.trial_start import try_start
+from ludus.sandbox.user import can_be_replaced, closed_above, drops_user, group_of, user_of
 
 __all__ = ["Landlock"]
 
@@ -77,7 +77,7 @@ class Landlock(Backend):
             backend=self.name,
             boundary=True,
             version=f"Landlock ABI {version}",
-            user=f"user {USER}, no capabilities, no new privileges" if drops_user() else "",
+            user=f"user {user_of(policy)}, no capabilities, no new privileges" if drops_user() else "",
             files="Landlock",
             network="seccomp: no sockets",
             syscalls="seccomp",
@@ -96,7 +96,7 @@ class Landlock(Backend):
         stdout: int | None = None,
         stderr: int | None = None,
         channel: int | None = None,
-    ) -> Confined:
+    ) -> SandboxedProcess:
         guarantees = self.guarantees(policy)
         _check_sockets(one for one in (stdin, stdout, stderr, channel) if one is not None and one >= 0)
         with pinned(policy) as pins:
@@ -104,8 +104,8 @@ class Landlock(Backend):
                 argv,
                 policy,
                 guarantees,
-                limits=process_limits(policy.limits, user=USER if drops_user() else os.getuid()),
-                walls=lambda home: _walls(policy, home, pins, sized=self._sizes(policy)),
+                limits=process_limits(policy.limits, user=user_of(policy) if drops_user() else os.getuid()),
+                restrictions=lambda home: _restrictions(policy, home, pins, sized=self._sizes(policy)),
                 streams=Streams(stdin, stdout, stderr),
                 channel=channel,
                 pins=pins.values(),
@@ -160,7 +160,7 @@ def _uncovered(policy: Policy, home: str) -> list[Step]:
     for path, top in private.items():
         if can_be_replaced(top):  # root would make folders wherever it leads by then
             raise SandboxUnavailable(
-                f"landlock: expected to show {path}, got a private folder above it, {top}, in whose place confined "
+                f"landlock: expected to show {path}, got a private folder above it, {top}, in whose place sandboxed "
                 "code could put something else; take the backend 'bubblewrap'"
             )
     steps: list[Step] = [("pin", path) for path in private]
@@ -168,7 +168,7 @@ def _uncovered(policy: Policy, home: str) -> list[Step]:
     return steps + [("show", path) for path in sorted(private)]
 
 
-def _walls(policy: Policy, home: str, pins: Pins, *, sized: bool) -> list[Step]:
+def _restrictions(policy: Policy, home: str, pins: Pins, *, sized: bool) -> list[Step]:
     version = _version()
     everything = (1 << {3: 15, 4: 15}.get(version, 16)) - 1
     size = 8 if version < 4 else 16 if version < 6 else 24
@@ -177,7 +177,7 @@ def _walls(policy: Policy, home: str, pins: Pins, *, sized: bool) -> list[Step]:
     steps += [("ruleset", size, everything, TCP if version >= 4 else 0, SCOPES if version >= 6 else 0)]
     steps += [("allow", path, rights & everything) for path, rights in _allowed(policy, home, pins).items()]
     if drops_user():
-        steps.append(("user", USER, GROUP))
+        steps.append(("user", user_of(policy), group_of(policy)))
     program = landlock_filter(own_user=drops_user(), signals=version >= 6)
     return [*steps, ("privileges",), ("restrict",), ("filter", program.hex())]
 
@@ -187,9 +187,9 @@ def _mounted(policy: Policy, home: str, *, sized: bool) -> list[Step]:
     steps = _uncovered(policy, home)
     if sized and policy.limits.disk is not None:
         files = policy.limits.disk // PAGE + SOME
-        steps.append(("home", home, policy.limits.disk, files, USER, GROUP))
+        steps.append(("home", home, policy.limits.disk, files, user_of(policy), group_of(policy)))
     else:
-        os.chown(home, USER, GROUP, follow_symlinks=False)
+        os.chown(home, user_of(policy), group_of(policy), follow_symlinks=False)
     return [("mounts",), *steps] if steps else []
 
 

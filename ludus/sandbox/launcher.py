@@ -1,4 +1,4 @@
-"""The launcher: a program of its own that confines itself, executes the command and stays as the keeper of its tree.
+"""The launcher: a program of its own that isolates itself, executes the command and stays as the keeper of its tree.
 
 It is imported by an interpreter that was started with `-I -S`, with the three streams, the channel at 3 (or anything),
 its steps at 4, the control socket at 5, its home at 6 and what may be mounted from 7 on, and it imports only what is
@@ -17,16 +17,18 @@ import time
 from _collections_abc import Callable  # quicker than the package around it
 
 STEPS, CONTROL, HOME = 4, 5, 6
-SIGKILL, SIGSTOP = 9, 19 if sys.platform == "linux" else 17
+SIGKILL, SIGCONT, SIGSTOP = 9, 18, 19 if sys.platform == "linux" else 17
 IGNORED = (13, 25)
 """SIGPIPE and SIGXFSZ, which Python ignores, and whoever it executes would too."""
-PR_SET_PDEATHSIG, PR_SET_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
-PAUSE = 0.1
+PR_SET_PDEATHSIG, PR_SET_NAME, PR_SET_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 15, 36, 38
+CHECK_INTERVAL_S = 0.1
 """Seconds after which orphans that ended are looked for, and the folder is measured."""
 SHARE = 10
 """Measuring takes at most one part in so many of the time."""
 BLOCK, PAGE = 512, 4096
 KIND, FOLDER, SOCKET, NAME_TOO_LONG = 0o170000, 0o040000, 0o140000, 36
+BEGINNING, KEEPING = b"ludus-beginning", b"ludus-keeper"
+"""Names of this process: its children have the first until they are the command. See `strays`."""
 FLIGHTS = 10
 """Looks in a row that may find descriptors on their way through sockets: how large those files are, nobody can tell."""
 EXITING = 4
@@ -38,7 +40,7 @@ command: list[str] = []
 
 
 def checked(result: int, what: str) -> int:
-    """The result of a system call, or its failure: a wall that cannot be built ends the start."""
+    """The result of a system call, or its failure: a restriction that cannot be set ends the start."""
     if result < 0:
         raise OSError(ctypes.get_errno(), what)
     return result
@@ -121,9 +123,9 @@ def carry_out(steps: list[str], failure: int) -> None:
         position = 0
         while position < len(steps):
             if steps[position] not in WORDS:
-                import walls  # beside this file; only where there are walls to be built
+                import restrictions  # beside this file; only where there are restrictions to set
 
-                WORDS.update(walls.WORDS)
+                WORDS.update(restrictions.WORDS)
             function, count = WORDS[steps[position]]
             function(*steps[position + 1 : position + 1 + count])
             position += 1 + count
@@ -323,7 +325,7 @@ def keep(child: int, folder: Folder, kill: Callable[[int], None]) -> tuple[int, 
     if sys.platform == "linux":
         bells.register(os.pidfd_open(child), select.POLLIN)
     while not status and not reached:
-        if any(descriptor == CONTROL for descriptor, _ in bells.poll(PAUSE * 1000)):
+        if any(descriptor == CONTROL for descriptor, _ in bells.poll(CHECK_INTERVAL_S * 1000)):
             break
         reap(child, status)
         reached = "disk" if not status and folder.is_full() else ""
@@ -355,7 +357,9 @@ def main() -> None:
     for number in (CONTROL, HOME, *range(*pins)):
         os.set_inheritable(number, False)
     if sys.platform == "linux":
+        prctl(PR_SET_PDEATHSIG, SIGCONT)  # stopped, it would not hear that the other side is gone
         prctl(PR_SET_SUBREAPER, 1)
+        libc.prctl(PR_SET_NAME, BEGINNING)
     (told, failure), (ended, ending) = os.pipe(), os.pipe()
     try:
         child = start(steps, namespace, failure, ending)
@@ -363,6 +367,8 @@ def main() -> None:
         report(0, "", str(error).encode("utf8", "replace"))
         folder.remove()
         return
+    if sys.platform == "linux":
+        libc.prctl(PR_SET_NAME, KEEPING)
     os.close(failure)
     os.close(ending)
     os.closerange(0, STEPS)  # else the other side would wait for the ends that the keeper holds

@@ -37,7 +37,10 @@ def is_dead(owner: str) -> bool:
     if len(words) != 4 or not words[2].isdigit():
         return False
     _, namespace, pid, started = words
-    return is_of_today(owner) and namespace == _namespace() and _start_time(int(pid)) != started
+    try:
+        return is_of_today(owner) and namespace == _namespace() and _start_time(int(pid)) != started
+    except OSError:  # as where there are no descriptors left to look with
+        return False
 
 
 def is_of_today(owner: str) -> bool:
@@ -90,7 +93,7 @@ def _boot() -> str:
 def _namespace() -> str:
     try:
         return str(os.stat("/proc/self/ns/pid").st_ino)
-    except OSError:  # no Linux: then nobody is known to be dead
+    except FileNotFoundError:  # no Linux: then nobody is known to be dead
         return ""
 
 
@@ -100,8 +103,9 @@ def _start_time(pid: int) -> str:
 
 
 def _read(path: str) -> str:
+    """A file of the kernel's; empty where there is none, an error where that cannot be known."""
     try:
-        with open(path, encoding="utf8") as file:
+        with open(path, encoding="utf8", errors="replace") as file:
             return file.read()
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return ""

@@ -1,4 +1,4 @@
-"""Locks between processes of one user, on files that nobody else can open: confined code could hold one for ever."""
+"""Locks between processes of one user, on files that nobody else can open: sandboxed code could hold one for ever."""
 
 import fcntl
 import os

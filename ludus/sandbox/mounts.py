@@ -1,4 +1,4 @@
-"""What confined code sees of the host: the system's programs and libraries, this interpreter, what a policy names."""
+"""What sandboxed code sees of the host: the system's programs and libraries, this interpreter, what a policy names."""
 
 import os
 import site

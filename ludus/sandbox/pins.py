@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from ludus.errors import SandboxError
 from ludus.sandbox.mounts import check_mounts, in_order
 from ludus.sandbox.policy import Mount, Policy
-from ludus.sandbox.user import check_access
+from ludus.sandbox.user import check_access, user_of
 
 __all__ = ["Pins", "pinned"]
 
@@ -27,7 +27,7 @@ def pinned(policy: Policy) -> Generator[Pins, None, None]:
         with ExitStack() as opened:
             check_mounts(policy)
             pins = {mount: _pin(mount.source, opened) for mount in in_order(policy.mounts)}
-            check_access(pins)
+            check_access(pins, user_of(policy))
             yield pins
     except OSError as error:
         raise SandboxError(f"sandbox: expected to start, got {type(error).__name__}: {error}") from error

@@ -1,4 +1,4 @@
-"""`Policy`: what confined code may use. Everything that is not named is refused."""
+"""`Policy`: what sandboxed code may use. Everything that is not named is refused."""
 
 import os
 from collections.abc import Mapping
@@ -13,11 +13,13 @@ __all__ = ["Limits", "Mount", "Policy"]
 
 MIB = 1 << 20
 COUNTS = ("memory", "processes", "file_size", "disk", "open_files", "output")
+USERS = 4
+"""How many users of its own sandboxed code may be, where root starts it."""
 RESERVED = ("/", "/proc", "/dev", "/sys")
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What confined code may use up; None lifts a limit.
+    """What sandboxed code may use up; None lifts a limit.
 
     >>> Limits(memory=256 << 20).wall
     60.0
@@ -52,7 +54,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Mount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A folder or file of the host that confined code sees, read-only unless it says otherwise.
+    """A folder or file of the host that sandboxed code sees, read-only unless it says otherwise.
 
     >>> Mount("/usr/share/zoneinfo").where
     '/usr/share/zoneinfo'
@@ -80,7 +82,7 @@ class Mount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that confined code may touch: limits, mounts, network, environment variables, working folder.
+    """All that sandboxed code may touch: limits, mounts, network, environment variables, working folder.
 
     >>> Policy(network=("example.org:443",)).hosts
     ('example.org:443',)
@@ -96,8 +98,14 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Variables beside PATH, HOME, LANG and TMPDIR; nothing is inherited."""
     folder: str | None = None
     """The working folder inside; None: its own home, empty and writable."""
+    user: int = 0
+    """Which of `USERS` users it is where root starts it, so that it can touch nothing of what runs as another; started
+    by anybody else, sandboxed code is that user, whatever the number."""
 
     def __post_init__(self) -> None:
+        number: Any = self.user
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < USERS:
+            raise InvalidArgument(f"user: expected a number from 0 to {USERS - 1}, got {shorten(number)}")
         network: Any = self.network
         if isinstance(network, str):
             if network not in ("none", "loopback"):

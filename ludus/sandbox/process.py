@@ -1,7 +1,7 @@
 """`process`: a plain child process with limits. It is no boundary, and never chosen unless it is asked for by name.
 
 No boundary, and no danger to the machine either: what it signals are processes of its own. It is put into a PID
-namespace, made by root or else in a user namespace, and where root starts it, it becomes the confined user. That user
+namespace, made by root or else in a user namespace, and where root starts it, it becomes the sandboxed user. That user
 keeps one right of root's, to read (CAP_DAC_READ_SEARCH): a module in root's home, an interpreter that was installed
 there and the data beside them are as readable as they were, and nothing of them can be changed. What else there was to
 choose from:
@@ -21,33 +21,36 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from ludus.errors import SandboxUnavailable
-from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe, SandboxWarning
-from ludus.sandbox.means import kill_means, limit_means, process_limits
+from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess, SandboxWarning
+from ludus.sandbox.enforcement import kill_means, limit_means, process_limits
+from ludus.sandbox.launcher_process import Step, launch
 from ludus.sandbox.policy import Policy
-from ludus.sandbox.probing import try_start
 from ludus.sandbox.streams import Streams
-from ludus.sandbox.supervised import Step, launch
-from ludus.sandbox.user import GROUP, USER, check_writable, drops_user, may_execute, may_use
+from ludus.sandbox.trial_start import try_start
+from ludus.sandbox.user import check_writable, drops_user, group_of, may_execute, may_use, user_of
 
-__all__ = ["Process"]
+__all__ = ["UNSEEN", "Process"]
 
+UNSEEN = "but for files that are removed, closed and still mapped"
+"""Where it is no limit to whoever means it ill; a trusted program that works so is not ended for it."""
 READ_SEARCH = 2
 """The number of the capability to read any file and to enter any folder."""
 
 
-class Form(NamedTuple):
+class ProcessIsolation(NamedTuple):
     """How far a plain process is kept to itself."""
 
     namespace: str
     """How its PID namespace is made, as `root` or in a `user` namespace; empty: it has none."""
     drops: bool
-    """Whether root becomes the confined user."""
+    """Whether root becomes the sandboxed user."""
 
 
 class Process(Backend):
@@ -65,7 +68,7 @@ class Process(Backend):
 
     def __init__(self) -> None:
         self._probe: Probe | None = None
-        self._form: Form | None = None
+        self._form: ProcessIsolation | None = None
         self._warned = False
 
     def probe(self) -> Probe:
@@ -78,20 +81,21 @@ class Process(Backend):
         return self._probe or Probe(False, "nothing was tried")
 
     def guarantees(self, policy: Policy) -> Guarantees:
-        moved = [mount.where for mount in policy.mounts if mount.where != mount.source]
+        # A link that leads there already is no other place: a virtual environment may be known by one.
+        moved = [mount.where for mount in policy.mounts if os.path.realpath(mount.where) != mount.source]
         if moved:
             raise SandboxUnavailable(
                 f"process: expected mounts at their own path, got {moved[0]}: it sees the host's files as they are; "
                 "take the backend 'bubblewrap'"
             )
-        form = self._settled()
+        form = self._probed()
         return Guarantees(
             backend=self.name,
             boundary=False,
-            user=_user() if form.drops else "",
+            user=_user(policy) if form.drops else "",
             other_processes="pid namespace" if form.namespace else "",
             **limit_means(policy.limits),
-            disk="watched" if policy.limits.disk is not None else "",
+            disk=_disk_means() if policy.limits.disk is not None else "",
             kill="pid namespace" if form.namespace else kill_means(),
         )
 
@@ -104,37 +108,37 @@ class Process(Backend):
         stdout: int | None = None,
         stderr: int | None = None,
         channel: int | None = None,
-    ) -> Confined:
-        guarantees, form = self.guarantees(policy), self._settled()
+    ) -> SandboxedProcess:
+        guarantees, form = self.guarantees(policy), self._probed()
         if form.drops and (reason := _unusable(argv, policy)):
             form, guarantees = form._replace(drops=False), msgspec.structs.replace(guarantees, user="")
             self._warn_of(reason)
         if form.drops:
-            check_writable(policy.mounts)
+            check_writable(policy.mounts, user_of(policy))
         return launch(
             argv,
             policy,
             guarantees,
             limits=process_limits(policy.limits),
-            walls=lambda home: _walls(home, drops=form.drops),
+            restrictions=lambda home: _restrictions(policy, home, drops=form.drops),
             streams=Streams(stdin, stdout, stderr),
             channel=channel,
             namespace=form.namespace,
         )
 
-    def _settled(self) -> Form:
+    def _probed(self) -> ProcessIsolation:
         if self._form is None:
             self.probe()
-        return self._form or Form("", False)
+        return self._form or ProcessIsolation("", False)
 
     def _warn_of(self, reason: str) -> None:
         """Tell, once, that it could have been kept to itself and is not."""
-        if self._warned or (not reason and self._form != Form("", False)):
+        if self._warned or (not reason and self._form != ProcessIsolation("", False)):
             return
         self._warned = True
         got = reason or "neither a PID namespace nor another user to give it"
         warnings.warn(
-            f"process: expected confined code to signal and change nothing but its own, got {got}: it may do all that "
+            f"process: expected sandboxed code to signal and change nothing but its own, got {got}: it may do all that "
             f"user {os.geteuid()} may; take a backend that is a boundary, or allow user namespaces here "
             "(sysctl kernel.*userns*)",
             SandboxWarning,
@@ -142,24 +146,40 @@ class Process(Backend):
         )
 
 
-def _forms() -> list[Form]:
+def _forms() -> list[ProcessIsolation]:
     """What to try, the best first."""
     if sys.platform != "linux":
-        return [Form("", False)]
+        return [ProcessIsolation("", False)]
     if drops_user():
-        return [Form(namespace, drops) for drops in (True, False) for namespace in ("root", "")]
-    return [Form("user", False), Form("", False)]
+        return [ProcessIsolation(namespace, drops) for drops in (True, False) for namespace in ("root", "")]
+    return [ProcessIsolation("user", False), ProcessIsolation("", False)]
 
 
-def _walls(home: str, *, drops: bool) -> list[Step]:
+def _restrictions(policy: Policy, home: str, *, drops: bool) -> list[Step]:
     if not drops:
         return [("privileges",)]
-    os.chown(home, USER, GROUP, follow_symlinks=False)
-    return [("reader" if _reads_all() else "user", USER, GROUP), ("privileges",)]
+    os.chown(home, user_of(policy), group_of(policy), follow_symlinks=False)
+    return [("reader" if _reads_all() else "user", user_of(policy), group_of(policy)), ("privileges",)]
 
 
-def _user() -> str:
-    return f"user {USER}, {'no right of root but to read' if _reads_all() else 'no capabilities'}, no new privileges"
+def _disk_means() -> str:
+    """What keeps the limit of its folder; only root may learn how large a file is of which a mapping alone is left."""
+    return "watched" if _sees_mapped() else f"watched, {UNSEEN}"
+
+
+@cache
+def _sees_mapped() -> bool:
+    """Whether this process may look behind a mapping, going by one of its own."""
+    folder = "/proc/self/map_files"
+    try:
+        return all(os.stat(f"{folder}/{one}") for one in os.listdir(folder)[:1])
+    except OSError:
+        return False
+
+
+def _user(policy: Policy) -> str:
+    rights = "no right of root but to read" if _reads_all() else "no capabilities"
+    return f"user {user_of(policy)}, {rights}, no new privileges"
 
 
 def _reads_all() -> bool:
@@ -169,10 +189,10 @@ def _reads_all() -> bool:
 
 
 def _unusable(argv: Sequence[str], policy: Policy) -> str:
-    """Why a command could not run as the confined user; empty where it can."""
+    """Why a command could not run as the sandboxed user; empty where it can."""
     program = os.path.realpath(argv[0]) if os.path.isabs(argv[0]) else ""
-    if program and os.path.exists(program) and not may_execute(program):
+    if program and os.path.exists(program) and not may_execute(program, user_of(policy)):
         return f"a program that only its owner may execute, {program}"
     named = [] if _reads_all() else [*filter(None, [program]), *(mount.source for mount in policy.mounts)]
-    private = [path for path in named if os.path.exists(path) and not may_use(path)]
+    private = [path for path in named if os.path.exists(path) and not may_use(path, user_of(policy))]
     return f"a path that only its owner may read, {private[0]}" if private else ""

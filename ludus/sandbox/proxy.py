@@ -22,11 +22,11 @@ __all__ = ["PORT", "Proxy", "address", "proxy_variables"]
 
 PORT = 3128
 """On the sandbox's own loopback."""
-MOST = 64
+MAX_CONNECTIONS = 64
 """Connections at once; more wait."""
 HEAD = 16384
-CHUNK = 65536
-PATIENCE = 30.0
+CHUNK_BYTES = 65536
+REQUEST_TIMEOUT_S = 30.0
 """Seconds for a request to be said, and for a host to answer the call."""
 FAREWELL = 1.0
 DEFAULT_PORT = 80
@@ -73,14 +73,14 @@ class Proxy:
         self._allowed = {address(host) for host in hosts}
         self._folder = private_folder("proxy")
         self.path = os.path.join(os.path.realpath(self._folder), "socket")
-        self._free = threading.Semaphore(MOST)
+        self._free = threading.Semaphore(MAX_CONNECTIONS)
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._closed = False
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(self.path)
         os.chmod(self.path, 0o666)  # noqa: S103  (the folder is ours alone; inside, another user calls)
-        self._listener.listen(MOST)
+        self._listener.listen(MAX_CONNECTIONS)
         threading.Thread(target=self._accept, name="ludus-proxy", daemon=True).start()
 
     def close(self) -> None:
@@ -131,14 +131,14 @@ class Proxy:
             self._open.add(one)
 
     def _connect(self, caller: socket.socket) -> None:
-        caller.settimeout(PATIENCE)
+        caller.settimeout(REQUEST_TIMEOUT_S)
         head, rest = _read_head(caller)
         target, first = _understood(head)
         if target not in self._allowed:
             known = listing(sorted(f"{host}:{port}" for host, port in self._allowed))
             raise Refused("403 Forbidden", f"expected one of {known}, got {target[0]}:{target[1]}")
         try:
-            host = socket.create_connection(target, timeout=PATIENCE)
+            host = socket.create_connection(target, timeout=REQUEST_TIMEOUT_S)
         except OSError as error:
             raise Refused("502 Bad Gateway", f"{target[0]}:{target[1]}: {error}") from None
         with host:
@@ -157,7 +157,7 @@ class Proxy:
 def _read_head(caller: socket.socket) -> tuple[bytes, bytes]:
     data, some = b"", b" "
     while some and b"\r\n\r\n" not in data and len(data) <= HEAD:
-        some = caller.recv(CHUNK)
+        some = caller.recv(CHUNK_BYTES)
         data += some
     head, end, rest = data.partition(b"\r\n\r\n")
     if not end or len(head) > HEAD:
@@ -173,7 +173,7 @@ def _refuse(caller: socket.socket, refused: Refused) -> None:
     caller.shutdown(socket.SHUT_WR)
     while (left := end - time.monotonic()) > 0:
         caller.settimeout(left)
-        if not caller.recv(CHUNK):
+        if not caller.recv(CHUNK_BYTES):
             return
 
 
@@ -211,7 +211,7 @@ def _pump(one: socket.socket, other: socket.socket) -> None:
     while ways:
         for descriptor, _ in waiting.poll():
             ready, beyond = ways[descriptor]
-            data = ready.recv(CHUNK)
+            data = ready.recv(CHUNK_BYTES)
             if data:
                 beyond.sendall(data)
                 continue

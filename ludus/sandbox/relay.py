@@ -10,8 +10,8 @@ import signal
 import socket
 import sys
 
-CHUNK = 65536
-MOST = 64
+CHUNK_BYTES = 65536
+MAX_CONNECTIONS = 64
 """Connections at once."""
 
 
@@ -28,7 +28,7 @@ class Pipe:
     def read(self) -> None:
         """Take what there is, when there is room."""
         try:
-            self.held = self.source.recv(CHUNK)
+            self.held = self.source.recv(CHUNK_BYTES)
             self.ended = not self.held
         except BlockingIOError:
             return
@@ -72,7 +72,7 @@ def relay(listener: socket.socket, path: str) -> None:
         pipes = [pipe for pair in pairs for pipe in pair]
         reading = {pipe.source: pipe for pipe in pipes if not pipe.held and not pipe.ended}
         writing = {pipe.target: pipe for pipe in pipes if pipe.held}
-        open_to = [listener] if len(pairs) < MOST else []
+        open_to = [listener] if len(pairs) < MAX_CONNECTIONS else []
         readable, writable, _ = select.select([*open_to, *reading], list(writing), [])
         for one in readable:
             if one is listener:
@@ -106,7 +106,7 @@ def main() -> None:
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", int(port)))
-    listener.listen(MOST)
+    listener.listen(MAX_CONNECTIONS)
     leave_behind(listener, path)
     listener.close()
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and whoever it executes would too

@@ -1,41 +1,32 @@
 """`Sandbox`: a backend and a policy, as one value."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 
 from ludus.errors import InvalidArgument, InvalidType, SandboxError, SandboxUnavailable, listing, shorten
-from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe, Usage
+from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess, Usage
 from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.policy import Limits, Mount, Policy
 
 if TYPE_CHECKING:
-    from ludus.sandbox.session import Session, SessionOptions
+    from ludus.sandbox.session import ShellSession, ShellSessionOptions
 
 __all__ = ["Result", "Sandbox", "backend", "backends", "default_backend", "probe"]
 
-KNOWN = {
-    "bubblewrap": "ludus.sandbox.bubblewrap:Bubblewrap",
-    "landlock": "ludus.sandbox.landlock:Landlock",
-    "podman": "ludus.sandbox.containers:Podman",
-    "docker": "ludus.sandbox.containers:Docker",
-    "gvisor": "ludus.sandbox.containers:Gvisor",
-    "process": "ludus.sandbox.process:Process",
-}
-"""By name: a backend is loaded when it is asked for."""
+KNOWN = ("bubblewrap", "landlock", "podman", "docker", "gvisor", "process")
 CONTAINERS = 100
-CHUNK = 65536
+CHUNK_BYTES = 65536
 PIPE = -1
-"""As in `subprocess`, which takes milliseconds to import, and a confined child comes through here too."""
+"""As in `subprocess`, which takes milliseconds to import, and a sandboxed child comes through here too."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    r"""How a confined run ended.
+    r"""How a sandboxed run ended.
 
     >>> done = Sandbox().run(["/bin/sh", "-c", "echo no >&2; exit 1"])
     >>> done.code, done.stderr
@@ -61,8 +52,36 @@ def backend(name: str) -> Backend:
     """
     if name not in KNOWN:
         raise InvalidArgument(f"sandbox backend: expected one of {listing(KNOWN)}, got {shorten(name)}")
-    module, _, attribute = KNOWN[name].partition(":")
-    return getattr(import_module(module), attribute)()
+    return _class_of(name)()
+
+
+def _class_of(name: str) -> type[Backend]:
+    """The class of a backend, which is loaded when it is asked for."""
+    match name:
+        case "bubblewrap":
+            from ludus.sandbox.bubblewrap import Bubblewrap  # as all of them: when it is asked for
+
+            return Bubblewrap
+        case "landlock":
+            from ludus.sandbox.landlock import Landlock  # as above
+
+            return Landlock
+        case "podman":
+            from ludus.sandbox.containers import Podman  # as above
+
+            return Podman
+        case "docker":
+            from ludus.sandbox.containers import Docker  # as above
+
+            return Docker
+        case "gvisor":
+            from ludus.sandbox.containers import Gvisor  # as above
+
+            return Gvisor
+        case _:
+            from ludus.sandbox.process import Process  # as above
+
+            return Process
 
 
 def backends() -> tuple[str, ...]:
@@ -71,7 +90,7 @@ def backends() -> tuple[str, ...]:
     >>> "landlock" in backends()
     True
     """
-    return tuple(KNOWN)
+    return KNOWN
 
 
 def probe() -> dict[str, Probe]:
@@ -134,6 +153,43 @@ class Sandbox:
         """The same sandbox with other deadlines; the backend is not probed again."""
         return self._with(self.policy, Deadlines.of(deadlines))
 
+    def as_user(self, user: int) -> "Sandbox":
+        """The same sandbox whose code is another user than other numbers' (see `Policy.user`), where root starts it.
+
+        >>> Sandbox("process").as_user(1).policy.user
+        1
+        """
+        return self._with(msgspec.structs.replace(self.policy, user=user), self.deadlines)
+
+    def with_limits(self, limits: Limits) -> "Sandbox":
+        """The same sandbox with other limits, `Limits.wall` among them; the backend is not probed again.
+
+        >>> Sandbox("process").with_limits(Limits(memory=None)).policy.limits.memory is None
+        True
+        """
+        new = self._with(msgspec.structs.replace(self.policy, limits=limits), self.deadlines)
+        new._limited = True
+        return new
+
+    def with_mounts(self, mounts: Sequence[Mount]) -> "Sandbox":
+        """The same sandbox with more to see; what is mounted at a place already stays there.
+
+        >>> Sandbox("process").with_mounts([Mount("/opt")]).policy.mounts[-1].where
+        '/opt'
+        """
+        there = {one.where for one in self.policy.mounts}
+        more = tuple(one for one in mounts if one.where not in there)
+        return self._with(msgspec.structs.replace(self.policy, mounts=(*self.policy.mounts, *more)), self.deadlines)
+
+    def with_environment(self, variables: Mapping[str, str]) -> "Sandbox":
+        """The same sandbox with more variables.
+
+        >>> Sandbox("process").with_environment({"GAME": "chess"}).policy.environment
+        {'GAME': 'chess'}
+        """
+        environment = {**self.policy.environment, **variables}
+        return self._with(msgspec.structs.replace(self.policy, environment=environment), self.deadlines)
+
     def lasting(self) -> "Sandbox":
         """The same sandbox for what lives as long as it is used: without `Limits.wall`, unless limits were given.
 
@@ -155,23 +211,23 @@ class Sandbox:
         """What is in force for whatever it runs."""
         return self.backend.guarantees(self.policy)
 
-    def start(self, argv: Sequence[str], **streams: Any) -> Confined:
+    def start(self, argv: Sequence[str], **streams: Any) -> SandboxedProcess:
         """Start a command; see `Backend.start` for the streams."""
         return self.backend.start(_checked(argv), self.policy, **streams)
 
     def run(self, argv: Sequence[str], *, input: bytes = b"") -> Result:
         """Run a command to its end, or to the first limit."""
-        with self.start(argv, stdin=PIPE if input else None, stdout=PIPE, stderr=PIPE) as confined:
+        with self.start(argv, stdin=PIPE if input else None, stdout=PIPE, stderr=PIPE) as process:
             keep = self.policy.limits.output
-            readers = [_Reader(confined.stdout, keep), _Reader(confined.stderr, keep)]
+            readers = [_Reader(process.stdout, keep), _Reader(process.stderr, keep)]
             if input:
-                _feed(confined.stdin, input)
+                _feed(process.stdin, input)
             try:
-                code = confined.wait()
+                code = process.wait()
             except SandboxError as error:
                 readers[1].join()
                 raise SandboxError(f"{error}: {shorten(bytes(readers[1].kept), 500)}") from error
-            confined.kill()  # what it left behind would hold the pipes
+            process.kill()  # what it left behind would hold the pipes
             for reader in readers:
                 reader.join()
             return Result(
@@ -179,14 +235,15 @@ class Sandbox:
                 stdout=bytes(readers[0].kept),
                 stderr=bytes(readers[1].kept),
                 dropped=sum(reader.dropped for reader in readers),
-                usage=confined.usage(),
-                guarantees=confined.guarantees,
+                usage=process.usage(),
+                guarantees=process.guarantees,
             )
 
-    def open_session(self, **options: "Unpack[SessionOptions]") -> "Session":
-        """A shell that lives in this sandbox, within its limits (`wall` among them); see `Session` for the options."""
-        # By name, since most sandboxes never hold a shell, and a confined child comes through here too.
-        return import_module("ludus.sandbox.session").Session(self, **options)
+    def open_session(self, **options: "Unpack[ShellSessionOptions]") -> "ShellSession":
+        """A shell that lives in this sandbox, within its limits (`wall` among them); see `ShellSession`."""
+        from ludus.sandbox.session import ShellSession  # here: most sandboxes never hold a shell; a child comes by too
+
+        return ShellSession(self, **options)
 
     def __repr__(self) -> str:
         return f"Sandbox({self.backend.name!r}, {self.policy!r})"
@@ -211,7 +268,7 @@ def _checked(argv: Any) -> list[str]:
 
 
 def _feed(stream: Any, data: bytes) -> None:
-    """Write from a thread: confined code need not read."""
+    """Write from a thread: sandboxed code need not read."""
 
     def write() -> None:
         try:
@@ -232,7 +289,7 @@ class _Reader(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        while data := self.stream.read1(CHUNK):
+        while data := self.stream.read1(CHUNK_BYTES):
             room = len(data) if self.keep is None else max(0, self.keep - len(self.kept))
             self.kept += data[:room]
             self.dropped += len(data) - len(data[:room])

@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from ludus.errors import SandboxUnavailable
-from ludus.sandbox.syscalls import ARCHITECTURES, NEWEST, number
+from ludus.sandbox.syscalls import ARCHITECTURES, NEWEST_SYSCALL, number
 
 __all__ = ["landlock_filter", "namespace_filter", "refused"]
 
@@ -149,7 +149,7 @@ def _assemble(kind: str, machine: str) -> bytes:
 
 
 def _prologue(machine: str) -> list[Instruction]:
-    newest = [(GREATER, 0, 1, NEWEST), _error(errno.ENOSYS)]  # x32 calls are numbered from 2**30 on
+    newest = [(GREATER, 0, 1, NEWEST_SYSCALL), _error(errno.ENOSYS)]  # x32 calls are numbered from 2**30 on
     known = [(LOAD, 0, 0, ARCHITECTURE), (EQUAL, 1, 0, ARCHITECTURES[machine]), (RETURN, 0, 0, KILL)]
     return [*known, (LOAD, 0, 0, NUMBER), *newest]
 

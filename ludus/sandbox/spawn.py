@@ -15,12 +15,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
+from ludus.sandbox.strays import SPAWNING, owner_variable, sweep_processes
+
 __all__ = ["spawn"]
 
 T = TypeVar("T")
 HIGH = 64
 """Descriptors are first moved up here, so that none is overwritten while they are put in place."""
 SETSIGDEF, SETSIGMASK, SETSID = 0x04, 0x08, 0x80
+PR_SET_NAME = 15
 OPAQUE = 512
 """Bytes that hold any C library's posix_spawn structures and signal sets."""
 DEFAULTS = [number for number in range(1, signal.NSIG) if number not in (signal.SIGKILL, signal.SIGSTOP, 32, 33)]
@@ -29,8 +32,10 @@ DEFAULTS = [number for number in range(1, signal.NSIG) if number not in (signal.
 def spawn(argv: Sequence[str], environment: Mapping[str, str], descriptors: Mapping[int, int]) -> int:
     """Start a program in a session of its own, with `descriptors` (number there → number here) and no other; its pid.
 
-    OSError where it cannot be executed.
+    Beside its environment it has the name of its owner, by which it is found where that ends while it begins. OSError
+    where it cannot be executed.
     """
+    environment = {**owner_variable(), **environment}
     moved: dict[int, int] = {}
     try:
         for there, here in descriptors.items():
@@ -123,6 +128,10 @@ class _LongLived(threading.Thread):
         self.start()
 
     def run(self) -> None:
+        if sys.platform == "linux":
+            _libc().prctl(PR_SET_NAME, SPAWNING.encode(), 0, 0, 0)
+        self._calls.get()()
+        sweep_processes()  # once, and not before whoever waits is served
         while True:
             self._calls.get()()
 

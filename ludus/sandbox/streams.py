@@ -1,4 +1,4 @@
-"""The three standard streams of a confined process: what it gets, and what this side keeps."""
+"""The three standard streams of a sandboxed process: what it gets, and what this side keeps."""
 
 import contextlib
 import os

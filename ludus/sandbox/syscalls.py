@@ -1,10 +1,10 @@
 """The numbers of the system calls that filters name, for each architecture; None where it does not have the call."""
 
-__all__ = ["ARCHITECTURES", "NEWEST", "number"]
+__all__ = ["ARCHITECTURES", "NEWEST_SYSCALL", "number"]
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """By machine: what the kernel calls the architecture of a system call."""
-NEWEST = 469
+NEWEST_SYSCALL = 469
 """The last call that was looked at, on both: later ones are answered as an older kernel would."""
 
 NUMBERS: dict[str, tuple[int | None, int | None]] = {

@@ -1,4 +1,4 @@
-"""The user that confined code is where root starts it, and what it is given of the host's files."""
+"""The user that sandboxed code is where root starts it, and what it is given of the host's files."""
 
 import os
 import stat
@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from ludus.errors import InvalidArgument
-from ludus.sandbox.policy import Mount
+from ludus.sandbox.policy import USERS, Mount, Policy
 
 __all__ = [
     "GROUP",
@@ -18,8 +18,11 @@ __all__ = [
     "closed_above",
     "drops_user",
     "give",
+    "group_of",
+    "is_confined",
     "may_execute",
     "may_use",
+    "user_of",
 ]
 
 USER = 71000
@@ -28,16 +31,35 @@ GROUP = 71000
 
 
 def drops_user() -> bool:
-    """Whether confined code is to become `USER`: root starts it."""
+    """Whether sandboxed code is to become `USER`: root starts it."""
     return os.geteuid() == 0
 
 
-def give(path: str | Path) -> None:
-    """Hand a folder (or file) and all that is in it to confined code, so that it can be mounted writable.
+def user_of(policy: Policy) -> int:
+    """The user that code under a policy becomes where root starts it.
 
-    Started by root, confined code is a user of its own, who owns nothing; started by anybody else it is that user, and
+    >>> user_of(Policy(user=1)) - user_of(Policy())
+    1
+    """
+    return USER + policy.user
+
+
+def group_of(policy: Policy) -> int:
+    """The group that goes with `user_of`."""
+    return GROUP + policy.user
+
+
+def is_confined(user: int) -> bool:
+    """Whether a user is one of those that sandboxed code becomes."""
+    return USER <= user < USER + USERS
+
+
+def give(path: str | Path, user: int = 0) -> None:
+    """Hand a folder (or file) and all that is in it to sandboxed code, so that it can be mounted writable.
+
+    Started by root, sandboxed code is a user of its own, who owns nothing; started by anybody else it is that user, and
     nothing is to be done. Symbolic links are given, never what they point at. A file that has another name elsewhere, a
-    hard link, would be handed over there as well: it is refused, before anything is given.
+    hard link, would be handed over there as well: it is refused, before anything is given. `user` is `Policy.user`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -46,10 +68,11 @@ def give(path: str | Path) -> None:
     if not drops_user():
         return
     _refuse_links(path)
-    os.chown(path, USER, GROUP, follow_symlinks=False)
+    owner, group = USER + user, GROUP + user
+    os.chown(path, owner, group, follow_symlinks=False)
     for _, folders, files, descriptor in os.fwalk(path):
         for name in (*folders, *files):
-            os.chown(name, USER, GROUP, dir_fd=descriptor, follow_symlinks=False)
+            os.chown(name, owner, group, dir_fd=descriptor, follow_symlinks=False)
 
 
 def _refuse_links(path: str | Path) -> None:
@@ -71,24 +94,24 @@ def _refuse_links(path: str | Path) -> None:
             )
 
 
-def check_access(pins: Mapping[Mount, int]) -> None:
-    """Refuse a mount that confined code could not use, before it finds out by itself; by descriptors of the sources."""
+def check_access(pins: Mapping[Mount, int], user: int = USER) -> None:
+    """Refuse a mount that sandboxed code could not use, before it finds out itself; by descriptors of the sources."""
     for mount, descriptor in pins.items() if drops_user() else ():
-        _check(mount, os.fstat(descriptor))
+        _check(mount, os.fstat(descriptor), user)
 
 
-def check_writable(mounts: Iterable[Mount]) -> None:
-    """Refuse what is to be writable and would not be, where confined code may read all there is."""
+def check_writable(mounts: Iterable[Mount], user: int = USER) -> None:
+    """Refuse what is to be writable and would not be, where sandboxed code may read all there is."""
     for mount in mounts:
         if mount.writable and os.path.exists(mount.source):
-            _check(mount, os.stat(mount.source))
+            _check(mount, os.stat(mount.source), user)
 
 
-def _check(mount: Mount, found: os.stat_result) -> None:
-    if not _allows(found, _wanted(mount, found)):
+def _check(mount: Mount, found: os.stat_result, user: int) -> None:
+    if not _allows(found, _wanted(mount, found), user):
         verb = "write" if mount.writable else "read"
         raise InvalidArgument(
-            f"mount {mount.source}: expected a path that user {USER} may {verb}, got one of user {found.st_uid} "
+            f"mount {mount.source}: expected a path that user {user} may {verb}, got one of user {found.st_uid} "
             f"with mode {stat.S_IMODE(found.st_mode):o}; hand it over with ludus.sandbox.give(path)"
         )
 
@@ -99,29 +122,29 @@ def closed_above(path: str) -> str | None:
     return str(ways[-1]) if ways else None
 
 
-def may_use(path: str) -> bool:
-    """Whether `USER` may reach a path and read what is there."""
+def may_use(path: str, user: int = USER) -> bool:
+    """Whether a sandboxed user may reach a path and read what is there."""
     found = os.stat(path)
-    return closed_above(path) is None and _allows(found, 5 if stat.S_ISDIR(found.st_mode) else 4)
+    return closed_above(path) is None and _allows(found, 5 if stat.S_ISDIR(found.st_mode) else 4, user)
 
 
-def may_execute(path: str) -> bool:
-    """Whether `USER`, once it is there, may execute a file."""
-    return _allows(os.stat(path), 1)
+def may_execute(path: str, user: int = USER) -> bool:
+    """Whether a sandboxed user, once it is there, may execute a file."""
+    return _allows(os.stat(path), 1, user)
 
 
 def can_be_replaced(path: str) -> bool:
-    """Whether confined code, if it is given a folder above a path, could put something else in its place."""
+    """Whether sandboxed code, if it is given a folder above a path, could put something else in its place."""
     way = [path, *map(str, Path(path).parents)]
     return any(_may_replace(os.lstat(folder), os.lstat(entry)) for entry, folder in pairwise(way))
 
 
 def _may_replace(folder: os.stat_result, entry: os.stat_result) -> bool:
     """Lists of rights beyond the mode show in the bits of the group."""
-    user = USER if drops_user() else os.geteuid()
-    owner = folder.st_uid == user
+    ours = is_confined if drops_user() else os.geteuid().__eq__
+    owner = ours(folder.st_uid)
     writable = owner or bool(folder.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
-    return writable and (owner or not folder.st_mode & stat.S_ISVTX or entry.st_uid == user)
+    return writable and (owner or not folder.st_mode & stat.S_ISVTX or ours(entry.st_uid))
 
 
 def _wanted(mount: Mount, found: os.stat_result) -> int:
@@ -129,10 +152,10 @@ def _wanted(mount: Mount, found: os.stat_result) -> int:
     return 4 | enter | (2 if mount.writable else 0)
 
 
-def _allows(found: os.stat_result, wanted: int) -> bool:
+def _allows(found: os.stat_result, wanted: int, user: int) -> bool:
     mode = stat.S_IMODE(found.st_mode)
-    if found.st_uid == USER:
+    if found.st_uid == user:
         mode >>= 6
-    elif found.st_gid == GROUP:
+    elif found.st_gid == user - USER + GROUP:
         mode >>= 3
     return mode & wanted == wanted

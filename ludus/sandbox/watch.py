@@ -1,4 +1,4 @@
-"""The watcher: one thread that looks after every confined tree, so that nobody has to poll."""
+"""The watcher: one thread that looks after every sandboxed tree, so that nobody has to poll."""
 
 import contextlib
 import heapq
@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 __all__ = ["Alarm", "Watcher", "watcher"]
 
-log = logging.getLogger("ludus.sandbox")
+log = logging.getLogger(__package__)
 Call = Callable[[], object]
 
 
@@ -73,7 +73,8 @@ class Watcher(threading.Thread):
     def run(self) -> None:
         while True:
             for key, _ in self._selector.select(self._pause()):
-                _attempt(key.data)
+                if self._selector.get_map().get(key.fileobj) is key:  # else what came before it has dropped it
+                    _attempt(key.data)
             while self._times and self._times[0][0] <= time.monotonic():
                 heapq.heappop(self._times)[2].ring()
 

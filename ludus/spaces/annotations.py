@@ -13,10 +13,11 @@ from ludus.errors import InvalidSpace, listing, shorten
 from ludus.spaces.container_fields import DictField, ListField, TupleField
 from ludus.spaces.field_types import FieldType, SpaceField
 from ludus.spaces.json import Json
+from ludus.spaces.kinds import is_list
 from ludus.spaces.models import is_model
 from ludus.spaces.scalar import SCALARS, Scalar
 from ludus.spaces.scalar_fields import BoolField, ChoiceField, FloatField, IntField, NoneField, StrField
-from ludus.spaces.space import Space, known_space
+from ludus.spaces.space import Space, is_space, known_space
 from ludus.spaces.union_field import UnionField
 
 __all__ = ["field_type"]
@@ -35,7 +36,7 @@ _LISTS: dict[Any, str] = {
 
 
 def field_type(
-    annotation: Any, metadata: tuple[Any, ...] = (), path: str = "value", seen: tuple[Any, ...] = ()
+    annotation: object, metadata: tuple[Any, ...] = (), path: str = "value", seen: tuple[Any, ...] = ()
 ) -> FieldType:
     """The field type of an annotation; raises InvalidSpace, naming the field, for types that have none.
 
@@ -45,7 +46,7 @@ def field_type(
     if get_origin(annotation) is Annotated:
         inner, *more = get_args(annotation)
         return field_type(inner, (*more, *metadata), path, seen)
-    space = next((one for one in metadata if isinstance(one, Space)), None)
+    space = next(filter(is_space, metadata), None)
     if space is not None:
         return _named(annotation, space, path)
     try:
@@ -56,7 +57,7 @@ def field_type(
         raise InvalidSpace(f"{path}: {error}") from error
 
 
-def _of_type(annotation: Any, metadata: tuple[Any, ...], path: str, seen: tuple[Any, ...]) -> FieldType:
+def _of_type(annotation: object, metadata: tuple[Any, ...], path: str, seen: tuple[Any, ...]) -> FieldType:
     if get_origin(annotation) in (TypingUnion, types.UnionType):  # what is said of a union is said of each of its types
         return UnionField([_option(one, metadata, path, seen) for one in get_args(annotation)])
     limits = _constraints(metadata, path)
@@ -75,7 +76,7 @@ def _of_type(annotation: Any, metadata: tuple[Any, ...], path: str, seen: tuple[
     return _unbounded(annotation, path, seen)
 
 
-def _option(annotation: Any, metadata: tuple[Any, ...], path: str, seen: tuple[Any, ...]) -> FieldType:
+def _option(annotation: object, metadata: tuple[Any, ...], path: str, seen: tuple[Any, ...]) -> FieldType:
     """One of a union's types; what is said of the union and makes no sense of None is not said of it."""
     return NoneField() if annotation in (None, type(None)) else field_type(annotation, metadata, path, seen)
 
@@ -103,7 +104,7 @@ def _unbounded(annotation: Any, path: str, seen: tuple[Any, ...]) -> FieldType:
     )
 
 
-def _container(annotation: Any, limits: dict[str, Any], path: str, seen: tuple[Any, ...]) -> FieldType | None:
+def _container(annotation: object, limits: dict[str, Any], path: str, seen: tuple[Any, ...]) -> FieldType | None:
     """Lists and dictionaries, which may have lengths; None of any other type."""
     origin, args = get_origin(annotation), get_args(annotation)
     lengths = int(limits.get("min_length", 0)), limits.get("max_length")
@@ -118,7 +119,7 @@ def _container(annotation: Any, limits: dict[str, Any], path: str, seen: tuple[A
     return DictField(field_type(args[0], (), f"{path} key", seen), field_type(args[1], (), f"{path}[]", seen), *lengths)
 
 
-def _hashable(annotation: Any) -> bool:
+def _hashable(annotation: object) -> bool:
     try:
         hash(annotation)
     except TypeError:
@@ -145,7 +146,7 @@ def _constraints(metadata: tuple[Any, ...], path: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for one in metadata:
         inner = getattr(one, "metadata", None)  # a Pydantic `Field(…)` inside Annotated keeps them one level down
-        found |= _constraints(tuple(inner), path) if isinstance(inner, list) else {}
+        found |= _constraints(tuple(inner), path) if is_list(inner) else {}
         for name in (*_BOUNDS, "pattern", "multiple_of"):
             value = getattr(one, name, None)
             if value is not None:
@@ -157,6 +158,11 @@ def _constraints(metadata: tuple[Any, ...], path: str) -> dict[str, Any]:
             "name a space, as in Annotated[str, Text(…)]"
         )
     return found
+
+
+def _bool(metadata: object) -> FieldType:
+    del metadata
+    return BoolField()
 
 
 def _int(limits: dict[str, Any]) -> FieldType:
@@ -180,4 +186,4 @@ def _bytes(limits: dict[str, Any]) -> FieldType:
     return SpaceField(Scalar("bytes", **lengths))
 
 
-_SCALARS: dict[Any, Any] = {bool: lambda _: BoolField(), int: _int, float: _float, str: _str, bytes: _bytes}
+_SCALARS: dict[Any, Any] = {bool: _bool, int: _int, float: _float, str: _str, bytes: _bytes}

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from math import isfinite, prod
 from sys import byteorder
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import CodecError, InvalidType, shorten
+from ludus.spaces.kinds import is_array, is_list
 from ludus.spaces.slot import Allocate
 from ludus.spaces.space import Space, Violation, known_space
 
@@ -20,7 +21,7 @@ Array = npt.NDArray[Any]
 
 LITTLE = byteorder == "little"
 RAW = (bytes, bytearray, memoryview)
-MOST_ELEMENTS = 100
+MAX_ELEMENTS = 100
 """How many wrong elements of one array are named one by one; the rest are counted."""
 
 
@@ -145,15 +146,15 @@ class ArraySpace(Space[T_co]):
     ) -> list[Violation]:
         where = [tuple(int(i) for i in row) for row in np.argwhere(bad)]
         found = [
-            Violation(path + "".join(f"[{i}]" for i in at), expected(at), str(x[at])) for at in where[:MOST_ELEMENTS]
+            Violation(path + "".join(f"[{i}]" for i in at), expected(at), str(x[at])) for at in where[:MAX_ELEMENTS]
         ]
-        if len(where) > MOST_ELEMENTS:
-            found.append(Violation(path, repr(self), f"{len(where) - MOST_ELEMENTS} more elements out of range"))
+        if len(where) > MAX_ELEMENTS:
+            found.append(Violation(path, repr(self), f"{len(where) - MAX_ELEMENTS} more elements out of range"))
         return found
 
-    def _structure_violation(self, x: Any, path: str) -> Violation | None:
+    def _structure_violation(self, x: object, path: str) -> Violation | None:
         """What is wrong with the type, dtype or shape of `x`, before its elements are looked at."""
-        if not isinstance(x, np.ndarray):
+        if not is_array(x):
             return self._violation(x, path)
         array: Array = x
         if array.shape != self._shape:
@@ -173,7 +174,7 @@ def dtype_limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
     return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
 
 
-def as_array(x: Any) -> Any:
+def as_array(x: object) -> Any:
     """A sequence as an array, or as it is when its rows differ in length."""
     try:
         return np.array(x)
@@ -196,17 +197,21 @@ def plain_from_array(x: Array, *, binary: bool = False) -> Any:
 
 def _with_names(data: Any) -> Any:
     """Infinities and NaN, which JSON lacks, by name."""
-    if isinstance(data, list):
+    if is_list(data):
         return [_with_names(one) for one in data]
     if isfinite(data):
         return data
     return "NaN" if data != data else ("Infinity" if data > 0 else "-Infinity")
 
 
-def array_from_plain(data: Any, dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> Array:
+def _is_raw(data: object) -> "TypeGuard[bytes | bytearray | memoryview[int]]":
+    return isinstance(data, RAW)
+
+
+def array_from_plain(data: object, dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> Array:
     """The array that `plain_from_array` wrote; -1 as first length takes any. Raises CodecError for all else."""
     many = shape[:1] == (-1,)
-    if isinstance(data, RAW):
+    if _is_raw(data):
         size = prod(shape[1:] if many else shape) * dtype.itemsize
         fits = size > 0 and len(data) % size == 0 if many else len(data) == size
         if not fits:
@@ -228,7 +233,7 @@ def array_from_plain(data: Any, dtype: np.dtype[Any], shape: tuple[int, ...], wh
     return array
 
 
-def _array_from_lists(data: Any, dtype: np.dtype[Any], what: str) -> Array:
+def _array_from_lists(data: object, dtype: np.dtype[Any], what: str) -> Array:
     try:
         if _kind_fits(data, np.asarray(data), dtype):
             with np.errstate(over="raise"):
@@ -239,7 +244,7 @@ def _array_from_lists(data: Any, dtype: np.dtype[Any], what: str) -> Array:
     raise CodecError(f"{what}: expected numbers of dtype {dtype}, got {shorten(data)}") from reason
 
 
-def _kind_fits(data: Any, array: Array, dtype: np.dtype[Any]) -> bool:
+def _kind_fits(data: object, array: Array, dtype: np.dtype[Any]) -> bool:
     """Whether lists, which NumPy reads as `array`, may become `dtype` without a silent change of value."""
     if array.size == 0:
         return True

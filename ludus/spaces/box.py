@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ludus.errors import InvalidArgument, InvalidSpace, InvalidType, shorten
 from ludus.seeding import Seed, copy_generator
 from ludus.spaces.array_space import Array, ArraySpace, dtype_limits, nested_schema
+from ludus.spaces.kinds import is_array, is_scalar
 from ludus.spaces.mask import refuse_mask
 from ludus.spaces.space import Space, Violation
 
@@ -152,11 +153,11 @@ class Box(ArraySpace[Array]):
 
     def contains(self, x: Any) -> bool:
         """Whether `x` has the shape, a dtype that casts safely, and every element in bounds; lists are cast first."""
+        array: Array | None = x
         if not isinstance(x, np.ndarray):
-            x = self._cast(x)
-            if x is None:
-                return False
-        array: Array = x
+            array = self._cast(x)
+        if array is None:
+            return False
         return bool(
             array.shape == self._shape
             and (array.dtype == self.dtype or np.can_cast(array.dtype, self.dtype))
@@ -173,7 +174,7 @@ class Box(ArraySpace[Array]):
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
         """What is wrong with the type, shape or dtype, else each element out of bounds."""
-        array = x if isinstance(x, np.ndarray) else self._cast(x)
+        array = x if is_array(x) else self._cast(x)
         if array is None:
             return [self._violation(x, path)]
         wrong = self._structure_violation(array, path)
@@ -263,7 +264,7 @@ def _outer(bound: Array, finite: Array, infinity: float) -> Any:
         bound = bound.astype(np.int8)
     same = bound.size > 0 and bool((bound == bound.flat[0]).all())
     first = bound.flat[0] if same else None
-    return bound if not same else first.item() if isinstance(first, np.generic) and first.dtype.itemsize <= 8 else first
+    return bound if not same else first.item() if is_scalar(first) and first.dtype.itemsize <= 8 else first
 
 
 def _short(bound: Array) -> str:
@@ -303,12 +304,14 @@ def _box_shape(low: Bound, high: Bound, shape: Sequence[int] | None) -> tuple[in
 
 def is_real(x: object) -> bool:
     """Whether `x` is a scalar number (a bool only as NumPy's)."""
-    if isinstance(x, np.generic):
+    if is_scalar(x):
         return x.dtype.kind in "iufb"  # NumPy counts spans of time among its integers
     return isinstance(x, int | float) and not isinstance(x, bool)
 
 
-def _bound(name: str, value: Any, infinity: float, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Array, Array]:
+def _bound(
+    name: str, value: object, infinity: float, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> tuple[Array, Array]:
     """A bound as an array of the space's dtype, and where it is finite."""
     if is_real(value) and prod(shape) > LARGE:
         lengths = (1,) * len(shape)
@@ -316,7 +319,7 @@ def _bound(name: str, value: Any, infinity: float, shape: tuple[int, ...], dtype
         return np.broadcast_to(array, shape), np.broadcast_to(finite, shape)
     if is_real(value):
         array: Array = np.full(shape, value)
-    elif isinstance(value, np.ndarray) and (value.dtype.kind in "fiub" or all(map(is_real, value.flat))):
+    elif is_array(value) and (value.dtype.kind in "fiub" or all(map(is_real, value.flat))):
         array = value
     else:
         raise InvalidSpace(f"Box {name}: expected a number or a numeric NumPy array, got {shorten(value)}")
@@ -359,7 +362,7 @@ def _check_range(name: str, array: Array, dtype: np.dtype[Any]) -> None:
         raise InvalidSpace(f"Box {name}: expected values within {dtype} ({least} to {most}), got {shorten(array)}")
 
 
-def require_same(space: Any, spaces: Sequence[Space[Any]], *names: str) -> Any:
+def require_same(space: object, spaces: Sequence[Space[Any]], *names: str) -> Any:
     """`spaces`, checked to agree with `space` in these attributes."""
     for name in names:
         found = [getattr(one, name) for one in spaces]

@@ -11,7 +11,7 @@ __all__ = ["dumps", "loads"]
 Format = Literal["json", "msgpack"]
 
 
-def dumps(space: Space[Any], value: Any, *, format: Format = "json") -> bytes:
+def dumps(space: Space[Any], value: object, *, format: Format = "json") -> bytes:
     """A value of `space` as bytes; msgpack carries arrays as raw bytes. Refuses a value that is not in the space.
 
     >>> from ludus.spaces import Discrete, Tuple

@@ -113,7 +113,7 @@ def _reader(
 
     plain = by_position and not tests and not parts
 
-    def read(x: Any, name: str = "value") -> Any:
+    def read(x: object, name: str = "value") -> Any:
         try:
             values = astuple(convert(x, kind))
             for place in texts:
@@ -129,7 +129,7 @@ def _reader(
 
 
 def _whole_reader(
-    kind: Any,
+    kind: object,
     fields: Mapping[str, FieldType],
     call: Callable[[dict[str, Any]], Any],
     otherwise: Callable[[Any, str], Any] | None,
@@ -140,7 +140,7 @@ def _whole_reader(
 
     texts = [name for name, field in fields.items() if _is_plain_text(field)]
 
-    def read(x: Any, name: str = "value") -> Any:
+    def read(x: object, name: str = "value") -> Any:
         try:
             values = asdict(convert(x, kind))
             for one in texts:
@@ -155,12 +155,12 @@ def _whole_reader(
     return read
 
 
-def _tester(kind: Any, fields: Mapping[str, FieldType], values_of: Callable[[Any], Values]) -> Test:
+def _tester(kind: object, fields: Mapping[str, FieldType], values_of: Callable[[Any], Values]) -> Test:
     from msgspec import convert
 
     texts, tests = _texts(fields), _tests(fields, strict=True)
 
-    def fits(x: Any) -> bool:
+    def fits(x: object) -> bool:
         try:
             values = values_of(x)
             convert(values, kind)

@@ -51,9 +51,9 @@ class Composite(Space[T_co]):
             and all(a.same_layout(b) for a, b in zip(mine, theirs, strict=True))
         )
 
-    def _drawn_seeds(self, seed: Any) -> list[int]:
+    def _drawn_seeds(self, seed: object) -> list[int]:
         """Seed this space by an integer and draw one seed for each part."""
-        Space.seed(self, as_seed(seed))
+        super().seed(as_seed(seed))
         return [int(one) for one in self.np_random.integers(np.iinfo(np.int32).max, size=len(self.subspaces))]
 
 

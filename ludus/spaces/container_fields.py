@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
 from ludus.errors import InvalidSpace, shorten
 from ludus.spaces.field_types import FieldType, Test
+from ludus.spaces.kinds import is_dict, is_mapping, is_tuple
 from ludus.spaces.scalar_fields import BoolField, ChoiceField, FloatField, IntField, StrField
 from ludus.spaces.sequence import Sequence
 from ludus.spaces.space import Space, Violation
@@ -20,8 +21,12 @@ __all__ = ["LISTS", "DictField", "ListField", "TupleField"]
 LISTS: dict[str, Any] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 ARRAYS = (list, tuple, set, frozenset)
 """What may stand for a list, as msgspec has it."""
-MOST_PROBLEMS = 100
+MAX_PROBLEMS = 100
 """How many wrong elements of one list are named."""
+
+
+def _is_arrayed(x: object) -> TypeGuard[Collection[Any]]:
+    return isinstance(x, ARRAYS)
 
 
 class ListField(FieldType):
@@ -60,14 +65,14 @@ class ListField(FieldType):
 
     def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
         """Every element; any kind of list will do."""
-        if not isinstance(x, ARRAYS):
+        if not _is_arrayed(x):
             problems.append(Violation(path, f"a {self.kind}", shorten(x)))
             return x
         before, found = len(problems), list[Any]()
         problems += self._wrong_length(x, path)
         for i, part in enumerate(x):
             found.append(self.item.coerce(part, f"{path}[{i}]", problems))
-            if len(problems) - before >= MOST_PROBLEMS:
+            if len(problems) - before >= MAX_PROBLEMS:
                 break
         try:
             return x if len(problems) > before else self.type(found)
@@ -77,7 +82,7 @@ class ListField(FieldType):
 
     def quick(self, x: Any) -> Any:
         """Any kind of list of what the elements can be."""
-        if not isinstance(x, ARRAYS) or self._wrong_length(x, ""):
+        if not _is_arrayed(x) or self._wrong_length(x, ""):
             raise ValueError
         return self.type([self.item.quick(part) for part in x])
 
@@ -168,7 +173,7 @@ class DictField(FieldType):
 
     def validate(self, x: Any, path: str) -> list[Violation]:
         """Every key and value, or the type."""
-        if not isinstance(x, dict):
+        if not is_dict(x):
             return [Violation(path, "a dictionary", shorten(x))]
         return self._wrong_length(x, path) or _first(
             one
@@ -178,7 +183,7 @@ class DictField(FieldType):
 
     def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
         """Every key and value; any mapping will do, and text for a key that is a number."""
-        if not isinstance(x, Mapping):
+        if not is_mapping(x):
             problems.append(Violation(path, "a dictionary", shorten(x)))
             return x
         before, found = len(problems), dict[Any, Any]()
@@ -186,7 +191,7 @@ class DictField(FieldType):
         for key, part in x.items():
             one = self._key(key, f"{path} key", problems)
             value = self.item.coerce(part, f'{path}["{key}"]', problems)
-            if len(problems) - before >= MOST_PROBLEMS:
+            if len(problems) - before >= MAX_PROBLEMS:
                 break
             if len(problems) == before:
                 found[one] = value
@@ -201,7 +206,7 @@ class DictField(FieldType):
 
     def quick(self, x: Any) -> Any:
         """Any mapping of what keys and values can be."""
-        if not isinstance(x, Mapping) or self._wrong_length(x, ""):
+        if not is_mapping(x) or self._wrong_length(x, ""):
             raise ValueError
         problems: list[Violation] = []
         found = {self._key(key, "", problems): self.item.quick(part) for key, part in x.items()}
@@ -229,8 +234,8 @@ class DictField(FieldType):
             return super().retest(strict=strict)
         key, item = self.key.retest(strict=strict) or is_unicode, self.item.retest(strict=strict)
 
-        def test(x: Any) -> bool:
-            return isinstance(x, dict) and all(map(key, x)) and (item is None or all(map(item, x.values())))
+        def test(x: object) -> bool:
+            return is_dict(x) and all(map(key, x)) and (item is None or all(map(item, x.values())))
 
         return test
 
@@ -289,14 +294,14 @@ class TupleField(FieldType):
 
     def validate(self, x: Any, path: str) -> list[Violation]:
         """Every element, or the type and length."""
-        if not isinstance(x, tuple) or len(x) != len(self.items):
+        if not is_tuple(x) or len(x) != len(self.items):
             return [Violation(path, f"a tuple of {len(self.items)}", shorten(x))]
         each = enumerate(zip(self.items, x, strict=True))
         return [one for i, (item, value) in each for one in item.validate(value, f"{path}[{i}]")]
 
     def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
         """Every element; any kind of list will do."""
-        if not isinstance(x, ARRAYS) or len(x) != len(self.items):
+        if not _is_arrayed(x) or len(x) != len(self.items):
             problems.append(Violation(path, f"a tuple of {len(self.items)}", shorten(x)))
             return x
         each = enumerate(zip(self.items, x, strict=True))
@@ -304,7 +309,7 @@ class TupleField(FieldType):
 
     def quick(self, x: Any) -> Any:
         """Any kind of list of what the elements can be."""
-        if not isinstance(x, ARRAYS) or len(x) != len(self.items):
+        if not _is_arrayed(x) or len(x) != len(self.items):
             raise ValueError
         return tuple([item.quick(value) for item, value in zip(self.items, x, strict=True)])
 
@@ -359,7 +364,7 @@ class TupleField(FieldType):
 
 
 def _first(found: Iterable[Violation]) -> list[Violation]:
-    return list(islice(found, MOST_PROBLEMS))
+    return list(islice(found, MAX_PROBLEMS))
 
 
 def _whole(text: str) -> int | None:

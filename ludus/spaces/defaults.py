@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ludus.errors import CodecError, InvalidSpace, shorten
 from ludus.spaces.field_types import FieldType
+from ludus.spaces.kinds import is_list
 from ludus.spaces.models import NO_DEFAULT, ModelField, is_shareable
 from ludus.spaces.scalar_fields import NoneField
 from ludus.spaces.space import Violation, same_data
@@ -54,7 +55,7 @@ def _options(field: FieldType) -> list[FieldType]:
     return field.options if isinstance(field, UnionField) else [field]
 
 
-def _checked(field: FieldType, value: Any, factory: Callable[[], Any] | None) -> Default | None:
+def _checked(field: FieldType, value: object, factory: Callable[[], Any] | None) -> Default | None:
     """The default that is that value, or is made by the factory; None where it does not fit."""
     problems: list[Violation] = []
     value = value if field.fits(value) else field.coerce(value, "default", problems)
@@ -74,11 +75,11 @@ def _again(field: FieldType, factory: Callable[[], Any]) -> Any:
         return NO_DEFAULT
 
 
-def described_default(what: str, field: FieldType, described: Any) -> Default:
+def described_default(what: str, field: FieldType, described: object) -> Default:
     """The default in a description, held to its field."""
     if described is None:
         return Default(nothing, NO_DEFAULT)
-    if not isinstance(described, list) or len(described) != 1:
+    if not is_list(described) or len(described) != 1:
         raise CodecError(f"{what}: expected a list of one default, or of none, got {shorten(described)}")
     try:
         found = _checked(field, field.decode(described[0]), None)

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import CodecError, shorten
+from ludus.spaces.kinds import is_dict, is_list
 from ludus.spaces.message import read_json, write_json
 from ludus.spaces.plain import JSON, Dialect, Reader
 from ludus.spaces.space import Space, known_space
 
 __all__ = ["SPEC_JSON", "describe", "from_description", "from_json", "to_json"]
 
-MOST_NUMBERS = 2**27
+MAX_NUMBERS = 2**27
 """How many numbers the bounds of a described space may have: a limit for descriptions from strangers."""
 
 
@@ -40,34 +41,34 @@ def describe(space: Space[Any]) -> dict[str, Any]:
     return {"type": space.type_name()} | {name: SPEC_JSON.write(one, name) for name, one in space.arguments().items()}
 
 
-def from_description(data: Any) -> Space[Any]:
+def from_description(data: object) -> Space[Any]:
     """The space that `describe` wrote; custom classes must have been imported before."""
     try:
         numbers = _numbers(data)
-        if numbers > MOST_NUMBERS:
-            raise CodecError(f"space: expected shapes of at most {MOST_NUMBERS} numbers in all, got {numbers}")
+        if numbers > MAX_NUMBERS:
+            raise CodecError(f"space: expected shapes of at most {MAX_NUMBERS} numbers in all, got {numbers}")
         return _build(data)
     except RecursionError as error:
         raise CodecError("space: expected a few levels of nesting, got more than can be read") from error
 
 
-def _numbers(data: Any) -> int:
+def _numbers(data: object) -> int:
     """How many numbers the shapes in a description ask for, before any memory is taken for them."""
-    if isinstance(data, list):
+    if is_list(data):
         return sum(map(_numbers, data))
-    if not isinstance(data, dict):
+    if not is_dict(data):
         return 0
     found = sum(map(_numbers, data.values()))
     for name in ("shape", "n"):
         shape = data.get(name)
-        for lengths in shape.values() if isinstance(shape, dict) else (shape,):
-            if isinstance(lengths, list) and all(isinstance(one, int) for one in lengths):
+        for lengths in shape.values() if is_dict(shape) else (shape,):
+            if is_list(lengths) and all(isinstance(one, int) for one in lengths):
                 found += abs(prod(lengths))
     return found
 
 
-def _build(data: Any) -> Space[Any]:
-    if not isinstance(data, dict) or not isinstance(data.get("type"), str):
+def _build(data: object) -> Space[Any]:
+    if not is_dict(data) or not isinstance(data.get("type"), str):
         raise CodecError(f"space: expected an object with a type, got {shorten(data)}")
     kind = _kind(data["type"])
     arguments = {name: SPEC_JSON.read(one, name) for name, one in data.items() if name != "type"}
@@ -91,7 +92,7 @@ def _kind(name: str) -> Any:
     return Record if name == "Record" else Scalar
 
 
-def _write_dtype(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_dtype(dialect: Dialect, value: object, path: str, depth: int) -> Any:
     del dialect, path, depth
     return {"$dtype": str(value)}
 
@@ -99,16 +100,32 @@ def _write_dtype(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
 def _write_type(dialect: Dialect, value: type, path: str, depth: int) -> Any:
     """`np.float32` and the like stand for their dtype; other classes are code, not data."""
     del depth
+    kind: Any = value
     if issubclass(value, np.generic) or value in (int, float, bool):
-        return {"$dtype": str(np.dtype(value))}
+        return {"$dtype": str(np.dtype(kind))}
     return dialect.refuse(f"{path}: expected data, got the class {value.__qualname__}")
 
 
+def _write_space(dialect: Dialect, value: Space[Any], path: str, depth: int) -> Any:
+    del dialect, path, depth
+    return {"$space": describe(value)}
+
+
+def _read_dtype(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> Any:
+    del dialect, path, depth
+    return np.dtype(data["$dtype"])
+
+
+def _read_space(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> Any:
+    del dialect, path, depth
+    return _build(data["$space"])
+
+
 SPEC_JSON = JSON.admitting(
-    {Space: lambda _, value, __, ___: {"$space": describe(value)}, np.dtype: _write_dtype, type: _write_type},
+    {Space: _write_space, np.dtype: _write_dtype, type: _write_type},
     {
-        "$dtype": Reader(("$dtype",), lambda _, data, __, ___: np.dtype(data["$dtype"])),
-        "$space": Reader(("$space",), lambda _, data, __, ___: _build(data["$space"])),
+        "$dtype": Reader(("$dtype",), _read_dtype),
+        "$space": Reader(("$space",), _read_space),
     },
     "numbers, text, arrays, dtypes, spaces or containers of these",
 )

@@ -20,6 +20,7 @@ from ludus.errors import (
 )
 from ludus.seeding import Seed, copy_generator
 from ludus.spaces.composite import Composite, combined_box, split_flat
+from ludus.spaces.kinds import is_dict, is_list, is_mapping
 from ludus.spaces.mask import exclusive
 from ludus.spaces.slot import Allocate
 from ludus.spaces.space import Space, Violation
@@ -79,7 +80,7 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
         """Seed by one integer, from which each space's is drawn, or by a dictionary of one seed for each key."""
         if seed is None:
             return {key: space.seed(None) for key, space in self.spaces.items()}
-        if isinstance(seed, Mapping):
+        if is_mapping(seed):
             if seed.keys() != self.spaces.keys():
                 raise InvalidSeed(f"seed: expected the keys {list(self.spaces)}, got {list(seed)}")
             return {key: self.spaces[key].seed(one) for key, one in seed.items()}
@@ -92,7 +93,7 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
             return {key: space.sample() for key, space in self.spaces.items()}
         kind = exclusive(mask, probability) or "mask"
         given = mask if kind == "mask" else probability
-        if not isinstance(given, Mapping) or given.keys() != self.spaces.keys():
+        if not is_mapping(given) or given.keys() != self.spaces.keys():
             raise InvalidMask(f"{kind}: expected a dictionary with the keys {list(self.spaces)}, got {shorten(given)}")
         return {key: space.sample(**{kind: given[key]}) for key, space in self.spaces.items()}
 
@@ -111,7 +112,7 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
         """Missing and unknown keys, and the violations of every value."""
-        if not isinstance(x, dict):
+        if not is_dict(x):
             return [self._violation(x, path, f"a dictionary with the keys {list(self.spaces)}")]
         found: list[Violation] = []
         for key, space in self.spaces.items():
@@ -216,9 +217,9 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
 
     def decode(self, data: Any) -> dict[Any, Any]:
         """The dictionary in an object with exactly these keys."""
-        if not self._named and isinstance(data, list) and len(data) == len(self.spaces):
+        if not self._named and is_list(data) and len(data) == len(self.spaces):
             data = dict(zip(self.spaces, data, strict=True))
-        if not isinstance(data, dict) or data.keys() != self.spaces.keys():
+        if not is_dict(data) or data.keys() != self.spaces.keys():
             raise CodecError(f"{self!r}: expected an object with the keys {list(self.spaces)}, got {shorten(data)}")
         return {key: space.decode(data[key]) for key, space in self.spaces.items()}
 
@@ -272,26 +273,27 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
         return f"Dict({', '.join(f'{key!r}: {space!r}' for key, space in self.spaces.items())})"
 
 
-def _subscript(key: Any) -> str:
+def _subscript(key: object) -> str:
     return f'["{key}"]' if isinstance(key, str) else f"[{key!r}]"
 
 
-def _check_space(key: Any, space: Any) -> None:
+def _check_space(key: object, space: object) -> None:
     if not isinstance(space, Space):
         raise InvalidType(f"Dict[{key!r}]: expected a ludus Space, got {shorten(space)}")
 
 
-def _ordered(spaces: Any, sort_keys: bool) -> dict[Any, Any]:
+def _ordered(spaces: object, sort_keys: bool) -> dict[Any, Any]:
+    pairs: Any = spaces
     if spaces is None:
         return {}
-    if isinstance(spaces, Mapping) and sort_keys and not isinstance(spaces, OrderedDict):
+    if is_mapping(spaces) and sort_keys and not isinstance(spaces, OrderedDict):
         try:
             return {key: spaces[key] for key in sorted(spaces)}
         except TypeError:  # keys that do not compare keep the order they came in
             return dict(spaces)
     try:
-        if isinstance(spaces, Mapping | Sequence) and not isinstance(spaces, str):
-            return dict(spaces)
+        if is_mapping(spaces) or (isinstance(spaces, Sequence) and not isinstance(spaces, str)):
+            return dict(pairs)
     except (TypeError, ValueError):  # not pairs
         pass
-    raise InvalidType(f"Dict spaces: expected a mapping or a sequence of pairs, got {shorten(spaces)}")
+    raise InvalidType(f"Dict spaces: expected a mapping or a sequence of pairs, got {shorten(pairs)}")

@@ -13,6 +13,7 @@ from ludus.errors import CodecError, InvalidSpace, InvalidType, shorten
 from ludus.seeding import Seed, copy_generator
 from ludus.spaces.array_space import Array, ArraySpace, dtype_limits
 from ludus.spaces.box import Box
+from ludus.spaces.kinds import is_integer
 from ludus.spaces.mask import choice, exclusive
 from ludus.spaces.space import Space, known_space
 
@@ -73,9 +74,10 @@ class Discrete(ArraySpace[Any]):
         """Whether `x` is a Python integer, or a NumPy one that casts safely, in range."""
         if isinstance(x, int):
             return self._first <= x < self._first + self._count
-        if isinstance(x, np.generic | np.ndarray) and x.dtype.kind in "iu" and x.shape == ():
-            fits = x.dtype == self.dtype or np.can_cast(x.dtype, self.dtype)
-            return bool(fits and self._first <= int(x) < self._first + self._count)
+        number: Any = x
+        if isinstance(x, np.generic | np.ndarray) and number.dtype.kind in "iu" and number.shape == ():
+            fits = number.dtype == self.dtype or np.can_cast(number.dtype, self.dtype)
+            return bool(fits and self._first <= int(number) < self._first + self._count)
         return False
 
     def zero(self) -> Any:
@@ -156,8 +158,8 @@ def integer_dtype(what: str, dtype: npt.DTypeLike | None) -> np.dtype[Any]:
     return found
 
 
-def whole(what: str, value: Any) -> int:
+def whole(what: str, value: object) -> int:
     """`value` as a Python integer, checked to be one (bool excluded)."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool | np.timedelta64):
+    if not is_integer(value) or isinstance(value, bool | np.timedelta64):
         raise InvalidType(f"{what}: expected an integer, got {shorten(value)}")
     return int(value)

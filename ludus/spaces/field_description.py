@@ -5,21 +5,22 @@ from typing import Any
 from ludus.errors import CodecError, shorten
 from ludus.spaces.container_fields import LISTS, DictField, ListField, TupleField
 from ludus.spaces.field_types import FieldType, SpaceField
+from ludus.spaces.kinds import is_list
 from ludus.spaces.scalar_fields import BoolField, ChoiceField, FloatField, IntField, NoneField, StrField
-from ludus.spaces.space import Space
+from ludus.spaces.space import Space, is_space
 from ludus.spaces.union_field import UnionField
 
 __all__ = ["field_from_arguments"]
 
-MOST_PARTS = 1024
+MAX_PARTS = 1024
 """Options of a union, or places of a tuple, in a description."""
 LONGEST_LEAST = 1 << 20
 """Elements that a description may demand: a sample has them all."""
 
 
-def field_from_arguments(data: Any) -> FieldType:
+def field_from_arguments(data: object) -> FieldType:
     """The field type that `arguments` came from; raises CodecError, or what `from_description` makes one of."""
-    if not isinstance(data, list) or not data:
+    if not is_list(data) or not data:
         raise CodecError(f"field type: expected a list starting with its kind, got {shorten(data)}")
     kind, *rest = data
     if kind in ("none", "bool"):
@@ -41,20 +42,20 @@ def field_from_arguments(data: Any) -> FieldType:
     raise CodecError(f"field type: expected a known kind, got {shorten(kind)}")
 
 
-def _space(data: Any) -> Space[Any]:
-    if not isinstance(data, Space):
+def _space(data: object) -> Space[Any]:
+    if not is_space(data):
         raise CodecError(f"field type: expected a space, got {shorten(data)}")
     return data
 
 
-def _parts(data: Any) -> list[Any]:
-    if not isinstance(data, list) or len(data) > MOST_PARTS:
-        raise CodecError(f"field type: expected a list of at most {MOST_PARTS} types, got {shorten(data)}")
+def _parts(data: object) -> list[Any]:
+    if not is_list(data) or len(data) > MAX_PARTS:
+        raise CodecError(f"field type: expected a list of at most {MAX_PARTS} types, got {shorten(data)}")
     return data
 
 
-def _constants(data: Any) -> list[Any]:
-    if not isinstance(data, list) or not all(one is None or type(one) in (bool, int, float, str) for one in data):
+def _constants(data: object) -> list[Any]:
+    if not is_list(data) or not all(one is None or type(one) in (bool, int, float, str) for one in data):
         raise CodecError(f"field type: expected a list of constants, got {shorten(data)}")
     return data
 

@@ -210,7 +210,7 @@ class SpaceField(FieldType):
         return repr(self.space)
 
 
-def held_by(space: Space[Any], x: Any, path: str) -> list[Violation]:
+def held_by(space: Space[Any], x: object, path: str) -> list[Violation]:
     """The violations of a space, whose own code may stumble over what it did not expect."""
     try:
         return space.validate(x, path)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import InvalidArgument, InvalidType, shorten
-from ludus.spaces.space import Space
+from ludus.spaces.space import Space, is_space
 
 __all__ = [
     "batch_differing_spaces",
@@ -25,8 +25,8 @@ __all__ = [
 ]
 
 
-def _space(space: Any, what: str) -> Space[Any]:
-    if not isinstance(space, Space):
+def _space(space: object, what: str) -> Space[Any]:
+    if not is_space(space):
         raise InvalidType(f"{what}: expected a ludus Space, got {shorten(space)}")
     return space
 
@@ -36,12 +36,12 @@ def flatdim(space: Space[Any]) -> int:
     return _space(space, "flatdim").flatdim
 
 
-def flatten(space: Space[Any], x: Any) -> Any:
+def flatten(space: Space[Any], x: object) -> Any:
     """`x`, of `space`, as flat as it gets."""
     return _space(space, "flatten").flatten(x)
 
 
-def unflatten(space: Space[Any], x: Any) -> Any:
+def unflatten(space: Space[Any], x: object) -> Any:
     """The value of `space` that `flatten` made `x` from."""
     return _space(space, "unflatten").unflatten(x)
 
@@ -73,12 +73,12 @@ def batch_differing_spaces(spaces: Sequence[Space[Any]]) -> Space[Any]:
     return first.batch_differing(spaces)
 
 
-def iterate(space: Space[Any], items: Any) -> Iterator[Any]:
+def iterate(space: Space[Any], items: object) -> Iterator[Any]:
     """The lanes of `items`, a value of the batched `space`."""
     return _space(space, "iterate").iterate(items)
 
 
-def concatenate(space: Space[Any], items: Iterable[Any], out: Any = None) -> Any:
+def concatenate(space: Space[Any], items: Iterable[Any], out: object = None) -> Any:
     """Values of `space` as one batched value, written into `out` where it is an array."""
     return _space(space, "concatenate").concatenate(items, out)
 
@@ -98,11 +98,11 @@ def create_shared_memory(space: Space[Any], n: int = 1, ctx: Any = None) -> Any:
     return _space(space, "create_shared_memory").create_shared(n, lambda size: ctx.RawArray("B", size))
 
 
-def read_from_shared_memory(space: Space[Any], shared_memory: Any, n: int = 1) -> Any:
+def read_from_shared_memory(space: Space[Any], shared_memory: object, n: int = 1) -> Any:
     """The batched value in `shared_memory`; arrays are views of it."""
     return _space(space, "read_from_shared_memory").read_shared(shared_memory, n)
 
 
-def write_to_shared_memory(space: Space[Any], index: int, value: Any, shared_memory: Any) -> None:
+def write_to_shared_memory(space: Space[Any], index: int, value: object, shared_memory: object) -> None:
     """Write `value` as lane `index`."""
     _space(space, "write_to_shared_memory").write_shared(shared_memory, index, value)

@@ -10,6 +10,7 @@ import numpy as np
 from ludus.errors import CodecError, InvalidArgument, InvalidMask, InvalidSeed, InvalidType, shorten
 from ludus.seeding import Seed
 from ludus.spaces.array_space import Array, array_from_plain
+from ludus.spaces.kinds import is_dict, is_list_or_tuple, is_tuple
 from ludus.spaces.mask import exclusive
 from ludus.spaces.space import Space, Violation
 
@@ -70,7 +71,7 @@ class Graph(Space[GraphInstance]):
         parts = self.subspaces
         if seed is None:
             return (super().seed(None), *[space.seed(None) for space in parts])
-        if isinstance(seed, tuple | list):
+        if is_list_or_tuple(seed):
             if len(seed) != 1 + len(parts):
                 raise InvalidSeed(
                     f"seed: expected {1 + len(parts)} seeds (graph, nodes, edges if any), got {shorten(seed)}"
@@ -196,7 +197,7 @@ class Graph(Space[GraphInstance]):
 
     def decode(self, data: Any) -> GraphInstance:
         """The graph in an object."""
-        if not isinstance(data, dict) or data.keys() not in ({"nodes"}, {"nodes", "edges", "edge_links"}):
+        if not is_dict(data) or data.keys() not in ({"nodes"}, {"nodes", "edges", "edge_links"}):
             raise CodecError(
                 f"{self!r}: expected an object with nodes, or nodes, edges and edge_links, got {shorten(data)}"
             )
@@ -224,27 +225,27 @@ class Graph(Space[GraphInstance]):
         return f"Graph({self.node_space!r}, {self.edge_space!r})"
 
 
-def _pair(given: Any, kind: str | None) -> tuple[Any, Any]:
-    if not isinstance(given, tuple) or len(given) != 2:
+def _pair(given: object, kind: str | None) -> tuple[Any, Any]:
+    if not is_tuple(given) or len(given) != 2:
         raise InvalidMask(f"{kind}: expected a pair (nodes or None, edges or None), got {shorten(given)}")
     return given
 
 
-def _sample_batch(space: Space[Any], n: int, kind: str | None, mask: Any) -> Any:
+def _sample_batch(space: Space[Any], n: int, kind: str | None, mask: object) -> Any:
     batch = space.batch(n)  # it starts from a copy of the space's generator,
     sample = batch.sample(**({kind: mask} if kind else {}))
     space.np_random.random()  # so one draw here keeps the next sample from being the same
     return sample
 
 
-def _elements(batch: Space[Any], items: Any) -> list[Any] | None:
+def _elements(batch: Space[Any], items: object) -> list[Any] | None:
     try:
         return list(batch.iterate(items))
     except (TypeError, KeyError, ValueError, IndexError):
         return None
 
 
-def _rejoined(space: Space[Any], source: Space[Any], items: Any, *, flat: bool) -> Any:
+def _rejoined(space: Space[Any], source: Space[Any], items: object, *, flat: bool) -> Any:
     change = space.flatten if flat else space.unflatten
     target = space.flat_space() if flat else space
     changed = [change(item) for item in source.iterate(items)]

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import CodecError, shorten
+from ludus.spaces.kinds import class_of, is_dict, is_list
 from ludus.spaces.space import Space, Violation
 from ludus.spaces.text import is_unicode
 
@@ -12,6 +13,7 @@ __all__ = ["Json"]
 
 DEPTH = 32
 PLAIN = (str, int, float, bool, type(None))
+WORDLESS = frozenset((int, float, bool, type(None)))
 ZEROES: dict[str, Any] = {"object": {}, "array": [], "any": None}
 
 
@@ -23,7 +25,7 @@ class Json(Space[Any]):
     (True, False, False)
     """
 
-    def __init__(self, kind: str = "any", schema: dict[str, Any] | None = None, seed: Any = None) -> None:
+    def __init__(self, kind: str = "any", schema: dict[str, Any] | None = None, seed: object = None) -> None:
         self.kind, self.schema = kind if kind in ZEROES else "any", schema
         super().__init__(None, None, seed)
 
@@ -45,7 +47,7 @@ class Json(Space[Any]):
         expected: Any = {"object": dict, "array": list}.get(self.kind, object)
         if not isinstance(x, expected):
             return [Violation(path, f"a JSON {self.kind}", shorten(x))]
-        return _violations(x, path, DEPTH)
+        return [] if _is_json(x, DEPTH) else _violations(x, path, DEPTH)
 
     def encode(self, x: Any, *, binary: bool = False) -> Any:
         """Itself."""
@@ -77,12 +79,33 @@ class Json(Space[Any]):
         return f"Json({'' if self.kind == 'any' else repr(self.kind)})"
 
 
-def _violations(x: Any, path: str, depth: int) -> list[Violation]:
+def _is_json(x: Any, depth: int) -> bool:
+    """Whether a value is of JSON's own types throughout, as those that were read from JSON are; False tells nothing."""
+    kind = class_of(x)
+    if kind in WORDLESS:
+        return True
+    if kind is str:
+        return is_unicode(x)
+    if depth <= 0:
+        return False
+    if kind is list:
+        return WORDLESS.issuperset(map(type, x)) or all(_is_json(one, depth - 1) for one in x)
+    if kind is not dict:
+        return False
+    for key, one in x.items():
+        if type(key) is not str or not (key.isascii() or is_unicode(key)):
+            return False
+        if type(one) not in WORDLESS and not _is_json(one, depth - 1):
+            return False
+    return True
+
+
+def _violations(x: object, path: str, depth: int) -> list[Violation]:
     if x is None or (isinstance(x, PLAIN) and not isinstance(x, np.generic)):
         return [] if not isinstance(x, str) or is_unicode(x) else [Violation(path, "Unicode characters", shorten(x))]
     if depth <= 0:
         return [Violation(path, f"at most {DEPTH} levels", "more")]
-    if isinstance(x, dict):
+    if is_dict(x):
         for key, one in x.items():
             if not isinstance(key, str) or not is_unicode(key):
                 return [Violation(path, "text for keys", shorten(key))]
@@ -90,7 +113,7 @@ def _violations(x: Any, path: str, depth: int) -> list[Violation]:
             if found:
                 return found
         return []
-    if isinstance(x, list):
+    if is_list(x):
         for place, one in enumerate(x):
             found = _violations(one, f"{path}[{place}]", depth - 1)
             if found:

@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import InvalidMask, shorten
+from ludus.spaces.kinds import is_array, is_tuple
 
 __all__ = ["array_mask", "choice", "choice_of_possible", "distribution", "exclusive", "parts", "refuse_mask"]
 
 Array = npt.NDArray[Any]
 
 
-def exclusive(mask: Any, probability: Any) -> str | None:
+def exclusive(mask: object, probability: object) -> str | None:
     """`"mask"`, `"probability"` or None, whichever was given; both is an error."""
     if mask is None:
         return None if probability is None else "probability"
@@ -26,15 +27,15 @@ def exclusive(mask: Any, probability: Any) -> str | None:
     )
 
 
-def refuse_mask(space: object, mask: Any, probability: Any) -> None:
+def refuse_mask(space: object, mask: object, probability: object) -> None:
     """For spaces that cannot be restricted, when one of both is given."""
     raise InvalidMask(f"sample: {space!r} takes no {exclusive(mask, probability)}; pass None for it")
 
 
-def array_mask(value: Any, kind: str, shape: tuple[int, ...], top: int = 1) -> Array:
+def array_mask(value: object, kind: str, shape: tuple[int, ...], top: int = 1) -> Array:
     """`value`, checked to be a mask (int8, 0 to `top`) or probability (float64, 0 to 1) of that shape."""
     dtype = np.int8 if kind == "mask" else np.float64
-    if not isinstance(value, np.ndarray):
+    if not is_array(value):
         raise InvalidMask(
             f"{kind}: expected an array of dtype {dtype.__name__} and shape {shape}, got {shorten(value)}"
         )
@@ -49,7 +50,7 @@ def array_mask(value: Any, kind: str, shape: tuple[int, ...], top: int = 1) -> A
     return array
 
 
-def distribution(value: Any, n: int) -> Array:
+def distribution(value: object, n: int) -> Array:
     """A probability for each of `n` choices that sums to 1."""
     array = array_mask(value, "probability", (n,))
     if not np.isclose(array.sum(), 1):
@@ -57,7 +58,7 @@ def distribution(value: Any, n: int) -> Array:
     return array
 
 
-def choice(rng: np.random.Generator, value: Any, kind: str, n: int) -> int:
+def choice(rng: np.random.Generator, value: object, kind: str, n: int) -> int:
     """One of `n` choices under a mask (all zero gives 0) or a probability, by NumPy's `choice`."""
     if kind == "mask":
         allowed = np.flatnonzero(array_mask(value, kind, (n,)))
@@ -65,16 +66,16 @@ def choice(rng: np.random.Generator, value: Any, kind: str, n: int) -> int:
     return int(rng.choice(n, p=distribution(value, n)))
 
 
-def choice_of_possible(rng: np.random.Generator, value: Any, n: int) -> int:
+def choice_of_possible(rng: np.random.Generator, value: object, n: int) -> int:
     """As `choice` by probability, but choices of probability 0 are left out before drawing: other draws, same law."""
     chance = distribution(value, n)
     possible = np.flatnonzero(chance)
     return int(rng.choice(possible, p=(chance / chance.sum())[possible]))
 
 
-def parts(value: Any, kind: str, n: int) -> tuple[Any, ...]:
+def parts(value: object, kind: str, n: int) -> tuple[Any, ...]:
     """A mask with one entry for each of `n` parts."""
-    if not isinstance(value, tuple) or len(value) != n:
+    if not is_tuple(value) or len(value) != n:
         raise InvalidMask(
             f"{kind}: expected a tuple of {n} masks, one for each part (None for no mask), got {shorten(value)}"
         )

@@ -7,7 +7,7 @@ from ludus.errors import CodecError, shorten
 __all__ = ["pack", "read_json", "unpack", "write_json"]
 
 
-def write_json(data: Any) -> bytes:
+def write_json(data: object) -> bytes:
     """Plain data as JSON."""
     import msgspec
 
@@ -24,7 +24,7 @@ def read_json(text: bytes | str, what: str) -> Any:
         raise CodecError(f"{what}: expected JSON, got {shorten(text)}: {error}") from error
 
 
-def pack(data: Any) -> bytes:
+def pack(data: object) -> bytes:
     """Plain data as msgpack."""
     import msgspec
 

@@ -12,6 +12,7 @@ from types import MemberDescriptorType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from ludus.errors import InvalidSpace, InvalidType, shorten
+from ludus.spaces.kinds import class_of, is_dict, is_list_or_tuple, is_mapping
 from ludus.spaces.space import same_data
 
 __all__ = [
@@ -24,13 +25,20 @@ __all__ = [
     "is_shareable",
     "model_fields",
     "runs_code",
+    "shared_standin",
     "standin_model",
     "takes_positions",
     "validator",
     "written",
 ]
 
-NO_DEFAULT: Any = type("NoDefault", (), {"__repr__": lambda _: "no default"})()
+
+def _no_default(self: object) -> str:
+    del self
+    return "no default"
+
+
+NO_DEFAULT: Any = type("NoDefault", (), {"__repr__": _no_default})()
 """Stands for a default that a field does not have; None may be one."""
 
 
@@ -60,11 +68,10 @@ class ModelField(NamedTuple):
         return self.default if is_shareable(self.default) else deepcopy(self.default)
 
 
-def is_model(kind: Any) -> bool:
+def is_model(kind: object) -> bool:
     """Whether `kind` is a dataclass, msgspec Struct or Pydantic model class."""
-    return isinstance(kind, type) and (
-        is_dataclass(kind) or hasattr(kind, "__struct_fields__") or hasattr(kind, "__pydantic_fields__")
-    )
+    marks = ("__dataclass_fields__", "__struct_fields__", "__pydantic_fields__")
+    return isinstance(kind, type) and any(hasattr(kind, mark) for mark in marks)
 
 
 def field_names(kind: type) -> tuple[str, ...] | None:
@@ -74,22 +81,23 @@ def field_names(kind: type) -> tuple[str, ...] | None:
     >>> field_names(namedtuple("Point", "x y")), field_names(int)
     (('x', 'y'), None)
     """
+    model: Any = kind
     if is_dataclass(kind):
         return tuple(one.name for one in dataclass_fields(kind))
     for attribute in ("__struct_fields__", "__pydantic_fields__", "_fields"):
-        found: Any = getattr(kind, attribute, None)
-        if isinstance(found, tuple | list | Mapping):
+        found: object = getattr(model, attribute, None)
+        if is_list_or_tuple(found) or is_mapping(found):
             return tuple(map(str, found))
     return None
 
 
-def fields_of(value: Any) -> dict[str, Any] | None:
+def fields_of(value: object) -> dict[str, Any] | None:
     """The fields of a mapping, a model or a named tuple, by name; None of anything else.
 
     >>> fields_of({"message": "hello"}), fields_of(3)
     ({'message': 'hello'}, None)
     """
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return {str(name): one for name, one in value.items()}
     names = field_names(type(value))
     return None if names is None else {name: getattr(value, name) for name in names if hasattr(value, name)}
@@ -154,7 +162,7 @@ def validator(model: Any) -> Callable[[dict[str, Any]], Any] | None:
     return model.__pydantic_validator__.validate_python if _is_library(owner) else model.model_validate
 
 
-def is_shareable(default: Any) -> bool:
+def is_shareable(default: object) -> bool:
     """Whether a default can be given to many: what has a hash does not change, by the rule that all models follow."""
     try:
         hash(default)
@@ -176,16 +184,16 @@ class StandIn:
     __hash__ = None  # type: ignore[assignment]  # its fields may change
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A value with the members of enums as they are written: whoever has no such class has them so."""
     if isinstance(value, Enum):
         return written(value)
-    if isinstance(value, list | tuple):
+    if is_list_or_tuple(value):
         return type(value)(map(_plain, value)) if not hasattr(value, "_fields") else value
-    return {_plain(key): _plain(one) for key, one in value.items()} if isinstance(value, dict) else value
+    return {_plain(key): _plain(one) for key, one in value.items()} if is_dict(value) else value
 
 
-def written(constant: Any) -> Any:
+def written(constant: object) -> Any:
     """A constant as plain data: an enum by its value, or by its name where the value is no plain data."""
     if not isinstance(constant, Enum):
         return constant
@@ -212,6 +220,19 @@ def standin_model(name: str, fields: Mapping[str, Callable[[], Any] | None]) -> 
     return make_dataclass(name, specified, bases=(StandIn,), eq=False)
 
 
+MAX_STANDINS = 256
+_standins: dict[str, type] = {}
+
+
+def shared_standin(described: str, name: str, fields: Mapping[str, Callable[[], Any] | None]) -> type:
+    """One class for one description, whoever reads it: what two sessions give is of both their spaces."""
+    found = _standins.pop(described, None) or standin_model(name, fields)
+    _standins[described] = found  # the last one used is the last to go
+    if len(_standins) > MAX_STANDINS:
+        _standins.pop(next(iter(_standins)), None)
+    return found
+
+
 PLAIN_FACTORIES = (list, dict, set, tuple, frozenset, str, int, float, bool, bytes)
 """What makes a default and runs nobody's code."""
 LIBRARIES = ("builtins", "abc", "typing", "msgspec", "pydantic", "enum")
@@ -231,7 +252,7 @@ def runs_code(model: Any) -> bool:
     """
     if issubclass(model, StandIn):
         return False
-    if type(model) not in (type, ABCMeta) and not _is_library(type(model)):
+    if type(model) not in (type, ABCMeta) and not _is_library(class_of(model)):
         return True
     return _has_hooks(model) or any(_field_runs_code(model, name, one) for name, one in model_fields(model).items())
 
@@ -265,20 +286,21 @@ def _field_runs_code(model: Any, name: str, one: ModelField) -> bool:
     if one.factory is not None and one.factory not in PLAIN_FACTORIES:
         return True
     for kind in model.__mro__:
-        described = vars(kind).get(name)
+        held: Mapping[str, object] = kind.__dict__
+        described = held.get(name)
         if hasattr(type(described), "__set__") and not isinstance(described, MemberDescriptorType):
             return True
     return any(map(_is_function, one.metadata)) or _annotation_runs_code(one.annotation)
 
 
-def _is_function(metadata: Any) -> bool:
+def _is_function(metadata: object) -> bool:
     """Whether what an annotation says is one of Pydantic's validators, which call what they are given."""
     return callable(getattr(metadata, "func", None)) or any(
         hasattr(metadata, name) for name in ("__get_pydantic_core_schema__", "__get_validators__")
     )
 
 
-def _annotation_runs_code(annotation: Any) -> bool:
+def _annotation_runs_code(annotation: object) -> bool:
     if is_model(annotation):
         return runs_code(annotation)
     if any(map(_is_function, getattr(annotation, "__metadata__", ()))):

@@ -11,6 +11,7 @@ from ludus.errors import InvalidSpace, InvalidType, shorten
 from ludus.seeding import Seed, copy_generator
 from ludus.spaces.array_space import Array, ArraySpace, as_array, nested_schema
 from ludus.spaces.box import Box, require_same
+from ludus.spaces.kinds import is_array
 from ludus.spaces.mask import array_mask, exclusive
 from ludus.spaces.space import Space, Violation
 
@@ -54,19 +55,23 @@ class MultiBinary(ArraySpace[Array]):
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is an array (or a sequence) of the shape whose every element equals 0 or 1."""
-        if isinstance(x, Sequence):
-            x = as_array(x)
+        given: Any = x
+        if isinstance(given, Sequence):
+            given = as_array(x)
+        array: Array = given
         return bool(
-            isinstance(x, np.ndarray)
-            and x.shape == self._shape
-            and x.dtype.kind in "biuf"
-            and ((x == 0) | (x == 1)).all()
+            isinstance(given, np.ndarray)
+            and array.shape == self._shape
+            and array.dtype.kind in "biuf"
+            and ((array == 0) | (array == 1)).all()
         )
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
         """What is wrong with the type or shape, else each element that is neither 0 nor 1."""
-        array = as_array(x) if isinstance(x, Sequence) else x
-        if not isinstance(array, np.ndarray):
+        array: Any = x
+        if isinstance(array, Sequence):
+            array = as_array(x)
+        if not is_array(array):
             return [self._violation(x, path)]
         if array.shape != self._shape:
             return [Violation(path, f"shape {self._shape}", f"shape {array.shape}")]

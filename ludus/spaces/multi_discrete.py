@@ -13,6 +13,7 @@ from ludus.seeding import Seed, copy_generator
 from ludus.spaces.array_space import Array, ArraySpace, as_array, dtype_limits, nested_schema
 from ludus.spaces.box import Box, require_same
 from ludus.spaces.discrete import Discrete, integer_dtype
+from ludus.spaces.kinds import is_array
 from ludus.spaces.mask import choice, choice_of_possible, exclusive, parts
 from ludus.spaces.space import Space, Violation
 
@@ -68,7 +69,7 @@ class MultiDiscrete(ArraySpace[Array]):
         return np.array(chosen, dtype=self.dtype) + self.start
 
     def _choose(self, rng: np.random.Generator, given: Any, kind: str, nvec: Any) -> Any:
-        if isinstance(nvec, np.ndarray):
+        if is_array(nvec):
             each = parts(given, kind, len(nvec))
             return [self._choose(rng, one, kind, count) for one, count in zip(each, nvec, strict=True)]
         if kind == "probability":
@@ -77,19 +78,23 @@ class MultiDiscrete(ArraySpace[Array]):
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is an array (or a sequence) of the shape, of a safe dtype, with every choice in range."""
-        if isinstance(x, Sequence):
-            x = as_array(x)
+        given: Any = x
+        if isinstance(given, Sequence):
+            given = as_array(x)
+        array: Array = given
         return bool(
-            isinstance(x, np.ndarray)
-            and x.shape == self._shape
-            and (x.dtype == self.dtype or np.can_cast(x.dtype, self.dtype))
-            and (self.start <= x).all()
-            and (x <= self._last).all()
+            isinstance(given, np.ndarray)
+            and array.shape == self._shape
+            and (array.dtype == self.dtype or np.can_cast(array.dtype, self.dtype))
+            and (self.start <= array).all()
+            and (array <= self._last).all()
         )
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
         """What is wrong with the type, shape or dtype, else each choice out of range."""
-        array = as_array(x) if isinstance(x, Sequence) else x
+        array: Any = x
+        if isinstance(array, Sequence):
+            array = as_array(x)
         wrong = self._structure_violation(array, path)
         if wrong:
             return [wrong]
@@ -170,7 +175,7 @@ class MultiDiscrete(ArraySpace[Array]):
         return f"MultiDiscrete({self.nvec}{start})"
 
 
-def _counts(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
+def _counts(name: str, value: object, dtype: np.dtype[Any]) -> Array:
     array: Array = np.array(value)
     if array.dtype.kind not in "iu" and array.size:
         raise InvalidType(f"MultiDiscrete {name}: expected integers, got {shorten(value)}")

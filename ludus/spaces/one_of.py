@@ -12,6 +12,7 @@ from ludus.seeding import Seed
 from ludus.spaces.array_space import Array, dtype_limits
 from ludus.spaces.box import Box
 from ludus.spaces.composite import Composite
+from ludus.spaces.kinds import is_list, is_list_or_tuple, is_tuple
 from ludus.spaces.mask import exclusive, parts
 from ludus.spaces.space import Space, Violation
 from ludus.spaces.tuple import spaces_of
@@ -52,19 +53,19 @@ class OneOf(Composite[tuple[Any, Any]]):
     def seed(self, seed: Any = None) -> tuple[Any, ...]:
         """Seed by one integer, from which each space's is drawn, or by one for the choice and one for each space."""
         if seed is None:
-            return (Space.seed(self, None), *[space.seed(None) for space in self.spaces])
-        if isinstance(seed, tuple | list):
+            return (super().seed(None), *[space.seed(None) for space in self.spaces])
+        if is_list_or_tuple(seed):
             if len(seed) != 1 + len(self.spaces):
                 raise InvalidSeed(
                     f"seed: expected {1 + len(self.spaces)} seeds (choice, then spaces), got {shorten(seed)}"
                 )
             return (
-                Space.seed(self, seed[0]),
+                super().seed(seed[0]),
                 *[space.seed(one) for space, one in zip(self.spaces, seed[1:], strict=True)],
             )
         drawn = self._drawn_seeds(seed)
         # Seeded again, so that one integer and the seeds it stands for leave the same generator.
-        return (Space.seed(self, seed), *[space.seed(one) for space, one in zip(self.spaces, drawn, strict=True)])
+        return (super().seed(seed), *[space.seed(one) for space, one in zip(self.spaces, drawn, strict=True)])
 
     def sample(self, mask: Any = None, probability: Any = None) -> tuple[Any, Any]:
         """A space chosen uniformly and a sample of it; a mask is a tuple with one entry, or None, for each space."""
@@ -80,30 +81,31 @@ class OneOf(Composite[tuple[Any, Any]]):
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a pair of the number of a space and a value of it."""
+        pair: tuple[Any, Any] = x
         return bool(
             isinstance(x, tuple)
-            and len(x) == 2
-            and isinstance(x[0], _NUMBER)
-            and 0 <= x[0] < len(self.spaces)
-            and self.spaces[x[0]].contains(x[1])
+            and len(pair) == 2
+            and isinstance(pair[0], _NUMBER)
+            and 0 <= pair[0] < len(self.spaces)
+            and self[pair[0]].contains(pair[1])
         )
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
         """What is wrong with the pair or its number, else the violations of the value."""
-        if not isinstance(x, tuple) or len(x) != 2:
+        if not is_tuple(x) or len(x) != 2:
             return [self._violation(x, path, f"a pair (number, value), {self!r}")]
         if not isinstance(x[0], _NUMBER) or not 0 <= x[0] < len(self.spaces):
             return [self._violation(x[0], f"{path}[0]", f"0 to {len(self.spaces) - 1}")]
-        return self.spaces[x[0]].validate(x[1], f"{path}[1]")
+        return self[x[0]].validate(x[1], f"{path}[1]")
 
     def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
         """The number, and the value that the other stands for."""
         if not self.typed or not self._is_pair(x):
             return super().coerce(x, name, error)
-        return x[0], self.spaces[x[0]].coerce(x[1], f"{name}[1]", error)
+        return x[0], self[x[0]].coerce(x[1], f"{name}[1]", error)
 
     def _is_pair(self, x: Any) -> bool:
-        pair = isinstance(x, tuple | list) and len(x) == 2
+        pair = is_list_or_tuple(x) and len(x) == 2
         return pair and isinstance(x[0], _NUMBER) and 0 <= x[0] < len(self.spaces)
 
     def __getitem__(self, index: int) -> Space[Any]:
@@ -133,8 +135,8 @@ class OneOf(Composite[tuple[Any, Any]]):
     def flatten(self, x: Any) -> Any:
         """The number and the flat value, padded with its own first element."""
         if not self.is_np_flattenable:
-            return x[0], self.spaces[x[0]].flatten(x[1])
-        flat: Array = self.spaces[x[0]].flatten(x[1])
+            return x[0], self[x[0]].flatten(x[1])
+        flat: Array = self[x[0]].flatten(x[1])
         row = np.full(self.flatdim, flat[0] if flat.size else 0, dtype=self.flat_dtype)
         row[0] = x[0]
         row[1 : 1 + flat.size] = flat
@@ -172,26 +174,21 @@ class OneOf(Composite[tuple[Any, Any]]):
 
     def encode(self, x: Any, *, binary: bool = False) -> list[Any]:
         """A list of the number and the encoded value."""
-        return [int(x[0]), self.spaces[x[0]].encode(x[1], binary=binary)]
+        return [int(x[0]), self[x[0]].encode(x[1], binary=binary)]
 
     def decode(self, data: Any) -> tuple[Any, Any]:
         """The pair in a list of two."""
-        if (
-            not isinstance(data, list)
-            or len(data) != 2
-            or type(data[0]) is not int
-            or not 0 <= data[0] < len(self.spaces)
-        ):
+        if not is_list(data) or len(data) != 2 or type(data[0]) is not int or not 0 <= data[0] < len(self.spaces):
             raise CodecError(
                 f"{self!r}: expected a list of 0 to {len(self.spaces) - 1} and a value, got {shorten(data)}"
             )
-        return np.int64(data[0]), self.spaces[data[0]].decode(data[1])
+        return np.int64(data[0]), self[data[0]].decode(data[1])
 
     def read(self, data: Any, name: str = "value") -> Any:
         """The number, and the value read by its space."""
         if not self.typed or not self._is_pair(data) or type(data[0]) is not int:
             return super().read(data, name)
-        return np.int64(data[0]), self.spaces[data[0]].read(data[1], f"{name}[1]")
+        return np.int64(data[0]), self[data[0]].read(data[1], f"{name}[1]")
 
     def json_schema(self) -> dict[str, Any]:
         """One of several pairs."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from ludus.errors import CodecError, LudusError, shorten
 from ludus.spaces.array_space import array_from_plain, plain_from_array
+from ludus.spaces.kinds import class_of, is_list
 
 __all__ = ["BINARY", "EXACT", "JSON", "LIMITS", "Dialect", "Limits", "Reader", "Write", "decode_value", "encode_value"]
 
@@ -105,7 +106,7 @@ class Dialect:
 
     def write(self, value: Any, path: str = "value", around: int = 0) -> Any:
         """A value as plain data, which will have so many levels around it; `error` names what cannot be written."""
-        kind = type(value)
+        kind = class_of(value)
         if kind in self.as_is or (kind is int and -EXACT <= value <= EXACT):
             return value
         try:
@@ -115,7 +116,7 @@ class Dialect:
 
     def walk(self, value: Any, path: str, depth: int) -> Any:
         """A value inside another, which may have so many levels."""
-        kind = type(value)
+        kind = class_of(value)
         if kind in self.as_is or (kind is int and -EXACT <= value <= EXACT):
             return value
         write = self._exact.get(kind)
@@ -131,8 +132,9 @@ class Dialect:
         for kind, plain in LEAVES.items():
             if isinstance(value, kind):
                 return self.walk(plain(value), path, depth)
+        raw: Any = value
         if isinstance(value, bytearray | memoryview):
-            return self.walk(bytes(value), path, depth)
+            return self.walk(bytes(raw), path, depth)
         return self.unknown(value, path)
 
     def unknown(self, value: Any, path: str) -> Any:
@@ -152,7 +154,7 @@ class Dialect:
         as_is, walk = self.as_is, self.walk
         return [
             one
-            if (kind := type(one)) in as_is or (kind is int and -EXACT <= one <= EXACT)
+            if (kind := class_of(one)) in as_is or (kind is int and -EXACT <= one <= EXACT)
             else walk(one, f"{path}[{place}]", depth)
             for place, one in enumerate(values)
         ]
@@ -179,7 +181,8 @@ class Dialect:
 
     def part(self, data: Any, path: str, depth: int) -> Any:
         """The value in data that is part of other data."""
-        kind, carried = type(data), self.carried
+        kind = class_of(data)
+        carried = self.carried
         if kind in carried:
             return data
         if depth <= 0:
@@ -200,8 +203,8 @@ class Dialect:
 
     def parts(self, data: Any, path: str, depth: int) -> list[Any]:
         """The values in a list."""
-        if type(data) is not list:
-            raise CodecError(f"{path}: expected a list, got {type(data).__name__}")
+        if class_of(data) is not list:
+            raise CodecError(f"{path}: expected a list, got {class_of(data).__name__}")
         carried, part = self.carried, self.part
         return [one if type(one) in carried else part(one, f"{path}[{place}]", depth) for place, one in enumerate(data)]
 
@@ -249,7 +252,7 @@ def _write_tuple(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     return {"$tuple": dialect.items(value, path, depth - 1)}
 
 
-def _write_set(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_set(dialect: Dialect, value: object, path: str, depth: int) -> Any:
     return {"$set": dialect.items(sorted(dialect.keys(value, path), key=repr), path, depth - 1)}
 
 
@@ -259,13 +262,13 @@ def _write_mapping(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     for key, one in value.items():
         if type(key) is not str or key.startswith("$"):
             return _write_pairs(dialect, value, path, depth - 1)
-        kind = type(one)
+        kind = class_of(one)
         small = kind in as_is or (kind is int and -EXACT <= one <= EXACT)
         found[key] = one if small else walk(one, f"{path}[{key!r}]", depth)
     return found
 
 
-def _write_pairs(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_pairs(dialect: Dialect, value: object, path: str, depth: int) -> Any:
     walk, pairs = dialect.walk, dialect.keys(value, path).items()
     return {"$dict": [[walk(key, path, depth), walk(one, f"{path}[{key!r}]", depth)] for key, one in pairs]}
 
@@ -280,7 +283,7 @@ def _read_set(dialect: Dialect, data: Any, path: str, depth: int) -> Any:
 
 def _read_dict(dialect: Dialect, data: Any, path: str, depth: int) -> Any:
     pairs = dialect.keys(data["$dict"], path)
-    if type(pairs) is not list or not all(type(pair) is list and len(pair) == 2 for pair in pairs):
+    if not is_list(pairs) or not all(is_list(pair) and len(pair) == 2 for pair in pairs):
         raise CodecError(f"{path}: expected pairs of key and value, got {shorten(pairs)}")
     return {dialect.part(key, path, depth): dialect.part(one, path, depth) for key, one in pairs}
 
@@ -319,8 +322,8 @@ def _objects(items: list[Any], shape: tuple[int, ...]) -> Any:
     return found.reshape(shape)
 
 
-def _shape(dialect: Dialect, data: Any, path: str) -> tuple[int, ...]:
-    if type(data) is list and len(data) <= dialect.limits.depth:
+def _shape(dialect: Dialect, data: object, path: str) -> tuple[int, ...]:
+    if is_list(data) and len(data) <= dialect.limits.depth:
         for one in data:
             if type(one) is not int or one < 0:
                 break
@@ -399,13 +402,23 @@ def _write_base64(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     return {"$bytes": b2a_base64(value, newline=False).decode()}
 
 
+def _read_float(dialect: Dialect, data: Any, path: str, depth: int) -> Any:
+    del dialect, path, depth
+    return float(data["$float"])
+
+
+def _read_base64(dialect: Dialect, data: Any, path: str, depth: int) -> Any:
+    del dialect, path, depth
+    return a2b_base64(data["$bytes"], strict_mode=True)
+
+
 JSON: Final = Dialect(
     (type(None), bool, int, float, str),
     {**WRITERS, float: _write_float, bytes: _write_base64},
     {
         **READERS,
-        "$float": Reader(("$float",), lambda _, data, __, ___: float(data["$float"])),
-        "$bytes": Reader(("$bytes",), lambda _, data, __, ___: a2b_base64(data["$bytes"], strict_mode=True)),
+        "$float": Reader(("$float",), _read_float),
+        "$bytes": Reader(("$bytes",), _read_base64),
     },
     objects=True,  # bounds of a space may be of whole numbers beside an infinity
 )

@@ -16,16 +16,9 @@ from ludus.spaces.defaults import Default, described_default, model_default
 from ludus.spaces.dict import Dict
 from ludus.spaces.field_description import field_from_arguments
 from ludus.spaces.field_types import FieldType
+from ludus.spaces.kinds import is_list, is_list_or_tuple, is_mapping
 from ludus.spaces.mask import exclusive
-from ludus.spaces.models import (
-    NO_DEFAULT,
-    StandIn,
-    model_fields,
-    runs_code,
-    standin_model,
-    takes_positions,
-    validator,
-)
+from ludus.spaces.models import NO_DEFAULT, StandIn, model_fields, runs_code, shared_standin, takes_positions, validator
 from ludus.spaces.record_columns import WRITTEN_ALIKE, RecordColumns, is_flat
 from ludus.spaces.space import LanesCodec, Space, Violation, same_data
 
@@ -63,7 +56,7 @@ class Record(Composite[Any]):
     def __init__(
         self,
         model: type,
-        seed: Any = None,
+        seed: object = None,
         *,
         spaces: Mapping[str, Space[Any]] | None = None,
         seen: tuple[Any, ...] = (),
@@ -117,12 +110,12 @@ class Record(Composite[Any]):
     def from_arguments(cls, arguments: dict[str, Any]) -> "Record":
         """A record of a class made for the occasion, with the same fields and defaults; `bind` puts the real one in."""
         name, fields = arguments.get("name"), arguments.get("fields")
-        if not isinstance(name, str) or not _is_name(name) or not isinstance(fields, list):
+        if not isinstance(name, str) or not _is_name(name) or not is_list(fields):
             raise CodecError(f"Record: expected a name and fields, got {shorten(arguments)}")
         types: dict[str, FieldType] = {}
         defaults: dict[str, Default] = {}
         for one in fields:
-            if not isinstance(one, list) or len(one) != 3:
+            if not is_list(one) or len(one) != 3:
                 raise CodecError(f"{name}: expected fields of a name, a type and a default, got {shorten(one)}")
             key, described, default = one
             if not isinstance(key, str) or not _is_name(key) or key in types:
@@ -132,9 +125,11 @@ class Record(Composite[Any]):
                 defaults[key] = described_default(f"{name}.{key}", types[key], default)
         makers = {key: defaults[key].maker if key in defaults else None for key in types}
         self = cls.__new__(cls)
-        self._set(standin_model(name, makers), name, types, defaults, {key: key for key in types})
+        self._set(
+            shared_standin(repr((name, fields)), name, makers), name, types, defaults, {key: key for key in types}
+        )
         self.origin = _place(arguments.get("model"))
-        Space.__init__(self)
+        super(Record, self).__init__()
         return self
 
     def bind(self, model: type) -> "Record":
@@ -142,7 +137,7 @@ class Record(Composite[Any]):
         bound = self.over(model)
         if bound != self:
             raise InvalidSpace(f"bind: expected a model with the fields of {self!r}, got {bound!r}")
-        bound.adopt_random(self)
+        bound.copy_rng_from(self)
         return bound
 
     def over(self, model: type) -> "Record":
@@ -190,10 +185,10 @@ class Record(Composite[Any]):
         self._np_random = self._dict.np_random
         return used
 
-    def adopt_random(self, other: Space[Any]) -> None:
+    def copy_rng_from(self, other: Space[Any]) -> None:
         """Continue from where the generators of an equal space are."""
         if "_dict" in vars(other):
-            super().adopt_random(other)
+            super().copy_rng_from(other)
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
         """An instance with random fields; a mask is a dictionary with one entry, or None, for each field."""
@@ -286,7 +281,7 @@ class Record(Composite[Any]):
             return compiled.read(x)
         if isinstance(x, self.model) and compiled.fits(x):
             return x
-        if isinstance(x, Mapping):
+        if is_mapping(x):
             return compiled.read(dict(x))
         return compiled.read_row(getter(tuple(self.fields))(x))
 
@@ -320,9 +315,10 @@ class Record(Composite[Any]):
 
     def _given(self, x: Any) -> dict[Any, Any] | None:
         """The fields that an object has; None where it has none of them."""
-        if isinstance(x, Mapping):
+        if is_mapping(x):
             return dict(x)
-        if x is None or (isinstance(x, type | str | bytes | int | float | list | tuple) and not hasattr(x, "_fields")):
+        plain = isinstance(x, type | str | bytes | int | float | None) or is_list_or_tuple(x)
+        if plain and not hasattr(x, "_fields"):
             return None
         found = {name: getattr(x, name) for name in self.fields if hasattr(x, name)}
         return found or None
@@ -345,7 +341,7 @@ class Record(Composite[Any]):
         self._compile()
         return vars(self)["read"](data, name)
 
-    def _read_slowly(self, data: Any, name: str) -> Any:
+    def _read_slowly(self, data: object, name: str) -> Any:
         try:
             return self._explained(data, name, InvalidValue)
         except RecursionError as error:
@@ -393,7 +389,7 @@ class Record(Composite[Any]):
         if not self._is_plain():
             return write
 
-        def write_plain(x: Any) -> Any:
+        def write_plain(x: object) -> Any:
             return x if type(x) is model and fits(x) else write(x)
 
         return write_plain
@@ -464,7 +460,7 @@ class Record(Composite[Any]):
             twin._compiled = self._compiled
             vars(twin)["read"] = self._compiled.reader(twin._read_slowly)
         if "_dict" in vars(self):
-            twin._dict.adopt_random(self._dict)
+            twin._dict.copy_rng_from(self._dict)
         return twin
 
     def __copy__(self) -> "Record":
@@ -474,17 +470,17 @@ class Record(Composite[Any]):
         return twin
 
     def __reduce__(self) -> Any:
-        drawn = vars(self).get("_dict")
+        drawn, model = vars(self).get("_dict"), self.model
         if issubclass(self.model, StandIn):
             return _restored, (None, self.arguments(), drawn, self._np_random)
-        return _restored, (self.model, self._spaces, drawn, self._np_random)
+        return _restored, (model, self._spaces, drawn, self._np_random)
 
 
 def _restored(model: type | None, given: Any, drawn: Dict | None, generator: Any) -> "Record":
     """A record that was pickled: its model by name, with its spaces, or its description, and its generators."""
     record = Record.from_arguments(given) if model is None else Record(model, spaces=given)
     if drawn is not None:
-        record._dict.adopt_random(drawn)  # pyright: ignore[reportPrivateUsage]
+        record._dict.copy_rng_from(drawn)  # pyright: ignore[reportPrivateUsage]
     record._np_random = generator  # pyright: ignore[reportPrivateUsage]
     return record
 
@@ -493,5 +489,5 @@ def _is_name(name: str) -> bool:
     return name.isidentifier() and not iskeyword(name) and not name.startswith("__")
 
 
-def _place(origin: Any) -> str | None:
+def _place(origin: object) -> str | None:
     return origin if isinstance(origin, str) and len(origin) <= LONGEST_ORIGIN else None

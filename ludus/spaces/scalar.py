@@ -41,7 +41,7 @@ class Scalar(Space[Any]):
     key: expected at most 2 bytes, got 3
     """
 
-    def __init__(self, kind: str, *, min_length: int = 0, max_length: int | None = None, seed: Any = None) -> None:
+    def __init__(self, kind: str, *, min_length: int = 0, max_length: int | None = None, seed: object = None) -> None:
         if kind not in SCALARS:
             raise InvalidSpace(f"Scalar: expected one of {', '.join(SCALARS)}, got {shorten(kind)}")
         self.kind, self.type = kind, SCALARS[kind]

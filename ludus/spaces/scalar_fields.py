@@ -16,15 +16,16 @@ from ludus.spaces.array_space import dtype_limits, plain_from_array
 from ludus.spaces.box import Box
 from ludus.spaces.discrete import Discrete
 from ludus.spaces.field_types import FieldType, Test, held_by
+from ludus.spaces.kinds import class_of, is_integer, is_scalar
 from ludus.spaces.models import written
 from ludus.spaces.space import Space, Violation
 from ludus.spaces.text import Text, is_unicode
 
 __all__ = ["BoolField", "ChoiceField", "FloatField", "IntField", "NoneField", "StrField"]
 
-MOST_CHOICES = 2**16
+MAX_CHOICES = 2**16
 """Bounded integers with at most this many values are sampled from `Discrete`; wider ones from an integer `Box`."""
-LEAST_INT, MOST_INT = -(2**63), 2**63 - 1
+LEAST_INT, MAX_INT = -(2**63), 2**63 - 1
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
 NAMED_FLOATS = {"NaN": float("nan"), "Infinity": inf, "-Infinity": -inf}
 
@@ -108,7 +109,7 @@ class IntField(FieldType):
 
     def __init__(self, low: int | None = None, high: int | None = None, named: Space[Any] | None = None) -> None:
         self.low, self.high, self.named = low, high, named
-        if not LEAST_INT <= self._low <= self._high <= MOST_INT:
+        if not LEAST_INT <= self._low <= self._high <= MAX_INT:
             raise InvalidSpace(f"expected an int of 64 bits with low <= high, got {low} to {high}")
 
     @property
@@ -117,14 +118,14 @@ class IntField(FieldType):
 
     @property
     def _high(self) -> int:
-        return MOST_INT if self.high is None else self.high
+        return MAX_INT if self.high is None else self.high
 
     @cached_property
     def space(self) -> Space[Any]:
         """The named one; `Discrete` where there are few values, else an integer `Box`."""
         if self.named is not None:
             return self.named
-        if self.low is not None and self.high is not None and self.high - self.low < MOST_CHOICES:
+        if self.low is not None and self.high is not None and self.high - self.low < MAX_CHOICES:
             return Discrete(self.high - self.low + 1, start=self.low)
         ends = -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
         return Box(*ends, shape=(), dtype=np.int64)
@@ -142,11 +143,13 @@ class IntField(FieldType):
 
     def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
         """A whole float as the int it is, NumPy's integers, and members of an `IntEnum`."""
-        if isinstance(x, np.integer) and x.dtype.kind == "m":  # NumPy counts spans of time among its integers
+        if is_scalar(x) and x.dtype.kind == "m":  # NumPy counts spans of time among its integers
             return super().coerce(x, path, problems)
-        whole = (isinstance(x, float) and x.is_integer()) or isinstance(x, np.integer | int)
+        whole = (isinstance(x, float) and x.is_integer()) or is_integer(x)
+        number: Any = x
         if whole and not isinstance(x, bool):
-            x = int(x)
+            number = int(number)
+        x = number
         return super().coerce(x, path, problems)
 
     def fits_exactly(self, x: Any) -> bool:
@@ -203,13 +206,13 @@ class IntField(FieldType):
 
 def _stands_for_a_float(x: Any) -> bool:
     """Whether it is a number of NumPy's, or a Decimal, whose module is only there if somebody uses it."""
-    if isinstance(x, np.integer | np.floating):
+    if is_scalar(x):
         return x.dtype.kind in "iuf"
     decimal = sys.modules.get("decimal")
     return decimal is not None and isinstance(x, decimal.Decimal) and not x.is_nan()
 
 
-def _is_int_or_float(x: Any) -> bool:
+def _is_int_or_float(x: object) -> bool:
     return isinstance(x, int | float)
 
 
@@ -358,6 +361,10 @@ class StrField(FieldType):
         return "str" if self.named is None else repr(self.named)
 
 
+Places = dict[tuple[type[object], Any], int]
+"""Where a constant is, by its type and value: 1 and True are equal."""
+
+
 class ChoiceField(FieldType):
     """One of several constants, as `Literal` and enums have them; written by their value."""
 
@@ -366,8 +373,8 @@ class ChoiceField(FieldType):
     def __init__(self, values: Iterable[Any], enum: type[Enum] | None = None) -> None:
         self.values, self.enum = list(values), enum
         self.written = [written(one) for one in self.values]
-        self._places = {(type(one), one): place for place, one in reversed(list(enumerate(self.values)))}
-        self._by_writing = {(type(one), one): place for place, one in reversed(list(enumerate(self.written)))}
+        self._places: Places = {(type(one), one): place for place, one in reversed(list(enumerate(self.values)))}
+        self._by_writing: Places = {(type(one), one): place for place, one in reversed(list(enumerate(self.written)))}
         if not self.values:
             raise InvalidSpace("expected at least one constant to choose from, got none")
 
@@ -378,7 +385,7 @@ class ChoiceField(FieldType):
 
     def _place(self, x: Any) -> int | None:
         try:
-            return self._places.get((type(x), x))
+            return self._places.get((class_of(x), x))
         except TypeError:  # it has no hash, as constants have
             return None
 
@@ -392,7 +399,7 @@ class ChoiceField(FieldType):
             return x
         plain = written(x)
         try:
-            place = self._by_writing.get((type(plain), plain))
+            place = self._by_writing.get((class_of(plain), plain))
         except TypeError:
             place = None
         if place is None:
@@ -403,7 +410,7 @@ class ChoiceField(FieldType):
     @cached_property
     def category(self) -> str | None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Ints or text, where all are, and an enum has no rules of its own."""
-        kinds = {type(one) for one in self.written}
+        kinds: set[type[object]] = {type(one) for one in self.written}
         if len(kinds) > 1 or not kinds <= {int, str} or len(self._by_writing) < len(self.values):
             return None
         if self.enum is not None and (_has_rules(self.enum) or any(written(one) != one.value for one in self.enum)):
@@ -456,7 +463,7 @@ class ChoiceField(FieldType):
         return f"one of {shorten(self.written)}"
 
 
-def _as_held(space: Space[Any], x: Any) -> Any:
+def _as_held(space: Space[Any], x: object) -> Any:
     """A number as a box holds it; one that its dtype cannot hold stays as it is, for the box to refuse."""
     if not isinstance(space, Box):
         return x

@@ -9,6 +9,7 @@ import numpy as np
 
 from ludus.errors import CodecError, InvalidMask, InvalidSeed, InvalidType, InvalidValue, shorten
 from ludus.seeding import Seed
+from ludus.spaces.kinds import is_array, is_integer, is_list, is_list_or_tuple, is_tuple
 from ludus.spaces.mask import exclusive
 from ludus.spaces.space import Space, Violation
 
@@ -58,7 +59,7 @@ class Sequence(Space[Any]):
         """Seed by one integer, from which the element space's is drawn, or by a pair of both."""
         if seed is None:
             return super().seed(None), self.feature_space.seed(None)
-        if isinstance(seed, tuple | list):
+        if is_list_or_tuple(seed):
             if len(seed) != 2:
                 raise InvalidSeed(f"seed: expected a pair (sequence, element), got {shorten(seed)}")
             return super().seed(seed[0]), self.feature_space.seed(seed[1])
@@ -82,14 +83,9 @@ class Sequence(Space[Any]):
     def _length(self, lengths: Any, kind: str) -> int:
         if lengths is None:
             return self.np_random.geometric(0.25)
-        if isinstance(lengths, int | np.integer) and lengths >= 0:
+        if is_integer(lengths) and lengths >= 0:
             return int(lengths)
-        if (
-            isinstance(lengths, np.ndarray)
-            and lengths.ndim == 1
-            and lengths.dtype.kind in "iu"
-            and (lengths >= 0).all()
-        ):
+        if is_array(lengths) and lengths.ndim == 1 and lengths.dtype.kind in "iu" and (lengths >= 0).all():
             return self.np_random.choice(lengths)
         raise InvalidMask(
             f"{kind} length: expected None, an integer of at least 0 or a row of them, got {shorten(lengths)}"
@@ -104,7 +100,7 @@ class Sequence(Space[Any]):
     def _elements(self, x: Any) -> list[Any] | None:
         """The elements of `x`, or None where it is not a sequence at all."""
         if not self.stack:
-            return list(x) if isinstance(x, tuple) else None
+            return list(x) if is_tuple(x) else None
         try:
             return list(self.stacked_feature_space.iterate(x))
         except (TypeError, KeyError, ValueError, IndexError):
@@ -131,7 +127,7 @@ class Sequence(Space[Any]):
 
     def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
         """A tuple of the values that its elements stand for."""
-        if not self.typed or self.stack or not isinstance(x, tuple | list):
+        if not self.typed or self.stack or not is_list_or_tuple(x):
             return super().coerce(x, name, error)
         return tuple([self.feature_space.coerce(one, f"{name}[{i}]", error) for i, one in enumerate(x)])
 
@@ -169,13 +165,13 @@ class Sequence(Space[Any]):
         """The tuple or the stack."""
         if self.stack:
             return self.feature_space.decode_many(data)
-        if not isinstance(data, list):
+        if not is_list(data):
             raise CodecError(f"{self!r}: expected a list, got {shorten(data)}")
         return tuple(self.feature_space.decode(element) for element in data)
 
     def read(self, data: Any, name: str = "value") -> Any:
         """Each element read by its space."""
-        if not self.typed or self.stack or not isinstance(data, list):
+        if not self.typed or self.stack or not is_list(data):
             return super().read(data, name)
         return tuple([self.feature_space.read(one, f"{name}[{i}]") for i, one in enumerate(data)])
 
@@ -190,7 +186,7 @@ class Sequence(Space[Any]):
         return f"Sequence({self.feature_space!r}, stack={self.stack})"
 
 
-def _pair(given: Any, kind: str) -> tuple[Any, Any]:
-    if not isinstance(given, tuple) or len(given) != 2:
+def _pair(given: object, kind: str) -> tuple[Any, Any]:
+    if not is_tuple(given) or len(given) != 2:
         raise InvalidMask(f"{kind}: expected a pair (length or None, element mask or None), got {shorten(given)}")
     return given

@@ -15,6 +15,7 @@ import numpy as np
 
 from ludus.errors import ContractViolation, shorten
 from ludus.spaces.array_space import plain_from_array
+from ludus.spaces.kinds import class_of, is_mapping
 from ludus.spaces.models import field_names, fields_of, written
 from ludus.spaces.plain import LIMITS, Dialect, Limits, Write
 
@@ -60,7 +61,7 @@ class Shown(Dialect):
 
         Others are written as what they are derived from.
         """
-        if self.models and not isinstance(value, Mapping) and field_names(type(value)) is not None:
+        if self.models and not is_mapping(value) and field_names(class_of(value)) is not None:
             return self._model(value, path, depth)
         from ludus.spaces.scalar import SCALARS  # with the first one, as msgspec: most programs never need their 9 ms
 
@@ -71,7 +72,7 @@ class Shown(Dialect):
         return msgspec.to_builtins(value)
 
     def _model(self, value: Any, path: str, depth: int) -> dict[str, Any]:
-        hidden = frozenset[str]() if self.private else hidden_fields(type(value), path)
+        hidden = frozenset[str]() if self.private else hidden_fields(class_of(value), path)
         fields = {name: one for name, one in (fields_of(value) or {}).items() if name not in hidden}
         return {name: self.walk(one, f"{path}.{name}", depth) for name, one in fields.items()}
 
@@ -126,10 +127,10 @@ def _write_array(dialect: Any, value: Any, path: str, depth: int) -> Any:
 
 
 def _write_number(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
-    return dialect.walk(float(value) if isinstance(value, np.floating) else value.item(), path, depth)
+    return dialect.walk(float(value) if value.dtype.kind == "f" else value.item(), path, depth)
 
 
-def _write_enum(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_enum(dialect: Dialect, value: object, path: str, depth: int) -> Any:
     return dialect.walk(written(value), path, depth)
 
 

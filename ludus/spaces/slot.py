@@ -32,14 +32,14 @@ def _bytes(memory: Any) -> npt.NDArray[np.uint8]:
     return np.frombuffer(memory, dtype=np.uint8)
 
 
-def read_slots(memory: Any, n: int) -> Iterator[Any]:
+def read_slots(memory: object, n: int) -> Iterator[Any]:
     """The plain data of each of `n` slots; a slot never written reads as None."""
     for row in _bytes(memory).reshape(n, -1):
         length = int(row[:_HEADER].view(np.uint64)[0])
         yield unpack(row[_HEADER : _HEADER + length].tobytes(), "shared memory") if length else None
 
 
-def write_slot(memory: Any, lane: int, data: Any, what: str, size: int = SLOT_BYTES) -> None:
+def write_slot(memory: object, lane: int, data: object, what: str, size: int = SLOT_BYTES) -> None:
     """Write plain `data` as slot `lane`."""
     message = pack(data)
     if len(message) > size:

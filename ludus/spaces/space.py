@@ -10,16 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from functools import partial
 from inspect import Parameter, signature
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import CodecError, InvalidSpace, InvalidType, InvalidValue, shorten
 from ludus.seeding import copy_generator, np_random
+from ludus.spaces.kinds import is_array, is_dict, is_list, is_list_or_tuple, is_scalar
 from ludus.spaces.slot import Allocate, create_slots, read_slots, write_slot
 
-__all__ = ["ODD_ERRORS", "LanesCodec", "Space", "Violation", "known_space", "same_data"]
+__all__ = ["ODD_ERRORS", "LanesCodec", "Space", "Violation", "is_space", "known_space", "same_data"]
 
 T_co = TypeVar("T_co", covariant=True)
 LanesCodec = tuple[Callable[[bytes], tuple[Any, ...]], Callable[[Sequence[Any]], bytes]]
@@ -74,7 +75,7 @@ class Space(Generic[T_co]):
         self,
         shape: Sequence[int] | None = None,
         dtype: npt.DTypeLike | None = None,
-        seed: Any = None,
+        seed: object = None,
     ) -> None:
         self._shape = None if shape is None else tuple(shape)
         self.dtype: Any = None if dtype is None else np.dtype(dtype)
@@ -149,18 +150,18 @@ class Space(Generic[T_co]):
         self._np_random, used = np_random(seed)
         return used
 
-    def settle(self) -> None:
+    def ensure_seeded(self) -> None:
         """Seed from the operating system whatever has no generator yet, so that all draws from here on are fixed."""
         if self._np_random is None:
             self._np_random = np_random()[0]
         for space in self.subspaces:
-            space.settle()
+            space.ensure_seeded()
 
-    def adopt_random(self, other: Space[Any]) -> None:
+    def copy_rng_from(self, other: Space[Any]) -> None:
         """Continue from where the generators of an equal space are."""
         self._np_random = None if other._np_random is None else copy_generator(other._np_random)
         for mine, theirs in zip(self.subspaces, other.subspaces, strict=True):
-            mine.adopt_random(theirs)
+            mine.copy_rng_from(theirs)
 
     def sample(self, mask: Any = None, probability: Any = None) -> T_co:
         """A random value; at most one of `mask` and `probability` may restrict it."""
@@ -174,11 +175,12 @@ class Space(Generic[T_co]):
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is in the space: the fast form of `not validate(x)`."""
-        if type(self).validate is Space.validate:
+        base: type[Space[Any]] = Space
+        if type(self).validate is base.validate:
             raise NotImplementedError(f"{type(self).__name__} defines neither contains(x) nor validate(x, path)")
         return not self.validate(x)
 
-    def __contains__(self, x: Any) -> bool:
+    def __contains__(self, x: object) -> bool:
         return self.contains(x)
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
@@ -249,7 +251,7 @@ class Space(Generic[T_co]):
         """
         del spaces, name
 
-    def _violation(self, x: Any, path: str, expected: str | None = None) -> Violation:
+    def _violation(self, x: object, path: str, expected: str | None = None) -> Violation:
         return Violation(path, repr(self) if expected is None else expected, describe_value(x))
 
     # --- flattening ---
@@ -327,7 +329,7 @@ class Space(Generic[T_co]):
 
     def decode_many(self, data: Json) -> Any:
         """The batched value that `encode_many` wrote."""
-        if not isinstance(data, list):
+        if not is_list(data):
             raise CodecError(f"{self!r}: expected a list of values, got {shorten(data)}")
         items = [self.decode(one) for one in data]
         buffer = self.empty(len(items))
@@ -376,6 +378,11 @@ class Space(Generic[T_co]):
         return f"{type(self).__name__}({', '.join(f'{k}={shorten(v)}' for k, v in arguments.items())})"
 
 
+def is_space(value: object) -> TypeGuard[Space[Any]]:
+    """Whether it is a space, of values of any kind."""
+    return isinstance(value, Space)
+
+
 def known_space(name: str) -> Any:
     """The space class of that type name, which has been imported: nothing is loaded by name.
 
@@ -383,9 +390,9 @@ def known_space(name: str) -> Any:
     'Box'
     """
     classes = Space._known  # pyright: ignore[reportPrivateUsage]
-    known = classes.get(name)
-    if known is None or known.sample is Space.sample:  # a class without `sample` is a base of spaces, not one
-        names = sorted(one for one, kind in classes.items() if kind.sample is not Space.sample)
+    known, base = classes.get(name), Space[Any]
+    if known is None or known.sample is base.sample:  # a class without `sample` is a base of spaces, not one
+        names = sorted(one for one, kind in classes.items() if kind.sample is not base.sample)
         raise CodecError(
             f"space type: expected one of {', '.join(names)}, got {shorten(name)}; "
             "import the module that defines it first"
@@ -395,9 +402,9 @@ def known_space(name: str) -> Any:
 
 def describe_value(x: object) -> str:
     """A value in a message: short, and with its dtype where NumPy gave it one."""
-    if isinstance(x, np.generic):
+    if is_scalar(x):
         return f"{x!s} ({x.dtype})"
-    if isinstance(x, np.ndarray):
+    if is_array(x):
         array: npt.NDArray[Any] = x
         return f"array of shape {array.shape}, dtype {array.dtype}"
     return shorten(x)
@@ -409,10 +416,10 @@ def same_data(a: Any, b: Any) -> bool:
     >>> same_data({"low": [np.zeros(2)]}, {"low": [np.zeros(2)]})
     True
     """
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+    if is_array(a) or is_array(b):
         return np.array_equal(a, b)
-    if isinstance(a, dict) and isinstance(b, dict):
+    if is_dict(a) and is_dict(b):
         return a.keys() == b.keys() and all(same_data(value, b[key]) for key, value in a.items())
-    if isinstance(a, list | tuple) and type(a) is type(b):
+    if is_list_or_tuple(a) and type(a) is type(b):
         return len(a) == len(b) and all(map(same_data, a, b))
     return bool(a == b)

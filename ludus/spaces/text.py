@@ -13,6 +13,7 @@ from ludus.seeding import Seed
 from ludus.spaces.array_space import Array
 from ludus.spaces.box import Box
 from ludus.spaces.discrete import whole
+from ludus.spaces.kinds import is_integer, is_tuple
 from ludus.spaces.mask import array_mask, distribution, exclusive
 from ludus.spaces.space import Space, Violation
 
@@ -120,15 +121,13 @@ class Text(Space[str]):
             return ""
         raise InvalidMask(f"mask: expected at least one character, since {self!r} has no empty string, got all zero")
 
-    def _restriction(self, given: Any, kind: str) -> tuple[Any, Array]:
-        if not isinstance(given, tuple) or len(given) != 2:
+    def _restriction(self, given: object, kind: str) -> tuple[Any, Array]:
+        if not is_tuple(given) or len(given) != 2:
             raise InvalidMask(
                 f"{kind}: expected a pair (length or None, array over the characters or None), got {shorten(given)}"
             )
         length, chars = given
-        if length is not None and not (
-            isinstance(length, int | np.integer) and self.min_length <= length <= self._most
-        ):
+        if length is not None and not (is_integer(length) and self.min_length <= length <= self._most):
             raise InvalidMask(f"{kind} length: expected {self._lengths}, got {shorten(length)}")
         if chars is None:
             return length, self._uniform
@@ -243,13 +242,14 @@ def is_unicode(text: Any) -> bool:
         return False
 
 
-def _characters(charset: Any) -> list[str]:
-    if not isinstance(charset, str | Set) or not all(isinstance(char, str) for char in charset):
-        raise InvalidType(f"Text charset: expected a string or a set of characters, got {shorten(charset)}")
-    chars: list[str] = list(dict.fromkeys(charset)) if isinstance(charset, str) else sorted(charset)
+def _characters(charset: object) -> list[str]:
+    given: Any = charset
+    if not isinstance(charset, str | Set) or not all(isinstance(char, str) for char in given):
+        raise InvalidType(f"Text charset: expected a string or a set of characters, got {shorten(given)}")
+    chars: list[str] = list(dict.fromkeys(given)) if isinstance(given, str) else sorted(given)
     wrong = [char for char in chars if len(char) != 1 or not is_unicode(char)]
     if wrong or not chars:
         raise InvalidSpace(
-            f"Text charset: expected at least one element, each a single character, got {shorten(wrong or charset)}"
+            f"Text charset: expected at least one element, each a single character, got {shorten(wrong or given)}"
         )
     return chars

@@ -10,6 +10,7 @@ import numpy as np
 from ludus.errors import CodecError, InvalidSeed, InvalidSpace, InvalidType, InvalidValue, shorten
 from ludus.seeding import Seed, copy_generator
 from ludus.spaces.composite import Composite, combined_box, split_flat
+from ludus.spaces.kinds import is_array, is_iterable, is_list, is_list_or_tuple
 from ludus.spaces.mask import exclusive, parts
 from ludus.spaces.slot import Allocate
 from ludus.spaces.space import LanesCodec, Space, Violation
@@ -49,7 +50,7 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         """Seed by one integer, from which each space's is drawn, or by a sequence of one seed for each."""
         if seed is None:
             return tuple(space.seed(None) for space in self.spaces)
-        if isinstance(seed, tuple | list):
+        if is_list_or_tuple(seed):
             if len(seed) != len(self.spaces):
                 raise InvalidSeed(f"seed: expected {len(self.spaces)} seeds, one for each space, got {len(seed)}")
             return tuple(space.seed(one) for space, one in zip(self.spaces, seed, strict=True))
@@ -69,20 +70,21 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a tuple (a list or array will do) of that many values, each in its space."""
+        given: tuple[Any, ...] = x
         if isinstance(x, list) or (isinstance(x, np.ndarray) and x.ndim):
-            x = tuple(x)
-        if not isinstance(x, tuple) or len(x) != len(self.spaces):
+            given = tuple(given)
+        if not isinstance(given, tuple) or len(given) != len(self.spaces):  # pyright: ignore[reportUnnecessaryIsInstance]
             return False
-        for space, part in zip(self.spaces, x, strict=True):  # noqa: SIM110  (a generator costs as much as the checks)
+        for space, part in zip(self.spaces, given, strict=True):  # noqa: SIM110  (a generator costs as much as the checks)
             if not space.contains(part):
                 return False
         return True
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
         """The violations of every element, or of the type and length."""
-        if not isinstance(x, tuple | list | np.ndarray):
+        if not is_list_or_tuple(x) and not is_array(x):
             return [self._violation(x, path, f"a tuple of {len(self.spaces)}, {self!r}")]
-        if isinstance(x, np.ndarray) and x.ndim == 0:
+        if is_array(x) and x.ndim == 0:
             return [self._violation(x, path)]
         if len(x) != len(self.spaces):
             return [Violation(path, f"{len(self.spaces)} elements", f"{len(x)}")]
@@ -91,13 +93,14 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
 
     def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
         """A tuple of the values that its elements stand for."""
-        if not self.typed or not isinstance(x, tuple | list) or len(x) != len(self.spaces):
+        if not self.typed or not is_list_or_tuple(x) or len(x) != len(self.spaces):
             return super().coerce(x, name, error)
         each = enumerate(zip(self.spaces, x, strict=True))
         return tuple([space.coerce(part, f"{name}[{i}]", error) for i, (space, part) in each])
 
     def __getitem__(self, index: Any) -> Any:
-        return self.spaces[index]
+        spaces: Any = self.spaces
+        return spaces[index]
 
     def __len__(self) -> int:
         return len(self.spaces)
@@ -161,13 +164,13 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
 
     def decode(self, data: Any) -> tuple[Any, ...]:
         """The tuple in a list of exactly that many elements."""
-        if not isinstance(data, list) or len(data) != len(self.spaces):
+        if not is_list(data) or len(data) != len(self.spaces):
             raise CodecError(f"{self!r}: expected a list of {len(self.spaces)}, got {shorten(data)}")
         return tuple(space.decode(part) for space, part in zip(self.spaces, data, strict=True))
 
     def read(self, data: Any, name: str = "value") -> Any:
         """Each element read by its own space."""
-        if not self.typed or not isinstance(data, list) or len(data) != len(self.spaces):
+        if not self.typed or not is_list(data) or len(data) != len(self.spaces):
             return super().read(data, name)
         each = enumerate(zip(self.spaces, data, strict=True))
         return tuple([space.read(part, f"{name}[{i}]") for i, (space, part) in each])
@@ -177,10 +180,10 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         readers = [space.reader(f"{name}[{i}]") for i, space in enumerate(self.spaces)]
         together = self._lanes_codec(name)
 
-        def read_each(data: Any) -> Any:
+        def read_each(data: object) -> Any:
             if together is not None and type(data) is bytes:
                 return together[0](data)
-            if type(data) is not list or len(data) != len(readers):
+            if not is_list(data) or len(data) != len(readers):
                 return self.read(data, name)
             return tuple([read(part) for read, part in zip(readers, data, strict=True)])
 
@@ -191,8 +194,8 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         writers = [space.writer(f"{name}[{i}]") for i, space in enumerate(self.spaces)]
         together = self._lanes_codec(name)
 
-        def write_each(x: Any) -> Any:
-            if not isinstance(x, tuple | list) or len(x) != len(writers):
+        def write_each(x: object) -> Any:
+            if not is_list_or_tuple(x) or len(x) != len(writers):
                 return self.write(x, name, binary=True)
             if together is not None:
                 return together[1](x)
@@ -240,9 +243,9 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         return f"Tuple({', '.join(map(repr, self.spaces))})"
 
 
-def spaces_of(what: str, spaces: Any) -> tuple[Space[Any], ...]:
+def spaces_of(what: str, spaces: object) -> tuple[Space[Any], ...]:
     """An iterable of spaces as a tuple, each checked to be one."""
-    if not isinstance(spaces, Iterable):
+    if not is_iterable(spaces):
         raise InvalidType(f"{what}: expected a sequence of spaces, got {shorten(spaces)}")
     found = tuple(spaces)
     for i, space in enumerate(found):

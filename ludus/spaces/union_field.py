@@ -157,7 +157,7 @@ class UnionField(FieldType):
 BASES = {"int": int, "float": float, "str": str, "bool": bool}
 
 
-def _is_base(option: FieldType, x: Any) -> bool:
+def _is_base(option: FieldType, x: object) -> bool:
     """Whether a value is of a class derived from the option's own: an enum of integers is an int first."""
     base = BASES.get(option.kind)
     return base is not None and isinstance(x, base) and not (isinstance(x, bool) and base is int)

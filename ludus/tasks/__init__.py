@@ -1,4 +1,4 @@
-"""ML research tasks as environments: task files, confined workspaces, grading that cannot be talked to, budgets, audit.
+"""ML research tasks as environments: task files, sandboxed workspaces, grading out of reach, budgets, audit.
 
 Not here: comparing agents over many runs, which is in `ludus.evaluate`; tasks' ids, which the registry reads as data.
 """
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from ludus.tasks.folder import Task, find_task, known_tasks
     from ludus.tasks.grading.score import Score
     from ludus.tasks.registration import BaseTask, register_task
-    from ludus.tasks.settings import Setting, settings
+    from ludus.tasks.setting import Setting, settings
     from ludus.tasks.spec import EvaluationSpec, Resources, TaskSpec, Timeouts
     from ludus.tasks.task_file import TaskFileError, read_task, read_task_text, task_schema, write_task
 
-# Loaded when used: a grader in its sandbox comes through this door, and needs none of them.
+# Loaded when used: a grader in its sandbox imports this package, and needs none of them.
 _HOME = {
     **dict.fromkeys(("TaskEnv", "TaskState"), "env"),
     **dict.fromkeys(("Task", "find_task", "known_tasks"), "folder"),
     "Score": "grading.score",
     **dict.fromkeys(("BaseTask", "register_task"), "registration"),
-    **dict.fromkeys(("Setting", "settings"), "settings"),
+    **dict.fromkeys(("Setting", "settings"), "setting"),
     **dict.fromkeys(("EvaluationSpec", "Resources", "TaskSpec", "Timeouts"), "spec"),
     **dict.fromkeys(("TaskFileError", "read_task", "read_task_text", "task_schema", "write_task"), "task_file"),
 }

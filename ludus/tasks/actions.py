@@ -12,7 +12,8 @@ from ludus.tools import Call, Calls, Tool, ToolError
 
 __all__ = ["call_in"]
 
-BLOCK = re.compile(r"```[ \t]*(?P<kind>\w*)[ \t]*\r?\n(?P<body>.*?)(?:\r?\n)?```", re.DOTALL)
+# Nothing is given back once it is taken (`*+`): else a line of blanks takes quadratic time.
+BLOCK = re.compile(r"```[ \t]*+(?P<kind>\w*+)[ \t]*+\r?\n(?P<body>.*?)(?:\r?\n)?```", re.DOTALL)
 JSON_KINDS, SHELL_KINDS = ("json", "tool", "tool_call"), ("", "bash", "sh", "shell", "console")
 WORDS = re.compile(r"(?P<tool>[a-z_]+)(?:[ \t]+(?P<rest>.*))?", re.DOTALL)
 

@@ -1,5 +1,6 @@
 """`Budget`: what an episode may still use: steps, time, validations, forfeits."""
 
+import math
 import time
 
 import msgspec
@@ -8,6 +9,8 @@ from ludus.core import Outcome
 from ludus.tasks.spec import TaskSpec
 
 __all__ = ["Budget"]
+
+FEW_SECONDS = 120
 
 
 class Budget(msgspec.Struct, kw_only=True):
@@ -29,6 +32,9 @@ class Budget(msgspec.Struct, kw_only=True):
     validations: int = 0
     forfeits: int = 0
     """In a row."""
+    commands: int = 0
+    output_bytes: int = 0
+    """Of all commands, before anything was cut."""
     spent_before: float = 0.0
     began: float = 0.0
 
@@ -63,11 +69,14 @@ class Budget(msgspec.Struct, kw_only=True):
         """Keep the time so far, for an episode that is taken up again elsewhere."""
         self.spent_before, self.began = self.seconds, time.monotonic()
 
-    def left(self) -> dict[str, float]:
-        """What is left, as plain data."""
+    def used(self) -> dict[str, int]:
+        """What was counted so far, as plain data."""
+        return {"steps": self.steps, "commands": self.commands, "output_bytes": self.output_bytes}
+
+    def left(self) -> dict[str, int]:
+        """What is left of all that is counted, as plain data."""
         return {
             "steps": self.max_steps - self.steps,
-            "seconds": round(self.seconds_left, 3),
             "validations": self.max_validations - self.validations,
             "forfeits": self.max_forfeits - self.forfeits,
         }
@@ -76,6 +85,16 @@ class Budget(msgspec.Struct, kw_only=True):
         """What is left, in words."""
         return (
             f"steps: {self.max_steps - self.steps} of {self.max_steps} left\n"
-            f"time: {self.seconds_left:.0f} of {self.total_seconds:.0f} seconds left\n"
+            f"time: {_spoken(self.seconds_left)} of {_spoken(self.total_seconds)} left\n"
             f"validations: {self.max_validations - self.validations} of {self.max_validations} left"
         )
+
+
+def _spoken(seconds: float) -> str:
+    """A time as an agent needs it: begun minutes, and seconds where they become few.
+
+    >>> _spoken(1799.2), _spoken(61.5)
+    ('30 minutes', '62 seconds')
+    """
+    whole = math.ceil(seconds)
+    return f"{whole} seconds" if whole <= FEW_SECONDS else f"{math.ceil(whole / 60)} minutes"

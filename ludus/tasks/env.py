@@ -1,4 +1,4 @@
-"""`TaskEnv`: a research task as an environment: tool calls in a confined workspace, and a score out of its reach."""
+"""`TaskEnv`: a research task as an environment: tool calls in a sandboxed workspace, and a score out of its reach."""
 
 import shutil
 import time
@@ -10,25 +10,34 @@ import numpy as np
 
 from ludus.core import Info, Outcome, Step
 from ludus.errors import EnvError, InvalidAction, LimitExceeded, ResetNeeded, SnapshotError
-from ludus.rendering import Canvas, Drawn
-from ludus.sandbox import Backend, ShellState
+from ludus.rendering import Canvas, Choice, Drawn, choice
+from ludus.sandbox import Backend, Change, ShellState
 from ludus.sandbox.leftovers import private_folder
 from ludus.seeding import Seed
 from ludus.tasks.actions import call_in
 from ludus.tasks.budget import Budget
 from ludus.tasks.folder import Task, find_task
 from ludus.tasks.grading import Grader, Score, TaskData
+from ludus.tasks.hooks import finite, given
 from ludus.tasks.journal import Entry, Journal
 from ludus.tasks.ladder import Ladder
+from ludus.tasks.memory import MEMORY, keep_memory, read_memory
 from ludus.tasks.picture import task_picture
-from ludus.tasks.settings import applied, setting
+from ludus.tasks.sandboxes import keep_from_agent
+from ludus.tasks.setting import applied, setting
 from ludus.tasks.spec import TaskSpec
+from ludus.tasks.step_timing import StepTiming
 from ludus.tasks.toolset import TaskTools
 from ludus.tasks.workspace import TaskWorkspace
 from ludus.tools import Call, Calls, ToolError, ToolOutcome
 from ludus.tools.outcome import failed, succeeded
 
 __all__ = ["TaskEnv", "TaskState"]
+
+LONGEST_DIFF = 20_000
+"""Characters of a diff in the state."""
+BESIDE = ("run.ludus", "result.json")
+"""What a runner may put into a run's folder before the run begins."""
 
 
 class TaskState(msgspec.Struct):
@@ -42,6 +51,8 @@ class TaskState(msgspec.Struct):
     step: int = 0
     best_validation: float = 0.0
     """Normalised, as coarse as the agent was told."""
+    diff: str = ""
+    """What the last step changed in the workspace, line by line where it is text."""
     submitted: bool = False
     score: float | None = None
     """Of the hidden split, once the episode has ended."""
@@ -51,6 +62,7 @@ class TaskEnv(Drawn, TaskTools):
     """A task: reset gives its description and the workspace, actions are tool calls, the end is a score.
 
     `task` is the name of a shipped task, a folder or file of one, or a `TaskSpec`; `backend` the sandbox to work in.
+    `memory` is a text file that lasts from run to run: the agent finds it as `memory.md`, and may change it.
     The reward of `validate` is what it adds to the normalised score, in steps of the task's resolution; that of
     `submit` is the rest, so that an episode's return is its normalised score less its costs.
 
@@ -63,7 +75,7 @@ class TaskEnv(Drawn, TaskTools):
     """
 
     metadata = Drawn.metadata | {"render_fps": 2}
-    snapshot_shared: ClassVar[tuple[str, ...]] = ("_place", "_data", "_window", "_calls", "task")
+    snapshot_shared: ClassVar[tuple[str, ...]] = ("_place", "_data", "_window", "_calls", "_held", "task")
     config: ClassVar[str | Path | TaskSpec | None] = None
     """What a subclass is about, where its constructor is given nothing."""
 
@@ -73,15 +85,20 @@ class TaskEnv(Drawn, TaskTools):
         *,
         folder: str | Path | None = None,
         backend: str | Backend | None = None,
+        memory: str | Path | None = None,
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
         self._calls = Calls(self.tools)
-        self.task = find_task(self.config if task is None else task)
+        self.task = find_task(self.config if task is None else task, check=False)
+        self.task.check(grader=type(self).evaluate is TaskEnv.evaluate)  # a subclass may score by itself
         self.render_mode = render_mode
         self.state: TaskState | None = None
-        self._folder, self._backend = None if folder is None else Path(folder), backend
+        self.folder, self._backend = None if folder is None else Path(folder), backend
+        self.memory = None if memory is None else Path(memory)
         self._place: TaskWorkspace | None = None
+        self._held: set[Path] = set()
+        """Folders of episodes that snapshots were taken of: they stay until `close`, for a restore after a reset."""
         self._data: TaskData | None = None
         self._spec = self.task.spec
         self._seed = 0
@@ -95,6 +112,12 @@ class TaskEnv(Drawn, TaskTools):
         self._command: dict[str, Any] = {}
         self._submitted = False
         self._snapshot: str | None = None
+        self._previous: str | None = None
+        """The snapshot before that."""
+        self.measured = StepTiming()
+        """What the last step took by the clock; not in infos, which are the same for the same seed."""
+        self.last: Entry | None = None
+        """The last step, as journals have it."""
 
     # --- the episode ---
 
@@ -108,7 +131,9 @@ class TaskEnv(Drawn, TaskTools):
         self._clear()
         self._place = TaskWorkspace(self._spec, self.task.folder, self._base(), backend=self._backend)
         try:
-            self._data = self._place.begin(self._seed)
+            self._data = self._place.begin(
+                self._seed, {} if self.memory is None else {MEMORY: read_memory(self.memory)}
+            )
             self._snapshot = self._place.snapshot("start")
         except BaseException:
             self._drop()
@@ -116,10 +141,10 @@ class TaskEnv(Drawn, TaskTools):
         self._budget = Budget.of(self._spec)
         self.state = TaskState(task=self._spec.id)
         self._under_way = True
-        observation = ToolOutcome("", self.describe())
+        observation = ToolOutcome("", given(self.describe(), str, "describe: expected text"))
         self._shown = [("", observation.result)]
         guarantees = msgspec.to_builtins(self._place.guarantees)
-        info = {**self._info(), "guarantees": guarantees, "data": self._data.checksum}
+        info = {**self._info(), "guarantees": guarantees, "grading": self._place.grading, "data": self._data.checksum}
         self._note(Entry(step=0, seed=self.np_random_seed, observation=observation, info=info))
         return observation, info
 
@@ -129,16 +154,17 @@ class TaskEnv(Drawn, TaskTools):
             raise ResetNeeded("step: expected reset() first, got no episode under way")
         call = Call("text", {"message": action}) if isinstance(action, str) else action
         self.action_space.check(call, "action", InvalidAction)
-        self._command = {}
-        before = self._ladder.best
+        self._command, self.measured = {}, StepTiming()
+        begun, before = time.monotonic(), self._ladder.best
         self._budget.steps += 1
         observation = self._observed(call)
         self._remember(call, observation)
         ends = self._ends()
-        reward = self.get_reward(call, observation) + self._ladder.best - before
+        reward = finite(self.get_reward(call, observation)) + self._ladder.best - before
         if ends is not None:
             reward += self._finish(ends)
         step = self._told(observation, reward - self._spec.cost, ends)
+        self.measured.step_seconds, self.measured.seconds = time.monotonic() - begun, self._budget.seconds
         self._note(
             Entry(
                 step=self._budget.steps,
@@ -153,15 +179,17 @@ class TaskEnv(Drawn, TaskTools):
         return step
 
     def _note(self, entry: Entry) -> None:
-        """Write a step into the journal, with what it takes to go on from it."""
-        if self._folder is None or self._place is None:
+        """Keep a step with what it takes to go on from it, in the journal where there is a folder."""
+        if self._place is None:
             return
         session = self._place.session
+        entry.measured, self.last = self.measured, entry
         entry.data_seed, entry.checksum = self._seed, "" if self._data is None else self._data.checksum
         entry.snapshot, entry.shell = self._snapshot, None if session is None else session.state
         self._budget.pause()
         entry.budget, entry.best, entry.scores = self._budget, self._ladder.best, self._scores
-        self._journal.add(entry)
+        if self.folder is not None:
+            self._journal.add(entry)
 
     @property
     def _journal(self) -> Journal:
@@ -172,12 +200,12 @@ class TaskEnv(Drawn, TaskTools):
 
         What the agent ran in the background is gone; files, shell and budgets are as that step left them.
         """
-        if self._folder is None:
+        if self.folder is None:
             raise EnvError("resume: expected an environment with a folder, got one without; pass folder=")
         self._drop()
         self._spec = applied(self.task.spec)
         self._clear()
-        place = TaskWorkspace(self._spec, self.task.folder, self._folder.resolve(), backend=self._backend)
+        place = TaskWorkspace(self._spec, self.task.folder, self.folder.resolve(), backend=self._backend)
         entries = Journal(place.base).read()
         last = entries[-1]
         if last.ended:
@@ -223,8 +251,9 @@ class TaskEnv(Drawn, TaskTools):
         words = " ".join(str(one) for one in call.arguments.values())
         self._shown = [*self._shown[-12:], (f"{call.tool} {words}"[:2000], observation.result or observation.error)]
         place = self._placed()
+        self._previous = self._snapshot or self._previous
         if place.session is not None:
-            self._command["usage"] = place.used()
+            place.measure(self.measured)
         try:
             self._snapshot = place.snapshot(f"step {self._budget.steps}")
         except LimitExceeded as error:
@@ -245,7 +274,9 @@ class TaskEnv(Drawn, TaskTools):
         """Kill what the agent runs, and score what is there; the part of the reward that was not given yet."""
         place = self._placed()
         place.stop()
-        self._score = self.evaluate(self._spec.evaluation.hidden_split)
+        if self.memory is not None:
+            keep_memory(self.memory, place.work)
+        self._score = given(self.evaluate(self._spec.evaluation.hidden_split), Score, "evaluate: expected a Score")
         self._keep_score(self._score)
         self._under_way = False
         return self._score.normalised - self._ladder.best
@@ -253,19 +284,20 @@ class TaskEnv(Drawn, TaskTools):
     def _told(self, observation: ToolOutcome, reward: float, ends: Outcome | None) -> Step[ToolOutcome]:
         state = self.state or TaskState()
         state.step, state.best_validation = self._budget.steps, self._ladder.best
+        state.diff = "\n".join(one.text or f"{one.path}: {one.size}" for one in self.changes)[:LONGEST_DIFF]
         info = self._info()
         if ends is None or self._score is None:
             return Step(observation, reward, False, False, info)
         state.submitted, state.score = self._submitted, self._score.value
         reached = self._score.reached and not self._score.failed
         outcome = (Outcome.SUCCESS if reached else Outcome.FAILURE) if ends is Outcome.SUCCESS else ends
-        info["score"] = msgspec.to_builtins(self._score)
+        info["score"] = {name: one for name, one in msgspec.to_builtins(self._score).items() if name != "seconds"}
         info["facts"] = {"won": reached, "score": self._score.value, "normalised": self._score.normalised}
         return Step.ending(observation, outcome, reward, info)
 
     def _info(self) -> Info:
-        used = {"steps": self._budget.steps, "seconds": round(self._budget.seconds, 3)}
-        info: Info = {"usage": used | self._command.pop("usage", {}), "budget": self._budget.left()}
+        holds = {} if self._place is None else self._place.holds
+        info: Info = {"usage": self._budget.used() | holds, "budget": self._budget.left()}
         if self._snapshot is not None:
             info["snapshot"] = self._snapshot
         if self._command:
@@ -276,6 +308,10 @@ class TaskEnv(Drawn, TaskTools):
         """Kill what runs, and remove the workspace unless a folder was given for it."""
         self._under_way = False
         self._drop()
+        while self._held:
+            base = self._held.pop()
+            if base != self._kept:
+                shutil.rmtree(base, ignore_errors=True)
         super().close()
 
     # --- what a subclass may change ---
@@ -311,9 +347,22 @@ class TaskEnv(Drawn, TaskTools):
         grader = Grader(self._spec, self.task.folder, self._data, backend=self._backend)
         return grader.grade(self._placed().work, split)
 
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The files that the last step changed, small texts line by line."""
+        return () if self._place is None else self._place.changes(self._previous, self._snapshot)
+
     def draw(self) -> Canvas:
         """Scores so far, budgets, and the last calls with what they gave."""
         return task_picture(self._spec, self._budget, self._scores, self._shown)
+
+    def get_choices(self) -> list[Choice]:
+        """What a person does most, as a page of play offers it; all tools are in its form."""
+        command = {"tool": "shell", "arguments": {"command": "{text}"}}
+        plain = [
+            choice(name.capitalize(), {"tool": name, "arguments": {}}) for name in ("validate", "budget", "submit")
+        ]
+        return [choice("Run", command, ask="A command of the shell", lines=3), *plain]
 
     # --- what tools use ---
 
@@ -327,22 +376,23 @@ class TaskEnv(Drawn, TaskTools):
         self._budget.validations += 1
         place = self._placed()
         with place.shell.paused():  # jobs change nothing while files are read
-            score = self.evaluate(self._spec.evaluation.public_split)
+            score = given(self.evaluate(self._spec.evaluation.public_split), Score, "evaluate: expected a Score")
         self._ladder.told(score.normalised)
         self._keep_score(score)
         return score
 
     def _keep_score(self, score: Score) -> None:
+        self.measured.grading_seconds += score.seconds
         kept: dict[str, Any] = msgspec.to_builtins(score)
         self._scores = [*self._scores, kept | {"step": self._budget.steps}]
 
     # --- places ---
 
     def _base(self) -> Path:
-        if self._folder is not None:
-            if self._folder.exists() and any(self._folder.iterdir()):
-                raise EnvError(f"folder: expected one that is empty or not there, got {self._folder}")
-            return self._folder.resolve()
+        if self.folder is not None:
+            if self.folder.exists() and any(one.name not in BESIDE for one in self.folder.iterdir()):
+                raise EnvError(f"folder: expected one that is empty or not there, got {self.folder}")
+            return self.folder.resolve()
         chosen = setting("workspace_path").value
         if not chosen:
             return Path(private_folder("task"))
@@ -352,11 +402,16 @@ class TaskEnv(Drawn, TaskTools):
 
     def _drop(self) -> None:
         if self._place is not None:
-            if self._folder is None:
+            if self.folder is None and self._place.base not in self._held:
                 self._place.remove()
             else:
                 self._place.close()
             self._place = None
+
+    @property
+    def _kept(self) -> Path | None:
+        """The folder that the caller chose, which stays."""
+        return None if self.folder is None else self.folder.resolve()
 
     # --- snapshots ---
 
@@ -364,6 +419,7 @@ class TaskEnv(Drawn, TaskTools):
         place = self._placed()
         self._budget.pause()
         kept = place.snapshot("snapshot")
+        self._held.add(place.base)
         shell = None if place.session is None else place.session.state
         return {"attributes": super()._capture(memo), "work": kept, "shell": shell, "base": str(place.base)}
 
@@ -386,6 +442,8 @@ class TaskEnv(Drawn, TaskTools):
         place = TaskWorkspace(self._spec, self.task.folder, self._base(), backend=self._backend)
         for name in ("public", "hidden", "fixed", "empty", "task"):
             shutil.copytree(base / name, place.base / name)
+        for name in ("hidden", "task"):
+            keep_from_agent(place.base / name)
         place.adopt()
         self._place = place
         self._data = TaskData(place.base / "public", place.base / "hidden", self._seed, "")

@@ -14,9 +14,10 @@ from ludus.core import Env, Info, Step
 from ludus.errors import TrajectoryError, shorten
 from ludus.sandbox import ShellState
 from ludus.tasks.budget import Budget
+from ludus.tasks.step_timing import StepTiming
 from ludus.tools import Call, ToolOutcome
 
-__all__ = ["Entry", "Journal", "JournalEnv"]
+__all__ = ["Entry", "Journal", "JournalEnv", "append_lines"]
 
 NAME = "journal.jsonl"
 
@@ -44,6 +45,8 @@ class Entry(msgspec.Struct, kw_only=True):
     budget: Budget | None = None
     best: float = 0.0
     scores: list[dict[str, Any]] = []
+    measured: StepTiming | None = None
+    """What the step took by the clock."""
 
     @property
     def ended(self) -> bool:
@@ -61,13 +64,8 @@ class Journal:
         self.path = folder / NAME
 
     def add(self, entry: Entry) -> None:
-        """Append an entry, in one write."""
-        line = msgspec.json.encode(entry) + b"\n"
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(descriptor, line)
-        finally:
-            os.close(descriptor)
+        """Append an entry."""
+        append_lines(self.path, msgspec.json.encode(entry) + b"\n")
 
     def read(self) -> list[Entry]:
         """All entries; a last line that was cut off is left out."""
@@ -93,6 +91,20 @@ class Journal:
         if kept[-1].step != step:
             raise TrajectoryError(f"{self.path}: expected a step up to {kept[-1].step}, got {step}")
         self.path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in kept))
+
+
+def append_lines(path: Path, lines: bytes) -> None:
+    """Append whole lines to a file; a line that a killed writer left unfinished is cut off before them."""
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            os.ftruncate(descriptor, path.read_bytes().rfind(b"\n") + 1)
+        view = memoryview(lines)
+        while view:
+            view = view[os.write(descriptor, view) :]
+    finally:
+        os.close(descriptor)
 
 
 class JournalEnv(Env[ToolOutcome, Call]):

@@ -20,7 +20,7 @@ __all__ = ["PACKAGES", "agent_python", "hiding_mounts", "package_mounts"]
 
 PACKAGES = "/opt/packages"
 """Where they are seen."""
-OURS = "ludus-rl"
+OWN_DISTRIBUTION = "ludus-rl"
 HIDDEN = ("tasks", "__pycache__")
 NAME = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 
@@ -33,7 +33,7 @@ def package_mounts(requirements: tuple[str, ...], where: str = PACKAGES) -> tupl
     """
     sources: dict[str, Path] = {}
     for name in _closure(requirements):
-        sources |= _ours() if _plain(name) == OURS else _outermost(_found(name))
+        sources |= _ours() if _plain(name) == OWN_DISTRIBUTION else _outermost(_found(name))
     return tuple(Mount(os.path.realpath(path), f"{where}/{name}") for name, path in sorted(sources.items()))
 
 

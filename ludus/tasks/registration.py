@@ -1,15 +1,15 @@
 """`register_task`: a task by id, which `ludus.make` then knows; `BaseTask`, for tasks with behaviour of their own."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 from ludus.core import EnvId, EnvSpec
-from ludus.errors import RegistrationError
+from ludus.errors import RegistrationError, shorten
 from ludus.registry import register
 from ludus.tasks.env import TaskEnv
-from ludus.tasks.folder import FILE
+from ludus.tasks.folder import FILE, find_task
 from ludus.tasks.spec import TaskSpec
-from ludus.tasks.task_file import read_task
 
 __all__ = ["BaseTask", "register_task", "register_tasks"]
 
@@ -59,8 +59,8 @@ def register_task(
     full = id
     kwargs: dict[str, Any] = dict(fields.pop("kwargs", None) or {})
     if folder is not None:
-        place = Path(folder).resolve()
-        spec = read_task(place)
+        place = _path(folder)
+        spec = find_task(place).spec
         kwargs |= {"task": str(place)}
         full, description = full or spec.env_id, description or spec.name
         fields = _about(spec) | fields
@@ -86,3 +86,9 @@ def _full_id(id: str) -> str:
     parsed = EnvId.parse(id)
     version = 0 if parsed.version is None else parsed.version
     return str(parsed._replace(namespace=parsed.namespace or NAMESPACE, version=version))
+
+
+def _path(folder: Any) -> Path:
+    if not isinstance(folder, str | os.PathLike):
+        raise RegistrationError(f"register_task: expected a path as the folder, got {shorten(folder)}")
+    return Path(folder).resolve()

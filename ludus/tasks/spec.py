@@ -1,6 +1,8 @@
 """`TaskSpec`: what a task file says, as data. Nothing here starts or reads anything."""
 
+import math
 import re
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -86,6 +88,26 @@ class EvaluationSpec(_Part, frozen=True, kw_only=True):
     """How often `validate` may be called."""
     resolution: float = 0.05
     """Of the normalised score that `validate` tells: finer differences are not told, so it cannot be climbed."""
+
+    def check(self) -> None:
+        """InvalidArgument for marks by which scores would say nothing, or the opposite."""
+        for name in ("threshold", "floor", "baseline", "reference", "resolution"):
+            value = getattr(self, name)
+            if value is not None and not math.isfinite(value):
+                raise InvalidArgument(f"evaluation.{name}: expected a finite number, got {value}")
+        if self.resolution < 0:
+            raise InvalidArgument(f"evaluation.resolution: expected 0 or more, got {self.resolution}")
+        better = "above" if self.direction_known == "maximize" else "below"
+        for name in ("reference", "threshold"):
+            mark = getattr(self, name)
+            if self.floor is not None and mark is not None and self.better(self.floor, mark):
+                got = f"{mark:g} and a floor of {self.floor:g}"
+                raise InvalidArgument(f"evaluation.{name}: expected a mark {better} the floor, got {got}")
+        if self.public_split == self.hidden_split:
+            raise InvalidArgument(
+                f"evaluation.public_split: expected another split than the hidden one, which `validate` would tell of, "
+                f"got {shorten(self.public_split)} for both"
+            )
 
     @property
     def direction_known(self) -> Direction:
@@ -214,6 +236,8 @@ class TaskSpec(_Part, frozen=True, kw_only=True):
     data: DataSpec = DataSpec()
     starter: str | None = "starter"
     """A folder that is copied into the workspace."""
+    shared: tuple[str, ...] = ()
+    """Files of the task's folder that the agent finds in its workspace too, such as rules that its grader goes by."""
     read_only: tuple[str, ...] = ()
     """Paths of the workspace that cannot be changed; the data folder is one always."""
     requirements: tuple[str, ...] = ("numpy",)
@@ -229,7 +253,11 @@ class TaskSpec(_Part, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if ID.fullmatch(self.id) is None:
             raise InvalidArgument(f"id: expected a name like 'TabularRegression-v0', got {shorten(self.id)}")
-        self.evaluation.direction_known  # noqa: B018  (raises for a metric whose direction nobody told)
+        self.evaluation.check()
+        if not math.isfinite(self.cost):
+            raise InvalidArgument(f"cost: expected a finite number, got {self.cost}")
+        for at, one in enumerate(self.submission):
+            byte_count(one.size, f"submission[{at}].size")
         Policy(network=self.network)
         for name in ("memory", "disk", "file_size"):
             self.resources.bytes_of(name)
@@ -246,12 +274,20 @@ class TaskSpec(_Part, frozen=True, kw_only=True):
             "data.hidden": data.hidden,
             "data.folder": data.folder,
             "starter": self.starter,
+            "baseline.folder": self.solution("baseline").folder,
+            "reference.folder": self.solution("reference").folder,
             **{f"submission[{at}].path": one.path for at, one in enumerate(self.submission)},
             **{f"read_only[{at}]": one for at, one in enumerate(self.read_only)},
+            **{f"shared[{at}]": one for at, one in enumerate(self.shared)},
         }
         for where, path in paths.items():
             if path is not None and RELATIVE.fullmatch(path) is None:
                 raise InvalidArgument(f"{where}: expected a relative path without '..', got {shorten(path)}")
+        secret = ["task.yaml", "cheats", self.evaluation.grader, data.generator, data.hidden]
+        secret += [self.solution("baseline").folder, self.solution("reference").folder]
+        for one in self.shared:
+            if any(part is not None and PurePosixPath(one).is_relative_to(part) for part in secret):
+                raise InvalidArgument(f"shared: expected files that agents may see, got {shorten(one)}")
         names = [one.path for one in self.submission]
         if len(set(names)) != len(names):
             raise InvalidArgument(f"submission: expected different paths, got {listing(names)}")

@@ -13,7 +13,7 @@ __all__ = ["TaskFileError", "read_task", "read_task_text", "task_schema", "write
 
 PLACE = re.compile(r" - at `(?:key in )?\$(?P<path>[^`]*)`$")
 UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]*)`")
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 
 
 class TaskFileError(InvalidArgument):
@@ -32,8 +32,8 @@ def read_task(path: Path | str) -> TaskSpec:
         data = file.read_bytes()
     except OSError as error:
         raise TaskFileError(f"{file}: expected a task file, got {error.strerror}") from error
-    if len(data) > MOST_BYTES:
-        raise TaskFileError(f"{file}: expected at most {MOST_BYTES} bytes, got {len(data)}")
+    if len(data) > MAX_BYTES:
+        raise TaskFileError(f"{file}: expected at most {MAX_BYTES} bytes, got {len(data)}")
     return read_task_text(data, str(file))
 
 

@@ -10,6 +10,7 @@ from ludus.tasks.budget import Budget
 from ludus.tasks.grading import Score
 from ludus.tasks.ladder import Ladder
 from ludus.tasks.spec import TaskSpec
+from ludus.tasks.step_timing import StepTiming
 from ludus.tasks.workspace import TaskWorkspace
 from ludus.tools import ToolEnv, ToolError, tool
 
@@ -30,6 +31,7 @@ class TaskTools(ToolEnv):
     _ladder: Ladder
     _command: dict[str, Any]
     _submitted: bool
+    measured: StepTiming
 
     def _placed(self) -> TaskWorkspace:
         raise NotImplementedError
@@ -61,6 +63,9 @@ class TaskTools(ToolEnv):
             result = self._placed().run(command, allowed)
         except SandboxError as error:
             raise ToolError(str(error)) from error
+        self._budget.commands += 1
+        self._budget.output_bytes += len(result.stdout) + len(result.stderr) + result.dropped
+        self.measured.command_seconds = result.seconds
         self._command |= _plain(result)
         return _shown(result, allowed)
 
@@ -232,7 +237,7 @@ def _quoted(text: str) -> str:
 
 
 def _plain(result: CommandResult) -> dict[str, Any]:
-    fields: dict[str, Any] = {"exit_code": result.code, "seconds": round(result.seconds, 4), "cwd": result.cwd}
+    fields: dict[str, Any] = {"exit_code": result.code, "cwd": result.cwd}
     for name in ("timed_out", "interrupted", "lost", "limit", "job", "signal", "dropped"):
         value = getattr(result, name)
         if value:

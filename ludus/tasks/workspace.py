@@ -6,6 +6,7 @@ Everything of an episode lies below one folder: `work` (the agent's, mounted wri
 
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -13,25 +14,28 @@ from typing import Any
 from ludus.errors import EnvError, InvalidArgument
 from ludus.sandbox import (
     Backend,
+    Change,
     CommandResult,
     Guarantees,
     Sandbox,
-    Session,
+    ShellSession,
     ShellState,
     Usage,
     Workspace,
     WorkspaceLimits,
     give,
 )
-from ludus.tasks.confinement import agent_sandbox
+from ludus.tasks.folder import check_links
 from ludus.tasks.grading.data import TaskData, make_data
+from ludus.tasks.sandboxes import agent_sandbox, grader_sandbox, grading_means
 from ludus.tasks.spec import TaskSpec
+from ludus.tasks.step_timing import StepTiming
 
 __all__ = ["TaskWorkspace"]
 
 OUTPUT = 32 << 10
 """Bytes of a command's output that are kept: the beginning and the end."""
-MOST_NAMES = 200_000
+MAX_NAMES = 200_000
 
 
 class TaskWorkspace:
@@ -42,28 +46,31 @@ class TaskWorkspace:
     ) -> None:
         self.spec, self.folder, self.base, self._backend = spec, folder, base, backend
         self.work = base / "work"
-        self.session: Session | None = None
+        self.session: ShellSession | None = None
         self._workspace: Workspace | None = None
         self._before = Usage()
+        self.holds: dict[str, int] = {}
+        """How many files the workspace has, and their bytes, as of the last snapshot."""
 
     # --- beginning ---
 
-    def begin(self, seed: int) -> TaskData:
-        """Make everything for an episode: data and shell at the same time."""
+    def begin(self, seed: int, files: Mapping[str, bytes] | None = None) -> TaskData:
+        """Make everything for an episode: data and shell at the same time. `files` are put beside the starter's."""
         self._check_here()
-        for name in ("work", "fixed", "empty"):
+        for name in ("work", "fixed", "empty", "public"):
             (self.base / name).mkdir(parents=True)
+        (self.base / "public").chmod(0o755)  # mounted before there is anything in it
         found: list[Any] = []
         maker = Thread(target=self._make_data, args=(seed, found), name="task-data")
         maker.start()
         try:
-            self._fill()
+            self._fill(files or {})
             self._versioned()
+            self.open()
         finally:
             maker.join()
         if isinstance(found[0], Exception):
             raise found[0]
-        self.open()
         return found[0]
 
     def _make_data(self, seed: int, found: list[Any]) -> None:
@@ -73,13 +80,15 @@ class TaskWorkspace:
             found.append(error)
 
     def _check_here(self) -> None:
+        if self.folder is not None:
+            check_links(self.folder)
         if self.spec.resources.gpu:
             raise EnvError(
                 f"{self.spec.id}, resources.gpu: expected 0, since sandboxes here give no GPU to an agent, got "
                 f"{self.spec.resources.gpu}; set `gpu: 0` if the task can be done without"
             )
 
-    def _fill(self) -> None:
+    def _fill(self, files: Mapping[str, bytes]) -> None:
         """The starter files, which are the agent's own, and places for what is mounted over the workspace."""
         spec, starter = (
             self.spec,
@@ -87,12 +96,23 @@ class TaskWorkspace:
         )
         if starter is not None and starter.is_dir():
             shutil.copytree(starter, self.work, dirs_exist_ok=True)
+        for path in spec.shared:
+            self._share(path)
         (self.work / spec.data.folder).mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            (self.work / name).write_bytes(data)
         for path in spec.read_only:
             self._fix(path)
         for path in self.work.rglob("*"):
             path.chmod(path.stat().st_mode | 0o600)
         give(self.work)
+
+    def _share(self, path: str) -> None:
+        source, place = None if self.folder is None else self.folder / path, self.work / path
+        if source is None or not source.is_file() or source.is_symlink():
+            raise InvalidArgument(f"shared: expected files of the task's folder, got {path!r}")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, place)
 
     def _fix(self, path: str) -> None:
         original = self.work / path
@@ -110,7 +130,7 @@ class TaskWorkspace:
             one.chmod(0o755 if one.is_dir() else 0o644)
 
     def _versioned(self) -> Workspace:
-        limits = WorkspaceLimits(files=MOST_NAMES, bytes=self.spec.resources.bytes_of("disk"))
+        limits = WorkspaceLimits(files=MAX_NAMES, bytes=self.spec.resources.bytes_of("disk"))
         self._workspace = Workspace(self.work, store=self.base / "store", limits=limits, name="work")
         return self._workspace
 
@@ -133,7 +153,7 @@ class TaskWorkspace:
         self._before = Usage()
 
     @property
-    def shell(self) -> Session:
+    def shell(self) -> ShellSession:
         """The shell; EnvError where none is open."""
         if self.session is None:
             raise EnvError("task: expected reset() first, got no workspace")
@@ -144,18 +164,20 @@ class TaskWorkspace:
         """What is in force around the agent."""
         return self.shell.guarantees
 
-    def used(self) -> dict[str, Any]:
-        """What was used since this was asked last."""
+    @property
+    def grading(self) -> dict[str, Any]:
+        """What is in force around the grader, and whether it is another user than the agent."""
+        grader = grader_sandbox({}, seconds=self.spec.timeouts_known.of("grading"), backend=self._backend)
+        return grading_means(self.sandbox, grader)
+
+    def measure(self, measured: StepTiming) -> None:
+        """Fill in what was used since this was asked last."""
         now, before = self.shell.usage(), self._before
         self._before = now
-        return {
-            "cpu_seconds": _difference(now.cpu, before.cpu),
-            "read_bytes": _difference(now.read_bytes, before.read_bytes),
-            "written_bytes": _difference(now.written_bytes, before.written_bytes),
-            "peak_memory": now.peak_memory,
-            "processes": now.processes,
-            "out_of_memory": now.oom,
-        }
+        measured.cpu_seconds = _difference(now.cpu, before.cpu)
+        measured.read_bytes = _difference(now.read_bytes, before.read_bytes)
+        measured.written_bytes = _difference(now.written_bytes, before.written_bytes)
+        measured.peak_memory, measured.processes, measured.out_of_memory = now.peak_memory, now.processes, now.oom
 
     def run(self, command: str, seconds: float) -> CommandResult:
         """Run a command for at most so many seconds."""
@@ -187,7 +209,16 @@ class TaskWorkspace:
 
     def snapshot(self, label: str) -> str:
         """Keep the workspace as it is; the id of the snapshot."""
-        return self.versioned.snapshot(label).id
+        taken = self.versioned.snapshot(label)
+        self.holds = {"files": taken.files, "bytes": taken.size}
+        return taken.id
+
+    def changes(self, before: str | None, after: str | None) -> tuple[Change, ...]:
+        """The files that differ between two snapshots, small texts line by line."""
+        if before is None or after is None or before == after:
+            return ()
+        found = self.versioned.diff(before, after, text=True)
+        return (*found.added, *found.changed, *found.removed)
 
     def restore(self, snapshot: str, state: ShellState | None, store: Path | None = None) -> None:
         """Go back to a snapshot, of another episode's store as well; jobs that ran are killed."""

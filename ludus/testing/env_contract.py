@@ -1,9 +1,11 @@
 """The `Env` contract: every rule in the order in which it is judged, as a function and as a test class."""
 
+import math
+
 from ludus.testing.contract import Contract
 from ludus.testing.env_rules import (
     api,
-    closing,
+    close,
     compiled,
     leaks,
     outcomes,
@@ -66,8 +68,8 @@ ENV_RULES: tuple[Rule[Subject], ...] = (
     Rule(rendering.render_mode_is_an_argument, needs=(api.metadata_lists_render_modes,)),
     Rule(rendering.render_gives_what_its_mode_says, needs=(rendering.render_mode_is_an_argument, api.episodes_run)),
     Rule(rendering.rendering_changes_nothing, needs=(rendering.render_gives_what_its_mode_says, *REPEATS)),
-    Rule(closing.close_runs, needs=(api.makes_an_env,)),
-    Rule(closing.close_twice_is_harmless, needs=(closing.close_runs, api.reset_returns_a_pair)),
+    Rule(close.close_runs, needs=(api.makes_an_env,)),
+    Rule(close.close_twice_is_harmless, needs=(close.close_runs, api.reset_returns_a_pair)),
     Rule(compiled.rules_can_be_compiled, needs=REPEATS),
     Rule(compiled.a_compiled_batch_is_its_lanes, needs=(compiled.rules_can_be_compiled,)),
     Rule(serialisation.spaces_can_be_described, needs=(spaces.spaces_are_spaces,)),
@@ -75,10 +77,11 @@ ENV_RULES: tuple[Rule[Subject], ...] = (
 )
 
 
-def check_env(env: Target, *, seed: int = 0, steps: int = 100, full: bool = False) -> Report:
+def check_env(env: Target, *, seed: int = 0, steps: int = 100, full: bool = False, seconds: float = math.inf) -> Report:
     """Hold an environment to the contract, in histories of `steps` steps; a breach is a finding, never an exception.
 
-    Compiled rules are played beside single environments for some seconds, with `full` to the end in every mode.
+    Compiled rules are played beside single environments for some seconds, with `full` to the end in every mode. After
+    `seconds` no other rule is begun; the report names those that were not checked.
 
     Give its class, a function that makes it, its id, `module:Class` or its spec. Of a single instance without a spec
     the rules that need a fresh one cannot be checked, and the report says so; the instance is stepped, not closed.
@@ -91,7 +94,7 @@ def check_env(env: Target, *, seed: int = 0, steps: int = 100, full: bool = Fals
     ...     print(finding.rule, "|", finding.message)
     rewards-are-finite | step 1 reward: expected a finite number, got nan
     """
-    return Examination(ENV_RULES, Subject(env, seed=seed, steps=steps, full=full)).report()
+    return Examination(ENV_RULES, Subject(env, seed=seed, steps=steps, full=full), seconds=seconds).report()
 
 
 class EnvContract(Contract[Subject], rules=ENV_RULES):

@@ -14,7 +14,7 @@ from ludus.testing.equality import difference
 from ludus.testing.global_random import global_random
 from ludus.testing.rule import raised
 
-__all__ = ["Event", "Interrupted", "Player", "as_step", "first_difference", "play"]
+__all__ = ["Event", "Interrupted", "Player", "as_step", "first_difference", "play", "played"]
 
 AnyEnv = Env[Any, Any]
 Watch = Callable[[Any, Any], None]
@@ -149,10 +149,15 @@ def _layout(result: Any) -> str:
 
 def play(env: AnyEnv, *, seed: Seed, steps: int, watch: Watch | None = None) -> list[Event]:
     """The history of `seed`: the actions are the same for every seed, and the global generators are pinned."""
+    return played(env, seed=seed, steps=steps, watch=watch).events
+
+
+def played(env: AnyEnv, *, seed: Seed, steps: int, watch: Watch | None = None) -> Player:
+    """Whoever played that history, at its end."""
     with global_random():
         player = Player(env, 0, watch)
         player.reset(seed)
-        return player.run(steps).events
+        return player.run(steps)
 
 
 def first_difference(first: Sequence[Event], then: Sequence[Event]) -> str | None:

@@ -9,10 +9,10 @@ import msgspec
 
 from ludus.errors import ContractViolation, listing
 
-__all__ = ["SHOWN", "Finding", "Note", "Report", "error", "warning"]
+__all__ = ["MAX_NAMED_RULES", "Finding", "Note", "Report", "error", "warning"]
 
 WIDTH = 100
-SHOWN = 6
+MAX_NAMED_RULES = 6
 """How many rules that were not checked for one reason are named; `not_checked` has them all."""
 
 
@@ -121,7 +121,7 @@ class Report:
             lines += [f"{one.level:8} {one.rule}", _indented(one.message), _indented(f"fix: {one.fix}")]
         lines += [f"note: {note}" for note in self.notes.values()]
         for reason, rules in self.reasons().items():
-            lines += [f"not checked: {reason}", _indented(listing(rules, SHOWN))]
+            lines += [f"not checked: {reason}", _indented(listing(rules, MAX_NAMED_RULES))]
         return "\n".join(lines)
 
 

@@ -1,5 +1,7 @@
 """Rules: one law each, judged one by one. A rule that fails, or crashes, never stops the others."""
 
+import math
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +14,7 @@ from ludus.testing.global_random import global_random
 from ludus.testing.report import Finding, Note, Report
 from ludus.wrappers import ContractWarning
 
-__all__ = ["Examination", "Outcome", "Rule", "Unchecked", "raised"]
+__all__ = ["Examination", "RuleOutcome", "Rule", "Unchecked", "raised"]
 
 
 class Unchecked(Exception):
@@ -58,7 +60,7 @@ class Rule(Generic[SubjectT]):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RuleOutcome:
     """What one rule found; `checked` is false where it could not be applied at all."""
 
     findings: tuple[Finding, ...] = ()
@@ -73,14 +75,18 @@ class Outcome:
 
 
 class Examination(Generic[SubjectT]):
-    """Rules applied to one subject, each at most once, and each under the same global random state."""
+    """Rules applied to one subject, each at most once, and each under the same global random state.
 
-    def __init__(self, rules: Sequence[Rule[SubjectT]], subject: SubjectT) -> None:
-        self.rules, self.subject = rules, subject
+    After `seconds` no other rule is begun: those that are left are not checked, which the report says.
+    """
+
+    def __init__(self, rules: Sequence[Rule[SubjectT]], subject: SubjectT, *, seconds: float = math.inf) -> None:
+        self.rules, self.subject, self._seconds = rules, subject, seconds
+        self._until = time.monotonic() + seconds
         self._by_check = {rule.check: rule for rule in rules}
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[str, RuleOutcome] = {}
 
-    def outcome(self, rule: Rule[SubjectT]) -> Outcome:
+    def outcome(self, rule: Rule[SubjectT]) -> RuleOutcome:
         """What the rule found; the rules it needs are asked first."""
         if rule.name not in self._outcomes:
             self._outcomes[rule.name] = self._blocked(rule) or self._applied(rule)
@@ -97,17 +103,20 @@ class Examination(Generic[SubjectT]):
             {name: "; ".join(one.notes) for name, one in outcomes.items() if one.notes},
         )
 
-    def _blocked(self, rule: Rule[SubjectT]) -> Outcome | None:
+    def _blocked(self, rule: Rule[SubjectT]) -> RuleOutcome | None:
         for check in rule.needs:
             need = self._by_check[check]
             outcome = self.outcome(need)
             if not outcome.passed:
                 # A need that could not be checked hands its own reason down, so the root cause is what is shown.
                 reason = f"{need.name} has to hold first" if outcome.findings else outcome.not_checked[0]
-                return Outcome(not_checked=(reason,), checked=False)
-        return None
+                return RuleOutcome(not_checked=(reason,), checked=False)
+        if time.monotonic() < self._until:
+            return None
+        over = f"the {self._seconds:g} seconds of this check were over; --seconds allows more, --full has no limit"
+        return RuleOutcome(not_checked=(over,), checked=False)
 
-    def _applied(self, rule: Rule[SubjectT]) -> Outcome:
+    def _applied(self, rule: Rule[SubjectT]) -> RuleOutcome:
         findings: list[Finding] = []
         not_checked: list[str] = []
         notes: list[str] = []
@@ -130,7 +139,7 @@ class Examination(Generic[SubjectT]):
                 findings.append(_crash(rule, failure))
             finally:
                 self.subject.tidy()
-        return Outcome(tuple(findings), tuple(not_checked), checked, tuple(notes))
+        return RuleOutcome(tuple(findings), tuple(not_checked), checked, tuple(notes))
 
 
 def name_of(check: Callable[..., Found]) -> str:

@@ -3,7 +3,7 @@
 from ludus.testing.contract import Contract
 from ludus.testing.report import Report
 from ludus.testing.rule import Examination, Rule
-from ludus.testing.space_rules import batching, membership, sampling, wire
+from ludus.testing.space_rules import batches, membership, sampling, wire
 from ludus.testing.space_subject import SpaceSubject, SpaceTarget
 
 __all__ = ["SPACE_RULES", "SpaceContract", "check_space"]
@@ -25,11 +25,11 @@ SPACE_RULES: tuple[Rule[SpaceSubject], ...] = (
     Rule(wire.msgpack_gives_values_back, needs=DRAWN),
     Rule(wire.description_gives_it_back, needs=(sampling.equality_is_by_value, wire.json_gives_values_back)),
     Rule(wire.schema_admits_values, needs=(wire.json_gives_values_back,)),
-    Rule(batching.batches_give_values_back, needs=DRAWN),
-    Rule(batching.flattening_gives_values_back, needs=DRAWN),
+    Rule(batches.batches_give_values_back, needs=DRAWN),
+    Rule(batches.flattening_gives_values_back, needs=DRAWN),
     Rule(
-        batching.shared_memory_gives_values_back,
-        needs=(wire.msgpack_gives_values_back, batching.batches_give_values_back),
+        batches.shared_memory_gives_values_back,
+        needs=(wire.msgpack_gives_values_back, batches.batches_give_values_back),
     ),
 )
 

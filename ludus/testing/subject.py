@@ -1,9 +1,11 @@
 """Subjects: an environment to check, as something that makes fresh ones, or as the one instance there is."""
 
+import math
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ludus.client.remote_env import RemoteEnv
 from ludus.core import Env, EnvSpec, Wrapper
@@ -12,9 +14,10 @@ from ludus.core.legacy import accepts
 from ludus.errors import InvalidType, shorten
 from ludus.registry import make, spec
 from ludus.registry.resolution import resolve
-from ludus.registry.trust import demand_ahead
+from ludus.registry.trust import required_before_import
 from ludus.testing.global_random import global_random
-from ludus.testing.history import Event, Watch, play
+from ludus.testing.history import Event, Watch, play, played
+from ludus.testing.returned import Keeper, Kept
 from ludus.testing.rule import Unchecked
 
 __all__ = ["Subject", "Target"]
@@ -23,7 +26,41 @@ AnyEnv = Env[Any, Any]
 Target = AnyEnv | type[AnyEnv] | Callable[..., AnyEnv] | EnvSpec | str
 """An environment, its class, a function that makes one, its spec, its id or `module:Class`."""
 
+FEWEST_STEPS = 10
+LONGEST_HISTORY = 2.0
+"""Seconds of a history: many are played, so that those of an environment with slow steps have fewer of them."""
 ONE_INSTANCE = "only one instance was given: pass the class, a function that makes it, or its id"
+
+
+class Played(NamedTuple):
+    """One history, and what became of the values that its calls returned and were given."""
+
+    events: list[Event]
+    written: str
+    """The first step that wrote into its action, in words."""
+    observations: Kept
+    infos: Kept
+
+
+class TooSlow(Exception):
+    """A history takes too long; `steps` are those that it had time for."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__(steps)
+        self.steps = steps
+
+
+class Clock:
+    """Watches a history, and stops it when its time is over."""
+
+    def __init__(self) -> None:
+        self._until, self._seen = time.monotonic() + LONGEST_HISTORY, 0
+
+    def __call__(self, observation: Any, info: Any) -> None:
+        """Count what is seen."""
+        self._seen += 1
+        if self._seen > FEWEST_STEPS and time.monotonic() > self._until:
+            raise TooSlow(self._seen - 1)
 
 
 class Subject:
@@ -31,6 +68,7 @@ class Subject:
 
     def __init__(self, target: Target, *, seed: int = 0, steps: int = 100, full: bool = False) -> None:
         self.seed, self.steps, self.full = seed, steps, full
+        self.asked_steps = steps
         self.name = _name(target)
         found = _resolved(target) if isinstance(target, str) else target
         self.instance = found if isinstance(found, Env) and not _remakable(found) else None
@@ -87,10 +125,42 @@ class Subject:
 
     # --- histories ---
 
-    @cached_property
+    def deadline(self, histories: int) -> float:
+        """When the time of so many histories is over, by the monotonic clock; never where all is asked for."""
+        return math.inf if self.full else time.monotonic() + histories * LONGEST_HISTORY
+
+    @property
     def history(self) -> list[Event]:
-        """The history of the seed, played once and looked at by many rules."""
-        return self.play(self.env())
+        """The history of the seed, played once and looked at by many rules; where steps are slow, all get shorter."""
+        return self.played.events
+
+    @cached_property
+    def played(self) -> Played:
+        """That history, with what became of the values that its calls returned and were given."""
+        try:
+            return self._played(None if self.full else Clock())
+        except TooSlow as slow:
+            self.steps = slow.steps
+            return self._played(None)
+
+    def _played(self, clock: Clock | None) -> Played:
+        keeper = Keeper()
+
+        def watch(observation: Any, info: Any) -> None:
+            keeper(observation, info)
+            if clock is not None:
+                clock(observation, info)
+
+        player = played(self.env(), seed=self.seed, steps=self.steps, watch=watch)
+        events = player.events
+        labels = [event.label for event in events]
+        # Judged while the environment is open: closed, it may take the memory of its arrays with it.
+        return Played(
+            events,
+            player.written,
+            keeper.kept("observation", labels, [event.observation for event in events]),
+            keeper.kept("info", labels, [event.info for event in events]),
+        )
 
     def play(
         self, env: AnyEnv, *, seed: Any = None, steps: int | None = None, watch: Watch | None = None
@@ -106,7 +176,7 @@ def _resolved(text: str) -> Any:
     Where trust asks for isolation, nothing is loaded here: it is what `make` gives, too.
     """
     module, colon, path = text.partition(":")
-    if colon and module and path and demand_ahead(text).isolation == "none":
+    if colon and module and path and required_before_import(text).isolation == "none":
         found = import_named(module, text)
         if hasattr(found, path.partition(".")[0]):
             return member(found, path, text)

@@ -13,6 +13,7 @@ from ludus.errors import CodecError, InvalidSpace, InvalidValue, listing, shorte
 from ludus.spaces import Space
 from ludus.spaces.field_description import field_from_arguments
 from ludus.spaces.field_types import FieldType
+from ludus.spaces.kinds import is_mapping
 from ludus.spaces.models import fields_of
 from ludus.spaces.space import Violation
 from ludus.tools.tool import Parameter, Tool
@@ -32,7 +33,7 @@ class Call:
     """
 
     tool: str
-    arguments: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Calls(Space[Call]):
@@ -50,7 +51,7 @@ class Calls(Space[Call]):
     action.arguments.item: expected str, got 3
     """
 
-    def __init__(self, tools: Mapping[str, Tool], seed: Any = None) -> None:
+    def __init__(self, tools: Mapping[str, Tool], seed: object = None) -> None:
         if not tools:
             raise InvalidSpace("Calls: expected at least one tool, got none")
         self.tools = {name: _own(one) for name, one in tools.items()}
@@ -72,7 +73,7 @@ class Calls(Space[Call]):
             one = Tool(name, _elsewhere)
             one.description = description
             one.returns = None if returns is None else field_from_arguments(returns)
-            one.parameters = {}
+            one.parameters = dict[str, Parameter]()
             for parameter, kind, required, default, text in parameters:
                 read = field_from_arguments(kind)
                 one.parameters[parameter] = Parameter(
@@ -158,7 +159,7 @@ class Calls(Space[Call]):
         if not isinstance(tool, str) or tool not in self.tools:
             problems.append(self._violation(tool, f"{path or 'call'}.tool", f"one of {listing(self.tools)}"))
             return x
-        if not isinstance(arguments, Mapping):
+        if not is_mapping(arguments):
             problems.append(self._violation(arguments, f"{path or 'call'}.arguments", "arguments by name"))
             return x
         found = self.tools[tool].coerce(arguments, f"{path}.arguments" if path else tool, problems)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context, copy_context
 from typing import Any
 
 from ludus.tools.outcome import ToolError
@@ -19,17 +20,17 @@ class Loop:
 
     def run(self, coroutine: Coroutine[Any, Any, Any], seconds: float | None) -> Any:
         """What the coroutine returns; it is cancelled after `seconds`, which is a ToolError."""
-        return self._thread.submit(self._run, coroutine, seconds).result()
+        return self._thread.submit(self._run, coroutine, seconds, copy_context()).result()
 
     def close(self) -> None:
         """End the loop and its thread."""
         self._thread.submit(self._end).result()
         self._thread.shutdown()
 
-    def _run(self, coroutine: Coroutine[Any, Any, Any], seconds: float | None) -> Any:
+    def _run(self, coroutine: Coroutine[Any, Any, Any], seconds: float | None, context: Context) -> Any:
         if self._runner is None:
             self._runner = asyncio.Runner()
-        return self._runner.run(_within(coroutine, seconds))
+        return self._runner.run(_within(coroutine, seconds), context=context)
 
     def _end(self) -> None:
         runner, self._runner = self._runner, None

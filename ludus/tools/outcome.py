@@ -10,7 +10,7 @@ from ludus.spaces.field_types import FieldType
 
 __all__ = ["ToolError", "ToolOutcome", "failed", "result_of", "succeeded"]
 
-LONGEST = 1 << 20
+MAX_RESULT_CHARS = 1 << 20
 """Characters of a result."""
 LONGEST_ERROR = 4096
 
@@ -31,13 +31,13 @@ class ToolOutcome(msgspec.Struct):
     """
 
     tool: str = ""
-    result: Annotated[str, Text(LONGEST, min_length=0, charset=None)] = ""
+    result: Annotated[str, Text(MAX_RESULT_CHARS, min_length=0, charset=None)] = ""
     error: str = ""
     structured: bool = False
     """Whether `result` is JSON of a value, and not text."""
 
 
-def succeeded(tool: str, result: Any, returns: FieldType | None) -> ToolOutcome:
+def succeeded(tool: str, result: object, returns: FieldType | None) -> ToolOutcome:
     """The outcome of a call: text as it is, nothing as nothing, anything else as JSON.
 
     `returns` is what the tool's annotation promises; ContractViolation where the result is something else.
@@ -50,9 +50,9 @@ def succeeded(tool: str, result: Any, returns: FieldType | None) -> ToolOutcome:
     if returns is not None and not isinstance(result, str):
         result = returns.encode(result, binary=False)
     text = result if isinstance(result, str) else "" if result is None else _as_json(tool, result)
-    if len(text) > LONGEST:
+    if len(text) > MAX_RESULT_CHARS:
         raise ContractViolation(
-            f"result of {tool}: expected at most {LONGEST} characters, got {len(text)}; give it in parts"
+            f"result of {tool}: expected at most {MAX_RESULT_CHARS} characters, got {len(text)}; give it in parts"
         )
     return ToolOutcome(tool, text, "", not isinstance(result, str) and result is not None)
 
@@ -72,7 +72,7 @@ def result_of(outcome: Any) -> Any:
     return msgspec.json.decode(outcome.result) if outcome.structured else outcome.result
 
 
-def _as_json(tool: str, result: Any) -> str:
+def _as_json(tool: str, result: object) -> str:
     try:
         return msgspec.json.encode(result).decode()
     except (TypeError, ValueError, RecursionError) as error:

@@ -10,6 +10,7 @@ from ludus.errors import InvalidArgument, InvalidSpace, InvalidType, InvalidValu
 from ludus.spaces.annotations import field_type
 from ludus.spaces.field_types import FieldType, SpaceField
 from ludus.spaces.json import Json
+from ludus.spaces.kinds import is_dict
 from ludus.spaces.space import Violation
 
 __all__ = ["Parameter", "Tool", "tool", "tools_of"]
@@ -89,7 +90,7 @@ class Tool:
 
     def arguments(self, given: Any, error: type[InvalidValue] = InvalidValue) -> dict[str, Any]:
         """The arguments of a call, checked, with defaults where none were given."""
-        if not isinstance(given, dict):
+        if not is_dict(given):
             raise error(f"{self.name}: expected arguments by name, got {shorten(given)}")
         problems = self.violations(given, self.name)
         if problems:
@@ -124,7 +125,7 @@ class Tool:
 def tool(function: F) -> F: ...
 @overload
 def tool(function: None = None, *, name: str | None = None, seconds: float | None = None) -> Callable[[F], F]: ...
-def tool(function: Any = None, *, name: str | None = None, seconds: float | None = None) -> Any:
+def tool(function: object = None, *, name: str | None = None, seconds: float | None = None) -> Any:
     """Mark a method as one that agents may call, by its own name or another.
 
     An async method may be given `seconds`, after which it is stopped and the agent is told. Other code cannot be
@@ -139,9 +140,10 @@ def tool(function: Any = None, *, name: str | None = None, seconds: float | None
     ['buy']
     """
 
-    def mark(one: Any) -> Any:
+    def mark(one: object) -> Any:
+        given = one
         if not callable(one) or isinstance(one, staticmethod | classmethod | type):
-            raise InvalidType(f"tool: expected a method of an environment, got {shorten(one)}")
+            raise InvalidType(f"tool: expected a method of an environment, got {shorten(given)}")
         if seconds is not None and (not inspect.iscoroutinefunction(one) or not seconds > 0):
             raise InvalidArgument(
                 f"tool {one.__name__}: expected seconds above 0 for an async method, got {shorten(seconds)}; other "
@@ -161,8 +163,10 @@ def tools_of(owner: type) -> dict[str, Tool]:
     """
     names: dict[str, str] = {}
     for kind in reversed(owner.__mro__):
-        for attribute, value in vars(kind).items():
-            if isinstance(value, staticmethod | classmethod) and hasattr(value.__func__, MARK):
+        held: Mapping[str, Any] = vars(kind)
+        for attribute, value in held.items():
+            own: object = value
+            if isinstance(own, staticmethod | classmethod) and hasattr(value.__func__, MARK):
                 raise InvalidType(f"{owner.__name__}.{attribute}: expected a method as a tool, got {shorten(value)}")
             name = getattr(value, MARK, names.get(attribute))
             if name is not None:

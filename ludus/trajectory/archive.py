@@ -10,6 +10,7 @@ believes the directory.
 
 import os
 import re
+import stat
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,7 +37,7 @@ NAME = re.compile(r"[a-z0-9_]+(?:[./-][a-z0-9_]+)*", re.ASCII)
 LONGEST_NAME = 120
 MEMBER_LIMIT_BYTES = 1 << 28
 """What one member may unfold to, unless whoever opens the file allows more."""
-MOST_MEMBERS = 1 << 20
+MAX_MEMBERS = 1 << 20
 LARGEST_32 = 0xFFFFFFFF
 LEVEL = 1
 
@@ -121,15 +122,18 @@ class Archive:
     def __init__(self, path: str | os.PathLike[str], *, limit_bytes: int = MEMBER_LIMIT_BYTES) -> None:
         self.path, self.limit_bytes = Path(path), limit_bytes
         try:
-            self._file = os.open(path, os.O_RDONLY)
-            self.size = os.fstat(self._file).st_size
+            self._file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would keep us waiting for whoever writes
+            found = os.fstat(self._file)
         except (OSError, ValueError) as error:
             raise TrajectoryError(f"{path}: expected a file that can be read, got {error}") from error
         self.close = finalize(self, os.close, self._file)
         """Closes the file; so does the end of the last reference."""
+        self.size = found.st_size
         self.members: dict[str, Member] = {}
         self.missing = ""
         try:
+            if not stat.S_ISREG(found.st_mode):
+                raise TrajectoryError(f"{path}: expected a file that can be read, got a folder, pipe or device")
             self._scan()
         except TrajectoryError:
             self.close()
@@ -192,7 +196,7 @@ class Archive:
             member = self._member(at)
             if member is None:
                 break
-            if member.name in self.members or len(self.members) >= MOST_MEMBERS:
+            if member.name in self.members or len(self.members) >= MAX_MEMBERS:
                 raise TrajectoryError(f"{self.path.name}: expected each member once, got {member.name!r} again")
             self.members[member.name] = member
             at = member.data_offset + member.size

@@ -13,6 +13,7 @@ import numpy as np
 
 from ludus.errors import TrajectoryError, shorten
 from ludus.spaces import Text, describe
+from ludus.spaces.kinds import is_dict
 from ludus.spaces.shown import shown
 from ludus.trajectory.block import RESTORE, STEP, Row
 from ludus.trajectory.episode import Episode
@@ -107,7 +108,7 @@ def _write(steps: list[dict[str, Any]], event: Event) -> None:
         last["reasoning_content"] = "\n".join(filter(None, [last.get("reasoning_content"), value.text]))
     elif isinstance(value, ToolCall):
         last = _agent(steps, event, fresh=lambda step: "observation" in step)
-        arguments = shown(value.arguments) if isinstance(value.arguments, dict) else {"value": shown(value.arguments)}
+        arguments = shown(value.arguments) if is_dict(value.arguments) else {"value": shown(value.arguments)}
         call = {"tool_call_id": value.id, "function_name": value.name, "arguments": arguments}
         last.setdefault("tool_calls", []).append(call)
     elif isinstance(value, ToolResult):
@@ -139,7 +140,7 @@ def _called(step: dict[str, Any], id: str) -> bool:
     return any(call["tool_call_id"] == id for call in step.get("tool_calls", ()))
 
 
-def _text(content: Any) -> str:
+def _text(content: object) -> str:
     return content if isinstance(content, str) else msgspec.json.encode(shown(content)).decode()
 
 
@@ -264,10 +265,10 @@ def _events(step: _Step) -> list[EventValue]:
 
 def _ludus(extra: dict[str, Any] | None) -> dict[str, Any]:
     found = (extra or {}).get("ludus")
-    return found if isinstance(found, dict) else {}
+    return found if is_dict(found) else {}
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 

@@ -29,7 +29,7 @@ Array = npt.NDArray[Any]
 RESET, STEP, AUTORESET, RESTORE = range(4)
 """What a row is; the numbers are part of the format."""
 BLOCK_BYTES = 8 << 20
-MOST_ROWS = 1 << 13
+MAX_ROWS = 1 << 13
 OBJECT_BYTES = 4 << 20
 """From how many bytes of messages and other objects on a block is written."""
 Layout = dict[str, tuple[np.dtype[Any], tuple[int, ...]]]
@@ -108,7 +108,7 @@ class Block:
 
     def __init__(self, layout: Layout, objects: tuple[str, ...], shown: dict[str, np.dtype[Any]] | None = None) -> None:
         row_bytes = sum(dtype.itemsize * int(np.prod(shape, dtype=object)) for dtype, shape in layout.values())
-        self.rows = max(1, min(MOST_ROWS, BLOCK_BYTES // max(1, row_bytes)))
+        self.rows = max(1, min(MAX_ROWS, BLOCK_BYTES // max(1, row_bytes)))
         self.layout, self.shown = layout, shown or {}
         """`shown`: the dtypes of columns whose values are narrowed already."""
         self.arrays = {name: np.zeros((self.rows, *shape), dtype) for name, (dtype, shape) in layout.items()}

@@ -25,7 +25,7 @@ from ludus.trajectory.npy_column import ColumnHead, encode_column
 __all__ = ["ChunkHead", "chunk_member", "column_member", "read_chunk_head", "write_block", "write_chunk"]
 
 Array = npt.NDArray[Any]
-MOST_ROWS = 1 << 24
+MAX_ROWS = 1 << 24
 
 
 class ChunkHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,8 +47,8 @@ class ChunkHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """For so many rows, one after another: BLAKE2 over their numbers, of which `steps/seen` has the last 16 bits."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.first < 1 << 60 or not 0 <= self.rows <= MOST_ROWS:
-            raise ValueError(f"expected 0 to {MOST_ROWS} rows, got {self.rows} from {self.first} on")
+        if not 0 <= self.first < 1 << 60 or not 0 <= self.rows <= MAX_ROWS:
+            raise ValueError(f"expected 0 to {MAX_ROWS} rows, got {self.rows} from {self.first} on")
         for name, head in self.columns.items():
             if name.startswith("steps/") and not name.startswith("steps/at_") and head.shape[:1] != (self.rows,):
                 raise ValueError(f"{shorten(name)}: expected {self.rows} rows, got the shape {head.shape}")

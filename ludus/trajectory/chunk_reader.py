@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import CodecError, TrajectoryError
+from ludus.spaces.kinds import is_list
 from ludus.trajectory.archive import Archive
 from ludus.trajectory.block import StoredReset
 from ludus.trajectory.chunk import ChunkHead, chunk_member, column_member, read_chunk_head
@@ -112,7 +113,7 @@ class Chunks:
     def _read_objects(self, number: int, name: str) -> tuple[list[Any], int]:
         rows, size = self._message(column_member(number, name, "msgpack"), ANYTHING)
         expected = self.heads[number].rows
-        if not isinstance(rows, list) or len(rows) != expected:
+        if not is_list(rows) or len(rows) != expected:
             raise TrajectoryError(f"{name} of chunk {number}: expected {expected} rows, got other data")
         return rows, size
 
@@ -236,9 +237,9 @@ class Chunks:
         return (np.concatenate(rows) if rows else np.zeros(0, np.int64)), masks
 
 
-def _of_lane(row: Any, lane: int, name: str) -> Any:
+def _of_lane(row: object, lane: int, name: str) -> Any:
     if row is None:
         return None
-    if not isinstance(row, list) or lane >= len(row):
+    if not is_list(row) or lane >= len(row):
         raise TrajectoryError(f"{name}: expected a list with a value for each lane, got other data")
     return row[lane]

@@ -21,7 +21,7 @@ from ludus.trajectory.table import episode_part
 __all__ = ["compact", "worth_compacting"]
 
 Array = npt.NDArray[Any]
-FEW = 8
+MIN_CHUNKS_TO_COMPACT = 8
 """Up to so many chunks are left as they are."""
 SMALL_BYTES = 1 << 16
 """How large chunks are, on average, that are put together."""
@@ -31,7 +31,7 @@ TOGETHER_ROWS = 1 << 13
 
 def worth_compacting(chunks: int, size: int) -> bool:
     """Whether a file of this size has many chunks, and small ones."""
-    return chunks > FEW and size < chunks * SMALL_BYTES
+    return chunks > MIN_CHUNKS_TO_COMPACT and size < chunks * SMALL_BYTES
 
 
 def compact(path: Path) -> None:

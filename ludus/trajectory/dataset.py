@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import MissingExtra
+from ludus.spaces.kinds import is_dict, is_list, is_tuple
 from ludus.trajectory.episode import Episode
 from ludus.trajectory.run import Run
 
@@ -58,11 +59,11 @@ class StepDataset:
 
 
 def _at(column: Any, place: int) -> Any:
-    if isinstance(column, dict):
+    if is_dict(column):
         return {name: _at(one, place) for name, one in column.items()}
-    if isinstance(column, tuple):
+    if is_tuple(column):
         return tuple(_at(one, place) for one in column)
-    return column[place] if isinstance(column, list) else np.asarray(column[place])
+    return column[place] if is_list(column) else np.asarray(column[place])
 
 
 def _episode_columns(episode: Episode) -> dict[str, Any]:
@@ -131,6 +132,6 @@ def _package(what: str, name: str) -> Any:
 
 def _cells(column: Any) -> Any:
     """A column of one dimension: rows of several numbers are flat lists."""
-    if isinstance(column, list) or column.ndim == 1:
+    if is_list(column) or column.ndim == 1:
         return column
     return list(column.reshape(len(column), -1).tolist())

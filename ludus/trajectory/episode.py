@@ -162,7 +162,7 @@ class Episode:
         seen = run.observed.split(self.observations, self.length + 1) if full else [None] * (self.length + 1)
         acted = run.acted.split(self.actions, self.length)
         rewards = [np.nan] * self.length if run.level == "seeds" else self.rewards.tolist()
-        infos = self.infos if run.chunks.has("steps/info") else [{} for _ in range(self.length + 1)]
+        infos: list[dict[str, Any]] = self.infos if run.chunks.has("steps/info") else [{} for _ in seen]
         for step in range(self.length):
             last = step == self.length - 1
             yield Transition(

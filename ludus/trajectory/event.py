@@ -246,7 +246,7 @@ class Event(msgspec.Struct, frozen=True):
         return self.value.name if isinstance(self.value, Unknown) else self.value.kind
 
 
-def stored(value: Any, row: int, lane: int, seconds: float) -> StoredEvent:
+def stored(value: object, row: int, lane: int, seconds: float) -> StoredEvent:
     """An event as it is written; raises InvalidType for what is none."""
     if not isinstance(value, EventValue) or not (value.kind or isinstance(value, Unknown)):
         raise InvalidType(

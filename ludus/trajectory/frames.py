@@ -16,11 +16,12 @@ __all__ = ["episode_frames"]
 RENDER_MODE = "rgb_array"
 
 
-def episode_frames(run: Run, number: int, *, isolation: Any = None) -> Iterator[Any]:
+def episode_frames(run: Run, number: int, *, isolation: object = None) -> Iterator[Any]:
     """The picture after the reset and after each step of an episode, as pixels.
 
-    One environment is made from the run's spec, which runs the code it names, and executes the episode's lane from its
-    last seed on. Raises TrajectoryError at the end where the episode has not ended as it is recorded.
+    One environment is made from the run's spec, in a sandbox where that names code that nobody chose here, and executes
+    the episode's lane from its last seed on. Raises TrajectoryError at the end where the episode has not ended as it is
+    recorded.
 
     >>> import ludus, tempfile
     >>> from ludus.trajectory import Recorder
@@ -31,8 +32,10 @@ def episode_frames(run: Run, number: int, *, isolation: Any = None) -> Iterator[
     [(400, 600, 3), (400, 600, 3), (400, 600, 3)]
     """
     episode = run[number]
-    env = run.header.env_spec().make(render_mode=RENDER_MODE, isolation=isolation)
-    for wrapper in run.header.batch_wrappers():  # of a batch: what they do to actions is done here, too
+    wrappers = tuple(run.header.batch_wrappers())
+    spec = run.header.env_spec().of_file(wrappers, isolation)
+    env = spec.make(render_mode=RENDER_MODE, isolation=isolation)
+    for wrapper in wrappers:  # of a batch: what they do to actions is done here, too
         env = wrapper(env)
     with env:
         yield from _Lane(run, episode, env).frames()

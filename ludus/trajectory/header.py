@@ -125,7 +125,9 @@ def read_header(data: bytes) -> RunHeader:
 def _specs(env: Env[Any, Any]) -> tuple[dict[str, Any] | None, list[dict[str, Any]], str]:
     """The spec of one lane, the wrappers around a batch, and why there is none."""
     bottom = env.unwrapped if isinstance(env, VectorEnv) else env
-    layers = [layer for layer in env._layers() if isinstance(layer, Wrapper)] if isinstance(env, VectorEnv) else []  # pyright: ignore[reportPrivateUsage]
+    layers: list[Wrapper[Any, Any, Any, Any]] = []
+    if isinstance(env, VectorEnv):
+        layers = [layer for layer in env._layers() if isinstance(layer, Wrapper)]  # pyright: ignore[reportPrivateUsage]
     if bottom.spec is None:
         return None, [], f"{bottom} was not made by `ludus.make` or from a spec"
     try:
@@ -186,6 +188,7 @@ def _is_ground(module: str) -> bool:
         "vector",
         "kernels",
         "remote",
+        "sandbox",
         "spaces",
         "client",
     )

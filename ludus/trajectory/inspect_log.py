@@ -17,6 +17,7 @@ import zstandard
 from ludus.core import Outcome
 from ludus.errors import TrajectoryError, shorten
 from ludus.spaces import Text
+from ludus.spaces.kinds import is_dict, is_list
 from ludus.trajectory.archive import MEMBER_LIMIT_BYTES
 from ludus.trajectory.event import (
     EventValue,
@@ -29,7 +30,7 @@ from ludus.trajectory.event import (
     ToolCall,
     ToolResult,
 )
-from ludus.trajectory.imported import ImportedEpisode, imported_header, write_imported
+from ludus.trajectory.imported_episode import ImportedEpisode, imported_header, write_imported
 
 __all__ = ["from_inspect"]
 
@@ -75,7 +76,7 @@ def _json(file: zipfile.ZipFile, name: str) -> dict[str, Any]:
         found = msgspec.json.decode(_bytes(file, file.getinfo(name)))
     except (msgspec.DecodeError, UnicodeError, KeyError, RecursionError, zstandard.ZstdError) as error:
         raise TrajectoryError(f"{name}: expected JSON, got {error}") from error
-    if not isinstance(found, dict):
+    if not is_dict(found):
         raise TrajectoryError(f"{name}: expected an object, got {shorten(found)}")
     return found
 
@@ -106,17 +107,18 @@ def _episode(sample: dict[str, Any], score: str | None) -> ImportedEpisode:
 
 
 def _read(sample: dict[str, Any], score: str | None) -> ImportedEpisode:
-    attachments = sample.get("attachments") or {}
+    attachments: dict[str, Any] = sample.get("attachments") or {}
     actions: list[str] = []
     events: list[tuple[int, float, EventValue]] = []
-    for message in sample.get("messages") or []:
+    messages: list[dict[str, Any]] = sample.get("messages") or []
+    for message in messages:
         values = list(_message(message, attachments))
         if message.get("role") == "assistant":
             actions.append("".join(one.content for one in values if isinstance(one, Message)))
         events += [(len(actions), 0.0, value) for value in values]
     actions = actions or [""]
     seconds = _seconds(sample)
-    scores = sample.get("scores") or {}
+    scores: dict[str, Any] = sample.get("scores") or {}
     events += [(len(actions), seconds, value) for value in _end(sample, scores)]
     worth = _worth(scores, score)
     error, limit = sample.get("error"), sample.get("limit")
@@ -134,27 +136,28 @@ def _read(sample: dict[str, Any], score: str | None) -> ImportedEpisode:
 
 def _message(message: dict[str, Any], attachments: dict[str, Any]) -> Iterator[EventValue]:
     role, content = str(message.get("role")), message.get("content")
-    parts: list[Any] = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
+    parts: list[Any] = content if is_list(content) else [{"type": "text", "text": content or ""}]
     told = [_text(one.get("reasoning"), attachments) for one in parts if one.get("type") == "reasoning"]
     text = "".join(_text(one.get("text"), attachments) for one in parts if one.get("type") == "text")
     yield from (Reasoning(one) for one in told)
     if role == "tool":
-        error = (message.get("error") or {}).get("message", "")
-        yield ToolResult(str(message.get("tool_call_id") or ""), text, str(error))
+        error: dict[str, Any] = message.get("error") or {}
+        yield ToolResult(str(message.get("tool_call_id") or ""), text, str(error.get("message", "")))
     else:
         yield Message(role, text)
     for call in message.get("tool_calls") or ():
         yield ToolCall(str(call.get("id")), str(call.get("function")), call.get("arguments"))
 
 
-def _text(value: Any, attachments: dict[str, Any]) -> str:
+def _text(value: object, attachments: dict[str, Any]) -> str:
     text = "" if value is None else str(value)
     return str(attachments.get(text[len(ATTACHMENT) :], text)) if text.startswith(ATTACHMENT) else text
 
 
 def _end(sample: dict[str, Any], scores: dict[str, Any]) -> Iterator[EventValue]:
     """What is known of a sample as a whole."""
-    for model, usage in (sample.get("model_usage") or {}).items():
+    used: dict[str, dict[str, Any]] = sample.get("model_usage") or {}
+    for model, usage in used.items():
         numbers = [int(usage.get(name) or 0) for name in ("input_tokens", "output_tokens", "input_tokens_cache_read")]
         yield ModelUsage(model, *numbers, cost_usd=usage.get("total_cost"))
     for name, one in scores.items():
@@ -174,13 +177,13 @@ def _worth(scores: dict[str, Any], name: str | None) -> float | None:
     return None if chosen is None else _number(chosen.get("value"))
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     if isinstance(value, bool | int | float):
         return float(value)
     return LETTERS.get(value) if isinstance(value, str) else None
 
 
-def _outcome(error: Any, limit: Any, worth: float | None) -> Outcome | None:
+def _outcome(error: object, limit: Any, worth: float | None) -> Outcome | None:
     if error:
         return Outcome.ENVIRONMENT_FAILED
     if limit:

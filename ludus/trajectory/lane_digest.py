@@ -58,7 +58,7 @@ class LaneDigest:
             total = self._added(total, self._as_words(arrays[name]))
         return total
 
-    def _as_words(self, array: Any) -> Any:
+    def _as_words(self, array: object) -> Any:
         """The halves of each lane's words, filled up with zeros."""
         flat = np.ascontiguousarray(array).reshape(self.lanes, -1)
         if flat.itemsize * flat.shape[1] % 8 == 0:

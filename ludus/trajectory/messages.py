@@ -100,6 +100,6 @@ def _with_reasoning(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return joined
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A value as anybody's JSON has it."""
     return value if isinstance(value, str) or value is None else shown(value)

@@ -17,9 +17,10 @@ import numpy as np
 from ludus.core import Outcome
 from ludus.errors import LudusError, MissingExtra, TrajectoryError, shorten
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Text, Tuple
+from ludus.spaces.kinds import is_dict, is_list, is_tuple
 from ludus.spaces.shown import shown
 from ludus.trajectory.episode import Episode
-from ludus.trajectory.imported import ImportedEpisode, imported_header, write_imported
+from ludus.trajectory.imported_episode import ImportedEpisode, imported_header, write_imported
 from ludus.trajectory.run import Run
 from ludus.trajectory.tracker import outcome_of
 from ludus.trajectory.values import ValueColumns
@@ -86,13 +87,13 @@ def _write_episode(group: Any, number: int, episode: Episode) -> None:
 
 def _write_values(group: Any, name: str, values: Any) -> None:
     """Values with a row in front, in the structure of their space, as groups and datasets."""
-    if isinstance(values, tuple):
+    if is_tuple(values):
         values = {f"_index_{place}": one for place, one in enumerate(values)}
-    if isinstance(values, dict):
+    if is_dict(values):
         below = group.create_group(name)
         for key, value in values.items():
             _write_values(below, key, value)
-    elif isinstance(values, list):
+    elif is_list(values):
         group.create_dataset(name, data=values, dtype=_h5py("to_minari").string_dtype(encoding="utf-8"))
     else:
         group.create_dataset(name, data=values)
@@ -135,7 +136,7 @@ def from_minari(folder: str | os.PathLike[str], path: str | os.PathLike[str]) ->
         metadata: dict[str, Any] = json.loads((data / METADATA).read_text(encoding="utf8"))
         spaces = [_read_space(json.loads(metadata[f"{name}_space"])) for name in ("observation", "action")]
         kind, count = metadata["data_format"], int(metadata["total_episodes"])
-        about = metadata.get("ludus") or {}
+        about: dict[str, Any] = metadata.get("ludus") or {}
         told = {"dataset_id": str(metadata.get("dataset_id", "")), "minari": str(metadata.get("minari_version", ""))}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, LudusError) as error:
         raise TrajectoryError(f"{folder}: expected a dataset of Minari, got {error!r}") from error

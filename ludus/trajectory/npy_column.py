@@ -23,7 +23,7 @@ NARROWER = [np.dtype(one) for one in ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4")]
 TRIED = 64
 """Values that are looked at before all of them are."""
 MAGIC = b"\x93NUMPY\x01\x00"
-MOST_DIMENSIONS = 32
+MAX_DIMENSIONS = 32
 
 
 class ColumnHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -45,7 +45,7 @@ class ColumnHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
                 f"column: expected one of the dtypes {', '.join(sorted(DTYPES))}, got "
                 f"{shorten(self.dtype)} stored as {shorten(self.stored)}"
             )
-        if len(self.shape) > MOST_DIMENSIONS or any(not 0 <= one < 1 << 40 for one in self.shape):
+        if len(self.shape) > MAX_DIMENSIONS or any(not 0 <= one < 1 << 40 for one in self.shape):
             raise TrajectoryError(f"column: expected a shape of a few lengths, got {shorten(self.shape)}")
 
     @property

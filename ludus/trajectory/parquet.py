@@ -23,7 +23,7 @@ from ludus.spaces import Space, Text
 from ludus.spaces.plain import decode_value, encode_value
 from ludus.trajectory.episode import Episode
 from ludus.trajectory.header import RunHeader, read_header
-from ludus.trajectory.imported import ImportedEpisode, write_imported
+from ludus.trajectory.imported_episode import ImportedEpisode, write_imported
 from ludus.trajectory.run import Run
 from ludus.trajectory.tracker import outcome_of
 from ludus.trajectory.values import ValueColumns
@@ -78,7 +78,7 @@ def _groups(episodes: list[Episode]) -> Iterator[list[Episode]]:
         yield group
 
 
-def _step_columns(run: Run, group: list[Episode], arrow: Any) -> dict[str, Any]:
+def _step_columns(run: Run, group: list[Episode], arrow: object) -> dict[str, Any]:
     lengths = [episode.length for episode in group]
     last = np.zeros(sum(lengths), np.bool_)
     last[np.cumsum(lengths) - 1] = True
@@ -126,7 +126,7 @@ def _cells(parts: list[Any], space: Space[Any] | None, arrow: Any) -> Any:
     return arrow.FixedSizeListArray.from_arrays(arrow.array(flat), int(np.prod(column.shape[1:])))
 
 
-def _as_json(value: Any) -> str:
+def _as_json(value: object) -> str:
     try:
         return json.dumps(value)
     except TypeError as error:
@@ -141,7 +141,8 @@ def from_parquet(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -
     parquet = _package("pyarrow.parquet")
     try:
         steps, episodes = (parquet.ParquetFile(Path(folder, name)) for name in (STEPS, EPISODES))
-        data = (steps.schema_arrow.metadata or {}).get(HEADER)
+        held: dict[bytes, bytes] = steps.schema_arrow.metadata or {}
+        data = held.get(HEADER)
         if data is None:
             raise TrajectoryError("expected the header of a run in its metadata, got none")
         header = _alone(read_header(data))
@@ -226,7 +227,7 @@ class _Reader:
             read,
         )
 
-    def _last(self, name: str, value: Any) -> Any:
+    def _last(self, name: str, value: object) -> Any:
         space = self._space(name)
         if isinstance(value, str):
             return [value if isinstance(space, Text) else json.loads(value)]

@@ -22,6 +22,7 @@ from ludus.errors import (
     shorten,
 )
 from ludus.seeding import Seed, np_random
+from ludus.spaces.kinds import is_array
 from ludus.spaces.plain import encode_value
 from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP, Row
 from ludus.trajectory.digest import RowDigest
@@ -284,14 +285,15 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         self.record(Failure(type(error).__name__, str(error)), lane=int(np.argmax(lanes)))
 
 
-def _flag(value: Any) -> Array:
+def _flag(value: object) -> Array:
     return np.array([value], np.bool_)
 
 
 def _plain_seed(seed: Any) -> Any:
     """The seed of a reset as plain data: a number, or one for each lane."""
-    if isinstance(seed, np.ndarray) or (isinstance(seed, Sequence) and not isinstance(seed, str | bytes)):
-        return [None if one is None else encode_value(int(one)) for one in seed]
+    each: Any = seed
+    if is_array(seed) or (isinstance(seed, Sequence) and not isinstance(seed, str | bytes)):
+        return [None if one is None else encode_value(int(one)) for one in each]
     return None if seed is None else encode_value(int(seed))
 
 

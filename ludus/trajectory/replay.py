@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Env, Step
 from ludus.errors import LudusError, TrajectoryError, shorten
+from ludus.spaces.kinds import is_list
 from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP
 from ludus.trajectory.digest import RowDigest, chunk_digest
 from ludus.trajectory.header import Level, source_hash
@@ -72,13 +73,13 @@ def replay(
     run: Run | str | os.PathLike[str],
     env: Env[Any, Any] | None = None,
     *,
-    executor: Any = None,
-    isolation: Any = None,
+    executor: object = None,
+    isolation: object = None,
 ) -> Replay:
     """Execute a run again and compare every row; stops at the first that differs.
 
     Without `env` the environment is made from the run's spec, which imports and runs the code it names: replay only
-    what you trust, or confine it by `isolation`, as `make` takes it. `executor` says where, as for `make_vec`.
+    what you trust, or isolate it by `isolation`, as `make` takes it. `executor` says where, as for `make_vec`.
 
     >>> import ludus, tempfile
     >>> from ludus.trajectory import Recorder
@@ -107,8 +108,8 @@ def recompute(
     level: Level = "full",
     *,
     env: Env[Any, Any] | None = None,
-    executor: Any = None,
-    isolation: Any = None,
+    executor: object = None,
+    isolation: object = None,
 ) -> Replay:
     """Execute a run again and record it anew, with more than was kept: observations, infos, rewards.
 
@@ -119,17 +120,18 @@ def recompute(
         return replay(opened, recorder)
 
 
-def _made(run: Run, executor: Any, isolation: Any) -> Env[Any, Any]:
+def _made(run: Run, executor: object, isolation: object) -> Env[Any, Any]:
     header = run.header
-    spec, confined = header.env_spec(), {"isolation": isolation}
+    spec, process = header.env_spec().of_file(tuple(header.batch_wrappers()), isolation), {"isolation": isolation}
     if not header.batched and executor is None:
-        return spec.make(**confined)
+        return spec.make(**process)
     if not header.batched:
-        return spec.make_vec(1, executor=executor, autoreset_mode=AutoresetMode.DISABLED, **confined)
-    # It may have been a batch of its own kind; and lanes that are confined are not compiled.
-    known = header.executor if header.executor in EXECUTORS and isolation in (None, "none") else None
+        return spec.make_vec(1, executor=executor, autoreset_mode=AutoresetMode.DISABLED, **process)
+    # It may have been a batch of its own kind; and lanes that are sandboxed are not compiled.
+    here = isolation == "none" or (isolation is None and spec.security.isolation == "none")
+    known = header.executor if header.executor in EXECUTORS and here else None
     where = known if executor is None else executor
-    options = {"episodes": run.plan, **confined} if header.planned else confined
+    options = {"episodes": run.plan, **process} if header.planned else process
     batch: Any = spec.make_vec(header.lanes, executor=where, autoreset_mode=header.autoreset_mode, **options)
     for wrapper in header.batch_wrappers():
         batch = wrapper(batch)
@@ -289,7 +291,7 @@ class _Replayer:
 
 def first_difference(a: Any, b: Any) -> int | None:
     """The first place in which two columns differ in a value; NaN equals NaN."""
-    if isinstance(a, list) or isinstance(b, list):
+    if is_list(a) or is_list(b):
         return next((place for place, (one, two) in enumerate(zip(a, b, strict=False)) if one != two), None)
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape:

@@ -15,6 +15,7 @@ from ludus.core import Episode as PlannedReset
 from ludus.core import Info
 from ludus.core.info import lane_info
 from ludus.errors import LudusError, TrajectoryError, shorten
+from ludus.spaces.kinds import is_list
 from ludus.spaces.plain import decode_value
 from ludus.trajectory.archive import MEMBER_LIMIT_BYTES, Archive
 from ludus.trajectory.block import StoredReset
@@ -159,18 +160,19 @@ class Run:
     def _read_reset(self, one: StoredReset) -> tuple[Any, dict[str, Any] | None]:
         try:
             seed: Any = one.seed
-            seeds = [decode_value(each) for each in seed] if isinstance(seed, list) else decode_value(seed)
+            seeds = [decode_value(each) for each in seed] if is_list(seed) else decode_value(seed)
             return seeds, decode_value(one.options, "options")
         except LudusError as error:
             raise TrajectoryError(f"reset in row {one.row}: {error}") from error
 
     def beginning(self, row: int, lane: int) -> tuple[int | None, dict[str, Any] | None]:
         """The seed and the options with which a lane was begun in this row; None where its stream went on."""
-        begun = next((self._begun(number) for number, _, _ in self.chunks.spans(row, row + 1)), {})
+        spans = self.chunks.spans(row, row + 1)
+        begun = next((self._begun(number) for number, _, _ in spans), dict[tuple[int, int], Any]())
         if (row, lane) in begun:
             return begun[row, lane]
         seed, options = begun.get((row, -1), (None, None))
-        if isinstance(seed, list):
+        if is_list(seed):
             if lane >= len(seed):
                 raise TrajectoryError(f"reset in row {row}: expected a seed for each lane, got {len(seed)}")
             return seed[lane], options

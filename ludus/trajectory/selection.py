@@ -127,7 +127,7 @@ def _copy(episode: Episode, writer: RunWriter, header: RunHeader) -> None:
     none = np.zeros(1, np.bool_)
     for place in range(episode.length + 1):
         arrays, objects = run.observed.take(seen[place]) if header.level == "full" else ({}, {})
-        moved = run.acted.take(acted[place - 1]) if place else (run.acted.zeros(), {})
+        moved = run.acted.take(acted[place - 1]) if place else (run.acted.zeros(), dict[str, list[Any]]())
         arrays, objects = arrays | moved[0], {**objects, **moved[1]}
         last = place == episode.length
         if rewards is not None:

@@ -12,7 +12,7 @@ from numpy import ndarray
 from ludus.core import AutoresetMode, Info, Step
 from ludus.kernels.tally import tally
 from ludus.spaces import ArraySpace, Discrete, Space
-from ludus.trajectory.block import MOST_ROWS, STEP, Layout
+from ludus.trajectory.block import MAX_ROWS, STEP, Layout
 from ludus.trajectory.digest import digest_keys
 from ludus.trajectory.tracker import EpisodeTracker
 from ludus.trajectory.writer import RunWriter
@@ -43,7 +43,7 @@ class CompiledTally:
         if steps:
             self._layout |= {"reward": (FLOAT, self._shape), "terminated": flag, "truncated": flag}
         self._steps, self._shown = steps, {"action": INTEGER} if self._narrow else {}
-        self._keys, self._nothing = digest_keys(), (np.zeros(0, np.int64), np.zeros((MOST_ROWS, 0), np.uint8))
+        self._keys, self._nothing = digest_keys(), (np.zeros(0, np.int64), np.zeros((MAX_ROWS, 0), np.uint8))
 
     @staticmethod
     def fits_a_byte(actions: Space[Any]) -> bool:

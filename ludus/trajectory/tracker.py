@@ -191,7 +191,7 @@ class EpisodeTracker:
         return [_code(column[lane]) if said is None or said[lane] else 0 for lane in lanes.tolist()]
 
 
-def outcome_of(value: Any) -> Outcome | None:
+def outcome_of(value: object) -> Outcome | None:
     """The outcome that somebody's data names; None where it names none."""
     try:
         return Outcome.of(value)
@@ -199,7 +199,7 @@ def outcome_of(value: Any) -> Outcome | None:
         return None
 
 
-def _code(outcome: Any) -> int:
+def _code(outcome: object) -> int:
     if outcome is None:
         return UNTOLD
     try:

@@ -88,11 +88,11 @@ class ValueColumns:
 
     def whole(self, row: dict[str, Any]) -> Any:
         """The value of all lanes of a batch; a column of other values is a list with one for each."""
-        return self._together(row, _contiguous, lambda codec, data: tuple(map(codec.take, data)))
+        return self._together(row, _contiguous, lambda codec, data: tuple([codec.take(one) for one in data]))
 
     def many(self, columns: dict[str, Any]) -> Any:
         """Values with a row in front: arrays as they are, lists of others, in the structure of the space."""
-        return self._together(columns, _unchanged, lambda codec, data: list(map(codec.take, data)))
+        return self._together(columns, _unchanged, lambda codec, data: [codec.take(one) for one in data])
 
     def _together(
         self, columns: dict[str, Any], array: Callable[[Any, Any], Any], other: Callable[[Any, Any], Any]
@@ -133,11 +133,11 @@ class ValueColumns:
         return array.item() if not space.shape and space.dtype.kind in "iu" else array.copy()
 
 
-def _contiguous(space: Any, array: Any) -> Any:
+def _contiguous(space: object, array: object) -> Any:
     del space
     return np.ascontiguousarray(array)
 
 
-def _unchanged(space: Any, array: Any) -> Any:
+def _unchanged(space: object, array: object) -> Any:
     del space
     return array

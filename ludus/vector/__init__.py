@@ -18,6 +18,12 @@ _HOME = {
     "ProcessVectorEnv": "process",
     "ThreadVectorEnv": "thread",
 }
+_GYMNASIUM = {
+    "SyncVectorEnv": "SerialVectorEnv([make, …]), or ludus.make_vec(id, num_envs, executor='serial')",
+    "AsyncVectorEnv": "ProcessVectorEnv([make, …]), or ludus.make_vec(id, num_envs, executor='process')",
+    "VectorEnv": "ludus.VectorEnv",
+    "VectorWrapper": "ludus.Wrapper, which takes a batch as well",
+}
 
 __all__ = [
     "Executor",
@@ -32,6 +38,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _GYMNASIUM:
+        # Not AttributeError, of which `from ludus.vector import …` would keep nothing but the name.
+        raise ImportError(
+            f"ludus.vector: expected a name of Ludus, got {name!r}, which is Gymnasium's; write {_GYMNASIUM[name]}"
+        )
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,7 +1,7 @@
 """Blocks: the memory that a batch shares with its workers, a file without a name that goes when its last user does.
 
 Each worker has a queue of what to do and a queue of what is done, both rings of numbers that one side writes and the
-other reads. The numbers are what counts: bells only wake, and one too many does no harm.
+other reads. The numbers are what counts: semaphores only wake, and one too many does no harm.
 """
 
 import os
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from ludus.spaces import Space
-from ludus.vector.bell import BELL_BYTES, Bell, fence
 from ludus.vector.channel import Channel
 from ludus.vector.columns import ValueColumn, column_of, measure
 from ludus.vector.payload import pack, unpack
+from ludus.vector.semaphore import SEMAPHORE_BYTES, Semaphore, fence
 from ludus.vector.split import Span
 
-__all__ = ["ALL", "ASKED", "DONE", "ISSUED", "MASKED", "PLACE", "PROGRESS", "QUIT", "REQUEST", "Block", "Desk"]
+__all__ = ["ALL", "ASKED", "DONE", "ISSUED", "MASKED", "PLACE", "PROGRESS", "QUIT", "REQUEST", "Block", "WorkQueue"]
 
 ALL, REQUEST, QUIT, MASKED = -1, -2, -3, -4
 """What a worker may find in its queue besides a lane to step: all of its lanes, a request in its box, the end, or those
@@ -28,8 +28,8 @@ LANE_BOX, WORKER_BOX = 16_384, 65_536
 """Bytes of a lane's and of a worker's box; what is longer goes through the channel."""
 
 ISSUED, ASKED, DONE, PLACE, PROGRESS = 0, 1, 8, 9, 10
-"""Places of a desk's counters. The first two, how much was asked and when, are the batch's; the others the worker's."""
-ROOM = 2
+"""Places of a queue's counters. The first two, how much was asked and when, are the batch's; the rest the worker's."""
+EXTRA_ITEMS = 2
 """Besides every lane once, a queue holds a request and an end."""
 _COUNTERS = 16
 _ALIGN = 64
@@ -40,7 +40,7 @@ class Block:
 
     >>> from ludus.spaces import Discrete
     >>> block = Block(Discrete(3), Discrete(2), [(0, 2), (2, 4)])
-    >>> block.rewards.shape, len(block.desks)
+    >>> block.rewards.shape, len(block.work_queues)
     ((4,), 2)
     """
 
@@ -54,10 +54,10 @@ class Block:
             os.truncate(self.file, total)
         self._memory = memoryview(mmap(self.file, total))
         self._used = 0
-        self.bell = Bell(self._view(BELL_BYTES), new=new)
+        self.semaphore = Semaphore(self._view(SEMAPHORE_BYTES), new=new)
         """The batch's own: workers ring it when something is done."""
-        self.desks = [Desk(self._view, span, new) for span in spans]
-        self.boxes = Boxes(self._view, n, len(spans))
+        self.work_queues = [WorkQueue(self._view, span, new) for span in spans]
+        self.mailboxes = Mailboxes(self._view, n, len(spans))
         self.observations = column_of(observation_space, n, self._view)
         self.actions = column_of(action_space, n, self._view)
         self.action_codec = ValueColumn(action_space, 0)
@@ -87,26 +87,26 @@ def _aligned(size: int) -> int:
 def _total(observation_space: Space[Any], action_space: Space[Any], spans: list[Span]) -> int:
     """The bytes of all views that a block takes."""
     n = spans[-1][1]
-    sizes = [BELL_BYTES, 8 * n, n, n, 8 * n, n, 8 * (n + len(spans))]
+    sizes = [SEMAPHORE_BYTES, 8 * n, n, n, 8 * n, n, 8 * (n + len(spans))]
     sizes += [LANE_BOX] * n + [WORKER_BOX] * len(spans)
     for start, stop in spans:
-        room = 8 * (stop - start + ROOM)
-        sizes += [8 * _COUNTERS, room, room, room, BELL_BYTES]
+        room = 8 * (stop - start + EXTRA_ITEMS)
+        sizes += [8 * _COUNTERS, room, room, room, SEMAPHORE_BYTES]
     measure(observation_space, n, sizes.append)
     measure(action_space, n, sizes.append)
     return sum(map(_aligned, sizes))
 
 
-class Desk:
+class WorkQueue:
     """Where one worker finds what to do and leaves what is done."""
 
     def __init__(self, view: Any, span: Span, new: bool) -> None:
-        self._room = span[1] - span[0] + ROOM
+        self._room = span[1] - span[0] + EXTRA_ITEMS
         self.counters = view(8 * _COUNTERS).cast("q")
         self._asked = view(8 * self._room).cast("q")
         self._finished = view(8 * self._room).cast("q")
         self._times = view(8 * self._room).cast("q")
-        self.bell = Bell(view(BELL_BYTES), new=new)
+        self.semaphore = Semaphore(view(SEMAPHORE_BYTES), new=new)
 
     def ask(self, item: int) -> None:
         """The batch's side: one more thing to do."""
@@ -115,7 +115,7 @@ class Desk:
         self.counters[ASKED] = monotonic_ns()
         fence()
         self.counters[ISSUED] = issued + 1
-        self.bell.ring()
+        self.semaphore.post()
 
     def asked(self, number: int) -> int:
         """The worker's side: what to do as number `number`."""
@@ -148,10 +148,10 @@ class Desk:
     def clear(self) -> None:
         """Forget what was asked for and not done: a new worker begins here."""
         self.counters[ISSUED] = self.counters[DONE]
-        self.bell.hush()
+        self.semaphore.drain()
 
 
-class Boxes:
+class Mailboxes:
     """A box for one message for each lane and each worker, used in turn: a request, then its answer."""
 
     def __init__(self, view: Any, lanes: int, workers: int) -> None:

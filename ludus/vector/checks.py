@@ -12,8 +12,8 @@ TIMEOUT_SECONDS = 120.0
 MAX_RESTARTS = 10
 
 
-def check_failures(context: Any, timeout: Any, on_failure: Any, max_restarts: Any, what: str = "") -> None:
-    """Refuse terms on which no worker can be started, or waited for."""
+def check_failures(context: object, timeout: object, on_failure: object, max_restarts: object, what: str = "") -> None:
+    """Refuse worker_options on which no worker can be started, or waited for."""
     if context is not None:
         from multiprocessing import get_all_start_methods  # milliseconds, which `import ludus` does not take
 
@@ -27,7 +27,7 @@ def check_failures(context: Any, timeout: Any, on_failure: Any, max_restarts: An
     count(f"{what}max_restarts", max_restarts, least=0)
 
 
-def count(name: str, value: Any, otherwise: int | None = None, *, least: int = 1) -> int:
+def count(name: str, value: object, otherwise: int | None = None, *, least: int = 1) -> int:
     """A whole number of something, or `otherwise` for None.
 
     >>> count("batch_size", None, 8)

@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ludus.spaces import ArraySpace, Dict, Graph, OneOf, Sequence, Space, Text, Tuple
+from ludus.spaces.kinds import is_tuple
 
 __all__ = ["Column", "ValueColumn", "column_of", "measure"]
 
@@ -132,7 +133,7 @@ class TupleColumn(Column):
     def put(self, batch: Any, lanes: Any = None) -> bool:
         return (
             self.whole
-            and isinstance(batch, tuple)
+            and is_tuple(batch)
             and len(batch) == len(self._parts)
             and all(part.put(one, lanes) for part, one in zip(self._parts, batch, strict=True))
         )
@@ -201,7 +202,7 @@ def column_of(space: Space[Any], n: int, view: View) -> Column:
 
 
 def _is_array(space: Space[Any]) -> TypeGuard[ArraySpace[Any]]:
-    return isinstance(space, ArraySpace) and type(space).create_shared is ArraySpace.create_shared
+    return isinstance(space, ArraySpace) and type(space).create_shared is ArraySpace[Any].create_shared
 
 
 def _plain(space: Space[Any]) -> bool:

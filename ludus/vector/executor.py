@@ -83,7 +83,7 @@ class Thread(Options):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Process(Options):
-    """Lanes in worker processes, several in each; behind isolation, `workers` is how many confined processes.
+    """Lanes in worker processes, several in each; behind isolation, `workers` is how many sandboxed processes.
 
     >>> Process(workers=4, timeout=9).workers
     4
@@ -179,13 +179,13 @@ def executor_of(given: Any) -> Executor | None:
     raise InvalidArgument(f"{expected}, got {shorten(given)}{hint}")
 
 
-def _set_count(value: Any, name: str) -> None:
+def _set_count(value: object, name: str) -> None:
     """Check a number of a frozen value, and keep it as Python's own: NumPy's would not travel to every worker."""
     found = getattr(value, name)
     if found is not None:
         object.__setattr__(value, name, count(f"{type(value).__name__}.{name}", found))
 
 
-def _check_flag(name: str, value: Any) -> None:
+def _check_flag(name: str, value: object) -> None:
     if not isinstance(value, bool):
         raise InvalidArgument(f"{name}: expected True or False, got {shorten(value)}")

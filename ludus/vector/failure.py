@@ -25,7 +25,7 @@ def failure_of(error: BaseException, lane: int) -> Failure:
     return [lane, told.kind, told.message, told.trace, original]
 
 
-def error_of(failure: Failure, expected: str, action: Any = None, *, as_it_was: bool = False) -> BaseException:
+def error_of(failure: Failure, expected: str, action: object = None, *, as_it_was: bool = False) -> BaseException:
     """The error to raise: what Ludus refuses is raised as it was, with a note; `as_it_was`, every error that can be."""
     lane, _, _, text, data = failure
     original = _loaded(data)

@@ -71,7 +71,7 @@ class Lane:
         self.ended, self.broken = False, None
         return observation, info
 
-    def _truncated(self, observation: Any, reason: str, outcome: str) -> LaneStep:
+    def _truncated(self, observation: object, reason: str, outcome: str) -> LaneStep:
         self.broken = None
         return observation, 0.0, False, True, {"worker_failure": reason, OUTCOME: Outcome.of(outcome)}
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ludus.core import AutoresetMode, EpisodePlan, VectorEnv
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, ResetNeeded, shorten
 from ludus.spaces import Discrete, Space
+from ludus.spaces.kinds import is_list_or_tuple
 from ludus.vector.actions import check_choices, is_choice
 from ludus.vector.lane import Maker
 
@@ -100,7 +101,7 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
         self._check_choices(action, space)
         return actions
 
-    def _masked_actions(self, action: Any, mask: Mask) -> dict[int, Any]:
+    def _masked_actions(self, action: object, mask: Mask) -> dict[int, Any]:
         """The actions of the lanes of a mask; those of the others are not looked at."""
         actions, lanes = self._split(action, self.action_space, self.num_envs), np.flatnonzero(mask).tolist()
         chosen: dict[int, Any] = {lane: actions[lane] for lane in lanes}
@@ -129,11 +130,11 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
         coerce = self.single_action_space.coerce
         return {lane: coerce(one, f"action[{lane}]", InvalidAction) for lane, one in actions.items()}
 
-    def _check_choices(self, action: Any, space: Space[Any]) -> None:
+    def _check_choices(self, action: object, space: Space[Any]) -> None:
         if self._chooses and self.checks_actions and not self._plainly_chosen(action):
             check_choices(self.single_action_space, space, action, "action")
 
-    def _plainly_chosen(self, action: Any) -> bool:
+    def _plainly_chosen(self, action: object) -> bool:
         """A quick yes for what batches are mostly given, an array of choices in the dtype of the space."""
         one = self.single_action_space
         if type(one) is not Discrete or type(action) is not np.ndarray or action.dtype != one.dtype:
@@ -160,8 +161,8 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
         """Set the attribute on each lane: one value for all, or a list or tuple with one for each."""
         raise NotImplementedError
 
-    def _one_for_each(self, name: str, values: Any) -> list[Any]:
-        each = list(values) if isinstance(values, list | tuple) else [values] * self.num_envs
+    def _one_for_each(self, name: str, values: object) -> list[Any]:
+        each = list(values) if is_list_or_tuple(values) else [values] * self.num_envs
         if len(each) != self.num_envs:
             raise InvalidArgument(f"set_attr {name}: expected {self.num_envs} values, got {len(each)}")
         return each
@@ -190,5 +191,5 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
         return deepcopy((self.observation_space, self.action_space))
 
     def _take_spaces(self, spaces: tuple[Space[Any], Space[Any]]) -> None:
-        self.observation_space.adopt_random(spaces[0])
-        self.action_space.adopt_random(spaces[1])
+        self.observation_space.copy_rng_from(spaces[0])
+        self.action_space.copy_rng_from(spaces[1])

@@ -9,17 +9,17 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from ludus.errors import WorkerFailure, shorten
-from ludus.vector.block import DONE, PLACE, PROGRESS, Desk
+from ludus.vector.block import DONE, PLACE, PROGRESS, WorkQueue
 from ludus.vector.channel import Channel
 from ludus.vector.failure import how_it_ended
-from ludus.vector.lifeline import WHERE
+from ludus.vector.parent_watch import WHERE
 from ludus.vector.split import Span
-from ludus.vector.terms import Terms
 from ludus.vector.worker import serve
+from ludus.vector.worker_options import WorkerOptions
 
-__all__ = ["Link", "Loss"]
+__all__ = ["WorkerLink", "Loss"]
 
-PATIENCE = 0.5
+TRACEBACK_DEADLINE_S = 0.5
 """For how many seconds a worker that hangs is given to write down where it is."""
 
 
@@ -33,15 +33,15 @@ class Loss(NamedTuple):
     """Where the worker was, as far as its interpreter could tell."""
 
 
-class Link:
+class WorkerLink:
     """A worker process with the lanes of `span`, from its start until it is let go."""
 
-    desk: Desk
+    work_queue: WorkQueue
     """Where it finds what to do, once memory is shared."""
     box: int
     """The box for what it is asked and answers."""
 
-    def __init__(self, terms: Terms, span: Span, lanes: Any) -> None:
+    def __init__(self, worker_options: WorkerOptions, span: Span, lanes: object) -> None:
         self.span = span
         self.lost: Loss | None = None
         """Until a new worker is started, the lanes of one that was lost are not there."""
@@ -51,9 +51,10 @@ class Link:
         self.channel, theirs = Channel.pair()
         reader, self._lifeline = os.pipe()
         self._notebook = os.memfd_create("ludus worker")
+        self._files = [self._lifeline, self._notebook]
         _links.add(self)
-        self.process = terms.process(
-            target=serve, args=(theirs.end, lanes, span[0], terms.mode.value), name=f"ludus lanes {span}"
+        self.process = worker_options.process(
+            target=serve, args=(theirs.end, lanes, span[0], worker_options.mode.value), name=f"ludus lanes {span}"
         )
         try:
             with _interrupts_held():
@@ -75,14 +76,14 @@ class Link:
     @property
     def waiting(self) -> bool:
         """Whether it is there and has something to do."""
-        return self.lost is None and self.desk.waiting
+        return self.lost is None and self.work_queue.waiting
 
     def look_after(self, timeout: float | None) -> None:
         """While it has something to do: lose it if it has ended, or makes no progress for `timeout` seconds."""
         if not self.process.is_alive():
             self.lose(how_it_ended(self.process.exitcode))
             return
-        progress, now = self.desk.counters[PROGRESS] + self.desk.counters[DONE], time.monotonic()
+        progress, now = self.work_queue.counters[PROGRESS] + self.work_queue.counters[DONE], time.monotonic()
         if progress != self._progress:
             self._progress, self._since = progress, now
         if timeout is not None and now - self._since >= timeout:
@@ -90,7 +91,7 @@ class Link:
 
     def lose(self, how: str) -> None:
         """Note how and where it was lost, and let it go."""
-        lane = self.desk.counters[PLACE] if hasattr(self, "desk") else self.span[0]
+        lane = self.work_queue.counters[PLACE] if hasattr(self, "work_queue") else self.span[0]
         self.lost = Loss(how, lane if lane in self.lanes else self.span[0], self._where())
         self.let_go()
 
@@ -113,7 +114,7 @@ class Link:
         if self.process.is_alive():
             with suppress(ProcessLookupError):
                 os.kill(self.process.pid, WHERE)
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TRACEBACK_DEADLINE_S
             while not os.fstat(self._notebook).st_size and time.monotonic() < end and self.process.is_alive():
                 time.sleep(0.005)
         return os.pread(self._notebook, os.fstat(self._notebook).st_size, 0).decode(errors="replace")
@@ -138,11 +139,12 @@ class Link:
         self._open = False
         _links.discard(self)
         self.channel.close()
-        for file in (self._lifeline, self._notebook):
-            os.close(file)
+        with suppress(IndexError):  # each is closed by whoever takes it: twice, and it would be another's
+            while True:
+                os.close(self._files.pop())
 
 
-_links: "weakref.WeakSet[Link]" = weakref.WeakSet()
+_links: "weakref.WeakSet[WorkerLink]" = weakref.WeakSet()
 
 
 def _forget_all() -> None:

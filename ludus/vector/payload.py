@@ -15,6 +15,7 @@ import numpy as np
 
 from ludus.errors import CodecError, InvalidType, shorten
 from ludus.spaces import GraphInstance
+from ludus.spaces.kinds import class_of
 from ludus.spaces.plain import EXACT, LIMITS, Dialect
 
 __all__ = ["dumps", "loads", "pack", "unpack"]
@@ -26,7 +27,7 @@ Ext = msgspec.msgpack.Ext
 _encode = msgspec.msgpack.Encoder().encode
 
 
-def pack(value: Any) -> bytes:
+def pack(value: object) -> bytes:
     """A value as bytes.
 
     >>> unpack(pack({"seen": (1, np.float32(2)), "row": np.arange(2)}))
@@ -38,7 +39,7 @@ def pack(value: Any) -> bytes:
         return _encode(_pickled(value))
 
 
-def unpack(data: Any) -> Any:
+def unpack(data: object) -> Any:
     """The value that `pack` was given."""
     return _decode(data)
 
@@ -53,7 +54,7 @@ class _Exact(Dialect):
         return _pickled(value)
 
 
-def _pickled(value: Any) -> Any:
+def _pickled(value: object) -> Any:
     return Ext(_PICKLE, dumps(value, "value"))
 
 
@@ -76,7 +77,7 @@ def _write_dict(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     for key, one in value.items():
         if type(key) is not str:
             return Ext(_MAP, _encode([[walk(key, path, depth), walk(one, path, depth)] for key, one in value.items()]))
-        kind = type(one)
+        kind = class_of(one)
         small = kind in as_is or (kind is int and -EXACT <= one <= EXACT)
         found[key] = one if small else walk(one, path, depth)
     return found
@@ -147,10 +148,11 @@ def dumps(value: Any, what: str) -> bytes:
                 f"{what}: expected what can be pickled, to be sent to or from a worker process, "
                 f"got {shorten(value)} ({error}); define it at the top of a module, or install cloudpickle"
             ) from error
-    import cloudpickle
+    import cloudpickle  # pyright: ignore[reportMissingTypeStubs]
 
+    pickler: Any = cloudpickle
     try:
-        return cloudpickle.dumps(value, protocol=5)
+        return pickler.dumps(value, protocol=5)
     except Exception as error:
         raise InvalidType(
             f"{what}: expected what can be pickled, to be sent to or from a worker process, "

@@ -13,13 +13,13 @@ from ludus.errors import ClosedEnvironment, InvalidArgument, InvalidSpace, OutOf
 from ludus.seeding import Seed, lane_seeds
 from ludus.spaces import Space
 from ludus.vector.checks import MAX_RESTARTS, TIMEOUT_SECONDS, OnFailure, count
-from ludus.vector.crew import FAREWELL, Crew
 from ludus.vector.failure import error_of
 from ludus.vector.lane import Maker
 from ludus.vector.lanes import LaneVectorEnv
 from ludus.vector.split import available_cores, spans
-from ludus.vector.terms import Terms
 from ludus.vector.work import Work
+from ludus.vector.worker_options import WorkerOptions
+from ludus.vector.worker_pool import CLOSE_DEADLINE_S, WorkerPool
 
 __all__ = ["ProcessVectorEnv"]
 
@@ -62,23 +62,23 @@ class ProcessVectorEnv(LaneVectorEnv):
             raise InvalidArgument(
                 f"batch_size: expected at most {self.num_envs}, the number of lanes, got {batch_size}"
             )
-        self._terms = Terms(self._mode, episodes, context or "fork", timeout, on_failure, max_restarts)
+        self._worker_options = WorkerOptions(self._mode, episodes, context or "fork", timeout, on_failure, max_restarts)
         self._home = os.getpid()
         self._open()
 
     def _open(self) -> None:
         """Start workers, and share memory with them."""
-        crew = Crew(self._makers, spans(self.num_envs, self.num_workers), self._terms)
-        self._end: Any = Finalize(self, crew.end, exitpriority=10)
+        pool = WorkerPool(self._makers, spans(self.num_envs, self.num_workers), self._worker_options)
+        self._end: Any = Finalize(self, pool.end, exitpriority=10)
         try:
-            metadata, render_mode, found = crew.descriptions[0]
+            metadata, render_mode, found = pool.descriptions[0]
             self._describe(metadata, render_mode, found[0][1:])
-            self._require_equal_spaces([one for _, _, spaces in crew.descriptions for one in spaces])
-            self._block = crew.share(self.single_observation_space, self.single_action_space)
+            self._require_equal_spaces([one for _, _, spaces in pool.descriptions for one in spaces])
+            self._block = pool.share(self.single_observation_space, self.single_action_space)
         except BaseException:
             self._end()
             raise
-        self._crew, self._work, n = crew, Work(crew, self._block, self._terms), self.num_envs
+        self._pool, self._work, n = pool, Work(pool, self._block, self._worker_options), self.num_envs
         self._begun, self._ended = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         self._ripe: dict[int, Info] = {}
         self._batches: dict[int, Space[Any]] = {n: self.action_space}
@@ -101,8 +101,8 @@ class ProcessVectorEnv(LaneVectorEnv):
                 f"{what}: expected the process that made the batch, since its workers are there, got a fork of it; "
                 "make a new batch here"
             )
-        if self._work.unsettled:
-            self._settle()
+        if self._work.undrained:
+            self._drain()
 
     def _check_idle(self, what: str) -> None:
         """Lanes that were sent have to be received before the whole batch is asked for something."""
@@ -112,7 +112,7 @@ class ProcessVectorEnv(LaneVectorEnv):
             raise OutOfTurn(f"{what}: expected no lanes under way, got {busy}; recv() them first")
 
     def _check_steady(self, what: str, lanes: Any = None) -> None:
-        lost = self._work.lost_lanes if self._terms.on_failure == "raise" else []
+        lost = self._work.lost_lanes if self._worker_options.on_failure == "raise" else []
         gone = [lane for lane in lost if lanes is None or lane in lanes]
         if gone:
             raise ResetNeeded(
@@ -120,10 +120,10 @@ class ProcessVectorEnv(LaneVectorEnv):
             )
         self._check_begun(what, lanes)
 
-    def _settle(self) -> None:
+    def _drain(self) -> None:
         """After a call that was interrupted: wait for what is under way; which lanes have moved is not known."""
         self._begun[:], self._interrupted, self._steady = False, True, False
-        self._work.settle()
+        self._work.drain()
         self._ripe.clear()
 
     # --- the episode ---
@@ -139,7 +139,7 @@ class ProcessVectorEnv(LaneVectorEnv):
         self._check_open("reset")
         mask, rest = self.reset_mask(options)
         if mask.all() and (self._work.flying or self._ripe):
-            self._settle()
+            self._drain()
         self._check_idle("reset")
         seeds, lanes = lane_seeds(seed, self.num_envs), [int(lane) for lane in np.flatnonzero(mask)]
         for lane in lanes:
@@ -287,7 +287,7 @@ class ProcessVectorEnv(LaneVectorEnv):
     def set_attr(self, name: str, values: Any) -> None:
         """Set the attribute on each lane: one value for all, or a list or tuple with one for each."""
         each = self._one_for_each(name, values)
-        self._asked("set", each={number: (name, each[slice(*span)]) for number, span in enumerate(self._crew.spans)})
+        self._asked("set", each={number: (name, each[slice(*span)]) for number, span in enumerate(self._pool.spans)})
 
     def render(self) -> tuple[Any, ...]:
         """The picture of each lane."""
@@ -315,7 +315,7 @@ class ProcessVectorEnv(LaneVectorEnv):
 
     def _take(self, snapshots: list[bytes], columns: tuple[Any, ...]) -> None:
         shares = {
-            number: ({lane: snapshots[lane] for lane in range(*span)},) for number, span in enumerate(self._crew.spans)
+            number: ({lane: snapshots[lane] for lane in range(*span)},) for number, span in enumerate(self._pool.spans)
         }
         self._asked("restore", each=shares)
         last, seeds, rewards, terminated, truncated, begun, ended = columns
@@ -336,10 +336,10 @@ class ProcessVectorEnv(LaneVectorEnv):
             autoreset_mode=self._mode,
             num_workers=self.num_workers,
             batch_size=min(self.batch_size, len(chosen)),
-            context=self._terms.context,
-            timeout=self._terms.timeout,
-            on_failure=self._terms.on_failure,
-            max_restarts=self._terms.max_restarts,
+            context=self._worker_options.context,
+            timeout=self._worker_options.timeout,
+            on_failure=self._worker_options.on_failure,
+            max_restarts=self._worker_options.max_restarts,
             copy=self.copy,
             episodes=self.episodes,
         )
@@ -359,7 +359,7 @@ class ProcessVectorEnv(LaneVectorEnv):
         if self._home != os.getpid():
             return
         self._end.cancel()
-        failures = self._crew.end(0.0 if terminate else FAREWELL if timeout is None else timeout)
+        failures = self._pool.end(0.0 if terminate else CLOSE_DEADLINE_S if timeout is None else timeout)
         del self._block, self._work  # the memory goes with the last view of it
         if failures:
             self.closed = True

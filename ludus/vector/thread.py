@@ -53,7 +53,7 @@ class ThreadVectorEnv(SerialVectorEnv):
         super().__init__(env_fns, autoreset_mode=autoreset_mode, copy=copy, episodes=episodes)
         self._home = os.getpid()
         self._spans = spans(self.num_envs, count)
-        self.num_threads, self._stamp, self._unsettled = len(self._spans), 0, False
+        self.num_threads, self._stamp, self._undrained = len(self._spans), 0, False
         self._done: Done = SimpleQueue()
         self._jobs: list[Jobs] = [SimpleQueue() for _ in self._spans]
         self._threads = [
@@ -99,7 +99,7 @@ class ThreadVectorEnv(SerialVectorEnv):
     def _gathered(self, tasks: list[Task]) -> list[list[Result]]:
         """The results of one task for each thread."""
         self._stamp += 1
-        self._unsettled = True
+        self._undrained = True
         for jobs, task in zip(self._jobs, tasks, strict=True):
             jobs.put((self._stamp, task))
         results: dict[int, list[Result]] = {}
@@ -107,12 +107,12 @@ class ThreadVectorEnv(SerialVectorEnv):
             stamp, number, found = self._done.get()
             if stamp == self._stamp:  # others are of a call that was interrupted
                 results[number] = found
-        self._unsettled = False
+        self._undrained = False
         return [results[number] for number in range(len(tasks))]
 
-    def _settle(self) -> None:
+    def _drain(self) -> None:
         """Wait for what an interrupted call left under way; what came of it is not known to the caller."""
-        if self._unsettled:
+        if self._undrained:
             self._begun[:], self._interrupted = False, True
             self._gathered([(Lane.step, (), ())] * self.num_threads)
 
@@ -123,7 +123,7 @@ class ThreadVectorEnv(SerialVectorEnv):
                 f"{what}: expected the process that made the batch, since its threads are there, got a fork of it; "
                 "make a new batch here"
             )
-        self._settle()
+        self._drain()
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads, when the lanes under way have made their step, and close every lane."""

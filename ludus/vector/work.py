@@ -8,11 +8,11 @@ import numpy.typing as npt
 
 from ludus.core import Info, Outcome
 from ludus.vector.block import ALL, DONE, MASKED, REQUEST, Block
-from ludus.vector.crew import Crew
 from ludus.vector.failure import Failure, error_of, line_of, outcome_of
 from ludus.vector.lane import Broken
-from ludus.vector.link import Link
-from ludus.vector.terms import Terms
+from ludus.vector.link import WorkerLink
+from ludus.vector.worker_options import WorkerOptions
+from ludus.vector.worker_pool import WorkerPool
 
 __all__ = ["Asked", "Work"]
 
@@ -21,16 +21,16 @@ Asked = dict[int, list[int]]
 
 
 class Work:
-    """The work of one crew. Infos are given by lane; observations, rewards and flags are in the block."""
+    """The work of one pool. Infos are given by lane; observations, rewards and flags are in the block."""
 
-    def __init__(self, crew: Crew, block: Block, terms: Terms) -> None:
-        self._crew, self._block, self._terms = crew, block, terms
-        self._owner = [number for number, span in enumerate(crew.spans) for _ in range(*span)]
-        self.everything: Asked = {number: [ALL] for number in range(len(crew.spans))}
+    def __init__(self, pool: WorkerPool, block: Block, worker_options: WorkerOptions) -> None:
+        self._pool, self._block, self._worker_options = pool, block, worker_options
+        self._owner = [number for number, span in enumerate(pool.spans) for _ in range(*span)]
+        self.everything: Asked = {number: [ALL] for number in range(len(pool.spans))}
         self.flying: set[int] = set()
         """The lanes that were sent and have not yet been gathered."""
         self.restarts = 0
-        self.unsettled = False
+        self.undrained = False
         """Whether something was asked and nobody has looked at the outcome, because a call was interrupted."""
         self.seeds: list[int | None] = [None] * len(self._owner)
         """The last seed that each lane was reset with."""
@@ -39,7 +39,7 @@ class Work:
     @property
     def lost_lanes(self) -> list[int]:
         """The lanes whose worker is gone."""
-        return [lane for link in self._crew.links if link.lost is not None for lane in link.lanes]
+        return [lane for link in self._pool.links if link.lost is not None for lane in link.lanes]
 
     def by_worker(self, lanes: Iterable[int]) -> Asked:
         """Lanes, under the number of the worker that has them."""
@@ -51,14 +51,14 @@ class Work:
     # --- actions ---
 
     def hand_out(self, actions: dict[int, Any], *, singly: bool = False) -> None:
-        """Leave actions that shared memory does not hold as they are in boxes: each lane's own, or those of workers."""
-        encode, boxes = self._block.action_codec.encode, self._block.boxes
+        """Leave actions that shared memory does not hold as they are in mailboxes, of each lane or of workers."""
+        encode, mailboxes = self._block.action_codec.encode, self._block.mailboxes
         self._sent.update(actions)
         for number, lanes in self.by_worker(actions).items():
-            link = self._crew.links[number]
+            link = self._pool.links[number]
             if link.lost is None:
                 for box, some in [(lane, [lane]) for lane in lanes] if singly else [(link.box, lanes)]:
-                    boxes.put(box, [encode(actions[lane]) for lane in some], link.channel)
+                    mailboxes.put(box, [encode(actions[lane]) for lane in some], link.channel)
 
     def in_memory(self, lanes: Iterable[int]) -> None:
         """The actions of these lanes are in shared memory."""
@@ -70,42 +70,42 @@ class Work:
 
     def some(self, mask: npt.NDArray[np.bool_]) -> Asked:
         """The workers that have lanes of the mask, which is in the block."""
-        return {number: [MASKED] for number, (start, stop) in enumerate(self._crew.spans) if mask[start:stop].any()}
+        return {number: [MASKED] for number, (start, stop) in enumerate(self._pool.spans) if mask[start:stop].any()}
 
     def step(self, asked: Asked | None = None) -> dict[int, Info]:
         """Have every lane, or those asked, make its step; what fails is mended and done again, or raised."""
         infos: dict[int, Info] = {}
         asked = self.everything if asked is None else asked
         while asked:
-            self.unsettled = True
+            self.undrained = True
             links = self._ask(asked)
-            self._crew.wait(self._block, links.values())
+            self._pool.wait(self._block, links.values())
             failures: list[Failure] = []
             for number, link in links.items():
                 if link.lost is None:
                     self._take(link, asked[number], infos, failures)
-            self.unsettled = False
+            self.undrained = False
             lost = {number: asked[number] for number, link in links.items() if link.lost is not None}
             if not failures and not lost:
                 break
             asked = self._mended(failures, lost)
         return infos
 
-    def _ask(self, asked: Asked) -> dict[int, Link]:
-        links = {number: self._crew.links[number] for number in asked}
+    def _ask(self, asked: Asked) -> dict[int, WorkerLink]:
+        links = {number: self._pool.links[number] for number in asked}
         for number, link in links.items():
             if link.lost is None:
                 for item in asked[number]:
-                    link.desk.ask(item)
+                    link.work_queue.ask(item)
         return links
 
-    def _take(self, link: Link, items: list[int], infos: dict[int, Info], failures: list[Failure]) -> None:
-        """Look at what was done, and at what was left in the boxes for it."""
-        boxes = self._block.boxes
+    def _take(self, link: WorkerLink, items: list[int], infos: dict[int, Info], failures: list[Failure]) -> None:
+        """Look at what was done, and at what was left in the mailboxes for it."""
+        mailboxes = self._block.mailboxes
         for item in items:
             box = link.box if item in (ALL, MASKED) else item
-            if boxes.lengths[box]:
-                self._receive(boxes.take(box, link.channel), infos, failures)
+            if mailboxes.lengths[box]:
+                self._receive(mailboxes.take(box, link.channel), infos, failures)
             link.taken += 1
 
     def _receive(self, found: Any, infos: dict[int, Info], failures: list[Failure]) -> None:
@@ -120,7 +120,7 @@ class Work:
     def send(self, lanes: list[int]) -> None:
         """Have lanes make a step, some time."""
         asked = self.by_worker(lanes)
-        gone: Asked = {number: [] for number in asked if self._crew.links[number].lost is not None}
+        gone: Asked = {number: [] for number in asked if self._pool.links[number].lost is not None}
         if gone:
             self._mended([], gone)
         self.flying.update(lanes)
@@ -128,10 +128,10 @@ class Work:
 
     def gather(self, ripe: dict[int, Info]) -> None:
         """Wait for some of the lanes under way, and add those that have made their step to `ripe`, in that order."""
-        links = self._crew.links
+        links = self._pool.links
         flying = {number: links[number] for number in self.by_worker(self.flying)}
-        self._crew.wait_for_some(self._block, flying.values())
-        done = [(when, lane, link) for link in flying.values() for when, lane in link.desk.finished(link.taken)]
+        self._pool.wait_for_some(self._block, flying.values())
+        done = [(when, lane, link) for link in flying.values() for when, lane in link.work_queue.finished(link.taken)]
         failures: list[Failure] = []
         for _, lane, link in sorted(done, key=lambda one: one[:2]):
             infos: dict[int, Info] = {lane: {}}
@@ -153,7 +153,7 @@ class Work:
 
     def request(self, verb: str, arguments: dict[int, tuple[Any, ...]]) -> list[Any]:
         """The answers of workers, by number; the first error is raised as it was in the worker."""
-        gone: Asked = {number: [] for number in arguments if self._crew.links[number].lost is not None}
+        gone: Asked = {number: [] for number in arguments if self._pool.links[number].lost is not None}
         if gone:
             self._mended([], gone)
         found: list[Any] = []
@@ -165,20 +165,20 @@ class Work:
             found.append(answer[1])
         return found
 
-    def _exchanged(self, verb: str, arguments: dict[int, tuple[Any, ...]]) -> list[tuple[Link, Any]]:
+    def _exchanged(self, verb: str, arguments: dict[int, tuple[Any, ...]]) -> list[tuple[WorkerLink, Any]]:
         """The workers and their answers; None of one that was lost."""
-        boxes, links = self._block.boxes, [self._crew.links[number] for number in arguments]
-        self.unsettled = True
+        mailboxes, links = self._block.mailboxes, [self._pool.links[number] for number in arguments]
+        self.undrained = True
         for link, one in zip(links, arguments.values(), strict=True):
-            boxes.put(link.box, [verb, one], link.channel)
-            link.desk.ask(REQUEST)
-        self._crew.wait(self._block, links)
-        answers: list[tuple[Link, Any]] = []
+            mailboxes.put(link.box, [verb, one], link.channel)
+            link.work_queue.ask(REQUEST)
+        self._pool.wait(self._block, links)
+        answers: list[tuple[WorkerLink, Any]] = []
         for link in links:
             if link.lost is None:
-                link.taken = link.desk.counters[DONE]
-            answers.append((link, None if link.lost is not None else boxes.take(link.box, link.channel)))
-        self.unsettled = False
+                link.taken = link.work_queue.counters[DONE]
+            answers.append((link, None if link.lost is not None else mailboxes.take(link.box, link.channel)))
+        self.undrained = False
         return answers
 
     def reset(self, lanes: list[int], seeds: list[int | None], options: dict[str, Any] | None) -> dict[int, Info]:
@@ -188,7 +188,7 @@ class Work:
         asked = self.by_worker(lanes)
         while asked:
             for number in asked:
-                if self._crew.links[number].lost is not None:
+                if self._pool.links[number].lost is not None:
                     self._renew(number)
             arguments = {number: ({lane: seeds[lane] for lane in some}, options) for number, some in asked.items()}
             answers = dict(zip(asked, self._exchanged("reset", arguments), strict=True))
@@ -222,25 +222,26 @@ class Work:
         self._count(failures, lost, "a step")
         again = dict(lost)
         for number in lost:
-            gone = self._crew.links[number].lost
+            gone = self._pool.links[number].lost
             why = "the worker process " + ("" if gone is None else gone.how)
             self._break_off(self._renew(number).lanes, why, Outcome.INFRASTRUCTURE_FAILED)
         for failure in failures:
             self._break_off([failure[0]], line_of(failure), outcome_of(failure), anew=True)
-            again.setdefault(self._owner[failure[0]], []).append(failure[0])
+            lane: int = failure[0]
+            again.setdefault(self._owner[lane], []).append(lane)
         return again
 
     def _count(self, failures: list[Failure], lost: Asked, expected: str) -> None:
         """Count restarts, and raise where there are to be none or no more."""
         wanted = self.restarts + len(failures) + len(lost)
-        if self._terms.on_failure == "raise" or wanted > self._terms.max_restarts:
+        if self._worker_options.on_failure == "raise" or wanted > self._worker_options.max_restarts:
             raise self._error(failures, lost, expected)
         self.restarts = wanted
 
-    def _renew(self, number: int) -> Link:
-        link = self._crew.renew(self._block, number)
+    def _renew(self, number: int) -> WorkerLink:
+        link = self._pool.renew(self._block, number)
         for box in (link.box, *link.lanes):
-            self._block.boxes.lengths[box] = 0
+            self._block.mailboxes.lengths[box] = 0
         return link
 
     def _break_off(self, lanes: Iterable[int], reason: str, outcome: Outcome, *, anew: bool = False) -> None:
@@ -257,10 +258,10 @@ class Work:
 
     def _error(self, failures: list[Failure], lost: Asked, expected: str) -> BaseException:
         """The error of the first lane that failed, with a note of each other."""
-        links = [self._crew.links[number] for number in lost]
+        links = [self._pool.links[number] for number in lost]
         advice = "; its lanes are gone until reset()"
-        if self._terms.on_failure == "restart":
-            advice += f", after max_restarts={self._terms.max_restarts} restarts"
+        if self._worker_options.on_failure == "restart":
+            advice += f", after max_restarts={self._worker_options.max_restarts} restarts"
         errors = [(one[0], error_of(one, expected, self._action(one[0], expected))) for one in failures]
         for link in links:
             lane = link.span[0] if link.lost is None else link.lost.lane
@@ -277,22 +278,22 @@ class Work:
 
     # --- calls that were interrupted ---
 
-    def settle(self) -> None:
+    def drain(self) -> None:
         """Wait for what an interrupted call left under way, and forget it."""
-        for link in self._crew.links:
+        for link in self._pool.links:
             if link.lost is None:
-                link.desk.bell.ring()  # it may have been asked and not woken
-        self._crew.wait(self._block, self._crew.links)
-        for link in self._crew.links:
+                link.work_queue.semaphore.post()  # it may have been asked and not woken
+        self._pool.wait(self._block, self._pool.links)
+        for link in self._pool.links:
             if link.lost is None:
-                link.taken = link.desk.counters[DONE]
+                link.taken = link.work_queue.counters[DONE]
                 for box in (link.box, *link.lanes):
                     self._discard(box, link)
         self.flying.clear()
-        self.unsettled = False
+        self.undrained = False
 
-    def _discard(self, box: int, link: Link) -> None:
+    def _discard(self, box: int, link: WorkerLink) -> None:
         try:
-            self._block.boxes.take(box, link.channel)
+            self._block.mailboxes.take(box, link.channel)
         except EOFError:  # it was being taken when the call was interrupted
-            self._block.boxes.lengths[box] = 0
+            self._block.mailboxes.lengths[box] = 0

@@ -8,13 +8,14 @@ from typing import Any
 
 from ludus.core import AutoresetMode, EpisodePlan, Info
 from ludus.errors import CodecError, InvalidAction, SnapshotError
-from ludus.vector.block import ALL, ASKED, DONE, ISSUED, MASKED, PLACE, PROGRESS, QUIT, REQUEST, Block
+from ludus.vector.block import ALL, ASKED, DONE, ISSUED, MASKED, PLACE, PROGRESS, QUIT, REQUEST, Block, WorkQueue
 from ludus.vector.channel import Channel
 from ludus.vector.failure import Failure, failure_of
 from ludus.vector.lane import Lane, Maker
-from ludus.vector.lifeline import ProgramGone, check_lifeline, hold_lifeline
-from ludus.vector.patience import Patience
+from ludus.vector.parent_watch import ProgramGone, check_parent, watch_parent
 from ludus.vector.payload import dumps, loads, pack, unpack
+from ludus.vector.spin_policy import SpinPolicy
+from ludus.vector.split import Span
 
 __all__ = ["serve"]
 
@@ -26,7 +27,7 @@ def serve(end: Any, lanes: bytes | tuple[Sequence[Maker], EpisodePlan | None], s
     """All there is of a worker process: make lanes and run them. `lanes` is pickled where processes are not forked."""
     channel = Channel(end)
     try:
-        hold_lifeline(channel)
+        watch_parent(channel)
         Worker(channel, start, AutoresetMode.of(mode)).run(lanes)
     except (ProgramGone, EOFError):
         pass
@@ -40,7 +41,7 @@ class Worker:
         self._makers: list[Maker] = []
         self._plan: EpisodePlan | None = None
         self._lanes: list[Lane] = []
-        self._taken, self._patience = 0, Patience()
+        self._taken, self._spin_policy = 0, SpinPolicy()
 
     def run(self, lanes: bytes | tuple[Sequence[Maker], EpisodePlan | None]) -> None:
         """Make lanes, do what is asked of them until the end is, and close them, whatever ends this."""
@@ -83,7 +84,9 @@ class Worker:
     def _attach(self) -> None:
         """Share the memory whose layout and file the batch sends."""
         while (layout := self._channel.receive(IDLE)) is None:  # other workers may still be making their lanes
-            check_lifeline()
+            check_parent()
+        number: int
+        spans: list[Span]
         number, spans = unpack(layout)
         file = self._channel.receive_file(60.0)
         if file is None:
@@ -91,8 +94,9 @@ class Worker:
         first = self._lanes[0].env
         self._block = Block(first.observation_space, first.action_space, spans, file)
         self._block.release()
-        self._desk, self._box = self._block.desks[number], spans[-1][1] + number
-        self._taken = self._desk.counters[DONE]  # the batch may have asked already
+        self._desk: WorkQueue = self._block.work_queues[number]
+        self._box: int = spans[-1][1] + number
+        self._taken: int = self._desk.counters[DONE]  # the batch may have asked already
 
     # --- the loop ---
 
@@ -107,22 +111,22 @@ class Worker:
             else:
                 self._step([self._lanes[item - self._start]], item)
             self._desk.finish(item)
-            self._block.bell.ring()
+            self._block.semaphore.post()
 
     def _next(self) -> int:
-        """What to do next: for a moment the core is yielded, then the worker sleeps until the bell rings."""
-        counters, bell, number = self._desk.counters, self._desk.bell, self._taken
+        """What to do next: for a moment the core is yielded, then the worker sleeps until the semaphore rings."""
+        counters, semaphore, number = self._desk.counters, self._desk.semaphore, self._taken
         if counters[ISSUED] == number:
-            until, now = self._patience.until(), 0
+            until, now = self._spin_policy.until(), 0
             while counters[ISSUED] == number:
                 now = monotonic_ns()
                 if now < until:
                     sched_yield()
-                elif not bell.wait(IDLE):
-                    check_lifeline()
+                elif not semaphore.wait(IDLE):
+                    check_parent()
             if now < until:
-                self._patience.learn(counters[ASKED])
-        bell.heard()
+                self._spin_policy.learn(counters[ASKED])
+        semaphore.try_wait()
         self._taken = number + 1
         return self._desk.asked(number)
 
@@ -130,7 +134,7 @@ class Worker:
         failures = [one for one in map(self._closed, self._lanes) if one]
         if failures and hasattr(self, "_block"):
             with suppress(OSError):  # nobody may be there to hear it
-                self._block.boxes.put(self._box, ["closing", failures], self._channel)
+                self._block.mailboxes.put(self._box, ["closing", failures], self._channel)
 
     def _closed(self, lane: Lane) -> Failure | None:
         try:
@@ -146,7 +150,7 @@ class Worker:
         block, counters = self._block, self._desk.counters
         read, write, whole = block.actions.read, block.observations.write, block.observations.whole
         rewards, terminated, truncated, numbers = block.rewards, block.terminated, block.truncated, block.numbers
-        sent: Any = block.boxes.take(box, self._channel) if block.boxes.lengths[box] else None
+        sent: Any = block.mailboxes.take(box, self._channel) if block.mailboxes.lengths[box] else None
         rests: list[Any] = []
         infos: list[Any] = []
         failures: list[Failure] = []
@@ -181,22 +185,22 @@ class Worker:
     def _tell(self, box: int, rests: list[Any], infos: list[Any], failures: list[Failure]) -> None:
         """Put results into a box; what cannot be sent is a failure of its lane."""
         try:
-            self._block.boxes.put(box, [rests, infos, failures], self._channel)
+            self._block.mailboxes.put(box, [rests, infos, failures], self._channel)
         except TypeError:
             rests, infos = _sendable(rests, failures), _sendable(infos, failures)
-            self._block.boxes.put(box, [rests, infos, failures], self._channel)
+            self._block.mailboxes.put(box, [rests, infos, failures], self._channel)
 
     # --- requests ---
 
     def _answer(self) -> None:
-        box, boxes, channel = self._box, self._block.boxes, self._channel
-        verb, arguments = boxes.take(box, channel)
+        box, mailboxes, channel = self._box, self._block.mailboxes, self._channel
+        verb, arguments = mailboxes.take(box, channel)
         try:
-            boxes.put(box, [True, getattr(self, f"_request_{verb}")(*arguments)], channel)
+            mailboxes.put(box, [True, getattr(self, f"_request_{verb}")(*arguments)], channel)
         except ProgramGone:
             raise
         except BaseException as error:
-            boxes.put(box, [False, failure_of(error, self._desk.counters[PLACE])], channel)
+            mailboxes.put(box, [False, failure_of(error, self._desk.counters[PLACE])], channel)
 
     def _each(self, places: Sequence[int] | None = None) -> Any:
         """Lanes, one after another; the batch can tell which it is."""
@@ -266,7 +270,8 @@ class Worker:
     def _request_mend(self, states: dict[int, Any], anew: bool) -> None:
         """Go on with episodes that were broken off: in environments made anew, where these are not."""
         for lane in self._each(list(states)):
-            place, index = lane.place, lane.place - self._start
+            place: int = lane.place
+            index = place - self._start
             if anew:
                 self._closed(lane)
                 self._lanes[index] = self._lane(self._makers[index], place)

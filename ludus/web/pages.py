@@ -1,4 +1,4 @@
-"""The static files as routes; `ludus.serve` finds them by name."""
+"""The static files as routes; `ludus.server` finds them by name."""
 
 from hashlib import sha256
 from pathlib import Path

@@ -1,8 +1,8 @@
 """Values as bytes and back, without I/O: frames, messages, and what they carry. Nothing is pickled, ever.
 
-Sessions over a network have modules of their own, which a confined process need not load: `network` (messages),
+Sessions over a network have modules of their own, which a sandboxed process need not load: `network` (messages),
 `dialogue` (both ends of a session), `infos` (of batches). Not here: sockets, deadlines and processes, which are in
-`ludus.sandbox.environment`, `ludus.serve` and `ludus.client`.
+`ludus.sandbox.environment`, `ludus.server` and `ludus.client`.
 """
 
 from ludus.spaces.plain import decode_value, encode_value

@@ -9,10 +9,10 @@ from typing import Any
 from ludus.errors import CodecError, InvalidArgument, MissingExtra, shorten
 from ludus.wire.frame import FrameLimits
 
-__all__ = ["LEAST", "METHODS", "Compression"]
+__all__ = ["MIN_COMPRESSED_BYTES", "METHODS", "Compression"]
 
 METHODS = ("none", "zstd")
-LEAST = 1024
+MIN_COMPRESSED_BYTES = 1024
 """Bytes from which on a message is compressed."""
 LEVEL = 1
 MARK = b"\x28\xb5\x2f\xfd"
@@ -42,7 +42,7 @@ class Compression:
 
     def pack(self, message: bytes) -> bytes:
         """The message as it travels: compressed where it is large, and gets smaller by it."""
-        if self._zstd is None or len(message) < LEAST:
+        if self._zstd is None or len(message) < MIN_COMPRESSED_BYTES:
             return message
         packed = self._writer.compress(message)
         return packed if len(packed) < len(message) else message

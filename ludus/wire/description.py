@@ -7,21 +7,20 @@ from typing import Any, NamedTuple
 
 from ludus.errors import CodecError, listing, shorten
 from ludus.spaces import Space, describe, from_description
+from ludus.spaces.kinds import is_dict, is_list
 
 __all__ = ["read_space", "write_space"]
 
 HEAVIEST = 64 << 20
 """Bytes that a space may take while it is built, the copies that some spaces keep of their parts counted too."""
-CALLS = "ludus.tools.calls:Calls"
-"""The one space of Ludus's own that is not in `ludus.spaces`."""
-DEEPEST = 12
+MAX_SPACE_DEPTH = 12
 """Spaces inside one another."""
-MOST_FIELDS = 1024
+MAX_FIELDS = 1024
 COPYING = ("Graph", "Sequence")
 """Spaces that keep a batch of their part beside it: each such level doubles what is below."""
 EACH = {"Graph": 6 << 10, "Sequence": 4 << 10, "Text": 8 << 10}
-"""Bytes of a space by itself, where it is more than `LEAST`."""
-LEAST = 1 << 10
+"""Bytes of a space by itself, where it is more than `MIN_VALUE_BYTES`."""
+MIN_VALUE_BYTES = 1 << 10
 LETTER = 128
 """Bytes of a character that a text may have."""
 PASSING = 9
@@ -32,8 +31,8 @@ SIZES = {
     **dict.fromkeys(("float32", "int32", "uint32"), 4),
     **dict.fromkeys(("float64", "int64", "uint64"), 8),
 }
-"""Bytes of a number; of others `WIDEST`."""
-WIDEST = 16
+"""Bytes of a number; of others `MAX_ITEM_BYTES`."""
+MAX_ITEM_BYTES = 16
 
 
 class Weight(NamedTuple):
@@ -57,7 +56,7 @@ def write_space(space: Space[Any]) -> dict[str, Any]:
     return describe(space)
 
 
-def read_space(data: Any, name: str = "space", *, known: Iterable[type[Space[Any]]] = ()) -> Space[Any]:
+def read_space(data: object, name: str = "space", *, known: Iterable[type[Space[Any]]] = ()) -> Space[Any]:
     """The space that `write_space` wrote: one of Ludus's own, or of the custom classes in `known`.
 
     CodecError, and nothing else, on any data.
@@ -66,7 +65,7 @@ def read_space(data: Any, name: str = "space", *, known: Iterable[type[Space[Any
     Traceback (most recent call last):
     ludus.errors.CodecError: space: expected one of at most 64 MiB, got one of 953674 MiB
     """
-    weight = sum(_space_weight(data, DEEPEST, {kind.type_name() for kind in known}, name))
+    weight = sum(_space_weight(data, MAX_SPACE_DEPTH, {kind.type_name() for kind in known}, name))
     if weight > HEAVIEST:
         raise CodecError(f"{name}: expected one of at most {HEAVIEST >> 20} MiB, got one of {weight >> 20} MiB")
     try:
@@ -77,11 +76,11 @@ def read_space(data: Any, name: str = "space", *, known: Iterable[type[Space[Any
         raise CodecError(f"{name}: expected the description of a space, got {shorten(data)}: {error}") from error
 
 
-def _weight(data: Any, depth: int, known: set[str], name: str) -> Weight:
+def _weight(data: object, depth: int, known: set[str], name: str) -> Weight:
     """What the spaces and arrays somewhere in `data` ask for; checks types and nesting on the way."""
-    if isinstance(data, list):
+    if is_list(data):
         return _together(data, depth, known, name)
-    if not isinstance(data, dict):
+    if not is_dict(data):
         return Weight()
     if "$space" in data:
         return _space_weight(data["$space"], depth, known, name)
@@ -89,9 +88,9 @@ def _weight(data: Any, depth: int, known: set[str], name: str) -> Weight:
     return own.beside(_together(data.values(), depth, known, name))
 
 
-def _space_weight(data: Any, depth: int, known: set[str], name: str) -> Weight:
+def _space_weight(data: object, depth: int, known: set[str], name: str) -> Weight:
     """What the space in `data` asks for, and all inside it."""
-    if not isinstance(data, dict) or not isinstance(data.get("type"), str):
+    if not is_dict(data) or not isinstance(data.get("type"), str):
         raise CodecError(f"{name}: expected the description of a space, got {shorten(data)}")
     kind = data["type"]
     _check_type(kind, data, depth - 1, known, name)
@@ -101,17 +100,17 @@ def _space_weight(data: Any, depth: int, known: set[str], name: str) -> Weight:
 
 
 def _together(parts: Iterable[Any], depth: int, known: set[str], name: str) -> Weight:
-    weights = (_weight(one, depth, known, name) for one in parts if isinstance(one, list | dict))
+    weights = (_weight(one, depth, known, name) for one in parts if is_list(one) or is_dict(one))
     return reduce(Weight.beside, weights, Weight())
 
 
 def _check_type(kind: str, data: Any, depth: int, known: set[str], name: str) -> None:
     if depth < 0:
-        raise CodecError(f"{name}: expected at most {DEEPEST} spaces inside one another, got more")
-    if kind == CALLS:
-        from ludus.tools.calls import Calls  # here: few environments have tools
+        raise CodecError(f"{name}: expected at most {MAX_SPACE_DEPTH} spaces inside one another, got more")
+    if kind.startswith("ludus.tools."):
+        from ludus.tools.calls import Calls  # the one space that is not in `ludus.spaces`; few environments have tools
 
-        known = {Calls.type_name()}
+        known = known | {Calls.type_name()}
     if ":" in kind and kind not in known:
         allowed = f"one of Ludus's own or {listing(sorted(known))}" if known else "one of Ludus's own"
         raise CodecError(
@@ -119,13 +118,13 @@ def _check_type(kind: str, data: Any, depth: int, known: set[str], name: str) ->
             "name its class in `spaces` if you trust it in this process"
         )
     fields = data.get("fields")
-    if isinstance(fields, list) and len(fields) > MOST_FIELDS:
-        raise CodecError(f"{name}: expected at most {MOST_FIELDS} fields, got {len(fields)}")
+    if is_list(fields) and len(fields) > MAX_FIELDS:
+        raise CodecError(f"{name}: expected at most {MAX_FIELDS} fields, got {len(fields)}")
 
 
 def _own(kind: str, data: dict[Any, Any], name: str) -> Weight:
     """What one space asks for by itself: by a length alone, too. What is written out was paid for in bytes."""
-    kept, passing = EACH.get(kind, LEAST), 0
+    kept, passing = EACH.get(kind, MIN_VALUE_BYTES), 0
     if kind == "Box" and data.get("shape") is not None and all(map(_is_number, (data.get("low"), data.get("high")))):
         kept += _count(data["shape"], name) * _size(data)  # bounds held once, and the room for one value
     elif data.get("shape") is not None:
@@ -139,25 +138,25 @@ def _own(kind: str, data: dict[Any, Any], name: str) -> Weight:
     return Weight(kept, passing)
 
 
-def _is_number(bound: Any) -> bool:
+def _is_number(bound: object) -> bool:
     """Whether a bound of a box is one number for all."""
-    return type(bound) in (int, float) or (isinstance(bound, dict) and list(bound) == ["$float"])
+    return type(bound) in (int, float) or (is_dict(bound) and list(bound) == ["$float"])
 
 
 def _size(data: dict[Any, Any]) -> int:
     """Bytes of a number, by the name of its type."""
-    return SIZES.get(str(data.get("dtype")), WIDEST)
+    return SIZES.get(str(data.get("dtype")), MAX_ITEM_BYTES)
 
 
-def _count(shape: Any, name: str) -> int:
+def _count(shape: object, name: str) -> int:
     return prod(_lengths(shape, name))
 
 
-def _lengths(shape: Any, name: str) -> list[int]:
+def _lengths(shape: object, name: str) -> list[int]:
     """The lengths in a shape: a list, one tagged as a tuple, or one number."""
-    if isinstance(shape, dict) and list(shape) == ["$tuple"]:
+    if is_dict(shape) and list(shape) == ["$tuple"]:
         shape = shape["$tuple"]
-    lengths: list[Any] = shape if isinstance(shape, list) else [shape]
+    lengths: list[Any] = shape if is_list(shape) else [shape]
     if not all(type(one) is int and one >= 0 for one in lengths):
         raise CodecError(f"{name}: expected lengths of at least 0, got {shorten(shape)}")
     return lengths

@@ -10,7 +10,7 @@ from typing import Any
 
 from ludus.errors import ChannelError, CodecError
 from ludus.wire.frame import FrameLimits
-from ludus.wire.messages import Answered, Asked, NetworkRequest, read_asked
+from ludus.wire.messages import NetworkRequest, NumberedReply, NumberedRequest, read_asked
 
 __all__ = ["WINDOW", "ClientDialogue", "ServerDialogue", "Verdict"]
 
@@ -87,7 +87,7 @@ class ServerDialogue:
 
     def accept(
         self, data: bytes, limits: FrameLimits, kinds: Container[type[Any]], least_seconds: float
-    ) -> Asked | None:
+    ) -> NumberedRequest | None:
         """The request in a message, which begins by this; None where nothing happened: that message is to be judged.
 
         It has to be one of `kinds`, in no hurry, the next one, and alone.
@@ -167,7 +167,7 @@ class ClientDialogue:
     >>> asked = mine.ask(RenderRequest())
     >>> [one.number for one in mine.unanswered]
     [1]
-    >>> mine.take(Answered(1, DoneReply())).reply, mine.take(Answered(1, DoneReply()))
+    >>> mine.take(NumberedReply(1, DoneReply())).reply, mine.take(NumberedReply(1, DoneReply()))
     (DoneReply(), None)
     """
 
@@ -176,28 +176,28 @@ class ClientDialogue:
     def __init__(self) -> None:
         self.last = 0
         """The number of the last request."""
-        self.open: dict[int, Asked] = {}
+        self.open: dict[int, NumberedRequest] = {}
         """What is not answered yet, by number, in order."""
 
     @property
-    def unanswered(self) -> list[Asked]:
+    def unanswered(self) -> list[NumberedRequest]:
         """What is to be sent again, in order, on a new connection."""
         return list(self.open.values())
 
-    def ask(self, request: NetworkRequest, seconds: float | None = None) -> Asked:
+    def ask(self, request: NetworkRequest, seconds: float | None = None) -> NumberedRequest:
         """A request under the next number; it says up to which number all replies have come."""
         received = next(iter(self.open), self.last + 1) - 1
         self.last += 1
-        asked = Asked(self.last, request, seconds, received)
+        asked = NumberedRequest(self.last, request, seconds, received)
         self.open[self.last] = asked
         return asked
 
-    def withdraw(self, asked: Asked) -> None:
+    def withdraw(self, asked: NumberedRequest) -> None:
         """Take back the last request, which was not sent; its number is the next one's."""
         if asked.number == self.last and self.open.pop(asked.number, None) is not None:
             self.last -= 1
 
-    def take(self, answered: Answered) -> Answered | None:
+    def take(self, answered: NumberedReply) -> NumberedReply | None:
         """The answer, if it was waited for; None for one that came twice. ChannelError for one to nothing."""
         if answered.number > self.last or answered.number < 1:
             raise ChannelError(f"session: expected replies to requests 1 to {self.last}, got one to {answered.number}")

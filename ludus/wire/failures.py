@@ -1,6 +1,6 @@
 """Failures: what was raised on one side, as data, and as an error of the other side's own classes.
 
-One codec for every boundary: a confined process, a server and its clients, the workers of a batch.
+One codec for every boundary: a sandboxed process, a server and its clients, the workers of a batch.
 """
 
 import traceback
@@ -45,7 +45,7 @@ def is_infrastructure(error: BaseException) -> bool:
     >>> is_infrastructure(ZeroDivisionError()), is_infrastructure(errors.InvalidValue("no"))
     (True, False)
     """
-    if not isinstance(error, LudusError) or type(error) is EnvError:  # what confined code raised comes as EnvError
+    if not isinstance(error, LudusError) or type(error) is EnvError:  # what sandboxed code raised comes as EnvError
         return True
     return isinstance(error, SandboxError | WorkerFailure | SessionLost | ContractViolation | ClosedEnvironment)
 
@@ -73,17 +73,17 @@ def message_of(error: BaseException) -> str:
         return "(its text could not be had)"
 
 
-def read_failure(reply: FailedReply, what: str, where: str, *, confined: bool = False) -> LudusError:
+def read_failure(reply: FailedReply, what: str, where: str, *, sandboxed: bool = False) -> LudusError:
     """The error to raise for a reply: of the class that it names, where that is one of ours, else an EnvError.
 
     `error.infrastructure` says whether the other side failed and not the action: a trainer leaves such an episode out.
-    What is said of a sandbox itself only this side says: a `confined` process that claims it has raised an EnvError.
+    What is said of a sandbox itself only this side says: a `sandboxed` process that claims it has raised an EnvError.
 
     >>> read_failure(FailedReply("InvalidAction", "action: expected Discrete(2), got 7"), "CartPole", "at the server")
     InvalidAction('action: expected Discrete(2), got 7')
     """
     message, known = clean(reply.message, LONGEST_MESSAGE), KNOWN.get(reply.kind)
-    if confined and known is not None and issubclass(known, SandboxError):
+    if sandboxed and known is not None and issubclass(known, SandboxError):
         known = None
     error: Any
     if known is ServerBusy:

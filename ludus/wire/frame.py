@@ -16,7 +16,7 @@ __all__ = ["HEADER", "FrameLimits", "check_frame", "payload_length", "read_frame
 HEADER = Struct(">I")
 _ENCODER = msgspec.msgpack.Encoder()
 MIB = 1 << 20
-SMALL = 512
+SMALL_FRAME_BYTES = 512
 WIDE = 0xDC
 """The first of the four bytes that announce thousands of values."""
 MARKS = bytes(2 if WIDE <= one < 0xE0 else 0x80 <= one < 0xA0 for one in range(256))
@@ -48,7 +48,7 @@ class FrameLimits(msgspec.Struct, frozen=True, kw_only=True):
                 )
 
 
-def write_frame(message: Any, limits: FrameLimits, buffer: bytearray | None = None) -> bytearray:
+def write_frame(message: object, limits: FrameLimits, buffer: bytearray | None = None) -> bytearray:
     r"""A message as a frame, written over `buffer`; CodecError where it is larger than the other side would take.
 
     >>> bytes(write_frame([1, "go"], FrameLimits()))
@@ -86,7 +86,7 @@ def read_frame(payload: Bytes, decoder: "msgspec.msgpack.Decoder[Any]", limits: 
     Traceback (most recent call last):
     ludus.errors.CodecError: frame: expected at most 3 levels, got more
     """
-    if len(payload) <= SMALL <= limits.items:
+    if len(payload) <= SMALL_FRAME_BYTES <= limits.items:
         # Whether nothing in it can ask for more than it holds: no bytes that announce many, few that hold others at
         # all. Some that are none are taken for such; then all of it is walked through. What is cut short the decoder
         # sees.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import CodecError, shorten
+from ludus.spaces.kinds import is_array, is_dict, is_list, is_list_or_tuple
 from ludus.spaces.plain import BINARY
 from ludus.wire.space_codec import SpaceCodec
 
@@ -19,7 +20,7 @@ COLUMNS = BINARY.admitting({}, {}, BINARY.expected, objects=True)
 """Columns of what is no number are arrays of objects."""
 
 
-def write_infos(infos: Any, write_final: Callable[[Any], Any]) -> dict[str, Any]:
+def write_infos(infos: object, write_final: Callable[[Any], Any]) -> dict[str, Any]:
     """The infos of a batch as data; CodecError names what cannot travel.
 
     >>> from ludus.spaces import Discrete
@@ -28,7 +29,7 @@ def write_infos(infos: Any, write_final: Callable[[Any], Any]) -> dict[str, Any]
     >>> write_infos({"final_obs": last, "_final_obs": np.array([False, True])}, codec.write)["final_obs"]
     [None, [3]]
     """
-    if not isinstance(infos, dict):
+    if not is_dict(infos):
         raise CodecError(f"info: expected a dictionary, got {shorten(infos)}")
     strange = [key for key in infos if type(key) is not str or key.startswith("$")]
     if strange:
@@ -44,28 +45,28 @@ def read_infos(data: Any, finals: SpaceCodec, count: int) -> dict[str, Any]:
     >>> read_infos({"final_obs": [None, [3]]}, SpaceCodec(Discrete(5)), 2)
     {'final_obs': array([None, 3], dtype=object)}
     """
-    plain = {key: value for key, value in data.items() if key != FINAL} if type(data) is dict else data
+    plain: Any = {key: value for key, value in data.items() if key != FINAL} if is_dict(data) else data
     rest = COLUMNS.read(plain, "info")
-    if type(rest) is not dict or rest.keys() != plain.keys():
+    if not is_dict(rest) or rest.keys() != plain.keys():
         raise CodecError(f"info: expected a dictionary, got {shorten(data)}")
     _check_lanes(rest, count, "info")
     return {key: _finals(data[key], finals, count) if key == FINAL else rest[key] for key in data}
 
 
-def _written(column: Any, write: Callable[[Any], Any]) -> list[Any]:
-    if not isinstance(column, np.ndarray | list | tuple):
+def _written(column: object, write: Callable[[Any], Any]) -> list[Any]:
+    if not is_array(column) and not is_list_or_tuple(column):
         raise CodecError(f"info[{FINAL!r}]: expected one observation for each lane, got {shorten(column)}")
     return [None if one is None else [write(one)] for one in column]
 
 
-def _finals(entries: Any, finals: SpaceCodec, count: int) -> Any:
+def _finals(entries: object, finals: SpaceCodec, count: int) -> Any:
     """For each lane its last observation, or None: in data a list of one, since None may be written of a value."""
-    if type(entries) is not list or len(entries) != count:
+    if not is_list(entries) or len(entries) != count:
         raise CodecError(f"info[{FINAL!r}]: expected {count} entries, got {shorten(entries)}")
     column = np.full(count, None, dtype=object)
     for lane, entry in enumerate(entries):
         if entry is not None:
-            if type(entry) is not list or len(entry) != 1:
+            if not is_list(entry) or len(entry) != 1:
                 raise CodecError(f"info[{FINAL!r}][{lane}]: expected None or a list of one, got {shorten(entry)}")
             column[lane] = finals.read(entry[0])
     return column
@@ -73,8 +74,8 @@ def _finals(entries: Any, finals: SpaceCodec, count: int) -> Any:
 
 def _check_lanes(infos: dict[Any, Any], count: int, path: str) -> None:
     for key, value in infos.items():
-        if type(value) is dict:
+        if is_dict(value):
             _check_lanes(value, count, f"{path}[{shorten(key, 40)}]")
-        elif isinstance(value, np.ndarray) and (value.ndim < 1 or len(value) != count):
+        elif is_array(value) and (value.ndim < 1 or len(value) != count):
             where = f"{path}[{shorten(key, 40)}]"
             raise CodecError(f"{where}: expected {count} lanes, got an array of shape {value.shape}")

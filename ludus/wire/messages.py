@@ -3,9 +3,10 @@
 A message is a msgpack array: a number that says which, then its fields in order. Fields are typed: a decoder made from
 `Request` or `Reply` refuses everything else by itself. `Any` is data that a `SpaceCodec` or `decode_value` reads.
 
-Between a client and a server `Asked` and `Answered` go around every message. Number 0 is out of order: `HelloRequest`
-and `CancelRequest`; all other requests of a session are numbered from 1 on, and each is carried out once, whatever
-connections come and go. Over the socket of a confined process, which has one of each at a time, messages travel bare.
+Between a client and a server `NumberedRequest` and `NumberedReply` go around every message. Number 0 is out of order:
+`HelloRequest` and `CancelRequest`; all other requests of a session are numbered from 1 on, and each is carried out
+once, whatever connections come and go. Over the socket of a sandboxed process, which has one of each at a time,
+messages travel bare.
 """
 
 from typing import Any, Literal
@@ -18,8 +19,8 @@ from ludus.wire.frame import FrameLimits, read_frame
 __all__ = [
     "METHOD",
     "PROTOCOL",
-    "Answered",
-    "Asked",
+    "NumberedReply",
+    "NumberedRequest",
     "AutoresetRequest",
     "BatchReply",
     "BatchResetRequest",
@@ -35,6 +36,7 @@ __all__ = [
     "ForkRequest",
     "GetRequest",
     "HasRequest",
+    "HeardRequest",
     "HelloRequest",
     "ImportRequest",
     "MakeReply",
@@ -43,8 +45,10 @@ __all__ = [
     "NetworkReply",
     "NetworkRequest",
     "Plan",
+    "ProgressReply",
     "RenderRequest",
     "Reply",
+    "ReportedStepRequest",
     "Request",
     "ResetReply",
     "ResetRequest",
@@ -79,7 +83,7 @@ class Message(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=Fa
 
 
 class MakeRequest(Message, tag=0):
-    """Make an environment, or a batch of `lanes`, in a confined process; once, and first."""
+    """Make an environment, or a batch of `lanes`, in a sandboxed process; once, and first."""
 
     protocol: int
     target: str
@@ -187,17 +191,29 @@ class CallRequest(Message, tag=14):
 
 
 class ExportRequest(Message, tag=15):
-    """A snapshot (0: of now) as bytes for another process that is confined as this one is; of these lanes, if any."""
+    """A snapshot (0: of now) as bytes for another process that is sandboxed as this one is; of these lanes, if any."""
 
     number: int = 0
     lanes: list[int] | None = None
 
 
 class ImportRequest(Message, tag=16):
-    """Go on from what other processes exported. Only a confined process takes it: such bytes are code."""
+    """Go on from what other processes exported. Only a sandboxed process takes it: such bytes are code."""
 
     states: list[bytes]
     """One, or one for each lane."""
+
+
+class ReportedStepRequest(Message, tag=17):
+    """Advance by one action, and say how far it is: each `ProgressReply` before the last reply is answered."""
+
+    action: Any
+
+
+class HeardRequest(Message, tag=18):
+    """A report was heard; a call that was cancelled is to end."""
+
+    cancelled: bool
 
 
 class HelloRequest(Message, tag=20):
@@ -211,7 +227,7 @@ class HelloRequest(Message, tag=20):
     lanes: int = 0
     """0: one environment; else a batch of so many."""
     autoreset_mode: str = "NextStep"
-    arguments: dict[str, Any] = msgspec.field(default_factory=dict)
+    arguments: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """For the constructor, as `encode_value` writes them; the orchestrator's to give."""
     compression: Literal["none", "zstd"] = "none"
     """How large frames travel, both ways, after this one."""
@@ -314,6 +330,14 @@ class BatchReply(Message, tag=8):
     infos: dict[str, Any]
 
 
+class ProgressReply(Message, tag=9):
+    """How far a reported step is; `HeardRequest` is waited for."""
+
+    done: float
+    total: float | None
+    message: str
+
+
 class WelcomeReply(Message, tag=20):
     """The session. Spaces are those of one lane."""
 
@@ -360,20 +384,20 @@ _Common = (
     | StateRequest
     | CloseRequest
 )
-Request = _Common | ExportRequest | ImportRequest | MakeRequest
-"""What a confined process is asked."""
+Request = _Common | ExportRequest | ImportRequest | MakeRequest | ReportedStepRequest | HeardRequest
+"""What a sandboxed process is asked."""
 NetworkRequest = _Common | ForkRequest | HelloRequest | CancelRequest
 """What a server is asked."""
 _CommonReply = (
     StepReply | BatchStepReply | ResetReply | BatchReply | ValueReply | SnapshotReply | DoneReply | FailedReply
 )
-Reply = _CommonReply | MakeReply
+Reply = _CommonReply | MakeReply | ProgressReply
 NetworkReply = _CommonReply | WelcomeReply | ForkReply
 
 # --- around them ---
 
 
-class Asked(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
+class NumberedRequest(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
     """A request under its number, with the seconds that it may take, if they are fewer than the server's."""
 
     number: int
@@ -383,7 +407,7 @@ class Asked(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=Fals
     """The number up to which the client has all replies: the server need not keep them."""
 
 
-class Answered(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
+class NumberedReply(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
     """The reply to the request of that number."""
 
     number: int
@@ -391,30 +415,30 @@ class Answered(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=F
 
 
 _ENCODER = msgspec.msgpack.Encoder()
-_ASKED: msgspec.msgpack.Decoder[Asked] = msgspec.msgpack.Decoder(Asked)
-_ANSWERED: msgspec.msgpack.Decoder[Answered] = msgspec.msgpack.Decoder(Answered)
+_ASKED: msgspec.msgpack.Decoder[NumberedRequest] = msgspec.msgpack.Decoder(NumberedRequest)
+_ANSWERED: msgspec.msgpack.Decoder[NumberedReply] = msgspec.msgpack.Decoder(NumberedReply)
 
 
 write_message = _ENCODER.encode
 """A message as bytes, for a transport that keeps messages apart by itself. The encoder's own: every step is one."""
 
 
-def read_asked(payload: bytes, limits: FrameLimits) -> Asked:
+def read_asked(payload: bytes, limits: FrameLimits) -> NumberedRequest:
     r"""The request in a payload; CodecError, and nothing else, on any bytes.
 
-    >>> read_asked(write_message(Asked(1, StepRequest(0))), FrameLimits())
-    Asked(number=1, request=StepRequest(action=0), seconds=None, received=0)
+    >>> read_asked(write_message(NumberedRequest(1, StepRequest(0))), FrameLimits())
+    NumberedRequest(number=1, request=StepRequest(action=0), seconds=None, received=0)
     """
     if len(payload) > limits.size:
         raise _too_large(payload, limits)
     return read_frame(payload, _ASKED, limits)
 
 
-def read_answered(payload: bytes, limits: FrameLimits) -> Answered:
+def read_answered(payload: bytes, limits: FrameLimits) -> NumberedReply:
     r"""The reply in a payload; CodecError, and nothing else, on any bytes.
 
     >>> read_answered(b'\x92\x01\x91\x05', FrameLimits())
-    Answered(number=1, reply=DoneReply())
+    NumberedReply(number=1, reply=DoneReply())
     """
     if len(payload) > limits.size:
         raise _too_large(payload, limits)

@@ -58,7 +58,7 @@ class SpaceCodec:
             self.write = self.write_checked = space.writer(name)
             self.take = self.read = space.reader(name)
 
-    def _write_plain(self, value: Any) -> Any:
+    def _write_plain(self, value: object) -> Any:
         self.space.check(value, self.name)
         return encode_value(value, self.name)
 
@@ -70,7 +70,7 @@ def _is_plain(space: Space[Any]) -> bool:
 def _held(space: Space[Any], take: Read, name: str) -> Read:
     """`take`, with the value held to the space."""
 
-    def read(data: Any) -> Any:
+    def read(data: object) -> Any:
         value = take(data)
         try:
             space.check(value, name)
@@ -89,7 +89,7 @@ def _array_codec(space: Any, name: str) -> tuple[Read, Read, Read, Read]:
     array, frombuffer = np.ndarray, np.frombuffer
     inside, swapped = _inside(space), wire_dtype != dtype
 
-    def write(value: Any) -> Any:
+    def write(value: object) -> Any:
         if type(value) is array and value.dtype == dtype and value.shape == shape:
             return value.astype(wire_dtype).tobytes() if swapped else value.tobytes()
         return encode_value(value, name)
@@ -99,7 +99,7 @@ def _array_codec(space: Any, name: str) -> tuple[Read, Read, Read, Read]:
             space.check(value, name)
         return write(value)
 
-    def take(data: Any) -> Any:
+    def take(data: object) -> Any:
         if type(data) is not bytes:
             return decode_value(data, name)
         if len(data) != size:
@@ -110,7 +110,7 @@ def _array_codec(space: Any, name: str) -> tuple[Read, Read, Read, Read]:
 
     slow = _held(space, take, name)
 
-    def read(data: Any) -> Any:
+    def read(data: object) -> Any:
         if type(data) is bytes and len(data) == size:
             value = take(data)
             if inside(value):

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         VectorizeTransformObservation,
         VectorizeTransformReward,
     )
-    from ludus.wrappers.wrapping import wrap, wrapper_of
+    from ludus.wrappers.wrapper_list import wrap, wrapper_of
 
 _HOME = {
     "ClipAction": "actions",
@@ -99,8 +99,8 @@ _HOME = {
     "VectorizeTransformAction": "vectorize",
     "VectorizeTransformObservation": "vectorize",
     "VectorizeTransformReward": "vectorize",
-    "wrap": "wrapping",
-    "wrapper_of": "wrapping",
+    "wrap": "wrapper_list",
+    "wrapper_of": "wrapper_list",
 }
 """Where each name lives: a wrapper is loaded when it is first named, which keeps `import ludus` light."""
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env
+from ludus.core.env import ObsT
 from ludus.errors import InvalidArgument, InvalidSpace, InvalidType, shorten
 from ludus.spaces import Box, Space
 from ludus.wrappers.rescale import rescaling
@@ -14,7 +15,7 @@ from ludus.wrappers.transform import ActionTransform
 __all__ = ["ClipAction", "RescaleAction", "TransformAction"]
 
 
-class TransformAction(ActionTransform):
+class TransformAction(ActionTransform[ObsT, Any, Any]):
     """Takes `func(action)`; `action_space` is what one lane may be given, None for no change.
 
     In a batch the function is called lane by lane; with `vectorized=True` it takes the whole batch at once.
@@ -30,7 +31,7 @@ class TransformAction(ActionTransform):
 
     def __init__(
         self,
-        env: Env[Any, Any],
+        env: Env[ObsT, Any],
         func: Callable[[Any], Any],
         action_space: Space[Any] | None = None,
         *,
@@ -52,7 +53,7 @@ class TransformAction(ActionTransform):
         return self.func(actions) if self.vectorized else self._actions_by_lane(actions)
 
 
-class ClipAction(ActionTransform):
+class ClipAction(ActionTransform[ObsT, Any, Any]):
     """Takes any number and keeps it within the action space below.
 
     >>> import ludus
@@ -62,7 +63,7 @@ class ClipAction(ActionTransform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: Env[ObsT, Any]) -> None:
         super().__init__(env)
         space = self.lane_action_space
         if not isinstance(space, Box):
@@ -76,10 +77,10 @@ class ClipAction(ActionTransform):
 
     def actions(self, actions: Any) -> Any:
         """Clip those of a batch."""
-        return ClipAction.action(self, actions)
+        return np.minimum(np.maximum(actions, self._low), self._high)
 
 
-class RescaleAction(ActionTransform):
+class RescaleAction(ActionTransform[ObsT, Any, Any]):
     """Takes actions from `min_action` to `max_action` and maps them onto the action space below.
 
     >>> import ludus
@@ -89,7 +90,7 @@ class RescaleAction(ActionTransform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], min_action: Any, max_action: Any) -> None:
+    def __init__(self, env: Env[ObsT, Any], min_action: object, max_action: object) -> None:
         super().__init__(env)
         space, self._gradient, self._intercept = rescaling(
             self.lane_action_space, min_action, max_action, "RescaleAction"
@@ -104,4 +105,4 @@ class RescaleAction(ActionTransform):
 
     def actions(self, actions: Any) -> Any:
         """Shift and scale those of a batch back."""
-        return RescaleAction.action(self, actions)
+        return (actions - self._intercept) / self._gradient

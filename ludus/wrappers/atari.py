@@ -10,6 +10,7 @@ from ludus.errors import InvalidArgument, InvalidSpace, shorten
 from ludus.rendering import resize
 from ludus.seeding import Seed
 from ludus.spaces import Box
+from ludus.spaces.kinds import is_tuple
 from ludus.wrappers.argument import positive
 from ludus.wrappers.atari_lanes import STREAM, AtariLanes
 from ludus.wrappers.steered import Cutting
@@ -19,7 +20,7 @@ __all__ = ["AtariPreprocessing"]
 Frame = npt.NDArray[np.uint8]
 
 
-class AtariPreprocessing(Cutting):
+class AtariPreprocessing(Cutting[Any, Any, Any, Any]):
     """The preprocessing of Machado et al. (2018), for environments with the emulator as `ale`.
 
     After a reset up to `noop_max` steps do nothing, from a stream of the wrapper's own. Each action is taken for
@@ -160,7 +161,7 @@ class AtariPreprocessing(Cutting):
 
 
 def _size(given: Any) -> tuple[int, int]:
-    pair = given if isinstance(given, tuple) else (given, given)
+    pair = given if is_tuple(given) else (given, given)
     if len(pair) != 2 or not all(isinstance(one, int | np.integer) and one > 0 for one in pair):
         raise InvalidArgument(
             f"screen_size: expected a positive integer, or (width, height) of two, got {shorten(given)}"

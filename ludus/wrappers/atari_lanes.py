@@ -66,7 +66,8 @@ class AtariLanes:
         """The lives of all lanes; of those that told nothing, what is known of them."""
         lives = self.owner.lives
         if "lives" in info:
-            lives = np.where(info.get("_lives", True), info["lives"], lives)
+            told: Array = np.asarray(info["lives"])
+            lives = np.where(np.asarray(info.get("_lives", True)), told, lives)
         elif self.owner.autoreset_mode is not SAME_STEP:
             return np.array([ale.lives() for ale in self.owner.ale])
         elif "lives" not in info.get("final_info", {}):
@@ -112,7 +113,7 @@ class AtariLanes:
         owner.game_over = owner.game_over & ~lanes
         return observation, info
 
-    def _begun_again(self, over: Mask, observation: Any, more: Info, info: Info) -> tuple[Any, Info, Info]:
+    def _begun_again(self, over: Mask, observation: object, more: Info, info: Info) -> tuple[Any, Info, Info]:
         """Begin lanes that ended while they did nothing, where the batch does not."""
         if self.owner.autoreset_mode is SAME_STEP:
             told = {key: one for key, one in more.items() if key.removeprefix("_") not in FINAL}

@@ -3,13 +3,14 @@
 from typing import Any
 
 from ludus.core import Env, Hooked, Info, Step
+from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidType
 from ludus.seeding import Seed
 
 __all__ = ["Autoreset"]
 
 
-class Autoreset(Hooked[Any, Any, Any, Any]):
+class Autoreset(Hooked[ObsT, ActT, ObsT, ActT]):
     """Resets on the step after an episode's end: that step's action is ignored and its reward is 0.
 
     >>> import ludus
@@ -19,7 +20,7 @@ class Autoreset(Hooked[Any, Any, Any, Any]):
     (True, False)
     """
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: Env[ObsT, ActT]) -> None:
         super().__init__(env)
         if env.batch_shape:
             raise InvalidType(
@@ -27,13 +28,13 @@ class Autoreset(Hooked[Any, Any, Any, Any]):
             )
         self._over = False
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
         """Reset by hand."""
         result = self.env.reset(seed=seed, options=options)
         self._over = False
         return result
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: ActT) -> Step[ObsT]:
         """Step, or reset when the last step ended an episode."""
         if self._over:
             observation, info = self.env.reset()

@@ -4,7 +4,6 @@ Between libraries an array passes through DLPack, which shares memory; only what
 be written, another device) is copied. torch and JAX are imported here alone, and only when asked for.
 """
 
-from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 from ludus.core import Env, Hooked, Info, Step
 from ludus.errors import InvalidArgument, MissingExtra, listing, shorten
 from ludus.seeding import Seed
+from ludus.spaces.kinds import is_array, is_list_or_tuple, is_mapping, is_scalar
 
 __all__ = ["ArrayConversion", "JaxToNumpy", "JaxToTorch", "NumpyToTorch", "array_conversion", "module_namespace"]
 
@@ -59,27 +59,27 @@ def array_conversion(value: Any, xp: Any, device: Any = None, *, numbers: bool =
     >>> array_conversion({"x": [1, None, "text"]}, np)
     {'x': [array(1), None, 'text']}
     """
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return {key: array_conversion(one, xp, device, numbers=numbers) for key, one in value.items()}
-    if isinstance(value, list | tuple):
+    if is_list_or_tuple(value):
         parts = [array_conversion(one, xp, device, numbers=numbers) for one in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    if isinstance(value, np.ndarray) and value.dtype == object:
+    if is_array(value) and value.dtype == object:
         column = np.empty_like(value)
         for place, one in np.ndenumerate(value):
             column[place] = array_conversion(one, xp, device, numbers=numbers)
         return column
-    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind not in "biufc":
+    if (is_array(value) or is_scalar(value)) and value.dtype.kind not in "biufc":
         return value
-    if isinstance(value, bool | int | float | complex | np.generic):
+    if isinstance(value, bool | int | float | complex) or is_scalar(value):
         return _placed(xp.asarray(value.item() if isinstance(value, np.bool_) else value), device) if numbers else value
     return _converted(value, xp, device) if hasattr(value, "__dlpack__") else value
 
 
-def _converted(array: Any, xp: Any, device: Any) -> Any:
+def _converted(array: Any, xp: Any, device: object) -> Any:
     if isinstance(array, type(xp.asarray(0))):
         return _placed(array, device)
-    if isinstance(array, np.ndarray) and min(array.strides, default=0) < 0:
+    if is_array(array) and min(array.strides, default=0) < 0:
         array = array.copy()  # not left to DLPack: torch ends the process over memory that runs backwards
     try:
         made = xp.from_dlpack(array)
@@ -89,14 +89,14 @@ def _converted(array: Any, xp: Any, device: Any) -> Any:
     return _placed(made, device)
 
 
-def _copied(array: Any) -> Any:
+def _copied(array: object) -> Any:
     for step in ("detach", "cpu", "numpy"):  # torch has all three; others need none
         array = getattr(array, step, lambda same=array: same)()
     made = np.array(array)
     return made.astype(made.dtype.newbyteorder("="), copy=False)
 
 
-def _placed(array: Any, device: Any) -> Any:
+def _placed(array: object, device: object) -> Any:
     """The array on a device; where it already is there, itself."""
     if device is None:
         return array
@@ -123,8 +123,8 @@ class ArrayConversion(Hooked[Any, Any, Any, Any]):
         env: Env[Any, Any],
         env_xp: ModuleType | str,
         target_xp: ModuleType | str,
-        env_device: Any = None,
-        target_device: Any = None,
+        env_device: object = None,
+        target_device: object = None,
     ) -> None:
         super().__init__(env)
         self._env_xp, self._target_xp = module_namespace(env_xp), module_namespace(target_xp)
@@ -182,7 +182,7 @@ class JaxToTorch(ArrayConversion):
     {'device': 'cpu'}
     """
 
-    def __init__(self, env: Env[Any, Any], device: Any = None) -> None:
+    def __init__(self, env: Env[Any, Any], device: object = None) -> None:
         super().__init__(env, "jax.numpy", "torch", target_device=device)
         self.device = device
 
@@ -194,6 +194,6 @@ class NumpyToTorch(ArrayConversion):
     {'device': 'cpu'}
     """
 
-    def __init__(self, env: Env[Any, Any], device: Any = None) -> None:
+    def __init__(self, env: Env[Any, Any], device: object = None) -> None:
         super().__init__(env, np, "torch", target_device=device)
         self.device = device

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env, Info, Step
+from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidType
 from ludus.wrappers.argument import positive
 from ludus.wrappers.lanes import blend, lane_of, made_of_arrays
@@ -14,7 +15,7 @@ from ludus.wrappers.transform import Mask, Transform
 __all__ = ["DelayObservation"]
 
 
-class DelayObservation(Transform):
+class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
     """Shows the observation of `delay` steps ago; zeros until there is one.
 
     >>> import ludus
@@ -27,7 +28,7 @@ class DelayObservation(Transform):
 
     state_fields = ("_past", "_age")
 
-    def __init__(self, env: Env[Any, Any], delay: int) -> None:
+    def __init__(self, env: Env[ObsT, ActT], delay: int) -> None:
         super().__init__(env)
         self.delay = positive("delay", delay, 0)
         self._space = self.lane_observation_space
@@ -77,7 +78,7 @@ class DelayObservation(Transform):
             return old
         return blend(self._space, self._age >= self.delay, old, self._zero)
 
-    def _delayed_last(self, lane: int, last: Any) -> Any:
+    def _delayed_last(self, lane: int, last: object) -> Any:
         """What an episode's last observation looks like: `last` has not been pushed yet."""
         if self.delay == 0:
             return last

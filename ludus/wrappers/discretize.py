@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Env
+from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidArgument, InvalidSpace, shorten
 from ludus.spaces import Box, Discrete, MultiDiscrete, Space
 from ludus.wrappers.lanes import expanded
@@ -30,8 +31,8 @@ class Bins:
             )
         self.counts: Array = np.array(counts, dtype=np.int64)
         each = zip(self.low, self.high, counts, strict=True)
-        self.edges = [np.linspace(low, high, count + 1) for low, high, count in each]
-        self.centers = [0.5 * (edges[:-1] + edges[1:]) for edges in self.edges]
+        self.edges: list[Array] = [np.linspace(low, high, count + 1) for low, high, count in each]
+        self.centers: list[Array] = [0.5 * (edges[:-1] + edges[1:]) for edges in self.edges]
 
     def space(self, multidiscrete: bool) -> Space[Any]:
         """The space of the bins' numbers."""
@@ -52,7 +53,7 @@ class Bins:
         return np.stack(np.unravel_index(np.asarray(number), tuple(self.counts)), axis=-1)
 
 
-class DiscretizeObservation(ObservationTransform):
+class DiscretizeObservation(ObservationTransform[Any, ActT, Any]):
     """Shows the bin an observation falls into: one number, or one for each element with `multidiscrete`.
 
     >>> import ludus
@@ -63,7 +64,7 @@ class DiscretizeObservation(ObservationTransform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], bins: int | tuple[int, ...], multidiscrete: bool = False) -> None:
+    def __init__(self, env: Env[Any, ActT], bins: int | tuple[int, ...], multidiscrete: bool = False) -> None:
         super().__init__(env)
         self._bins = Bins(self.lane_observation_space, bins, "DiscretizeObservation")
         self.multidiscrete = multidiscrete
@@ -85,7 +86,7 @@ class DiscretizeObservation(ObservationTransform):
         return np.array(low, dtype=self._bins.dtype), np.array(high, dtype=self._bins.dtype)
 
 
-class DiscretizeAction(ActionTransform):
+class DiscretizeAction(ActionTransform[ObsT, Any, Any]):
     """Takes the number of a bin and acts with its centre.
 
     >>> import ludus
@@ -96,7 +97,7 @@ class DiscretizeAction(ActionTransform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], bins: int | tuple[int, ...], multidiscrete: bool = False) -> None:
+    def __init__(self, env: Env[ObsT, Any], bins: int | tuple[int, ...], multidiscrete: bool = False) -> None:
         super().__init__(env)
         self._bins = Bins(self.lane_action_space, bins, "DiscretizeAction")
         self.multidiscrete = multidiscrete
@@ -114,7 +115,7 @@ class DiscretizeAction(ActionTransform):
         self.action_space.check(actions, "action")
         return self._center(actions, self._lead)
 
-    def _center(self, action: Any, lead: tuple[int, ...]) -> Any:
+    def _center(self, action: object, lead: tuple[int, ...]) -> Any:
         places = np.asarray(action) if self.multidiscrete else self._bins.parted(action)
         columns = [centers[places[..., i]] for i, centers in enumerate(self._bins.centers)]
         return np.stack(columns, axis=-1).astype(self._bins.dtype).reshape(lead + self._bins.shape)

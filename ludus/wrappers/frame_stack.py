@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ludus.core import Env, Info, Step
+from ludus.core.env import ActT
 from ludus.errors import InvalidArgument, InvalidType, shorten
 from ludus.spaces import ArraySpace
 from ludus.wrappers.argument import positive
@@ -15,7 +16,7 @@ from ludus.wrappers.transform import Mask, Transform
 __all__ = ["FrameStackObservation"]
 
 
-class FrameStackObservation(Transform):
+class FrameStackObservation(Transform[Any, ActT, Any, ActT]):
     """Shows the last `stack_size` observations, oldest first.
 
     An episode begins with its first observation repeated (`"reset"`), with zeros (`"zero"`), or with one given.
@@ -35,10 +36,10 @@ class FrameStackObservation(Transform):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        own = FrameStackObservation
+        own = FrameStackObservation[Any]
         cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)
 
-    def __init__(self, env: Env[Any, Any], stack_size: int, *, padding_type: Any = "reset") -> None:
+    def __init__(self, env: Env[Any, ActT], stack_size: int, *, padding_type: object = "reset") -> None:
         super().__init__(env)
         self.stack_size = positive("stack_size", stack_size)
         self._space = self.lane_observation_space
@@ -66,7 +67,7 @@ class FrameStackObservation(Transform):
         self._begin(observation, begun)
         return self._shown(), info
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: ActT) -> Step[Any]:
         """Push the observation; refill the stacks of lanes that begin."""
         if self._lead or not self._quick or not self._plain:
             return super().step(action)
@@ -103,7 +104,7 @@ class FrameStackObservation(Transform):
         for film, leaf, filler in each:
             film.begin(leaf, filler, begun)
 
-    def _last_stack(self, lane: int, last: Any) -> Any:
+    def _last_stack(self, lane: int, last: object) -> Any:
         """The stack that an episode ends with; `last` has not been pushed."""
         each = zip(self._frames, leaves(self._space, last), strict=True)
         return rebuilt(self._space, [film.ended(lane, leaf) for film, leaf in each])

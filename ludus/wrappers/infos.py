@@ -5,14 +5,16 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env, Info, Step
+from ludus.core.env import ActT, ObsT
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import InvalidType
+from ludus.spaces.kinds import is_dict
 from ludus.wrappers.transform import Mask, Transform
 
 __all__ = ["DictInfoToList"]
 
 
-class DictInfoToList(Transform):
+class DictInfoToList(Transform[ObsT, ActT, ObsT, ActT]):
     """Gives the infos of a batch as a list of one dictionary for each lane.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld
@@ -23,7 +25,7 @@ class DictInfoToList(Transform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: Env[ObsT, ActT]) -> None:
         super().__init__(env)
         if not self._lead:
             raise InvalidType("DictInfoToList: expected a batch, got one environment")
@@ -42,7 +44,7 @@ class DictInfoToList(Transform):
             if key.startswith("_") and key[1:] in info:
                 continue
             inner = whole and key == "final_info"
-            values = self._split(column, whole=inner) if isinstance(column, dict) else column
+            values = self._split(column, whole=inner) if is_dict(column) else column
             has = info.get(f"_{key}", np.ones(self._lead, dtype=np.bool_))
             for lane in np.flatnonzero(has):
                 told = values[lane]

@@ -1,5 +1,6 @@
 """Lanes of structured values: choosing between two batches lane by lane, taking them apart and together again."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,10 @@ def made_of_arrays(space: Space[Any]) -> bool:
     return isinstance(space, ArraySpace)
 
 
+where: Callable[..., Any] = np.where
+"""Of values whose kind is not known."""
+
+
 def expanded(mask: Any, dimensions: int) -> Any:
     """A mask of lanes as it fits arrays of so many dimensions."""
     return mask.reshape(mask.shape + (1,) * (dimensions - 1))
@@ -25,7 +30,7 @@ def blend(space: Space[Any], mask: Any, a: Any, b: Any) -> Any:
     """Lanes of `a` where `mask`, of `b` elsewhere; `space` is that of one lane."""
     if isinstance(space, ArraySpace):
         dimensions = np.ndim(b)
-        return np.where(mask if dimensions == 1 else expanded(mask, dimensions), a, b)
+        return where(mask if dimensions == 1 else expanded(mask, dimensions), a, b)
     if isinstance(space, Dict):
         return {key: blend(part, mask, a[key], b[key]) for key, part in space.spaces.items()}
     if isinstance(space, Tuple):

@@ -5,17 +5,18 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env, Info, Step
+from ludus.core.env import ActT, ObsT
 from ludus.core.info import info_of, joined
 from ludus.errors import InvalidSpace
 from ludus.wrappers.argument import positive
-from ludus.wrappers.lanes import expanded
+from ludus.wrappers.lanes import expanded, where
 from ludus.wrappers.steered import Steered
 from ludus.wrappers.transform import SAME_STEP, Mask
 
 __all__ = ["MaxAndSkipObservation"]
 
 
-class MaxAndSkipObservation(Steered):
+class MaxAndSkipObservation(Steered[ObsT, ActT, ObsT, ActT]):
     """Takes each action `skip` times, adds up the rewards and shows the maximum of the last two observations.
 
     An episode that ends early shows what its own last two steps gave.
@@ -29,7 +30,7 @@ class MaxAndSkipObservation(Steered):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], skip: int = 4) -> None:
+    def __init__(self, env: Env[ObsT, ActT], skip: int = 4) -> None:
         super().__init__(env)
         self._skip = positive("skip", skip, 2)
         if self.lane_observation_space.shape is None:
@@ -41,7 +42,8 @@ class MaxAndSkipObservation(Steered):
         """Step up to `skip` times."""
         if self._lead:
             return self._advance_lanes(action)
-        total, seen = 0.0, []
+        total = 0.0
+        seen: list[Any] = []
         step: Any = None
         for _ in range(self._skip):
             step = self.env.step(action)
@@ -53,7 +55,7 @@ class MaxAndSkipObservation(Steered):
 
     def _advance_lanes(self, action: Any) -> Step[Any]:
         below: Any = self.env
-        step = Step(*below.step(action))
+        step: Step[Any] = Step(*below.step(action))
         going, before = self.moving(step), step.observation
         for _ in range(self._skip - 1):
             if not going.any():
@@ -64,8 +66,8 @@ class MaxAndSkipObservation(Steered):
             ended = again.terminated | again.truncated
             info = joined(info_of(step.info, ~going), self._brightest_last(again.info, before, ended))
             pooled = going & ~ended if self._mode is SAME_STEP else going  # a lane that began shows what it began with
-            shown = np.where(expanded(pooled, before.ndim), np.maximum(before, again.observation), again.observation)
-            kept = np.where(expanded(going, before.ndim), shown, step.observation)
+            shown = where(expanded(pooled, before.ndim), np.maximum(before, again.observation), again.observation)
+            kept = where(expanded(going, before.ndim), shown, step.observation)
             step, before = Step(kept, step.reward + again.reward, *flags, info), again.observation
             going = going & ~ended
         return step

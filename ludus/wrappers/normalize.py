@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.core.env import ActT, ObsT
+from ludus.core.wrapper import WrapObsT
 from ludus.errors import InvalidArgument, InvalidSpace
 from ludus.spaces import Box
 from ludus.wrappers.transform import Mask, Transform
@@ -54,12 +56,12 @@ class RunningMeanStd:
         self.mean, self.var, self.count = self.mean + delta * (batch_count / total), spread / total, total
 
 
-class _Running(Transform):
+class _Running(Transform[WrapObsT, ActT, ObsT, ActT]):
     """What both normalisers share: statistics that go on running unless frozen."""
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], epsilon: float) -> None:
+    def __init__(self, env: Env[ObsT, ActT], epsilon: float) -> None:
         super().__init__(env)
         if not epsilon > 0:
             raise InvalidArgument(f"epsilon: expected a positive number, got {epsilon}")
@@ -80,7 +82,7 @@ class _Running(Transform):
         self._update_running_mean = not frozen
 
 
-class NormalizeObservation(_Running):
+class NormalizeObservation(_Running[Array, ActT, Any]):
     """Shows observations shifted and scaled to mean 0 and variance 1; the lanes of a batch share one set of statistics.
 
     Every observation counts once: first and last ones, and after a partial reset only those of the lanes reset.
@@ -96,7 +98,7 @@ class NormalizeObservation(_Running):
     calls = frozenset({"observation"})
     state_fields = ("obs_rms",)
 
-    def __init__(self, env: Env[Any, Any], epsilon: float = 1e-8) -> None:
+    def __init__(self, env: Env[Any, ActT], epsilon: float = 1e-8) -> None:
         super().__init__(env, epsilon)
         shape = self.lane_observation_space.shape
         if shape is None:
@@ -131,15 +133,18 @@ class NormalizeObservation(_Running):
 
     def observation(self, observation: Any) -> Any:
         """The observation on the scale of what was seen so far; nothing is learnt from it."""
-        mean, scale = self.obs_rms.mean, 1.0 / np.sqrt(self.obs_rms.var + self.epsilon)
-        return ((observation - mean) * scale).astype(np.float32)
+        return self._scaled(observation)
 
     def observations(self, observations: Any) -> Any:
         """The same for a whole batch."""
-        return NormalizeObservation.observation(self, observations)
+        return self._scaled(observations)
+
+    def _scaled(self, observation: Any) -> Any:
+        mean, scale = self.obs_rms.mean, 1.0 / np.sqrt(self.obs_rms.var + self.epsilon)
+        return ((observation - mean) * scale).astype(np.float32)
 
 
-class NormalizeReward(_Running):
+class NormalizeReward(_Running[ObsT, ActT, ObsT]):
     """Scales rewards so that the discounted return has variance 1; the lanes of a batch share one set of statistics.
 
     The return of an episode starts at 0 with it, whether the last one terminated or was cut.
@@ -156,7 +161,7 @@ class NormalizeReward(_Running):
     calls = frozenset({"reward"})
     state_fields = ("return_rms", "discounted_reward")
 
-    def __init__(self, env: Env[Any, Any], gamma: float = 0.99, epsilon: float = 1e-8) -> None:
+    def __init__(self, env: Env[ObsT, ActT], gamma: float = 0.99, epsilon: float = 1e-8) -> None:
         super().__init__(env, epsilon)
         if not 0 <= gamma <= 1:
             raise InvalidArgument(f"gamma: expected a number from 0 to 1, got {gamma}")
@@ -191,7 +196,7 @@ class NormalizeReward(_Running):
 
     def rewards(self, rewards: Any) -> Any:
         """The same for a whole batch."""
-        return NormalizeReward.reward(self, rewards)
+        return rewards / sqrt(self.return_rms.var + self.epsilon)
 
     def _go_on(self, total: Any, begun: Mask | None, ended: Mask) -> None:
         """The returns so far: 0 for lanes that begin, and what they were for those left alone."""

@@ -7,8 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Env
+from ludus.core.env import ActT
 from ludus.errors import InvalidArgument, InvalidSpace, InvalidType, shorten
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
+from ludus.spaces.array_space import Array
 from ludus.wrappers.rescale import rescaling
 from ludus.wrappers.transform import ObservationTransform
 
@@ -25,7 +27,7 @@ __all__ = [
 GRAY = np.array([0.2125, 0.7154, 0.0721])
 
 
-class TransformObservation(ObservationTransform):
+class TransformObservation(ObservationTransform[Any, ActT, Any]):
     """Shows `func(observation)`; `observation_space` is where the results of one lane are, None for no change.
 
     In a batch the function is called lane by lane; with `vectorized=True` it takes the whole batch at once.
@@ -40,7 +42,7 @@ class TransformObservation(ObservationTransform):
 
     def __init__(
         self,
-        env: Env[Any, Any],
+        env: Env[Any, ActT],
         func: Callable[[Any], Any],
         observation_space: Space[Any] | None = None,
         *,
@@ -61,7 +63,7 @@ class TransformObservation(ObservationTransform):
         return self.single_observation_space.concatenate(lanes)
 
 
-class FilterObservation(ObservationTransform):
+class FilterObservation(ObservationTransform[Any, ActT, Any]):
     """Keeps some keys of a `Dict` observation, or some places of a `Tuple`.
 
     >>> from ludus.core import Env
@@ -76,7 +78,7 @@ class FilterObservation(ObservationTransform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], filter_keys: Sequence[str | int]) -> None:
+    def __init__(self, env: Env[Any, ActT], filter_keys: Sequence[str | int]) -> None:
         super().__init__(env)
         space = self.lane_observation_space
         if not isinstance(space, Dict | Tuple):
@@ -101,7 +103,7 @@ class FilterObservation(ObservationTransform):
         return tuple(observation[key] for key in self.filter_keys)
 
 
-class FlattenObservation(ObservationTransform):
+class FlattenObservation(ObservationTransform[Any, ActT, Any]):
     """Shows the flat form of an observation, as `Space.flatten` gives it.
 
     >>> import ludus
@@ -112,7 +114,7 @@ class FlattenObservation(ObservationTransform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: Env[Any, ActT]) -> None:
         super().__init__(env)
         self._space = self.lane_observation_space
         self.show_observation_space(self._space.flat_space())
@@ -136,7 +138,7 @@ def image_space(name: str, space: Any, dimensions: tuple[int, ...]) -> Box:
     return space
 
 
-class GrayscaleObservation(ObservationTransform):
+class GrayscaleObservation(ObservationTransform[Array, ActT, Any]):
     """Shows a colour image by its brightness; `keep_dim` keeps a last axis of 1.
 
     >>> GRAY.sum().round(6)
@@ -145,7 +147,7 @@ class GrayscaleObservation(ObservationTransform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], keep_dim: bool = False) -> None:
+    def __init__(self, env: Env[Any, ActT], keep_dim: bool = False) -> None:
         super().__init__(env)
         space = image_space("GrayscaleObservation", self.lane_observation_space, (3,))
         if space.shape[-1] != 3:
@@ -159,7 +161,7 @@ class GrayscaleObservation(ObservationTransform):
         return gray[..., None] if self.keep_dim else gray
 
 
-class ReshapeObservation(ObservationTransform):
+class ReshapeObservation(ObservationTransform[Array, ActT, Any]):
     """Shows an array in another shape with as many numbers.
 
     >>> import ludus
@@ -169,7 +171,7 @@ class ReshapeObservation(ObservationTransform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], shape: tuple[int, ...]) -> None:
+    def __init__(self, env: Env[Any, ActT], shape: tuple[int, ...]) -> None:
         super().__init__(env)
         space = self.lane_observation_space
         if not isinstance(space, Box):
@@ -190,7 +192,7 @@ class ReshapeObservation(ObservationTransform):
         return observation.reshape(lead + self.shape)
 
 
-class RescaleObservation(ObservationTransform):
+class RescaleObservation(ObservationTransform[Array, ActT, Any]):
     """Maps a box onto another, linearly; infinite ends stay where they are.
 
     >>> import ludus
@@ -200,7 +202,7 @@ class RescaleObservation(ObservationTransform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], min_obs: Any, max_obs: Any) -> None:
+    def __init__(self, env: Env[Any, ActT], min_obs: object, max_obs: object) -> None:
         super().__init__(env)
         space, self._gradient, self._intercept = rescaling(
             self.lane_observation_space, min_obs, max_obs, "RescaleObservation"
@@ -212,7 +214,7 @@ class RescaleObservation(ObservationTransform):
         return self._gradient * observation + self._intercept
 
 
-class DtypeObservation(ObservationTransform):
+class DtypeObservation(ObservationTransform[Array, ActT, Any]):
     """Shows numbers as another dtype.
 
     >>> import ludus
@@ -222,7 +224,7 @@ class DtypeObservation(ObservationTransform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], dtype: npt.DTypeLike) -> None:
+    def __init__(self, env: Env[Any, ActT], dtype: npt.DTypeLike) -> None:
         super().__init__(env)
         self.dtype = np.dtype(dtype)
         space = self.lane_observation_space

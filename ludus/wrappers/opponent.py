@@ -15,7 +15,7 @@ from ludus.wrappers.transform import SAME_STEP, Mask
 __all__ = ["PlayAgainst"]
 
 
-class PlayAgainst(Steered):
+class PlayAgainst(Steered[Any, Any, Any, Any]):
     """Leaves one player of a game in turns, `seat`, to the caller; `policy(observation, info)` moves the others.
 
     A batch calls it with observations and infos of all lanes and uses its actions for the lanes whose turn it is;
@@ -66,7 +66,7 @@ class PlayAgainst(Steered):
 
     def advance(self, action: Any) -> Step[Any]:
         """The seat's move, and those of the others until it is its turn again."""
-        step = Step(*self.env.step(action))
+        step: Step[Any] = Step(*self.env.step(action))
         if not self._lead:
             return self._answered(step._replace(reward=float(step.info["rewards"][self.seat])))
         over = step.terminated | step.truncated
@@ -77,7 +77,7 @@ class PlayAgainst(Steered):
 
     def _answered(self, step: Step[Any]) -> Step[Any]:
         while not (step.terminated or step.truncated) and step.info["turn"] != self.seat:
-            again = Step(*self.env.step(self.policy(step.observation, step.info)))
+            again: Step[Any] = Step(*self.env.step(self.policy(step.observation, step.info)))
             step = again._replace(reward=step.reward + float(again.info["rewards"][self.seat]))
         return step
 

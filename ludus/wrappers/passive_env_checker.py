@@ -11,6 +11,7 @@ from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import ContractViolation, InvalidType, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Space
+from ludus.spaces.kinds import class_of, is_dict, is_tuple
 
 __all__ = ["ContractWarning", "PassiveEnvChecker"]
 
@@ -58,7 +59,7 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
         if dropped:
             self._warn(f"reset options: expected to be read or refused, got {dropped}, which nobody looked at")
         if not self._reset_checked:
-            if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
+            if not is_tuple(result) or len(result) != 2 or not is_dict(result[1]):
                 raise ContractViolation(
                     f"{self._name}.reset: expected (observation, info), got {shorten(result)}; return both"
                 )
@@ -74,7 +75,7 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
             self._step_checked = True
         if OUTCOME in result[4] and not self.batch_shape:
             result = self._with_outcome(Step(*result))
-        return result if type(result) is Step else Step(*result)
+        return result if class_of(result) is Step else Step(*result)
 
     def render(self) -> Any:
         """Render, and look at whether a mode was asked for."""
@@ -87,10 +88,10 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
         return self.env.render()
 
     def _check_step(self, result: Any) -> None:
-        if not isinstance(result, tuple) or len(result) != 5:
+        if not is_tuple(result) or len(result) != 5:
             hint = (
                 "adapt the old API with ludus.core.from_legacy"
-                if isinstance(result, tuple) and len(result) == 4
+                if is_tuple(result) and len(result) == 4
                 else "return a ludus.Step"
             )
             raise ContractViolation(
@@ -98,7 +99,8 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
                 f"got {shorten(result)}; {hint}"
             )
         observation, reward, terminated, truncated, info = result
-        if not isinstance(info, dict):
+        earned: Any = reward
+        if not is_dict(info):
             raise ContractViolation(f"{self._name}.step info: expected a dictionary, got {shorten(info)}")
         self._observe("step", observation)
         if self.batch_shape:
@@ -108,7 +110,7 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
                 self._warn(f"step {name}: expected a bool, got {shorten(flag)}")
         if not isinstance(reward, int | float | np.integer | np.floating) or isinstance(reward, bool):
             self._warn(f"step reward: expected a number, got {shorten(reward)}")
-        elif not np.isfinite(reward):
+        elif not np.isfinite(earned):
             self._warn(f"step reward: expected a finite number, got {reward}")
 
     def _with_outcome(self, step: Step[ObsT]) -> Step[ObsT]:

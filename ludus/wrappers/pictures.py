@@ -7,9 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ludus.core import Env, Hooked, Info, Step
+from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidArgument, RenderError, shorten
 from ludus.rendering import VideoWriter, Window, grid
 from ludus.seeding import Seed
+from ludus.spaces.kinds import is_tuple
 
 __all__ = ["AddWhiteNoise", "HumanRendering", "ObstructView", "RecordVideo", "RenderCollection", "every_cube"]
 
@@ -24,7 +26,7 @@ def _require_mode(env: Env[Any, Any], what: str, *refused: str) -> str:
     return mode
 
 
-class RenderCollection(Hooked[Any, Any, Any, Any]):
+class RenderCollection(Hooked[ObsT, ActT, ObsT, ActT]):
     """Keeps a picture of every step; `render` gives them all, and forgets them if `pop_frames`.
 
     >>> import ludus
@@ -34,12 +36,13 @@ class RenderCollection(Hooked[Any, Any, Any, Any]):
     (3, 0, 'rgb_array_list')
     """
 
-    def __init__(self, env: Env[Any, Any], pop_frames: bool = True, reset_clean: bool = True) -> None:
+    def __init__(self, env: Env[ObsT, ActT], pop_frames: bool = True, reset_clean: bool = True) -> None:
         super().__init__(env)
         self._name = f"{_require_mode(env, 'RenderCollection', 'human')}_list"
         self.frame_list: list[Any] = []
         self.pop_frames, self.reset_clean = pop_frames, reset_clean
-        modes = [*(env.metadata.get("render_modes") or []), self._name]
+        known: list[str] = env.metadata.get("render_modes") or []
+        modes = [*known, self._name]
         self.metadata = {**env.metadata, "render_modes": list(dict.fromkeys(modes))}
 
     @property
@@ -47,7 +50,7 @@ class RenderCollection(Hooked[Any, Any, Any, Any]):
         """The mode below, as a list."""
         return self._name
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
         """Reset, with a picture; `reset_clean` forgets those before."""
         result = self.env.reset(seed=seed, options=options)
         if self.reset_clean:
@@ -55,7 +58,7 @@ class RenderCollection(Hooked[Any, Any, Any, Any]):
         self.frame_list.append(self.env.render())
         return result
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: ActT) -> Step[ObsT]:
         """Step, with a picture."""
         result = self.env.step(action)
         self.frame_list.append(self.env.render())
@@ -74,7 +77,7 @@ def every_cube(episode: int) -> bool:
     return round(episode ** (1 / 3)) ** 3 == episode if episode < 1000 else episode % 1000 == 0
 
 
-class RecordVideo(Hooked[Any, Any, Any, Any]):
+class RecordVideo(Hooked[ObsT, ActT, ObsT, ActT]):
     """Writes videos of some episodes, or from some steps on, into a folder, as they happen; a batch is shown as a grid.
 
     A video ends with its episode, or after `video_length` frames; `close` ends the last one. In a batch, lane 0 counts.
@@ -92,7 +95,7 @@ class RecordVideo(Hooked[Any, Any, Any, Any]):
 
     def __init__(
         self,
-        env: Env[Any, Any],
+        env: Env[ObsT, ActT],
         video_folder: str,
         episode_trigger: Callable[[int], bool] | None = None,
         step_trigger: Callable[[int], bool] | None = None,
@@ -131,14 +134,14 @@ class RecordVideo(Hooked[Any, Any, Any, Any]):
         """Whether a video is being written."""
         return self._writer is not None
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
         """Reset; an episode's video ends here and the next one's may begin."""
         result = self.env.reset(seed=seed, options=options)
         self._begin_episode()
         self._take_frame()
         return result
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: ActT) -> Step[ObsT]:
         """Step, with a frame if a video is being written."""
         step = self.env.step(action)
         self.step_id += 1
@@ -163,7 +166,7 @@ class RecordVideo(Hooked[Any, Any, Any, Any]):
         if self._writer is None:
             return
         picture = self.env.render()
-        self._writer.append(grid(picture) if isinstance(picture, tuple) else picture)
+        self._writer.append(grid(picture) if is_tuple(picture) else picture)
         self._frames += 1
         if self.video_length and self._frames > self.video_length:
             self.stop_recording()
@@ -188,7 +191,7 @@ class RecordVideo(Hooked[Any, Any, Any, Any]):
         super().close()
 
 
-class HumanRendering(Hooked[Any, Any, Any, Any]):
+class HumanRendering(Hooked[ObsT, ActT, ObsT, ActT]):
     """Shows every frame of an environment in a window; the frames of a batch as a grid.
 
     >>> import os, ludus
@@ -201,10 +204,11 @@ class HumanRendering(Hooked[Any, Any, Any, Any]):
 
     snapshot_shared: ClassVar[tuple[str, ...]] = ("_window",)
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: Env[ObsT, ActT]) -> None:
         super().__init__(env)
         _require_mode(env, "HumanRendering", "human", "ansi", "svg")
-        modes = [*(env.metadata.get("render_modes") or []), "human"]
+        known: list[str] = env.metadata.get("render_modes") or []
+        modes = [*known, "human"]
         self.metadata = {**env.metadata, "render_modes": list(dict.fromkeys(modes))}
         self._window = Window(env.spec.id if env.spec is not None else type(env.unwrapped).__name__)
 
@@ -213,13 +217,13 @@ class HumanRendering(Hooked[Any, Any, Any, Any]):
         """Always "human"."""
         return "human"
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
         """Reset and show."""
         result = self.env.reset(seed=seed, options=options)
         self._show()
         return result
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: ActT) -> Step[ObsT]:
         """Step and show."""
         result = self.env.step(action)
         self._show()
@@ -230,7 +234,7 @@ class HumanRendering(Hooked[Any, Any, Any, Any]):
 
     def _show(self) -> None:
         picture = self.env.render()
-        self._window.show(grid(picture) if isinstance(picture, tuple) else picture, fps=self.metadata.get("render_fps"))
+        self._window.show(grid(picture) if is_tuple(picture) else picture, fps=self.metadata.get("render_fps"))
 
     def close(self) -> None:
         """Close the window and the environment."""
@@ -250,16 +254,17 @@ class _Disturbed(Hooked[Any, Any, Any, Any]):
         """The picture, or each lane's, with noise."""
         picture = self.env.render()
         streams: Any = self.stream(type(self).__name__)
-        if not isinstance(picture, tuple):
+        if not is_tuple(picture):
             return self._disturb(picture, streams)
         return tuple(self._disturb(one, rng) for one, rng in zip(picture, streams, strict=True))
 
     def _disturb(self, picture: Any, rng: np.random.Generator) -> Any:
-        mask = self._where(picture.shape[:2], rng)
+        shape: tuple[int, ...] = picture.shape
+        mask = self._where(shape[:2], rng)
         if self.is_noise_grayscale:
-            noise = rng.integers(0, 255, size=(*picture.shape[:2], 1), dtype=np.uint8)
+            noise = rng.integers(0, 255, size=(*shape[:2], 1), dtype=np.uint8)
         else:
-            noise = rng.integers(0, 255, size=picture.shape, dtype=np.uint8)
+            noise = rng.integers(0, 255, size=shape, dtype=np.uint8)
         return np.where(mask[..., None], noise, picture)
 
     def _where(self, shape: tuple[int, ...], rng: np.random.Generator) -> Any:

@@ -5,14 +5,16 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env, Info, Step
+from ludus.core.env import ActT
 from ludus.errors import InvalidArgument, RenderError
 from ludus.spaces import Box, Dict
+from ludus.spaces.kinds import is_array, is_tuple
 from ludus.wrappers.transform import SAME_STEP, Mask, Transform
 
 __all__ = ["AddRenderObservation"]
 
 
-class AddRenderObservation(Transform):
+class AddRenderObservation(Transform[Any, ActT, Any, ActT]):
     """Shows the picture instead of the observation, or beside it as a dictionary of both.
 
     A batch has to leave ended lanes as they are until the next call: in SAME_STEP nobody sees the last picture.
@@ -26,7 +28,7 @@ class AddRenderObservation(Transform):
     lane_fields = ()
 
     def __init__(
-        self, env: Env[Any, Any], render_only: bool = True, render_key: str = "pixels", obs_key: str = "state"
+        self, env: Env[Any, ActT], render_only: bool = True, render_key: str = "pixels", obs_key: str = "state"
     ) -> None:
         super().__init__(env)
         self.render_only, self.render_key, self.obs_key = render_only, render_key, obs_key
@@ -48,8 +50,8 @@ class AddRenderObservation(Transform):
         self.env.reset(seed=0)
         pictures = self.env.render()
         self.env.restore(before)
-        picture = pictures[0] if self._lead and isinstance(pictures, tuple) else pictures
-        if not isinstance(picture, np.ndarray):
+        picture = pictures[0] if self._lead and is_tuple(pictures) else pictures
+        if not is_array(picture):
             raise RenderError(f"AddRenderObservation: expected render() to give an array, got {type(picture).__name__}")
         pixels, space = Box(0, 255, shape=picture.shape, dtype=np.uint8), self.lane_observation_space
         if self.render_only:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ludus.core import Env, Step
+from ludus.core.env import ActT, ObsT
 from ludus.core.info import info_of, joined
 from ludus.wrappers.argument import positive
 from ludus.wrappers.steered import Steered
@@ -10,7 +11,7 @@ from ludus.wrappers.steered import Steered
 __all__ = ["RepeatAction"]
 
 
-class RepeatAction(Steered):
+class RepeatAction(Steered[ObsT, ActT, ObsT, ActT]):
     """Takes each action `num_repeats` times, or until the episode ends, and adds up the rewards.
 
     >>> import ludus
@@ -22,7 +23,7 @@ class RepeatAction(Steered):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], num_repeats: int) -> None:
+    def __init__(self, env: Env[ObsT, ActT], num_repeats: int) -> None:
         super().__init__(env)
         self.num_repeats = positive("num_repeats", num_repeats)
 

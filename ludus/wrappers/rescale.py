@@ -10,7 +10,7 @@ from ludus.spaces import Box, Space
 __all__ = ["rescaling"]
 
 
-def rescaling(space: Space[Any], low: Any, high: Any, what: str) -> tuple[Box, Any, Any]:
+def rescaling(space: Space[Any], low: object, high: object, what: str) -> tuple[Box, Any, Any]:
     """The box from `low` to `high`, and gradient and intercept of `new = gradient * old + intercept`."""
     if not isinstance(space, Box):
         raise InvalidSpace(f"{what}: expected a Box, got {space!r}")
@@ -36,7 +36,7 @@ def rescaling(space: Space[Any], low: Any, high: Any, what: str) -> tuple[Box, A
     return Box(new_low, new_high, dtype=space.dtype), gradient, intercept
 
 
-def _end(value: Any, space: Box, what: str) -> Any:
+def _end(value: object, space: Box, what: str) -> Any:
     end = np.asarray(value)
     if end.dtype.kind not in "iuf" or end.shape not in ((), space.shape):
         raise InvalidArgument(f"{what}: expected a number or an array of shape {space.shape}, got {shorten(value)}")

@@ -5,16 +5,19 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env
+from ludus.core.env import ActT
 from ludus.errors import InvalidArgument, shorten
 from ludus.rendering.resize import resize
 from ludus.spaces import Box
+from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import is_tuple
 from ludus.wrappers.observations import image_space
 from ludus.wrappers.transform import ObservationTransform
 
 __all__ = ["ResizeObservation"]
 
 
-class ResizeObservation(ObservationTransform):
+class ResizeObservation(ObservationTransform[Array, ActT, Any]):
     """Shows an image at another size, `(height, width)`: averaged when it shrinks, interpolated when it grows.
 
     >>> resize(np.full((4, 4), 7, np.uint8), (2, 2)).tolist()
@@ -23,11 +26,11 @@ class ResizeObservation(ObservationTransform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], shape: tuple[int, int]) -> None:
+    def __init__(self, env: Env[Any, ActT], shape: tuple[int, int]) -> None:
         super().__init__(env)
         space = image_space("ResizeObservation", self.lane_observation_space, (2, 3))
         given: Any = shape
-        whole = isinstance(given, tuple) and len(given) == 2 and all(isinstance(one, int | np.integer) for one in given)
+        whole = is_tuple(given) and len(given) == 2 and all(isinstance(one, int | np.integer) for one in given)
         if not whole or min(given) < 1:
             raise InvalidArgument(
                 f"ResizeObservation shape: expected a tuple of two positive integers, got {shorten(shape)}"

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env
+from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidArgument, InvalidType, shorten
 from ludus.wrappers.transform import RewardTransform
 
 __all__ = ["ClipReward", "TransformReward"]
 
 
-class TransformReward(RewardTransform):
+class TransformReward(RewardTransform[ObsT, ActT]):
     """Gives `func(reward)`; in a batch lane by lane, or all at once with `vectorized=True`.
 
     >>> import ludus
@@ -24,7 +25,7 @@ class TransformReward(RewardTransform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], func: Callable[[Any], Any], *, vectorized: bool = False) -> None:
+    def __init__(self, env: Env[ObsT, ActT], func: Callable[[Any], Any], *, vectorized: bool = False) -> None:
         super().__init__(env)
         if not callable(func):
             raise InvalidType(f"TransformReward func: expected a function, got {shorten(func)}")
@@ -39,7 +40,7 @@ class TransformReward(RewardTransform):
         return self.func(rewards) if self.vectorized else np.array([self.func(one) for one in rewards], np.float64)
 
 
-class ClipReward(RewardTransform):
+class ClipReward(RewardTransform[ObsT, ActT]):
     """Keeps rewards between `min_reward` and `max_reward`; either may be None.
 
     >>> import ludus
@@ -51,7 +52,7 @@ class ClipReward(RewardTransform):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], min_reward: Any = None, max_reward: Any = None) -> None:
+    def __init__(self, env: Env[ObsT, ActT], min_reward: Any = None, max_reward: Any = None) -> None:
         super().__init__(env)
         if min_reward is None and max_reward is None:
             raise InvalidArgument("ClipReward: expected min_reward or max_reward, got neither")

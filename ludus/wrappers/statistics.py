@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidArgument
 from ludus.wrappers.transform import Mask, Transform
 
 __all__ = ["RecordEpisodeStatistics"]
 
 
-class RecordEpisodeStatistics(Transform):
+class RecordEpisodeStatistics(Transform[ObsT, ActT, ObsT, ActT]):
     """Puts `{"r": return, "l": length, "t": seconds}` into the info of an episode's last step, and keeps the latest.
 
     In a batch the three are arrays and `info["_episode"]` says which lanes ended.
@@ -30,7 +31,7 @@ class RecordEpisodeStatistics(Transform):
 
     state_fields = ("episode_count", "return_queue", "length_queue", "time_queue")
 
-    def __init__(self, env: Env[Any, Any], buffer_length: int = 100, stats_key: str = "episode") -> None:
+    def __init__(self, env: Env[ObsT, ActT], buffer_length: int = 100, stats_key: str = "episode") -> None:
         super().__init__(env)
         self._stats_key = stats_key
         self.episode_count = 0
@@ -82,15 +83,15 @@ class RecordEpisodeStatistics(Transform):
             raise InvalidArgument(
                 f"stats_key: expected a key that info has not, got {self._stats_key!r}; choose another"
             )
-        took = time.perf_counter() - self.episode_start_time
+        took: Any = time.perf_counter() - self.episode_start_time
         if not self._lead:
             self._keep(self.episode_returns, self.episode_lengths, round(took, 6))
-            told = {"r": self.episode_returns, "l": self.episode_lengths, "t": round(took, 6)}
+            told: dict[str, Any] = {"r": self.episode_returns, "l": self.episode_lengths, "t": round(took, 6)}
             return {**info, self._stats_key: told}
-        took = np.round(took, 6)
+        took = np.asarray(took).round(6)
         for lane in np.flatnonzero(over):
             self._keep(self.episode_returns[lane], self.episode_lengths[lane], took[lane])
-        columns = {"r": self.episode_returns, "l": self.episode_lengths, "t": took}
+        columns: dict[str, Any] = {"r": self.episode_returns, "l": self.episode_lengths, "t": took}
         told = {name: np.where(over, column, np.zeros_like(column)) for name, column in columns.items()}
         told |= {f"_{name}": over.copy() for name in columns}
         return {**info, self._stats_key: told, f"_{self._stats_key}": over.copy()}

@@ -5,16 +5,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.core.env import ActT, ObsT
 from ludus.core.info import add_final, joined
+from ludus.core.wrapper import WrapActT, WrapObsT
 from ludus.errors import ResetNeeded
 from ludus.seeding import Seed
+from ludus.spaces.kinds import class_of
 from ludus.wrappers.lanes import lane_of
 from ludus.wrappers.transform import SAME_STEP, Mask, Transform
 
 __all__ = ["Cutting", "Steered"]
 
 
-class Steered(Transform):
+class Steered(Transform[WrapObsT, WrapActT, ObsT, ActT]):
     """A transform that makes steps below as it sees fit, in `advance`.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld
@@ -33,13 +36,14 @@ class Steered(Transform):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._quick = (cls.before_step, cls.after_step) == (Transform.before_step, Transform.after_step)
+        own = Transform[Any, Any, Any, Any]
+        cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)
 
     def advance(self, action: Any) -> Step[Any]:
         """The step to give."""
         raise NotImplementedError(f"{type(self).__name__} defines no advance(action)")
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: WrapActT) -> Step[WrapObsT]:
         """`before_step`, `advance`, then `after_step`."""
         step = self.advance(self.before_step(action))
         return self.after_step(step, self._begun(step) if self._lead else None)
@@ -52,7 +56,7 @@ class Steered(Transform):
         return going if self.stepped is None else going & self.stepped
 
 
-class Cutting(Steered):
+class Cutting(Steered[WrapObsT, WrapActT, ObsT, ActT]):
     """A transform that ends episodes of lanes below which they go on.
 
     >>> from ludus.wrappers import TimeLimit
@@ -62,12 +66,12 @@ class Cutting(Steered):
 
     lane_fields = ("_cut",)
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: Env[ObsT, ActT]) -> None:
         super().__init__(env)
         self._cut: Mask | None = None
         """The lanes whose episodes were ended here: their next step begins one, or is an error."""
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[WrapObsT, Info]:
         """Reset; lanes that begin here wait for it no longer."""
         observation, info = self.env.reset(seed=seed, options=options)
         return self.on_reset(observation, info, self.note_reset(options) if self._lead else None)
@@ -90,7 +94,7 @@ class Cutting(Steered):
         """A step of the environment below; lanes that were cut begin instead."""
         if self._cut is None:
             step = self.env.step(action)
-            return step if type(step) is Step else Step(*step)
+            return step if class_of(step) is Step else Step(*step)
         stepped = self.stepped
         now = self._cut if stepped is None else self._cut & stepped
         below: Any = self.env

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidArgument, shorten
 from ludus.seeding import Seed
+from ludus.spaces.kinds import is_tuple
 from ludus.wrappers.lanes import blend
 from ludus.wrappers.streams import LaneStreams
 from ludus.wrappers.transform import SAME_STEP, Mask, Transform
@@ -17,7 +19,7 @@ __all__ = ["StickyAction"]
 STREAM = "StickyAction"
 
 
-class StickyAction(Transform):
+class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
     """Takes the previous action again with some probability, for a number of steps drawn from `repeat_action_duration`.
 
     The draws are from a stream of its own: the dynamics are the same with and without it.
@@ -33,7 +35,7 @@ class StickyAction(Transform):
 
     def __init__(
         self,
-        env: Env[Any, Any],
+        env: Env[ObsT, ActT],
         repeat_action_probability: float,
         repeat_action_duration: int | tuple[int, int] = 1,
     ) -> None:
@@ -44,7 +46,7 @@ class StickyAction(Transform):
             )
         pair: Any = repeat_action_duration
         pair = (pair, pair) if isinstance(pair, int) else pair
-        if not isinstance(pair, tuple) or len(pair) != 2 or not 1 <= pair[0] <= pair[1]:
+        if not is_tuple(pair) or len(pair) != 2 or not 1 <= pair[0] <= pair[1]:
             raise InvalidArgument(
                 "repeat_action_duration: expected a positive integer or a pair of them in order, "
                 f"got {shorten(repeat_action_duration)}"
@@ -60,7 +62,7 @@ class StickyAction(Transform):
             plan = getattr(self.unwrapped, "episodes", None)
             self._lane_streams = LaneStreams(STREAM, self._lead[0], plan)
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
         """Forget the previous action."""
         result = super().reset(seed=seed, options=options)
         if self._lead:
@@ -102,9 +104,9 @@ class StickyAction(Transform):
 
     def _duration(self, rng: np.random.Generator) -> int:
         low, high = self.repeat_action_duration_range
-        return int(rng.integers(low, high + 1))
+        return int(rng.integers(int(low), int(high) + 1))
 
-    def _lanes_before_step(self, action: Any) -> Any:
+    def _lanes_before_step(self, action: object) -> Any:
         stepped, has = self.stepped, self._has
         # A lane that begins with this step takes no action.
         moving = ~self._ended if self._mode is AutoresetMode.NEXT_STEP else None

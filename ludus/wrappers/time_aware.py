@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env, Info, Step
+from ludus.core.env import ActT
 from ludus.errors import InvalidArgument
 from ludus.spaces import Box, Dict, Tuple
 from ludus.wrappers.transform import Mask, Transform
@@ -12,7 +13,7 @@ from ludus.wrappers.transform import Mask, Transform
 __all__ = ["TimeAwareObservation"]
 
 
-class TimeAwareObservation(Transform):
+class TimeAwareObservation(Transform[Any, ActT, Any, ActT]):
     """Adds the number of steps taken, or the share of the time limit, to each observation.
 
     A `Dict` gets a key and a `Tuple` a place; anything else becomes a `Dict` of `obs` and `time`. With `flatten`, the
@@ -30,7 +31,7 @@ class TimeAwareObservation(Transform):
     state_fields = ("timesteps",)
 
     def __init__(
-        self, env: Env[Any, Any], flatten: bool = True, normalize_time: bool = False, *, dict_time_key: str = "time"
+        self, env: Env[Any, ActT], flatten: bool = True, normalize_time: bool = False, *, dict_time_key: str = "time"
     ) -> None:
         super().__init__(env)
         self.flatten, self.normalize_time, self.dict_time_key = flatten, normalize_time, dict_time_key

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env, EnvSpec, Info, Outcome, Step
+from ludus.core.env import ActT, ObsT
 from ludus.core.info import add_outcome
 from ludus.core.outcome import OUTCOME
 from ludus.errors import ResetNeeded
@@ -15,7 +16,7 @@ from ludus.wrappers.transform import SAME_STEP, Mask
 __all__ = ["TimeLimit"]
 
 
-class TimeLimit(Cutting):
+class TimeLimit(Cutting[ObsT, ActT, ObsT, ActT]):
     """Truncates the episode on step `max_episode_steps`; an episode that terminates on that very step does both.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld
@@ -29,7 +30,7 @@ class TimeLimit(Cutting):
 
     lane_fields = ("_begun_at",)
 
-    def __init__(self, env: Env[Any, Any], max_episode_steps: int) -> None:
+    def __init__(self, env: Env[ObsT, ActT], max_episode_steps: int) -> None:
         super().__init__(env)
         self._max_episode_steps = positive("max_episode_steps", max_episode_steps)
         self._elapsed_steps: int | None = None
@@ -51,7 +52,7 @@ class TimeLimit(Cutting):
             self._due = min(self._due, self._clock + self._max_episode_steps)
         return observation, info
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: ActT) -> Step[ObsT]:
         """Step and count."""
         return self.advance(action) if self._quick else super().step(action)
 

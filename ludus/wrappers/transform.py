@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Env, Hooked, Info, Step
-from ludus.core.wrapper import SomeLanes
+from ludus.core.env import ActT, ObsT
+from ludus.core.wrapper import SomeLanes, WrapActT, WrapObsT
 from ludus.errors import InvalidArgument, listing
 from ludus.seeding import Seed
 from ludus.spaces import Space
+from ludus.spaces.kinds import class_of
 from ludus.wrappers.streams import LaneStreams
 
 __all__ = ["ActionTransform", "ObservationTransform", "RewardTransform", "Transform"]
@@ -24,7 +26,7 @@ Mask = npt.NDArray[np.bool_]
 SAME_STEP = AutoresetMode.SAME_STEP
 
 
-class Transform(Hooked[Any, Any, Any, Any]):
+class Transform(Hooked[WrapObsT, WrapActT, ObsT, ActT]):
     """A wrapper for any batch shape; its fields are its constructor arguments.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld
@@ -40,7 +42,7 @@ class Transform(Hooked[Any, Any, Any, Any]):
     state_fields: ClassVar[tuple[str, ...]] = ()
     """The attributes that `state_dict` saves."""
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: Env[ObsT, ActT]) -> None:
         super().__init__(env)
         self._ended: Mask = np.zeros(self._lead, dtype=np.bool_)
 
@@ -60,15 +62,15 @@ class Transform(Hooked[Any, Any, Any, Any]):
 
     # --- the law ---
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[WrapObsT, Info]:
         """Reset below, then `on_reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
         return self.on_reset(observation, info, self._reset_lanes(options) if self._lead else None)
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: WrapActT) -> Step[WrapObsT]:
         """`before_step`, the step below, then `after_step`."""
-        step = self.env.step(self.before_step(action))
-        if type(step) is not Step:  # a wrapper of somebody's own may give a plain tuple of the five
+        step: Step[Any] = self.env.step(self.before_step(action))
+        if class_of(step) is not Step:  # a wrapper of somebody's own may give a plain tuple of the five
             step = Step(*step)
         return self.after_step(step, self._begun(step) if self._lead else None)
 
@@ -161,7 +163,7 @@ class Transform(Hooked[Any, Any, Any, Any]):
             setattr(self, name, deepcopy(value))
 
 
-class ObservationTransform(Transform):
+class ObservationTransform(Transform[WrapObsT, ActT, ObsT, ActT]):
     """A transform that shows each observation in another form, last observations included.
 
     A subclass defines `convert`, for one and for a batch, or `observation`, for one alone.
@@ -182,7 +184,7 @@ class ObservationTransform(Transform):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        own = ObservationTransform
+        own = ObservationTransform[Any, Any, Any]
         cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)
         cls._plain = cls._quick and cls.observation == own.observation
 
@@ -214,7 +216,7 @@ class ObservationTransform(Transform):
             info = self._hooked_finals(info, observation, self.env.observation_space)
         return Step(self._shown(observation), reward, terminated, truncated, info)
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: ActT) -> Step[WrapObsT]:
         """Step, and convert."""
         if not self._quick:
             return super().step(action)
@@ -224,7 +226,7 @@ class ObservationTransform(Transform):
         return Step(self.convert(observation, ()), reward, terminated, truncated, info)
 
 
-class ActionTransform(Transform):
+class ActionTransform(Transform[ObsT, WrapActT, ObsT, ActT]):
     """A transform that takes each action in another form; `action` and `actions` say which.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld
@@ -248,7 +250,7 @@ class ActionTransform(Transform):
         return self._hooked_action(action) if self._lead else self.action(action)
 
 
-class RewardTransform(Transform):
+class RewardTransform(Transform[ObsT, ActT, ObsT, ActT]):
     """A transform that gives another reward, 0 to lanes that made no step; `reward` and `rewards` say which.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld

@@ -12,7 +12,7 @@ __all__ = ["VectorizeTransformAction", "VectorizeTransformObservation", "Vectori
 class _Vectorize(Hooked[Any, Any, Any, Any]):
     """A batch with `wrapper(env, **kwargs)` around it; under it, that wrapper does the work."""
 
-    def __init__(self, env: Env[Any, Any], wrapper: type[Transform], **kwargs: Any) -> None:
+    def __init__(self, env: Env[Any, Any], wrapper: type[Transform[Any, Any, Any, Any]], **kwargs: Any) -> None:
         name = type(self).__name__
         if not env.batch_shape:
             raise InvalidType(f"{name}: expected a batch, got one environment; use {shorten(wrapper)} itself")

@@ -47,8 +47,8 @@ def test_rounds_take_turns_at_being_first(service):
 def test_a_page_says_which_bars_are_not_met_and_what_was_not_measured(service):
     race, report = service("race"), service("report")
     row = race.Row("64 lanes", 40.0, "steps/s", theirs=[1000.0], ours=[39_000.0])
-    wall = {"backend": "bubblewrap", "typed bare": 1.0, "typed confined": 41.0, "typed": 40.0}
-    page = report.write_page(report.Results(7, [row], walls=[wall], quick=True))
+    isolated = {"backend": "bubblewrap", "typed bare": 1.0, "typed sandboxed": 41.0, "typed": 40.0}
+    page = report.write_page(report.Results(7, [row], isolation=[isolated], quick=True))
     assert "| 64 lanes | steps/s | 1,000 | 39,000 | 39.0× | 40× | **no** |" in page
     assert "| bubblewrap | 1.0 | 41.0 | 40.0 | 60 | yes |" in page
     assert page.count("Not measured in this run.") == 4

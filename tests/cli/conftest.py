@@ -40,6 +40,7 @@ ludus.register("tests/Corridor-v0", "my_module:Corridor", max_episode_steps=4, d
 def unchanged(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a command changes in this process, for the rest of its life, is put back."""
     monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     modules, known = set(sys.modules), set(registry)
     yield
     for name in set(registry) - known:

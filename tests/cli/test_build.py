@@ -2,7 +2,7 @@
 
 import pytest
 
-from ludus.serve.making import scaffold
+from ludus.packaging import scaffold
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ludus.serve.making import scaffold
-from ludus.serve.run import serve
+from ludus.packaging import scaffold
+from ludus.server.run import serve
 
 
 @pytest.fixture

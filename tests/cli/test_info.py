@@ -6,14 +6,14 @@ from ludus.core import Security, WrapperSpec
 from ludus.errors import SandboxUnavailable
 from ludus.registry import isolation, registry
 
-WALLED = """
+ISOLATED = """
 import pathlib
 from ludus.envs.teaching.grid_world import GridWorld
 try:
     pathlib.Path(__file__).with_name("imported.txt").write_text("here")
 except OSError:
     pass
-class Walled(GridWorld): pass
+class Isolated(GridWorld): pass
 """
 
 
@@ -90,23 +90,23 @@ def test_all_that_a_spec_says_is_shown(ludus, dangerous):
 
 
 @pytest.mark.no_cover
-def test_code_that_asks_for_isolation_is_loaded_behind_its_wall(program, folder):
-    (folder / "walled.py").write_text(WALLED)
-    done = program("info", "walled:Walled", LUDUS_TRUST="first-party=sandbox")
+def test_code_that_asks_for_isolation_is_loaded_in_isolation(program, folder):
+    (folder / "isolated.py").write_text(ISOLATED)
+    done = program("info", "isolated:Isolated", LUDUS_TRUST="first-party=sandbox")
     assert done.returncode == 0, done.stderr
     for line in (
         "observations   Box(0, 4, (2,), int64)",
-        "arguments      known behind the wall only",
+        "arguments      known inside the sandbox only",
         "isolation      sandbox or stronger: LUDUS_TRUST says first-party=sandbox",
-        "code by        first-party: walled",
+        "code by        first-party: isolated",
         "can reach      the interpreter and its packages, to read: it declares no more,",
     ):
         assert line in done.stdout
     assert not (folder / "imported.txt").exists()
 
 
-def test_where_no_wall_can_be_had_the_spec_is_shown_and_nothing_runs(ludus, dangerous, monkeypatch):
-    def nothing(wall):
+def test_where_no_isolation_can_be_had_the_spec_is_shown_and_nothing_runs(ludus, dangerous, monkeypatch):
+    def nothing(isolation):
         raise SandboxUnavailable("sandbox: got none")
 
     monkeypatch.setattr(isolation, "sandbox_for", nothing)

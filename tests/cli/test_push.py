@@ -2,8 +2,8 @@
 
 import pytest
 
-from ludus.serve.making import scaffold
-from tests.serve.hugging_face import TOKEN, Hub
+from ludus.packaging import scaffold
+from tests.packaging.hugging_face import TOKEN, Hub
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def test_brackets_in_an_error_are_text(ludus):
     assert "got 'X[bold]'" in ludus("run", "X[bold]").stderr
 
 
-def test_a_wall_changes_nothing_and_is_on_record(ludus, read):
-    walled = read(ludus("run", "GridWorld-v0", "--episodes", 2, "--isolation", "process", "--json").stdout)
-    assert walled.pop("wall") == {"isolation": "process", "asked": "none", "backend": "process"}
-    assert walled == read(ludus("run", "GridWorld-v0", "--episodes", 2, "--json").stdout)
+def test_isolation_changes_nothing_and_is_on_record(ludus, read):
+    isolated = read(ludus("run", "GridWorld-v0", "--episodes", 2, "--isolation", "process", "--json").stdout)
+    assert isolated.pop("isolation_record") == {"isolation": "process", "asked": "none", "backend": "process"}
+    assert isolated == read(ludus("run", "GridWorld-v0", "--episodes", 2, "--json").stdout)

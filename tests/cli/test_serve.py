@@ -12,9 +12,10 @@ import httpx
 import pytest
 
 import ludus as library
+from ludus.cli.serve import variables
 from ludus.cli.tokens import gathered
 from ludus.errors import InvalidArgument
-from ludus.serve import Access
+from ludus.server import Access
 
 RUN, STEP = "orchestrator-of-tests", "the-agent-of-the-tests"
 PATIENCE = 60
@@ -94,6 +95,7 @@ def test_a_token_on_the_command_line_is_warned_of_and_a_wrong_one_is_not_shown(l
         (["--token-file", "/nowhere"], "--token-file: expected a file with ROLE=TOKEN on each line"),
         (["--deadline", "0"], "settings deadline: expected a number above 0"),
         (["--isolation", "paper"], "isolation"),
+        (["--variable", "NOT_SET_HERE"], "--variable: expected NAME=VALUE, or a NAME that is set here, got 'NOT_SET_"),
         (["--tls-cert", "x"], "expected a certificate and its key"),
         (["--port", "0", "--unix", "/"], "unix socket: expected a path that is free"),
     ],
@@ -106,6 +108,11 @@ def test_what_cannot_be_is_one_line(ludus, options, words):
 def test_an_environment_that_is_not_there_is_one_line(ludus):
     shown = ludus("serve", "CartPool-v1")
     assert (shown.exit_code, "did you mean" in shown.stderr) == (2, True)
+
+
+def test_variables_of_sessions_have_a_value_or_are_taken_from_here(monkeypatch):
+    monkeypatch.setenv("OF_THE_SHELL", "a=b")
+    assert variables(["GAME=chess", "EMPTY=", "OF_THE_SHELL"]) == {"GAME": "chess", "EMPTY": "", "OF_THE_SHELL": "a=b"}
 
 
 def test_tokens_are_taken_out_of_the_environment(monkeypatch):

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from ludus.cli.main import app
 from ludus.tasks import settings
-from ludus.tasks.settings import SETTINGS
+from ludus.tasks.setting import SETTINGS
 
 
 def run(*words):
@@ -19,7 +19,9 @@ def test_tasks_are_listed_and_shown():
     code, text = run("task", "list", "--json")
     assert code == 0
     assert "task/SatHeuristic-v0" in json.loads(text)
-    assert "task/SatHeuristic-v0" in run("task", "list")[1]
+    shown = run("task", "list")[1]
+    assert "SatHeuristic-v0" in shown
+    assert max(map(len, shown.splitlines())) <= 80
     assert "metric: r2" in run("task", "show", "tabular_regression")[1]
     assert json.loads(run("task", "show", "tabular_regression", "--schema")[1])["$ref"]
 
@@ -44,6 +46,29 @@ def test_a_new_task_is_run_resumed_replayed_forked_and_graded(tmp_path):
     assert (tmp_path / "run.ludus").stat().st_size > 0
 
 
+def test_many_runs_are_made_compared_and_not_made_twice(tmp_path):
+    folder, place = tmp_path / "add_up", tmp_path / "runs"
+    run("task", "new", folder)
+    words = ["task", "run", folder, "--agent", "nop", "--agent", "baseline", "--seeds", 2, "--out", place]
+    code, text = run(*words)
+    assert code == 0
+    assert "[4/4]" in text
+    assert max(map(len, text.splitlines())) <= 80
+    code, text = run(*words, "--json")
+    assert [one["agent"] for one in json.loads(text)["agents"]] == ["baseline", "nop"]
+    code, text = run("task", "compare", place, "--html", tmp_path / "report.html")
+    assert "baseline − nop: +" in text
+    assert (tmp_path / "report.html").read_text().count("<svg") == 3
+    refused = CliRunner().invoke(app, ["task", "run", str(folder), str(folder)])
+    assert "expected --out FOLDER for more than one run" in refused.stderr
+
+
+def test_what_cannot_be_imported_is_told(tmp_path):
+    result = CliRunner().invoke(app, ["task", "import", str(tmp_path), str(tmp_path / "mine")])
+    assert result.exit_code == 2
+    assert "expected a task.toml folder (Harbor)" in " ".join(result.stderr.split())
+
+
 def test_an_agent_that_is_unknown_is_told():
     result = CliRunner().invoke(app, ["task", "run", "sat_heuristic", "--agent", "referenze"])
     assert result.exit_code == 2
@@ -64,7 +89,7 @@ def test_every_variable_is_honoured_and_told(name, monkeypatch):
 def test_a_variable_that_is_no_time_is_told(monkeypatch):
     from ludus.errors import InvalidArgument
     from ludus.tasks import find_task
-    from ludus.tasks.settings import applied
+    from ludus.tasks.setting import applied
 
     monkeypatch.setenv("MLGYM_ENV_TIMEOUT", "soon")
     with pytest.raises(InvalidArgument, match="MLGYM_ENV_TIMEOUT: expected seconds above 0"):

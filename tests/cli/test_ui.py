@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 
 from ludus.registry import list_envs
-from ludus.web.showing import built_in
+from ludus.web.ui import built_in
 
 PATIENCE = 60
 
@@ -61,10 +61,25 @@ def test_a_port_that_is_taken_is_one_line(ludus):
     assert "expected an address to be free" in said.stderr
 
 
-def test_built_in_are_those_that_need_nothing_else():
-    needy = {one.id for one in list_envs() if one.extras or one.deprecated}
-    assert not needy & set(built_in())
-    assert len(built_in()) > 20
+def test_all_twelve_are_shown_and_a_class_of_many_games_once():
+    shown = set(built_in())
+    twelve = [
+        "Echo",
+        "OpenSpiel",
+        "Connect4",
+        "Atari",
+        "BrowserGym",
+        "Coding",
+        "Chat",
+        "Git",
+        "FinRL",
+        "SumoRL",
+        "TextArena",
+        "DIPGSafety",
+    ]
+    assert {f"open/{name}-v0" for name in twelve} <= shown
+    assert not {spec.id for family in ("atari", "openspiel") for spec in list_envs(family=family)} & shown
+    assert len(shown) > 40
 
 
 def test_without_a_web_server_it_says_what_to_install():

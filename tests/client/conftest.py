@@ -2,7 +2,7 @@
 
 import pytest
 
-from ludus.serve.run import serve
+from ludus.server.run import serve
 
 SERVED = (
     "CartPole-v1",

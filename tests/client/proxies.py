@@ -26,7 +26,11 @@ class CuttingProxy:
                 client, _ = self._listener.accept()
             except OSError:
                 return
-            upstream = socket.create_connection(("127.0.0.1", self.target))
+            try:
+                upstream = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:  # as one finds it who comes without a proxy
+                client.close()
+                continue
             pair = Pair(client, upstream, next(self.budgets), self)
             with self._lock:
                 self._open.append(pair)
@@ -44,8 +48,9 @@ class CuttingProxy:
     def close(self):
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
+        self._threads[0].join()  # a connection that it was about to forward is cut as well
         self.cut_now()
-        for thread in self._threads:
+        for thread in self._threads[1:]:
             thread.join()
 
     def __enter__(self):

@@ -19,6 +19,8 @@ class GuessAction(Action):
 class GuessObservation(Observation):
     hint: str = "guess"
     tries: int = 0
+    odds: list[float] = []
+    best: float = 0.0
 
 
 class Guess(Environment):
@@ -39,6 +41,10 @@ class Guess(Environment):
         self._state.step_count += 1
         if action.note == "raise":
             raise RuntimeError("a bad guess")
+        if action.note == "nan":
+            return GuessObservation(odds=[0.5, float("nan")], best=float("nan"))
+        if action.note == "long":
+            return GuessObservation(hint="x" * 200_000, odds=[0.5] * 100_800)
         difference = action.number - self._number
         hint = "right" if difference == 0 else "less" if difference > 0 else "more"
         reward = None if action.note == "silent" else float(-abs(difference))

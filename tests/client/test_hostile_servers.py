@@ -5,19 +5,23 @@ import resource
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 import ludus
 from ludus.core import Env, Step
-from ludus.errors import LudusError
-from ludus.serve.doors.memory import LocalServer
+from ludus.errors import ChannelError, LudusError, ServerBusy
+from ludus.server.protocols.memory import LocalServer
 from ludus.spaces import Box, Dict, Discrete, Record
+from ludus.wire import FrameLimits
+from ludus.wire.failures import read_failure
+from ludus.wire.messages import FailedReply, read_answered, write_message
 from tests.client.hostile_servers import NoWebSocket, OddOpenEnv, Twist, TwistedConnection
 
 EACH_RUN, WHOLE = 150, 1400
 SOCKETS_EACH_RUN, SOCKETS_WHOLE = 40, 300
-MOST_BYTES = 200 << 20
+MAX_BYTES = 200 << 20
 TIMEOUT_S = 0.3
 
 
@@ -129,17 +133,34 @@ def try_bytes(kind: type[NoWebSocket], seeds: range) -> None:
                 pass
 
 
+class ManyLanes:
+    """A connection whose welcome says more lanes than were asked for."""
+
+    def __init__(self, real: Any) -> None:
+        self._real, self.send, self.close = real, real.send, real.close
+
+    def receive(self, seconds: float) -> bytes:
+        answered = read_answered(self._real.receive(seconds), FrameLimits())
+        reply = msgspec.structs.replace(answered.reply, lanes=1 << 31)
+        return write_message(msgspec.structs.replace(answered, reply=reply))
+
+
+def test_a_welcome_of_more_lanes_than_were_asked_for_is_refused_before_there_is_room_for_them(server):
+    with pytest.raises(ChannelError, match="expected 0 lanes, got 2147483648"):
+        ludus.connect(lambda: ManyLanes(server()), env="Arrays", timeout=TIMEOUT_S * 100)
+
+
 def test_twisted_replies_give_errors_of_ludus_and_take_no_memory(server):
     before = peak()
     try_twisted(server, range(EACH_RUN))
-    assert peak() - before < MOST_BYTES
+    assert peak() - before < MAX_BYTES
 
 
 @pytest.mark.parametrize("kind", [NoWebSocket, OddOpenEnv])
 def test_bytes_that_are_no_protocol_give_errors_of_ludus(kind):
     before = peak()
     try_bytes(kind, range(SOCKETS_EACH_RUN))
-    assert peak() - before < MOST_BYTES
+    assert peak() - before < MAX_BYTES
 
 
 @pytest.mark.full
@@ -148,4 +169,13 @@ def test_two_thousand_servers_are_survived(server):
     try_twisted(server, range(EACH_RUN, WHOLE))
     for kind in (NoWebSocket, OddOpenEnv):
         try_bytes(kind, range(SOCKETS_EACH_RUN, SOCKETS_WHOLE))
-    assert peak() - before < MOST_BYTES
+    assert peak() - before < MAX_BYTES
+
+
+@pytest.mark.parametrize("said", [float("nan"), float("inf"), -1e300, 10**400, "soon", None])
+def test_a_busy_server_is_asked_again_after_a_time_that_is_one(said):
+    """`nan` was an error of the clock's; a reply is read as it comes, also where its types say something else."""
+    reply = FailedReply("ServerBusy", "all places are taken", retry_after=said)
+    error = read_failure(reply, "here", "at the server")
+    assert isinstance(error, ServerBusy)
+    assert 0 < error.retry_after <= 60

@@ -107,7 +107,7 @@ def wait_readable(descriptor):
 def test_an_image_whose_server_does_not_begin_is_an_error_and_leaves_nothing(api, image):
     before = containers(api)
     with pytest.raises(SandboxError, match="exit code 3"):
-        start_image(image, ImagePolicy(variables={"BROKEN": "3"}), seconds=30)
+        start_image(image, ImagePolicy(variables={"BROKEN": "3"}), seconds=120)
     assert containers(api) == before
 
 

@@ -4,6 +4,7 @@ import asyncio
 import socket
 import subprocess
 from contextlib import contextmanager
+from math import isnan
 from pathlib import Path
 from time import monotonic
 
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 
 from ludus.client import EnvClient, Fields, StepResult, TypedClient, aconnect, connect
+from ludus.client.openenv import session
+from ludus.client.openenv.remote import OpenEnvCodec
 from ludus.client.openenv.schema import space_of
 from ludus.errors import (
     AccessDenied,
@@ -23,13 +26,14 @@ from ludus.errors import (
     SessionLost,
     SnapshotError,
 )
-from ludus.serve import Access
-from ludus.serve.run import serve
+from ludus.server import Access
+from ludus.server.run import serve
 from ludus.spaces import Record
 from ludus.spaces.json import Json
 from ludus.testing import check_space
 from tests.client.proxies import CuttingProxy, never
 
+pytestmark = [pytest.mark.in_turns("port"), pytest.mark.in_turns("version"), pytest.mark.xdist_group("openenv clients")]
 ROOT = Path(__file__).parents[2]
 VERSIONS = ("0.10.0", "0.3.0")
 
@@ -52,7 +56,7 @@ def stock(version, places=64):
             await_answer(port)
             yield port
         finally:
-            process.terminate()
+            process.kill()  # whoever is asked to end waits for what is connected
 
 
 def await_answer(port):
@@ -125,6 +129,22 @@ def test_a_reward_that_is_none_is_nothing_and_said_to_be(port):
         step = env.step({"number": 1, "note": "silent"})
         assert step.reward == 0.0
         assert step.info["reward"] is None
+
+
+def test_nan_comes_as_null_and_is_nan_again(new_port):
+    with connect(url(new_port)) as env:
+        env.reset(seed=0)
+        seen = env.step({"number": 0, "note": "nan"}).observation
+        assert seen.odds[0] == 0.5
+        assert isnan(seen.odds[1])
+        assert isnan(seen.best)
+
+
+def test_long_texts_and_lists_of_numbers_come_whole(new_port):
+    with connect(url(new_port)) as env:
+        env.reset(seed=0)
+        seen = env.step({"number": 0, "note": "long"}).observation
+        assert (len(seen.hint), seen.odds) == (200_000, [0.5] * 100_800)
 
 
 def test_errors_are_of_the_right_class_and_the_session_goes_on(port):
@@ -255,19 +275,27 @@ def test_without_a_kept_session_a_lost_connection_is_the_end():
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_full_server_is_busy_and_a_closed_session_frees_its_place(version):
+def test_a_full_server_is_busy_and_a_closed_session_frees_its_place(version, monkeypatch):
     with stock(version, 1) as port:
         first = connect(url(port))
         first.reset(seed=7)
-        with pytest.raises(ServerBusy), connect(url(port), timeout=1.5) as second:
-            second.reset()
+        with monkeypatch.context() as patched:
+            patched.setattr(session, "BUSY", 1000.0)  # longer than it may take, so it is not asked again
+            with pytest.raises(ServerBusy), connect(url(port), timeout=60) as second:
+                second.reset()
         first.close()
-        with connect(url(port), timeout=20) as third:
+        with connect(url(port), timeout=60) as third:
             third.reset(seed=7)
             assert third.step({"number": 7}).terminated
 
 
 # --- which kind of server it is ---
+
+
+def test_a_batch_at_a_server_of_one_place_is_refused_with_what_it_would_take(monkeypatch):
+    monkeypatch.setattr(session, "BUSY", 1000.0)
+    with stock("0.10.0", 1) as port, pytest.raises(ServerBusy, match=r"max_concurrent_envs places.*each lane"):
+        connect(url(port), num_envs=3, timeout=60)
 
 
 def test_our_server_speaks_both_and_ours_is_chosen(server):
@@ -325,6 +353,33 @@ def test_a_schema_becomes_a_record_where_it_can():
     assert order in space
     assert space.encode(order)["items"] == [{"name": "tea"}]
     assert space.sample() in space
+
+
+def test_what_an_action_leaves_to_the_server_is_left_out_however_deep():
+    point = {"type": "object", "properties": {"x": {"type": "integer", "default": 0}}}
+    circle = {"kind": {"const": "circle", "default": "circle"}, "centre": {"$ref": "#/$defs/Point"}}
+    square = {
+        "kind": {"const": "square", "default": "square"},
+        "side": {"anyOf": [{"type": "number"}, {"type": "null"}]},
+    }
+    action = {
+        "title": "Draw",
+        "type": "object",
+        "$defs": {
+            "Point": {"title": "Point", **point},
+            "Circle": {"title": "Circle", "type": "object", "properties": circle},
+            "Square": {"title": "Square", "type": "object", "properties": square, "required": ["side"]},
+        },
+        "properties": {
+            "shapes": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/Circle"}, {"$ref": "#/$defs/Square"}]}},
+            "where": {"$ref": "#/$defs/Point"},
+        },
+        "required": ["shapes"],
+    }
+    codec = OpenEnvCodec({"action": action, "observation": {}}, {})
+    drawn = codec.action_space.coerce({"shapes": [{"kind": "circle"}, {"kind": "square", "side": None}]})
+    assert drawn.shapes[0].centre is None
+    assert codec.write_action(drawn) == {"shapes": [{"kind": "circle"}, {"kind": "square", "side": None}]}
 
 
 @pytest.mark.parametrize(

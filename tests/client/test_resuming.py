@@ -9,9 +9,9 @@ import pytest
 import ludus
 from ludus.client import aconnect, connect
 from ludus.errors import ConnectionLost, ServerBusy, SessionLost
-from ludus.serve import Settings
-from ludus.serve.doors.memory import LocalServer
-from ludus.serve.run import serve
+from ludus.server import Settings
+from ludus.server.protocols.memory import LocalServer
+from ludus.server.run import serve
 from ludus.testing.equality import difference
 from ludus.testing.history import first_difference, play
 from tests.client.proxies import CuttingProxy, budgets, never
@@ -101,7 +101,7 @@ def test_a_session_that_went_with_its_connection_is_lost(server):
 
 def test_a_server_that_is_gone_is_said_to_be(server):
     running = serve("CartPole-v1", port=0, block=False)
-    env = connect(running.url, timeout=1.0)
+    env = connect(running.url, timeout=5.0)
     env.reset(seed=1)
     running.close()
     with pytest.raises(ConnectionLost, match="expected a server that answers") as caught:
@@ -128,7 +128,7 @@ def test_a_busy_server_is_asked_again_when_it_says():
     with LocalServer("CartPole-v1", settings=settings) as server:
         first = connect(server)
         with pytest.raises(ServerBusy) as caught:
-            connect(server, timeout=0.5)
+            connect(server, timeout=3.0)
         assert caught.value.retry_after >= 1.0
         answered = []
 

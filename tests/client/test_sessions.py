@@ -20,8 +20,8 @@ from ludus.errors import (
     SnapshotError,
     UnknownEnvironment,
 )
-from ludus.serve import Settings
-from ludus.serve.doors.memory import LocalServer
+from ludus.server import Settings
+from ludus.server.protocols.memory import LocalServer
 from ludus.testing.equality import difference
 from ludus.tools import Call
 from tests.client.neighbours import Place, Settlement

@@ -287,7 +287,7 @@ PLACES: dict[str, Place] = {
     one.name: one
     for one in (
         Place("local", "in process", local, local_batch("serial")),
-        Place("workers", "process executor", None, local_batch(Process(workers=2))),
+        Place("workers", "process executor", None, local_batch(Process(workers=2)), (*KINDS, "screens")),
         *(
             Place(backend, f"isolation: {backend}", isolated(backend), isolated_batch(backend), *sample)
             for backend, sample in SAMPLES.items()

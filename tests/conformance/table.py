@@ -22,7 +22,7 @@ so, which is tested too. ✗ is a fault that is known, and expected to fail unti
 """
 FOOT = """A server with several workers has no Unix socket: one process listens there. The column of OpenEnv is its
 stock server, version 0.10.0, spoken to by `ludus.connect`; its environments are typed by Pydantic models, and only this
-kind is tried there. Stock clients of OpenEnv at our server are tried by `tests/serve`.
+kind is tried there. Stock clients of OpenEnv at our server are tried by `tests/server`.
 """
 
 

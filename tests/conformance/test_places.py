@@ -3,7 +3,7 @@
 import pytest
 
 from ludus.errors import ServiceError
-from ludus.serve import Settings, serve
+from ludus.server import Settings, serve
 from tests.conformance.kinds import KINDS
 from tests.conformance.laws import LAWS
 from tests.conformance.places import BESIDE, ISOLATED, PLACES, SERVED

@@ -1,4 +1,4 @@
-"""The legacy door: one `done` flag and `seed()`, both ways, with nothing lost on the way."""
+"""The legacy API: one `done` flag and `seed()`, both ways, with nothing lost on the way."""
 
 import numpy as np
 import pytest
@@ -102,7 +102,7 @@ def test_five_values_become_four_and_gymnasiums_four(kind):
     assert four == convert_to_done_step_api(("s", 1.0, terminated, truncated, info))
 
 
-def test_a_step_survives_both_doors():
+def test_a_step_survives_both_ways():
     for step in (Step.transition("s", 1.0), Step.termination("s", 1.0), Step.truncation("s", 1.0, {"a": 1})):
         assert from_done_step(to_done_step(step)) == step
 
@@ -265,7 +265,7 @@ def test_an_old_loop_runs_on_our_environments():
     assert cuts
 
 
-def test_an_old_loop_runs_on_an_old_environment_that_went_through_both_doors():
+def test_an_old_loop_runs_on_an_old_environment_that_went_through_both_ways():
     assert old_loop(to_legacy(from_legacy(Old())), seed=2) == old_loop(Old(), seed=2)
 
 

@@ -8,7 +8,7 @@ import ludus
 from ludus import Step
 from ludus.core.options import TrackedOptions
 from ludus.errors import InvalidArgument
-from ludus.serve.doors.memory import LocalServer
+from ludus.server.protocols.memory import LocalServer
 from ludus.spaces import Discrete
 from ludus.wrappers import ContractWarning
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludus.core import EnvId, EnvSpec, Security, Wall, WrapperSpec
+from ludus.core import EnvId, EnvSpec, IsolationRecord, Security, WrapperSpec
 from ludus.core.entry_point import entry_point_name, load_entry_point
 from ludus.errors import EntryPointError, InvalidSpec, InvalidType, MalformedId
 from ludus.spaces import Box, Dict, Discrete
@@ -37,7 +37,7 @@ FULL = EnvSpec(
     aliases=("Labyrinth-v2",),
     deprecated="use lab/Maze-v3",
     security={"network": ["example.org:443"], "isolation": "sandbox"},
-    wall={"isolation": "none", "asked": "sandbox"},
+    isolation_record={"isolation": "none", "asked": "sandbox"},
 )
 WRONG = [
     ("reward_threshold", "9", "a number or None", "'9'"),
@@ -56,7 +56,7 @@ WRONG = [
     ("license", ("MIT",), "text", "('MIT',)"),
     ("deprecated", False, "text", "False"),
     ("security", "sandbox", "a Security block", "'sandbox'"),
-    ("wall", "sandbox", "a Wall or None", "'sandbox'"),
+    ("isolation_record", "sandbox", "an IsolationRecord or None", "'sandbox'"),
     ("additional_wrappers", "TimeLimit", "a sequence of WrapperSpec", "'TimeLimit'"),
     ("additional_wrappers", [3], "WrapperSpec", "3"),
     ("entry_point", "maze.Maze", "'module:Class' or a callable", "'maze.Maze'"),
@@ -93,27 +93,30 @@ def test_an_unknown_isolation_names_the_known_ones():
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        ({"isolation": "vm"}, "wall.isolation: expected one of none, process, sandbox, container, got 'vm'"),
-        ({"asked": None}, "wall.asked: expected one of none, process, sandbox, container, got None"),
-        ({"backend": 3}, "wall.backend: expected text, got 3"),
-        ({"word": "none"}, "wall: expected the fields isolation, asked, backend, got 'word'"),
+        (
+            {"isolation": "vm"},
+            "isolation_record.isolation: expected one of none, process, sandbox, container, got 'vm'",
+        ),
+        ({"asked": None}, "isolation_record.asked: expected one of none, process, sandbox, container, got None"),
+        ({"backend": 3}, "isolation_record.backend: expected text, got 3"),
+        ({"word": "none"}, "isolation_record: expected the fields isolation, asked, backend, got 'word'"),
     ],
 )
-def test_a_wrong_wall_is_named_with_what_it_takes(fields, text):
+def test_a_wrong_isolation_is_named_with_what_it_takes(fields, text):
     with says(InvalidSpec, text):
-        EnvSpec("Maze-v0", wall=fields)
+        EnvSpec("Maze-v0", isolation_record=fields)
 
 
-def test_a_wall_says_whether_it_is_less_than_was_asked_for():
-    assert FULL.wall == Wall("none", asked="sandbox")
-    assert FULL.wall.weakened
-    walls = ["none", "process", "sandbox", "container"]
-    weak = [(given, asked) for given in walls for asked in walls if Wall(given, asked).weakened]
-    assert weak == [(given, asked) for given in walls for asked in walls[walls.index(given) + 1 :]]
+def test_isolation_says_whether_it_is_less_than_was_asked_for():
+    assert FULL.isolation_record == IsolationRecord("none", asked="sandbox")
+    assert FULL.isolation_record.weakened
+    levels = ["none", "process", "sandbox", "container"]
+    weak = [(given, asked) for given in levels for asked in levels if IsolationRecord(given, asked).weakened]
+    assert weak == [(given, asked) for given in levels for asked in levels[levels.index(given) + 1 :]]
 
 
-def test_a_spec_without_a_wall_reads_as_it_always_did():
-    assert "wall" not in EnvSpec("Maze-v0").to_json()
+def test_a_spec_without_isolation_reads_as_it_always_did():
+    assert "isolation_record" not in EnvSpec("Maze-v0").to_json()
 
 
 def test_an_unknown_field_of_a_security_block_names_the_known_ones():
@@ -411,7 +414,7 @@ def test_a_wrapper_spec_in_a_spec_applies_itself():
 
 def test_a_change_to_what_is_there_already_is_the_same_spec():
     assert FULL.replace() is FULL
-    assert FULL.replace(wall=FULL.wall, kwargs=FULL.kwargs, id=FULL.id) is FULL
+    assert FULL.replace(isolation_record=FULL.isolation_record, kwargs=FULL.kwargs, id=FULL.id) is FULL
     assert FULL.replace(kwargs=dict(FULL.kwargs)) == FULL
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import ludus
 from ludus.envs.algorithmic import Copy, DuplicatedInput, RepeatCopy, Reverse, ReversedAddition
-from ludus.envs.algorithmic.tape import HARDEST, LONGEST
+from ludus.envs.algorithmic.tape import HARDEST, MAX_TAPE_LENGTH
 from ludus.rendering import KeyMap
 
 TASKS = [Copy, DuplicatedInput, RepeatCopy, Reverse, ReversedAddition, lambda: ReversedAddition(rows=3)]
@@ -166,7 +166,7 @@ def test_the_difficulty_ends_at_its_limit():
     env.reset(seed=0)
     solve(env, 25)
     assert env.min_length == HARDEST
-    assert len(env.input_data) <= LONGEST
+    assert len(env.input_data) <= MAX_TAPE_LENGTH
 
 
 def test_a_seed_starts_the_difficulty_anew():

@@ -6,33 +6,37 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 import pytest
 
 import ludus
 from ludus.core import Outcome
-from ludus.envs.open.browsergym import BrowserAction, BrowserGym, BrowserGymAction
+from ludus.envs.open.browsergym import BrowserAction, BrowserGym, BrowserGymAction, tab
 from ludus.envs.open.browsergym.actions import parse
-from ludus.envs.open.browsergym.chromium import acquire, program, release, shut_down
+from ludus.envs.open.browsergym.benchmark import MiniwobEpisode
+from ludus.envs.open.browsergym.chromium import DEBIAN, acquire, program, release, shut_down
 from ludus.envs.open.browsergym.commands import Commands
-from ludus.envs.open.browsergym.context import Context, Start
-from ludus.envs.open.browsergym.devtools import ProtocolError
+from ludus.envs.open.browsergym.context import Context, Spares, Start
+from ludus.envs.open.browsergym.devtools import DevTools, ProtocolError
 from ludus.envs.open.browsergym.miniwob import miniwob_tasks
+from ludus.envs.open.browsergym.patience import LOOKS, MAX_TIMES, Patience
 from ludus.envs.open.browsergym.policies import POLICIES
 from ludus.envs.open.browsergym.sites import site_tasks
 from ludus.envs.open.browsergym.solutions import SOLUTIONS
 from ludus.envs.open.browsergym.tab import PageError, Response, TabSettings
-from ludus.errors import EnvError, InvalidAction, InvalidArgument, MissingExtra, ResetNeeded
-from ludus.serve.doors.memory import LocalServer
+from ludus.errors import ChannelError, EnvError, InvalidAction, InvalidArgument, MissingExtra, ResetNeeded
+from ludus.sandbox import Limits, Sandbox
+from ludus.sandbox.deadlines import Deadlines
+from ludus.server.protocols.memory import LocalServer
 from ludus.spaces.shown import shown
 from ludus.testing import data_equal
 from tests.envs.open_play import play
+from tests.patience import until
 
-pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("browsergym")]
 SETTINGS = TabSettings(500, 320, True, 10.0)
 
 
@@ -41,6 +45,13 @@ def browser():
     yield acquire()
     release()
     shut_down()
+
+
+@pytest.fixture
+def running():
+    """The browser of this process, begun again where a test has ended it."""
+    yield acquire()
+    release()
 
 
 @pytest.fixture(scope="module")
@@ -242,15 +253,91 @@ def test_a_page_that_never_answers_is_given_up(page):
         do(commands, "click('b')")
 
 
+HOGS = """import os, sys
+for _ in range(5):
+    os.fork() or os.execv("/bin/sh", ["sh", "-c", "while :; do :; done"])
+print("there", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def process(program):
+    """A program of Python on one core, whatever it starts with it."""
+    pinned = f"import os; os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])\n{program}"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "start_new_session": True}
+    with subprocess.Popen([sys.executable, "-c", pinned], **pipes) as started:
+        try:
+            assert started.stdout.readline() == b"there\n"
+            yield started
+        finally:
+            os.killpg(started.pid, signal.SIGKILL)
+
+
+def waits(pid, seconds):
+    """How often whoever waits for something of that process that never comes is told to wait on, and what for."""
+    asked = []
+    never = threading.Event()
+    assert not Patience(pid).wait(lambda most: asked.append(most) or never.wait(most), seconds)
+    return len(asked)
+
+
+def test_time_in_line_for_a_core_is_no_fault_of_a_page():
+    """With a hundred sessions on two cores a page was given up after ten seconds by the clock, and had not run."""
+    with process(HOGS) as starved:
+        assert waits(starved.pid, 0.2) == 1 + LOOKS * (MAX_TIMES - 1)  # to the end, which there is
+        late = iter((False, False, False, True))
+        assert Patience(starved.pid).wait(lambda most: threading.Event().wait(most) or next(late), 0.2)
+    with process("print('there', flush=True); input()") as idle:
+        assert waits(idle.pid, 0.2) == 2  # a look after the time, and no more
+
+
 def test_a_browser_that_dies_ends_the_episode_as_nobodys_fault():
     env = BrowserGym(task_name="click-test")
     env.reset(seed=0)
-    env._context.browser.confined.kill()
+    env._context.browser.process.kill()
     step = env.step(BrowserGymAction("noop()"))
     assert step.truncated
     assert Outcome.told(step.info["outcome"]) is Outcome.ENVIRONMENT_FAILED
     assert env.reset(seed=0)[0].goal == "Click the button."
     env.close()
+
+
+def test_a_reset_after_a_browser_died_begins_in_another_one_and_a_page_that_never_answers_is_told(monkeypatch):
+    env = BrowserGym(task_name="click-test")
+    env.reset(seed=0)
+    dead = env._context.browser
+    noticed = iter([True])  # not yet when it is first asked
+    monkeypatch.setattr(type(dead), "lives", property(lambda one: next(noticed, one.tools.lost is None)))
+    dead.tools.close()
+    assert env.reset(seed=0)[0].goal == "Click the button."
+    assert env._context.browser is not dead
+    monkeypatch.setattr(env, "_observed", lambda *_: (_ for _ in ()).throw(ProtocolError("Page.x: no answer")))
+    with pytest.raises(ChannelError, match=r"reset: expected a page that answers, got: Page\.x: no answer"):
+        env.reset(seed=0)
+    env.close()
+
+
+def test_a_picture_of_a_page_that_crashed_says_so():
+    with BrowserGym(task_name="click-test", render_mode="rgb_array") as env:
+        env.reset(seed=0)
+        env._context.tab.post("Page.crash")
+        until(lambda: env._context.tab.gone, "the page is alive still")
+        with pytest.raises(ChannelError, match=r"render: expected a page that answers, got: .* it crashed"):
+            env.render()
+        env.reset(seed=0)
+        assert env.render().any()
+
+
+def test_a_browser_that_no_longer_listens_is_known_to_be_gone_at_once():
+    ours, theirs = socket.socketpair()
+    theirs.shutdown(socket.SHUT_RD)  # nobody hears us, and whoever reads waits still
+    tools = DevTools(ours, Patience(os.getpid()))
+    with pytest.raises(ChannelError, match="expected one that listens"):
+        tools.call("Browser.getVersion")
+    assert tools.lost == "Broken pipe"
+    tools.close()
+    theirs.close()
 
 
 # --- what pages may reach, and what they leave ---
@@ -312,7 +399,7 @@ import os, sys
 from ludus.envs.open.browsergym import BrowserGym
 env = BrowserGym(task_name="click-test")
 env.reset(seed=0)
-print(env._context.browser.confined.pid, flush=True)
+print(env._context.browser.process.pid, flush=True)
 sys.stdin.read()
 """
 
@@ -321,15 +408,12 @@ def test_no_browser_outlives_its_process():
     with subprocess.Popen([sys.executable, "-c", KILLED], stdin=-1, stdout=-1, text=True) as process:
         browser = int(process.stdout.readline())
         process.send_signal(signal.SIGKILL)
-    until = time.monotonic() + 20
-    while os.path.exists(f"/proc/{browser}") and time.monotonic() < until:
-        time.sleep(0.01)
-    assert not os.path.exists(f"/proc/{browser}")
+    until(lambda: not os.path.exists(f"/proc/{browser}"), "the browser outlives its process")
 
 
 def test_the_browser_is_behind_a_boundary_without_network(env):
     env.reset(seed=0)
-    guarantees = env._context.browser.confined.guarantees
+    guarantees = env._context.browser.process.guarantees
     assert guarantees.boundary
     assert guarantees.network
     assert guarantees.memory
@@ -547,6 +631,149 @@ def test_wrong_arguments_say_what_was_expected(monkeypatch):
         program()
 
 
+def test_a_context_that_is_being_made_is_waited_for_and_handed_out_once(running):
+    served = lambda request: Response(200, (("Content-Type", "text/html"),), b"<p>made ahead")  # noqa: E731
+    spares, start = Spares(), Start(SETTINGS, "http://page.test/ahead", served)
+    spares.prepare(running, start)
+    before = set(running.openers)
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(lambda _: spares.take(running, start), range(2))
+    assert first.id != second.id
+    assert len(set(running.openers) - before) <= 2  # the one that was under way, and one more for the other
+    assert first.tab.evaluate("document.body.innerText") == second.tab.evaluate("document.body.innerText")
+    for one in (first, second):
+        one.close()
+
+
+def test_a_page_that_loads_slowly_is_waited_for_before_an_episode_begins(running, monkeypatch):
+    """On a busy machine pages took longer than an agent's step may, and tasks began in half of a page."""
+    monkeypatch.setattr(tab, "QUIET_SECONDS", 0.05)
+
+    def served(request):
+        if request.url.endswith("/slow.js"):
+            threading.Event().wait(0.4)
+            return Response(200, (("Content-Type", "text/javascript"),), b"window.there = 1")
+        return Response(200, (("Content-Type", "text/html"),), b"<script src=/slow.js></script><p id=end>")
+
+    context = Context(running, Start(SETTINGS, "http://page.test/", served))
+    assert context.tab.evaluate("[window.there, Boolean(document.getElementById('end'))]") == [1, True]
+    context.close()
+
+
+def test_what_puts_a_task_up_is_not_held_to_the_time_of_an_agents_step(running):
+    def served(request):
+        threading.Event().wait(0.4 if request.url.endswith("/slow") else 0)
+        return Response(200, (("Content-Type", "text/html"),), b"<p>there")
+
+    context = Context(running, Start(SETTINGS._replace(seconds=0.01), "http://page.test/", served))
+    with context.setting_up():
+        assert context.tab.evaluate("fetch('/slow').then((one) => one.status)") == 200
+    with pytest.raises(ProtocolError, match=r"no answer within 0\.01 s"):
+        context.tab.evaluate("new Promise(() => 0)")
+    context.close()
+
+
+WIDE = b"<svg xmlns='http://www.w3.org/2000/svg' width='60' height='20'></svg>"
+STYLED = "<style>@media all{.mark{content:url('/wide.svg');height:20px}}</style>"
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["<span class=mark onclick=0></span>", "<button><img src=/wide.svg></button>", "<a href=/ class=mark></a>"],
+    ids=["a picture of the style", "a picture", "a link"],
+)
+@pytest.mark.parametrize("when", ["", "setTimeout(() => { %s }, 10)"], ids=["at once", "later"])
+def test_a_picture_that_a_script_shows_has_come_before_the_page_is_looked_at(running, shown, when):
+    """On a busy machine pictures came after the look, and elements of their size were there without any."""
+
+    def served(request):
+        if request.url.endswith("/wide.svg"):
+            threading.Event().wait(0.2)
+            return Response(200, (("Content-Type", "image/svg+xml"),), WIDE)
+        return Response(200, (("Content-Type", "text/html"),), f"{STYLED}<div id=here>".encode())
+
+    context = Context(running, Start(SETTINGS._replace(seconds=60.0), "http://page.test/", served))
+    script = f"document.getElementById('here').innerHTML = {shown!r}"
+    context.tab.evaluate(when % script if when else script)
+    context.settle(20)
+    (*_, width, height) = context.tab.ask("observe", 1000)["boxes"][-1]
+    context.close()
+    assert width >= 60
+    assert height >= 20
+
+
+def test_an_empty_context_made_ahead_has_no_history_before_the_task(running):
+    served = lambda request: Response(200, (("Content-Type", "text/html"),), b"<p>the task")  # noqa: E731
+    spares, start = Spares(), Start(SETTINGS, "http://page.test/task", served)
+    spares.prepare(running, start.empty)
+    spares.wait()
+    before = set(running.openers)
+    context = spares.take(running, start)
+    assert set(running.openers) == before  # none was made now
+    assert context.tab.evaluate("document.body.innerText") == "the task"
+    with pytest.raises(PageError, match="no page to go back to"):
+        context.tab.history(-1)
+    context.close()
+
+
+WRITTEN = ("click-collapsible-2", "drag-circle", "email-inbox", "click-pie")
+"""With jQuery UI, with D3, with jQuery and pictures, and with libraries of its own."""
+
+
+@pytest.mark.parametrize(
+    "task", [*WRITTEN, *(pytest.param(one, marks=pytest.mark.full) for one in miniwob_tasks() if one not in WRITTEN)]
+)
+def test_a_page_written_in_the_place_of_an_empty_one_is_the_page_itself(running, task):
+    def shown(context):
+        episode.begin(context)
+        seen = context.tab.ask("observe", 100_000)
+        left = "Object.keys(window).filter((one) => !['__ludus'].includes(one)).sort()"
+        kept = f"[document.compatMode,document.readyState,history.length,__ludus.clock.ids,{left}]"
+        found = episode.goal, seen, context.tab.evaluate(kept), list(context.refused)
+        context.close()
+        return found
+
+    episode = MiniwobEpisode(task, 5, None)
+    start = episode.start(SETTINGS._replace(seconds=60.0))
+    written = Context(running, start.empty)
+    assert written.tab.evaluate("location.pathname") == "/.ahead"
+    written.load(start.url)
+    assert shown(written) == shown(Context(running, start))
+
+
+def test_a_frame_that_goes_elsewhere_is_waited_for(page):
+    commands = page({"/": "<iframe src=/a></iframe>", "/a": "<a href=/b id=go>go</a>", "/b": "<p>elsewhere"})
+    do(commands, "click('go')")
+    assert "elsewhere" in commands.tab.ask("observe", 1000)["tree"]
+
+
+@pytest.mark.full
+def test_the_headless_shell_and_the_whole_browser_give_one_history():
+    """In processes of their own, since a process has one browser."""
+    said = {}
+    for path in DEBIAN:
+        ran = subprocess.run(
+            [sys.executable, "-c", HISTORY],
+            env={**os.environ, "LUDUS_CHROMIUM": str(path)},
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+        said[path.name] = ran.stdout
+    assert len(said) == 2
+    assert len(set(said.values())) == 1
+
+
+HISTORY = """
+from ludus.envs.open.browsergym import BrowserGym, BrowserGymAction
+for task in ("click-checkboxes", "enter-date", "book-flight", "click-pie", "drag-box"):
+    with BrowserGym(task_name=task) as env:
+        print(env.reset(seed=3))
+        for text in ("click('6')", "fill('5', '03/04/2017')", "noop()", "scroll(0, 50)", "click('8')"):
+            if not env.unwrapped._over:
+                print(env.step(BrowserGymAction(text)))
+"""
+
+
 def test_a_whole_episode_is_played_by_the_policy_that_knows():
     with ludus.make("open/BrowserGym-v0", benchmark="tracker") as env:
         assert play(env, POLICIES["oracle"], 5)[1] is Outcome.SUCCESS
@@ -573,6 +800,17 @@ def test_sessions_of_a_server_with_one_seed_have_the_history_of_this_process(ses
             assert data_equal(wire_history(env), here)
 
 
-def test_in_another_sandbox_it_says_why_it_cannot_be():
-    with pytest.raises(EnvError, match="the browser has a sandbox of its own"):
+def test_in_a_sandbox_that_is_too_small_it_says_which_it_needs():
+    with pytest.raises(EnvError, match=r"room for 200 threads of a browser in the sandbox around it, got \d+; make it"):
         ludus.make("open/BrowserGym-v0", isolation="sandbox").reset(seed=0)
+
+
+def test_in_a_sandbox_with_room_for_a_browser_an_episode_is_what_it_is_outside():
+    wide = Sandbox("bubblewrap", limits=Limits(wall=None, memory=4 << 30, processes=1024), deadlines=Deadlines(step=60))
+    with (
+        BrowserGym(task_name="click-checkboxes") as here,
+        ludus.make("open/BrowserGym-v0", isolation=wide, task_name="click-checkboxes") as inside,
+    ):
+        assert shown(inside.reset(seed=3)[0]) == shown(here.reset(seed=3)[0])
+        action = BrowserGymAction("click('6')")
+        assert shown(inside.step(action).observation) == shown(here.step(action).observation)

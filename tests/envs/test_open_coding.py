@@ -22,12 +22,12 @@ THREADS = """
 import threading, time
 for _ in range(40): threading.Thread(target=time.sleep, args=(9,), daemon=True).start()
 """
-SHORT = CodingLimits(seconds=0.5, memory=128 << 20)
+SMALL = CodingLimits(seconds=20, memory=128 << 20)
 
 
 @pytest.fixture(scope="module")
 def python():
-    with Interpreter(SHORT) as python:
+    with Interpreter(SMALL) as python:
         yield python
 
 
@@ -83,7 +83,7 @@ def test_an_exception_is_told_with_its_line_and_the_state_stays(python, code, er
     ],
 )
 def test_a_limit_is_named_and_the_next_cell_runs(code, limit):
-    with Coding(task="triangular", seconds=0.5, memory=128 << 20) as env:
+    with Coding(task="triangular", seconds=2, memory=128 << 20) as env:
         env.reset(seed=0)
         env.step(CodeAction("kept = 7"))
         step = env.step(CodeAction(code))
@@ -94,7 +94,7 @@ def test_a_limit_is_named_and_the_next_cell_runs(code, limit):
 
 def test_a_cell_that_holds_the_alarm_back_loses_its_interpreter():
     code = "def spin():\n    while True: x = 1\nwhile True:\n    try: spin()\n    except BaseException: pass"
-    with Coding(task="triangular", seconds=0.2) as env:
+    with Coding(task="triangular", seconds=1.5) as env:
         env.reset(seed=0)
         env.step(CodeAction("kept = 7"))
         step = env.step(CodeAction(code))

@@ -8,12 +8,11 @@ from ludus.core import Outcome
 from ludus.envs.open import clone_repo, execute_git_command, list_repos
 from ludus.envs.open.git import Git, GitAction, list_files, read_file, submit, write_file
 from ludus.envs.open.git.box import Box
-from ludus.envs.open.git.forge import Answer, RemoteForge
-from ludus.envs.open.git.objects import Repository
 from ludus.envs.open.git.policies import POLICIES
 from ludus.envs.open.git.tasks import KINDS
 from ludus.envs.open.git.workspace import words_of
-from ludus.errors import InvalidArgument, InvalidValue, ResetNeeded
+from ludus.errors import EnvError, InvalidArgument, InvalidValue, ResetNeeded
+from tests.envs.gitea import PASSWORD, USER, gitea
 from tests.envs.open_play import mean_returns, play
 
 SAMPLE = ["resolve_conflict", "split_commit", "update_module", "dropped_stash", "continue_rebase", "bisect"]
@@ -254,7 +253,7 @@ def test_the_next_episode_knows_nothing_of_the_last(env):
 
 
 def test_a_command_that_takes_too_long_is_killed():
-    with Git(task="abort_merge", seconds=0.5) as env:
+    with Git(task="abort_merge", seconds=5) as env:
         env.reset(seed=0)
         step = env.step(execute_git_command("-c alias.wait='!sleep 60' wait"))
         assert (step.observation.success, step.info["limit"], step.done) == (False, "time", False)
@@ -273,36 +272,36 @@ def test_a_workspace_that_its_agent_ends_is_begun_anew(env):
 # --- another forge ---
 
 
-def test_a_forge_by_url_is_reached_through_the_environment_and_its_password_stays_there(monkeypatch):
-    repository = Repository()
-    repository.commit("main", {"a.txt": "one"}, "Begin", author="Ada <ada@example.com>")
-    asked = []
-    with Git(task="blame") as local:
-        local.reset(seed=0)
-        local._task.forge = {"atlas": repository}
-        local._ready()
-
-        def answered(self, method, path, headers, body):
-            asked.append((self.base + path, self._headers))
-            if path.startswith("/api/"):
-                listed = b'{"data": [{"full_name": "team/atlas", "description": "maps"}]}'
-                return Answer(200, {}, listed)
-            return local._forge.answer(method, path, headers, body)
-
-        monkeypatch.setattr(RemoteForge, "_asked", answered)
-        monkeypatch.setenv("GITEA_URL", "http://gitea.test:3000")
-        monkeypatch.setenv("GITEA_USERNAME", "me")
-        monkeypatch.setenv("GITEA_PASSWORD", "secret-word")
+def test_a_forge_by_url_is_reached_through_the_environment_and_its_password_stays_there(tmp_path, monkeypatch):
+    with gitea(tmp_path, ["team/atlas", *(f"ada/r{number}" for number in range(60))]) as forge:
+        monkeypatch.setenv("GITEA_URL", forge.url)
+        monkeypatch.setenv("GITEA_USERNAME", USER)
+        monkeypatch.setenv("GITEA_PASSWORD", PASSWORD)
         with Git() as env:
             observation, _ = env.reset(seed=0)
-            assert observation.repos[0]["description"] == "maps"
+            assert len(observation.repos) == 61  # more than a page
+            assert observation.repos[0]["description"] == "about atlas"
             assert told(env, clone_repo("atlas")).success
-            assert told(env, read_file("a.txt")).output == "one"
+            assert told(env, read_file("a.txt")).output == "one\n"
+            told(env, write_file("b.txt", "two\n"))
+            told(env, execute_git_command("add ."))
+            told(env, execute_git_command("commit -m Two"))
+            pushed = told(env, execute_git_command("push origin main"))
+            assert pushed.success, pushed.error
             for command in ("config -l", "-c alias.e='!env; cat ~/.gitconfig .git/config' e"):
-                assert "secret-word" not in told(env, execute_git_command(command)).output
+                assert PASSWORD not in told(env, execute_git_command(command)).output
             assert not told(env, submit()).success
-    assert asked[-1][0].startswith("http://gitea.test:3000/team/atlas.git/")
-    assert asked[-1][1]["Authorization"].startswith("Basic ")
+        assert forge.file("team/atlas", "b.txt") == "two\n"
+        assert {"GET /team/atlas.git/info/refs", "POST /team/atlas.git/git-receive-pack"} <= set(forge.asked)
+
+
+def test_a_forge_that_lets_nobody_in_says_what_to_give(tmp_path):
+    with (
+        gitea(tmp_path, ["team/atlas"]) as forge,
+        Git(forge_url=forge.url, username=USER, password="wrong") as env,
+        pytest.raises(EnvError, match="expected to be let in, got status 401; give username= and password="),
+    ):
+        env.reset(seed=0)
 
 
 def test_a_forge_must_be_an_address():

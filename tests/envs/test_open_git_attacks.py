@@ -1,7 +1,7 @@
 """Tricks with git: whatever runs, runs in the sandbox, reaches nothing outside, and changes no verdict."""
 
-import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -53,13 +53,19 @@ def env():
         yield env
 
 
-def tried(env, tmp_path, lines):
+@pytest.fixture
+def everybodys():
+    """A folder of the host that anybody may write to, beside those of other tests, which nobody else may."""
+    with TemporaryDirectory() as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
+
+
+def tried(env, everybodys, lines):
     """Everything that an agent saw while it tried; the mark is a file of the host that anybody could write."""
-    mark = tmp_path / "mark"
+    mark = everybodys / "mark"
     mark.touch()
-    for path in (mark, *mark.parents):
-        if os.stat(path).st_uid == os.geteuid() and path != Path("/"):
-            path.chmod(path.stat().st_mode | 0o7)
+    mark.chmod(0o666)
     run = LOOK.replace("MARK", str(mark)).replace("'", "")
     said = []
     for line in lines:
@@ -76,10 +82,10 @@ def tried(env, tmp_path, lines):
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-def test_a_trick_stays_in_the_sandbox_and_wins_nothing(env, trick, tmp_path):
+def test_a_trick_stays_in_the_sandbox_and_wins_nothing(env, trick, everybodys):
     observation, _ = env.reset(seed=4)
     env.step(clone_repo(observation.repos[0]["name"]))
-    said = tried(env, tmp_path, TRICKS[trick])
+    said = tried(env, everybodys, TRICKS[trick])
     assert "root:*" not in said
     assert "root:!" not in said
     assert "root:$" not in said
@@ -89,12 +95,12 @@ def test_a_trick_stays_in_the_sandbox_and_wins_nothing(env, trick, tmp_path):
     assert not step.info["facts"]["won"]
 
 
-def test_tricks_do_run_something_or_the_test_would_show_nothing(env, tmp_path):
+def test_tricks_do_run_something_or_the_test_would_show_nothing(env, everybodys):
     ran = 0
     for trick in ("alias", "rebase_exec", "filter_branch", "fsmonitor", "bisect_run"):
         observation, _ = env.reset(seed=4)
         env.step(clone_repo(observation.repos[0]["name"]))
-        ran += "uid=" in tried(env, tmp_path, TRICKS[trick])
+        ran += "uid=" in tried(env, everybodys, TRICKS[trick])
     assert ran >= 4
 
 

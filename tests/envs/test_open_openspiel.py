@@ -9,11 +9,14 @@ import pytest
 
 import ludus
 from ludus.core import Outcome
-from ludus.envs.open.openspiel import OpenSpiel, OpenSpielAction, OpenSpielArrays
+from ludus.envs.open.openspiel import OpenSpiel, OpenSpielAction, OpenSpielArrays, opponents, visibility
 from ludus.envs.open.openspiel.boards import LAYOUTS, board_of
 from ludus.envs.open.openspiel.engine import engine, game_names
+from ludus.envs.open.openspiel.places import _changed
 from ludus.envs.open.openspiel.policies import POLICIES
-from ludus.errors import ContractViolation, InvalidAction, InvalidArgument, ResetNeeded
+from ludus.envs.open.openspiel.position import Position
+from ludus.envs.open.openspiel.visibility import PUBLIC
+from ludus.errors import ContractViolation, EnvError, InvalidAction, InvalidArgument, ResetNeeded
 from ludus.interop.pettingzoo import InTurn, Together
 from ludus.testing import data_equal
 from tests.envs.open_play import mean_returns
@@ -101,9 +104,50 @@ def test_a_board_is_drawn_as_a_board_and_clicked_where_its_actions_are(game):
     env.reset(seed=0)
     assert board_of(game, env.observation_of(0).text) is not None
     assert env.draw().to_svg().count("<text") <= 4  # the tiles of 2048
-    regions = env.metadata.get("regions", [])
-    assert all(env.action_space.contains(env.action_space.coerce(one["action"])) for one in regions)
-    assert bool(regions) == (game in ("tic_tac_toe", "connect_four", "gomoku", "mnk", "go", "othello", "hex", "catch"))
+    choices = env.get_choices()
+    assert [one["action"]["action_id"] for one in choices] == env.observation_of(0).legal_actions
+    assert any("places" in one for one in choices) == (game not in ("2048", "cliff_walking"))
+    for x, y, width, height in (place for one in choices for place in one.get("places", [])):
+        assert min(x, y, width, height) >= 0
+        assert max(x + width, y + height) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("game", ["chess", "antichess", "breakthrough", "checkers", "clobber", "lines_of_action"])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_move_is_a_click_on_one_of_ones_pieces_and_one_on_where_it_goes(game, seat):
+    env, rng = OpenSpiel(game, agent_player=seat), np.random.default_rng(0)
+    observation, _ = env.reset(seed=3)
+    for _ in range(30):
+        board = env._board(observation.text)
+        choices = env.get_choices()
+        for one in choices:
+            (x, y, *_), (to_x, to_y, *_) = one["places"]
+            piece = board.cells[round(y * 8 if game != "clobber" else y * 5)][round(x * len(board.cells[0]))]
+            assert piece != "."
+            assert belongs(piece, game, seat), (one, board.cells)
+            assert (x, y) != (to_x, to_y)
+        assert len({str(one["places"]) for one in choices}) == len(choices) or game in ("chess", "antichess")
+        step = env.step(choices[int(rng.integers(len(choices)))]["action"])
+        observation = step.observation
+        if step.terminated:
+            break
+
+
+def belongs(piece, game, seat):
+    if "chess" in game:
+        return piece.isupper() == bool(seat)
+    own = {"breakthrough": "bw", "checkers": ("o8", "+*"), "clobber": "ox", "lines_of_action": "xo"}
+    return piece in own[game][seat]
+
+
+def test_castling_is_a_click_on_the_king_and_a_piece_is_chosen_where_a_pawn_becomes_one():
+    assert moved("4k2r/8/8/8/8/8/8/4K3", "4rk2/8/8/8/8/8/8/4K3".replace("4rk2", "5rk1")) == [(0, 4), (0, 6)]
+    assert moved("8/P7/8/8/8/8/8/8", "Q7/8/8/8/8/8/8/8") == [(1, 0), (0, 0)]
+    assert moved("8/8/8/3pP3/8/8/8/8", "8/8/3P4/8/8/8/8/8") == [(3, 4), (2, 3)]
+
+
+def moved(before, after):
+    return _changed(*(board_of("chess", f"{one} w - - 0 1").cells for one in (before, after)))
 
 
 # --- what the games themselves say ---
@@ -336,8 +380,56 @@ def test_a_reset_is_needed_and_takes_no_options():
             call()
     with pytest.raises(InvalidArgument, match="has no reset options"):
         env.reset(options={"game": "chess"})
-    assert env.metadata["regions"][2]["action"] == {"action_id": 2}
+    assert env.get_choices() == []
     assert env.get_keys_to_action()["left"] == OpenSpielAction(0)
+
+
+def test_what_others_did_is_told_only_where_the_game_shows_it():
+    seen = {"kuhn_poker": True, "tic_tac_toe": True, "phantom_ttt": False, "dark_chess": False, "battleship": False}
+    for game, open_to_all in seen.items():
+        env = OpenSpiel(game, agent_player=0)
+        observation, _ = env.reset(seed=1)
+        step = env.step(OpenSpielAction(observation.legal_actions[0]))
+        assert (step.observation.opponent_last_action is not None) == open_to_all, game
+
+
+@pytest.mark.parametrize("game", sorted(PUBLIC))
+def test_games_that_need_not_be_looked_into_show_all_that_is_done(game, monkeypatch):
+    monkeypatch.setattr(visibility, "PUBLIC", frozenset())
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        position = Position(game, {})
+        while not position.over:
+            chance = position.player < 0
+            legal = [one for one, _ in position.state.chance_outcomes()] if chance else position.legal(position.player)
+            action = legal[int(rng.integers(len(legal)))]
+            assert chance or visibility.is_seen(position, action, (position.player + 1) % 2)
+            position.apply(action)
+
+
+def test_many_simulations_are_one_search_by_a_seed():
+    histories = []
+    for _ in range(2):
+        env = OpenSpiel("tic_tac_toe", opponent="mcts", simulations=1100)
+        env.reset(seed=5)
+        histories.append([env.step(OpenSpielAction(action)).observation.text for action in (0, 8)])
+    assert histories[0] == histories[1]
+    assert histories[0][0].splitlines()[1] == ".o."  # the only answer to a corner that does not lose
+
+
+def test_a_search_beyond_its_deadline_ends_the_episode_as_nobodys_defeat(monkeypatch):
+    monkeypatch.setattr(opponents, "DEADLINE", -1.0)
+    env = OpenSpiel("tic_tac_toe", opponent="mcts", simulations=1100)
+    env.reset(seed=0)
+    step = env.step(OpenSpielAction(4))
+    assert (step.terminated, step.truncated, step.reward) == (False, True, 0.0)
+    assert step.info["outcome"] is Outcome.ENVIRONMENT_FAILED
+    assert "expected 1100 simulations" in step.info["error"]
+    assert env.get_choices() == []
+    with pytest.raises(ResetNeeded):
+        env.step(OpenSpielAction(0))
+    with pytest.raises(EnvError, match="ask for fewer"):
+        OpenSpiel("tic_tac_toe", opponent="mcts", simulations=1100, agent_player=1).reset(seed=0)
 
 
 # --- as arrays, and for several agents ---

@@ -1,9 +1,11 @@
 """Ground truth never leaves the server: every byte that it sends an agent is looked through."""
 
 import json
+import re
 from dataclasses import replace
 
 import httpx
+import numpy as np
 import pytest
 from websockets.sync.client import connect
 
@@ -12,10 +14,13 @@ from ludus.envs.open.browsergym.sites import SiteEpisode
 from ludus.envs.open.chat import Chat
 from ludus.envs.open.coding import Coding
 from ludus.envs.open.dipg_safety import DIPGSafety
+from ludus.envs.open.dipg_safety.cases import KINDS
 from ludus.envs.open.finrl import FinRL, FinRLAction
 from ludus.envs.open.git import Git
+from ludus.envs.open.openspiel import OpenSpiel, OpenSpielAction
 from ludus.envs.open.textarena import TextArena
 from ludus.seeding import np_random
+from ludus.spaces.shown import shown
 
 SEED = 6
 CODING = "caesar"
@@ -71,6 +76,19 @@ def package_word():
     return [secret, secret.upper(), secret.lower()]
 
 
+def sudoku_rows():
+    """Rows of the solution, however numbers are written side by side."""
+    env = TextArena(game="Sudoku")
+    env.reset(seed=SEED)
+    rows = [[str(digit) for digit in row] for row in np.asarray(env._game.solution).reshape(9, 9)]
+    return [between.join(row) for row in rows for between in ("", " ", ",", ", ")]
+
+
+def departures():
+    """Who is still to come, as the simulation reads it."""
+    return ["depart", "<flow", "<vehicle", "<route"]
+
+
 def goal_words():
     env = Chat(scenario="collect_address")
     env.reset(seed=SEED)
@@ -89,7 +107,7 @@ CASES = [
         {"benchmark": "shop", "task_name": "tell-order-total"},
         {"action_str": "noop()"},
         order_total,
-        marks=pytest.mark.xdist_group("browser"),
+        marks=pytest.mark.xdist_group("browsergym"),
     ),
     ("open/Chat-v0", {"scenario": "collect_address"}, {"message": "Which street?"}, goal_words),
     ("open/Git-v0", {"task": "bisect"}, {"action_type": "list_repos"}, first_bad_commit),
@@ -99,27 +117,32 @@ CASES = [
     ("open/TextArena-v0", {"game": "Hangman"}, {"message": "[z]"}, secret_word("Hangman")),
     ("open/FinRL-v0", {}, {"actions": [0.0] * 5}, next_prices),
     ("open/TextArena-v0", {"game": "textarena/Hangman"}, {"message": "[z]"}, package_word),
+    ("open/TextArena-v0", {"game": "Sudoku"}, {"message": "[1 1 1]"}, sudoku_rows),
+    ("open/SumoRL-v0", {}, {"phase_id": 1}, departures),
     ("open/TextArena-v0", {"game": "Countdown"}, {"message": "[1 + 1]"}, secret_word("Countdown")),
 ]
 
 
-def everything_sent(url, name, action):
-    """What OpenEnv's door, the pages and the play socket answer, as text, with the wrong action and without."""
+def everything_sent(url, name, action, seed=SEED, *, choices=True):
+    """What OpenEnv's protocol, the pages and the play socket answer, as text, with the wrong action and without."""
     heard = []
     with httpx.Client(base_url=f"{url}/env/{name}", timeout=60) as http:
         heard += [http.get(path).text for path in ("/schema", "/metadata")]
-        heard.append(http.post("/reset", json={"seed": SEED}).text)
+        heard.append(http.post("/reset", json={"seed": seed}).text)
         heard += [http.post("/step", json={"action": one}).text for one in (action, {"wrong": 1})]
         heard += [http.get("/state").text, http.post("/close").text]
     heard.append(httpx.get(f"{url}/v1/envs/{name}", timeout=60).text)
     with connect(f"{url.replace('http', 'ws', 1)}/v1/play?env={name}", compression=None) as socket:
-        for question in ({"type": "reset", "seed": SEED}, {"type": "step", "action": action}, {"type": "state"}):
-            socket.send(json.dumps(question | ({} if question["type"] == "state" else {"frame": True})))
+        for question in ({"type": "reset", "seed": seed}, {"type": "step", "action": action}, {"type": "state"}):
+            socket.send(
+                json.dumps(question | ({} if question["type"] == "state" else {"frame": True, "choices": choices}))
+            )
             heard.append(socket.recv())
     with ludus.connect(url, env=name) as env:
-        observation, info = env.reset(seed=SEED)
+        observation, info = env.reset(seed=seed)
         step = env.step(env.action_space.coerce(action, "action"))
-        heard.append(repr((observation, info, step, env.state_data(), env.observation_space, env.action_space)))
+        told = observation, info, list(step), env.state_data(), repr((env.observation_space, env.action_space))
+        heard.append(json.dumps(shown(told)))
     return heard
 
 
@@ -127,7 +150,53 @@ def everything_sent(url, name, action):
 def test_no_answer_is_in_any_byte_that_a_server_sends(name, kwargs, action, secrets):
     served = replace(ludus.registry.registry[name], id="open/Asked-v0", kwargs=kwargs)
     with ludus.serve(served, port=0, block=False) as running:
-        heard = everything_sent(running.url, "open/Asked-v0", action)
+        # Of DIPG Safety's choices two are reasons not to answer, whatever is expected: a test of its own.
+        heard = everything_sent(running.url, "open/Asked-v0", action, choices=name != "open/DIPGSafety-v0")
     for secret in secrets():
         for text in heard:
             assert secret not in text, (secret, text[:200])
+
+
+HIDING = ["kuhn_poker", "leduc_poker", "liars_dice", "phantom_ttt", "dark_chess"]
+OWN = re.compile(r'"session_id":"[^"]*"|[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}')
+"""What tells one session from another."""
+
+
+def twins(game):
+    """Two seeds and an action after which the agent knows the same, whatever it is that the opponent has or did."""
+    known = {}
+    for seed in range(400):
+        env = OpenSpiel(game)
+        first, _ = env.reset(seed=seed)
+        action = first.legal_actions[0]
+        step = env.step(OpenSpielAction(action))
+        if step.terminated:
+            continue  # a showdown: cards are on the table
+        hidden = str(env._match.position.state)
+        # All that the seat knows, by the engine's own word, and nothing of what this library adds.
+        key = action, first.text, step.observation.text, tuple(step.observation.legal_actions)
+        other = known.setdefault(key, (seed, hidden))
+        if hidden != other[1]:
+            return other[0], seed, action
+    raise AssertionError(f"{game}: no two games that look alike to the agent")
+
+
+@pytest.mark.parametrize("game", HIDING)
+def test_what_an_opponent_hides_changes_no_byte_that_a_server_sends(game):
+    one, other, action = twins(game)
+    served = replace(ludus.registry.registry["open/OpenSpiel-v0"], id="open/Asked-v0", kwargs={"game": game})
+    with ludus.serve(served, port=0, block=False) as running:
+        heard = [everything_sent(running.url, "open/Asked-v0", {"action_id": action}, seed) for seed in (one, other)]
+    for first, second in zip(*heard, strict=True):
+        assert OWN.sub("", first) == OWN.sub("", second)
+
+
+def test_dipg_safety_offers_the_same_choices_whatever_is_expected():
+    offered = set()
+    for kind in KINDS:
+        env = DIPGSafety(kinds=(kind,))
+        observation, _ = env.reset(seed=SEED)
+        quoted = [one["label"] for one in env.get_choices()][:-2]
+        assert " ".join(quoted) == observation.context
+        offered.add(tuple(one["action"]["llm_response"] for one in env.get_choices()[-2:]))
+    assert len(offered) == 1

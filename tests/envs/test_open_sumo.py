@@ -163,7 +163,7 @@ def test_processes_are_few_and_who_lost_his_goes_on(monkeypatch):
 def test_a_process_that_is_gone_is_a_failure_of_the_environment_and_a_reset_mends_it():
     with SumoRL(**SHORT) as env:
         history(env, 1, most=2)
-        env._simulation._process._confined.kill()
+        env._simulation._process._talk.process.kill()
         with pytest.raises(WorkerFailure, match="SUMO: expected an answer"):
             env.step(SumoAction(0))
         with pytest.raises(ResetNeeded, match="simulation failed"):
@@ -268,7 +268,7 @@ def test_the_picture_has_every_vehicle():
 def test_a_process_ends_with_its_environment():
     env = SumoRL(**SHORT)
     history(env, 1, most=1)
-    confined = env._simulation._process._confined
+    process = env._simulation._process._talk.process
     env.close()
-    assert confined.wait() is not None or confined.usage() is not None
+    assert process.wait() is not None or process.usage() is not None
     assert not LIVE

@@ -336,7 +336,66 @@ def test_a_greedy_opponent_takes_what_hangs_and_mates():
 
 
 def test_a_board_of_mines_can_be_clicked():
-    regions = TextArena(game="Minesweeper", settings={"rows": 4, "cols": 6, "num_mines": 3}).metadata["regions"]
-    assert len(regions) == 24
-    assert regions[7]["action"] == {"message": "[1 1]"}
-    assert "regions" not in TextArena().metadata
+    env = TextArena(game="Minesweeper", settings={"rows": 4, "cols": 6, "num_mines": 3})
+    assert env.get_choices() == []
+    env.reset(seed=0)
+    *cells, line = env.get_choices()
+    assert len(cells) == 24
+    assert (cells[7]["action"], cells[7]["places"]) == ({"message": "[1 1]"}, [[1 / 6, 1 / 4, 1 / 6, 1 / 4]])
+    assert line["action"] == {"message": "[{text}]"}
+
+
+def test_a_transcript_is_one_message_that_grows_as_openenvs_does():
+    env = TextArena(game="GuessTheNumber", as_openenv=True)
+    before = env.reset(seed=1)[0].messages
+    assert [(one.sender_id, one.category) for one in before] == [(-1, "MESSAGE")]
+    assert before[0].content.startswith("\n[GAME] ")
+    [after] = env.step(TextArenaAction("[10]")).observation.messages
+    new = after.content.removeprefix(before[0].content)
+    assert new.startswith("\n[Player] [10]\n[GAME] The number is higher than 10.")
+    assert env.reset(seed=1)[0].messages == before
+    assert len(TextArena(game="GuessTheNumber").reset(seed=1)[0].messages) == 2
+
+
+def test_as_openenv_an_illegal_move_costs_nothing_and_the_second_in_a_row_ends_the_game():
+    env = TextArena(game="Wordle", as_openenv=True)
+    env.reset(seed=1)
+    secret = env._game.secret
+    near = next(word for word in FIVE if word != secret and marks_of(secret, word).count("G") == 2)
+    steps = [env.step(TextArenaAction(f"[{word}]")) for word in (near, near)]
+    assert [(step.reward, step.done) for step in steps] == [(0.0, False)] * 2
+    assert "[GAME] You attempted an invalid move. " in steps[1].observation.messages[0].content
+    env.step(TextArenaAction(f"[{next(word for word in FIVE if not set(word) & set(secret))}]"))
+    env.step(TextArenaAction(f"[{near}]"))
+    last = env.step(TextArenaAction(f"[{near}]"))
+    assert (last.done, last.reward, last.info["outcome"]) == (True, 0.0, Outcome.FAILURE)
+
+
+def test_as_openenv_an_end_without_a_win_is_worth_how_far_one_came():
+    env = TextArena(game="Wordle", settings={"num_guesses": 1}, as_openenv=True)
+    env.reset(seed=1)
+    secret = env._game.secret
+    word = next(one for one in FIVE if one != secret and set(marks_of(secret, one)) == {"G", "Y", "X"})
+    marks = marks_of(secret, word)
+    step = env.step(TextArenaAction(f"[{word}]"))
+    assert (step.done, step.reward) == (True, (marks.count("G") + marks.count("Y") / 2) / 5)
+    assert step.info["reward_components"] == {"share": step.reward}
+
+
+@pytest.mark.parametrize("name", ["GuessTheNumber", "Hangman", "Mastermind", "Sudoku", "Wordle"])
+def test_how_far_one_came_grows_to_a_whole_win(name):
+    game = GAMES[name](rng(3))
+    shares = [game.share()]
+    while not game.play(game.oracle(rng(0))).over:
+        shares.append(game.share())
+    assert shares[0] == 0.0
+    assert shares == sorted(shares)
+    assert name == "Hangman" or game.share() == 1.0
+
+
+def test_rows_and_columns_of_sudoku_have_names():
+    board = Sudoku(rng(4)).board().splitlines()
+    assert board[0].split() == [f"C{at}" for at in range(1, 10)]
+    rows = [line for line in board if line.startswith("R")]
+    assert [line[:2] for line in rows] == [f"R{at}" for at in range(1, 10)]
+    assert all(sum(sign == "." or sign.isdigit() for sign in line[2:]) == 9 for line in rows)

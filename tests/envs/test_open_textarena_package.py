@@ -106,6 +106,31 @@ def test_a_snapshot_goes_on_alike():
     assert [env.step(TextArenaAction("[Hit]")) for _ in range(2)] == first
 
 
+def played(moves, as_openenv):
+    env = TextArena(game="textarena/Sudoku", settings={"clues": 79}, as_openenv=as_openenv)
+    env.reset(seed=2)
+    inner = env._game._env
+    empty = [(row, column) for row in range(9) for column in range(9) if not inner.game_board[row][column]]
+    right = [f"[{row + 1} {column + 1} {inner.full_grid[row][column]}]" for row, column in empty]
+    return [env.step(TextArenaAction({"right": right.pop, "wrong": lambda: "[1 1 0]"}[one]())) for one in moves]
+
+
+def test_as_openenv_a_game_of_the_package_pays_what_it_pays_and_tells_its_last_board():
+    first, last = played(["right", "right"], as_openenv=True)
+    [before], [after] = first.observation.messages, last.observation.messages
+    assert (first.reward, last.reward, last.done) == (0.0, 1.0, True)
+    new = after.content.removeprefix(before.content)
+    assert new.startswith("\n[Player] [")
+    assert "R9" in new
+    assert "." not in new.partition("Board state:")[2]
+
+
+def test_as_openenv_illegal_moves_of_the_package_cost_nothing_and_end_with_the_part_that_is_right():
+    steps = played(["right", "wrong", "wrong"], as_openenv=True)
+    assert [(step.reward, step.done) for step in steps] == [(0.0, False), (0.0, False), (0.5, True)]
+    assert played(["right", "wrong"], as_openenv=False)[1].reward == -0.05
+
+
 def test_names_of_our_own_games_are_ours_unless_the_packages_are_asked_for():
     assert type(TextArena(game="Mastermind")._kind(np.random.default_rng(0))).__name__ == "Mastermind"
     assert TextArena(game="textarena/Mastermind").game == "Mastermind-v0"
@@ -141,3 +166,62 @@ def test_the_variables_of_the_original_are_read(monkeypatch):
     monkeypatch.setenv("TEXTARENA_ENV_ID", "KuhnPoker-v0")
     monkeypatch.setenv("TEXTARENA_NUM_PLAYERS", "2")
     assert TextArena().reset(seed=0)[0].legal_players == [0, 1]
+
+
+WRITTEN = ("[{}]", "{}", "I say [{}] now", "[{}] or [1 1 1]", "[x] [{}]", "[{}", "[ {}]", "it is {}", "[[{}]]")
+
+
+def sudoku_message(rng, package):
+    """Mostly the digit of the solution; else any digit anywhere, of cells that are filled and off the board too."""
+    board, solution = package.state.game_state["board"], package.full_grid
+    empty = [(row, column) for row in range(9) for column in range(9) if not board[row][column]]
+    row, column = empty[int(rng.integers(len(empty)))]
+    move = (row + 1, column + 1, solution[row][column])
+    if rng.random() < 0.3:
+        move = rng.integers(0, 11, 3) if rng.random() < 0.5 else (row + 1, column + 1, rng.integers(1, 10))
+    elif rng.random() < 0.1:
+        row, column = next((row, column) for row in range(9) for column in range(9) if board[row][column])
+        move = (row + 1, column + 1, rng.choice([board[row][column], 5]))
+    written = WRITTEN[0] if rng.random() < 0.7 else WRITTEN[int(rng.integers(len(WRITTEN)))]
+    joined = rng.choice([" ", " ", " ", " ", "  ", ",", "\n"]).join(str(one) for one in move)
+    return written.format(joined)
+
+
+def told_of_sudoku(step, inner=None):
+    """Reward, end, and whether the move was invalid: of the last one the package says so elsewhere."""
+    said = step.info["facts"]
+    invalid = said["illegal_move"] or said["invalid_format"]
+    if inner is not None:
+        invalid = invalid or bool(inner.state.game_info[0]["invalid_move"])
+    return step.reward, step.terminated, step.truncated, invalid
+
+
+def test_as_openenv_our_sudoku_takes_what_the_packages_takes_and_pays_the_same():
+    seen = set()
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        settings = {"clues": int(rng.integers(55, 80)), "max_turns": int(rng.choice([3, 10, 100]))}
+        theirs, ours = (
+            TextArena(game=one, settings=settings, as_openenv=True) for one in ("textarena/Sudoku", "Sudoku")
+        )
+        theirs.reset(seed=seed), ours.reset(seed=seed)
+        inner, game = theirs._game._env, ours._game
+        game.solution, game.grid = ([list(row) for row in one] for one in (inner.full_grid, inner.game_board))
+        game.given = {(row, column) for row in range(9) for column in range(9) if game.grid[row][column]}
+        while not theirs._over:
+            message = sudoku_message(rng, inner)
+            step, told = (env.step(TextArenaAction(message)) for env in (theirs, ours))
+            assert told_of_sudoku(told) == told_of_sudoku(step, inner), (seed, message)
+            seen.add((step.reward == 1.0, step.terminated, told_of_sudoku(told)[-1]))
+    assert seen >= {(True, True, False), (False, True, True), (False, True, False), (False, False, True)}
+
+
+def test_as_openenv_our_sudoku_has_the_defaults_of_the_packages():
+    assert GAMES["Sudoku"].settings == {"clues": 45}
+    env = TextArena(game="Sudoku", as_openenv=True)
+    env.reset(seed=0)
+    theirs = TextArena(game="textarena/Sudoku", as_openenv=True)
+    theirs.reset(seed=0)
+    inner = theirs._game._env
+    assert env._game.set == {"clues": inner.clues, "max_turns": inner.max_turns}
+    assert env.step(TextArenaAction("[" + "9" * 5000 + " 1 1]")).info["facts"]["illegal_move"]

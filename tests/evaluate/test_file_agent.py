@@ -8,7 +8,7 @@ import pytest
 
 from ludus.errors import InvalidArgument, InvalidType, LudusError
 from ludus.evaluate import FileAgent, as_agent, evaluate
-from ludus.evaluate.agents import agent_name
+from ludus.evaluate.agent_names import agent_name
 from ludus.sandbox import default_backend
 from ludus.spaces import Box, Dict, Discrete
 

@@ -1,8 +1,9 @@
 """Agents behind an address: asked again where that helps, failed where it does not."""
 
 import json
+import socket
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import numpy as np
@@ -15,7 +16,7 @@ from ludus.spaces import Box, Discrete
 
 
 @contextmanager
-def served(answer):
+def served(answer, **headers):
     """A service whose `answer(number, question)` gives status and body."""
     questions = []
 
@@ -25,6 +26,8 @@ def served(answer):
             questions.append(question)
             status, body = answer(len(questions), question)
             self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body if isinstance(body, bytes) else json.dumps(body).encode())
 
@@ -97,6 +100,33 @@ def test_what_is_no_action_is_the_agents_fault(body):
 def test_a_service_that_is_not_there_has_failed_and_the_run_goes_on():
     found = evaluate("CartPole-v1", HttpAgent("http://127.0.0.1:9/act", retries=0, deadline=1), episodes=2)
     assert [one.outcome for one in found.episodes] == [Outcome.AGENT_FAILED] * 2
+
+
+def test_no_header_is_sent_to_where_a_redirect_leads():
+    with served(lambda *_: (200, {"action": 1})) as (elsewhere, others):
+        leading = served(lambda *_: (302, {}), Location=elsewhere)
+        with leading as (url, _), pytest.raises(ConnectionLost, match="got status 302"):
+            asked(url, headers={"authorization": "Bearer mine"})
+        assert others == []
+
+
+def test_the_deadline_is_for_the_whole_answer():
+    def drip(listener):
+        link, _ = listener.accept()
+        with link, suppress(OSError):
+            link.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            while True:
+                link.sendall(b"x")
+                gone.wait(0.05)
+
+    gone = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=drip, args=(listener,))
+        thread.start()
+        with pytest.raises(ConnectionLost, match="no whole answer within"):
+            asked(f"http://127.0.0.1:{listener.getsockname()[1]}/act", retries=0, deadline=1)
+        gone.set()
+        thread.join()
 
 
 def test_what_makes_no_sense_is_refused():

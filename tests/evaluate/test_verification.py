@@ -420,3 +420,22 @@ def test_nothing_that_a_file_names_is_imported(pole, tmp_path, monkeypatch):
     forged.spec["additional_wrappers"] = [{"name": "W", "entry_point": "evil_module:W", "kwargs": {}}]
     assert "which is not imported" in first(forged.save(pole))
     assert "evil_module" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"additional_wrappers": [{"name": "W", "entry_point": "named_only:Wrapper", "kwargs": {}}]},
+        {"additional_wrappers": [{"name": "V", "entry_point": "ludus.wrappers:RecordVideo", "kwargs": {}}]},
+        {"kwargs": {"map": "/etc/passwd"}},
+    ],
+)
+def test_nothing_that_a_file_names_beside_a_given_environment_is_imported(pole, tmp_path, monkeypatch, change):
+    """Wrappers of the file were put around the environment that somebody named themselves."""
+    (tmp_path / "named_only.py").write_text("raise SystemExit('imported')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    forged = Forgery(pole)
+    forged.spec.update(change)
+    found = findings(forged.save(pole), "CartPole-v1")
+    assert any("beside it by the file's own word" in one for one in found)
+    assert "named_only" not in sys.modules

@@ -60,10 +60,19 @@ def test_an_import_counts_however_it_is_spelt(affected, text, names):
 
 def test_the_graph_of_ours_knows_what_is_loaded_late_and_by_name(affected, root):
     graph = affected.import_graph(root)
-    served = affected.affected(["ludus/serve/sessions.py"], graph)
-    assert "tests/serve/test_sessions.py" in served
+    served = affected.affected(["ludus/server/sessions.py"], graph)
+    assert "tests/server/test_sessions.py" in served
     assert "tests/spaces/test_box.py" not in served
-    assert "tests/registry/test_make.py" in affected.affected(["ludus/envs/classic/cartpole.py"], graph)
+    for whole in ("tests/registry/test_make.py", "tests/envs/test_contract.py", "tests/cli/test_list.py"):
+        assert whole in affected.affected(["ludus/envs/classic/cartpole.py"], graph)
+
+
+def test_an_environment_affects_those_who_make_it_by_its_id_and_those_who_take_all(affected, root):
+    graph = affected.import_graph(root)
+    found = affected.affected(["ludus/envs/open/sumo/base.py"], graph)
+    assert {"tests/envs/test_open_sumo.py", "tests/envs/test_contract.py", "tests/vector/test_matrix.py"} <= set(found)
+    assert "tests/client/test_sessions.py" not in found
+    assert len(found) < 100
 
 
 def test_changes_are_committed_ones_others_and_new_files(affected, tmp_path):

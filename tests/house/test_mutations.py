@@ -26,7 +26,8 @@ def test_a_line_that_is_not_there_any_more_says_what_to_do(mutations):
         mutations.MUTATIONS[0].mutated("nothing of the kind")
 
 
-def test_a_mutation_is_caught_by_a_test_that_looks_and_missed_by_one_that_does_not(mutations, tmp_path):
+def test_a_mutation_is_caught_by_a_test_that_looks_and_missed_by_one_that_does_not(mutations, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     for name, text in {
         "ludus/__init__.py": "ANSWER = 42\n",
         "tests/test_looks.py": "import ludus\ndef test_it(): assert ludus.ANSWER == 42\n",

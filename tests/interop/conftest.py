@@ -24,7 +24,7 @@ def python(tmp_path: Path) -> Run:
 
     def python(*arguments: object, code: int = 0) -> "subprocess.CompletedProcess[str]":
         command = [sys.executable, *map(str, arguments)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
         if done.returncode != code:
             pytest.fail(f"{arguments} exited with {done.returncode}\n{done.stdout}{done.stderr}")
         return done

@@ -18,8 +18,8 @@ from openenv.core.env_server.types import Action, Observation, State
 from openenv.core.generic_client import GenericEnvClient
 
 from ludus.interop.openenv import from_openenv, to_openenv
-from ludus.serve import serve
-from ludus.serve.served import Served
+from ludus.server import serve
+from ludus.server.served_env import ServedEnv
 
 
 class Bid(Action):
@@ -79,6 +79,15 @@ class Shop(MCPEnvironment):
                 raise ValueError("nothing is not sold")
             return {"item": item, "count": count}
 
+        @server.resource("shop://prices", description="What things cost")
+        def prices() -> str:
+            return "tea 3"
+
+        @server.prompt()
+        def haggle(item: str) -> str:
+            """Ask for less."""
+            return f"What is {item} to you?"
+
         super().__init__(server)
         self._state = State()
 
@@ -126,15 +135,16 @@ def main():
     told = {}
     for kind, models, actions in ((Market, (Bid, Sale), BIDS), (AsyncMarket, (Bid, Sale), BIDS)):
         theirs = played(stock(create_fastapi_app(kind, *models, max_concurrent_envs=4)), actions, seed=5, floor=2)
-        with serve(Served(lambda kind=kind: from_openenv(kind), kind.__name__), port=0, block=False) as server:
+        with serve(ServedEnv(lambda kind=kind: from_openenv(kind), kind.__name__), port=0, block=False) as server:
             ours = played(server.url, actions, seed=5, floor=2)
         told[kind.__name__] = [theirs, ours]
-    with serve(Served(lambda: from_openenv(Shop), "shop"), port=0, block=False) as server:
+    with serve(ServedEnv(lambda: from_openenv(Shop), "shop"), port=0, block=False) as server:
         ours = played(server.url, CALLS)
         tools = httpx.post(f"{server.url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).json()
     theirs = played(stock(create_fastapi_app(Shop, Action, Observation, max_concurrent_envs=4)), CALLS)
     told["Shop"] = [_seen(theirs), _seen(ours)]
     told["tools"] = [one["name"] for one in tools["result"]["tools"]]
+    told["material"] = material()
     cart = to_openenv("CartPole-v1")
     pushes = [{"action": 1}, {"action": 0}, {"action": 1}]
     theirs = played(
@@ -144,6 +154,18 @@ def main():
         ours = played(server.url, pushes, seed=3)
     told["CartPole"] = [_values(theirs), _values(ours)]
     print(json.dumps(told))
+
+
+def material():
+    with from_openenv(Shop) as shop:
+        listed, prompts = shop.list_resources(), shop.list_prompts()
+        [message] = shop.get_prompt("haggle", {"item": "tea"})
+        return [
+            [(one["uri"], one["description"]) for one in listed],
+            shop.read_resource("shop://prices"),
+            [(one["name"], one["arguments"]) for one in prompts],
+            [message["role"], message["content"]["text"]],
+        ]
 
 
 def _seen(history):

@@ -318,7 +318,7 @@ def test_asynchronous_batches_are_processes(on_ludus):
         envs = gym.make_vec("CartPole-v1", num_envs=2, vectorization_mode="async", wrappers=[Told])
         print(type(envs).__name__, os.getpid() in envs.get_attr("process"))
         envs.reset_async(seed=1)
-        observations, _ = envs.reset_wait(timeout=10)
+        observations, _ = envs.reset_wait(timeout=60)
         print((observations == gym.make_vec("CartPole-v1", num_envs=2).reset(seed=1)[0]).all())
         envs.step_async([0, 1])
         try:

@@ -16,7 +16,7 @@ from ludus.interop.gymnasium_single import FromGymnasium, ToGymnasium
 from ludus.spaces import Discrete, Graph
 from ludus.testing import check_env, data_equal
 from ludus.testing.equality import difference
-from tests.engines import engines_in_full
+from tests.engines import in_small, siblings_in_turns
 
 IDS = ["CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "Blackjack-v1", "Taxi-v4", "MountainCarContinuous-v0"]
 every_id = pytest.mark.parametrize("id", IDS)
@@ -267,12 +267,12 @@ GAMES = {spec.id for family in ("openspiel", "atari") for spec in ludus.list_env
 WITHOUT_CALLS = [one for one in ludus.registry.registry if one != "open/EchoTools-v0" and not one.startswith("task/")]
 
 
-@pytest.mark.parametrize("id", engines_in_full(one for one in WITHOUT_CALLS if one not in GAMES))
+@pytest.mark.parametrize("id", siblings_in_turns(one for one in WITHOUT_CALLS if one not in GAMES))
 @pytest.mark.filterwarnings("ignore")
 def test_every_environment_passes_gymnasiums_own_check(id):
     if not ready(id):
         pytest.skip(f"{id} needs an extra")
-    gymnasiums_check(to_gymnasium(ludus.make(id)))
+    gymnasiums_check(to_gymnasium(ludus.make(in_small(ludus.spec(id)))))
 
 
 @pytest.mark.parametrize("id", ["CartPole-v1", "FrozenLake-v1", "Taxi-v4"])

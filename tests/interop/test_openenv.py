@@ -3,20 +3,23 @@
 import asyncio
 import json
 import subprocess
+import sys
 import sysconfig
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
-from ludus.errors import InvalidAction, InvalidArgument, InvalidType, ResetNeeded
-from ludus.interop.openenv import from_openenv
+from ludus.errors import EnvError, InvalidAction, InvalidArgument, InvalidType, ResetNeeded
+from ludus.interop.openenv import create_folder, from_openenv
 from ludus.interop.openenv.core.client_types import StepResult
 from ludus.interop.openenv.core.env_server import Action, Environment, Observation, State, create_fastapi_app
 from ludus.interop.openenv.core.http_env_client import HTTPEnvClient
-from ludus.serve import serve
-from tests.serve.openenv_peers import python_of, quiet
+from ludus.server import serve
+from ludus.server.settings import Settings
+from tests.server.openenv_peers import python_of, quiet
 
 PROGRAM = Path(__file__).with_name("openenv_both_ways.py")
 MODELS = """
@@ -136,10 +139,16 @@ def test_histories_are_equal_both_ways_for_classes_sync_async_and_of_tools():
     """Its own server and ours, seen by its own client; and CartPole behind its server and ours."""
     ours = sysconfig.get_paths()["purelib"]
     command = [str(python_of("0.10.0")), str(PROGRAM), str(PROGRAM.parents[2]), ours]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=quiet(), check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=quiet(), check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told.pop("tools") == ["buy"]
+    assert told.pop("material") == [
+        [["shop://prices", "What things cost"]],
+        "tea 3",
+        [["haggle", [{"name": "item", "required": True}]]],
+        ["user", "What is tea to you?"],
+    ]
     for name, (theirs, mine) in told.items():
         assert theirs == mine, name
 
@@ -173,6 +182,20 @@ def guide(tmp_path):
     return folder
 
 
+def test_a_folder_that_imports_as_in_its_own_image_is_made(guide):
+    for name in ("server/app", "server/game_environment"):
+        path = guide / f"{name}.py"
+        path.write_text(path.read_text().replace("from ..models", "from my_models"))
+    (guide / "models.py").rename(guide / "my_models.py")
+    try:
+        with create_folder(str(guide)) as env:
+            assert env.reset()[0].player_position == (0, 0)
+    finally:
+        sys.path.remove(str(guide))
+        for name in [one for one in sys.modules if one.partition(".")[0] in ("my_game_env", "my_models")]:
+            del sys.modules[name]
+
+
 class GameClient(HTTPEnvClient[dict, dict]):
     """With the guide's hooks."""
 
@@ -193,7 +216,56 @@ def test_the_guides_folder_is_served_as_the_package_it_is_with_pages_and_limits(
         assert httpx.get(running.url, follow_redirects=True).headers["content-type"].startswith("text/html")
 
 
+class Clerk(Ear):
+    def step(self, action: Word) -> Length:
+        return StepResult(Length(length=len(action.word)), 2.5, True)
+
+
+def test_a_step_that_is_wrapped_as_clients_have_it_is_a_step():
+    with from_openenv(Clerk) as env:
+        env.reset()
+        step = env.step(Word("word"))
+    assert (step.observation.length, step.reward, step.terminated) == (4, 2.5, True)
+
+
+def test_a_folder_has_the_variables_that_it_is_given_and_none_of_the_servers(guide, monkeypatch):
+    monkeypatch.setenv("GAME_SECRET", "of the server alone")
+    look = "import os\nassert [os.environ.get(one) for one in ('GAME_LEVEL', 'GAME_SECRET')] == ['3', None]\n"
+    (guide / "server/app.py").write_text(look + APP)
+    with pytest.raises(EnvError, match="AssertionError"):
+        serve(str(guide), port=0, block=False)
+    with serve(str(guide), port=0, block=False, settings=Settings(variables={"GAME_LEVEL": "3"})) as running:
+        assert httpx.post(f"{running.url}/reset", json={}).status_code == 200
+
+
 def test_the_guides_application_is_one_for_any_asgi_server():
     app = create_fastapi_app(Ear(), Word, Length, max_concurrent_envs=2)
     assert app.state.server.settings.max_sessions == 2
     assert app.state.server.sessions.served().name == "Ear"
+
+
+def test_open_fields_are_as_json_has_them_whatever_the_author_keeps_there():
+    @dataclass
+    class Loose(Observation):
+        ranges: dict[str, Any] = field(default_factory=dict)
+        perhaps: dict[str, Any] | None = None
+
+    class Careless(Environment):
+        def reset(self) -> Loose:
+            return Loose(metadata=None, ranges={"animals": (3, 10)})
+
+        def step(self, action: Action) -> Loose:
+            return Loose(ranges={"animals": {"most": (1,)}}, perhaps={"at": (1, 2)})
+
+        @property
+        def state(self) -> State:
+            return State()
+
+    env = from_openenv(Careless)
+    first, _ = env.reset()
+    assert (first.metadata, first.ranges) == ({}, {"animals": [3, 10]})
+    assert env.observation_space.contains(first)
+    assert first.perhaps is None
+    then = env.step({}).observation
+    assert (then.ranges, then.perhaps) == ({"animals": {"most": [1]}}, {"at": [1, 2]})
+    assert env.observation_space.contains(then)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ludus.envs.classic import CartPole
-from ludus.errors import InvalidArgument, InvalidType, MissingExtra
+from ludus.errors import InvalidAction, InvalidArgument, InvalidType, MissingExtra, ResetNeeded
 from ludus.interop import pettingzoo as views
 from ludus.interop.pettingzoo import InTurn, Together
 from ludus.wrappers import TimeLimit
@@ -84,6 +84,38 @@ def test_a_whole_time_limit_ends_the_game_of_every_agent():
     assert set(game.truncations.values()) == {True}
 
 
+@pytest.mark.parametrize(("view", "env"), [(InTurn, Nim), (Together, Duel)])
+def test_options_that_no_game_knows_are_left_out_with_a_warning(view, env):
+    game, same = view(env()), view(env())
+    with pytest.warns(UserWarning, match=f"options of {env.__name__}: expected none, got options, left out"):
+        game.reset(seed=3, options={"options": 1})
+    same.reset(seed=3)
+    assert repr(game.env.unwrapped.state) == repr(same.env.unwrapped.state)
+
+
+def test_options_that_a_game_takes_are_its_own():
+    game = InTurn(OpenNim())
+    game.reset(seed=3, options={"options": 1})
+    with pytest.warns(UserWarning, match="expected one of options, got other, left out"):
+        game.reset(seed=3, options={"options": 1, "other": 2})
+    with pytest.raises(InvalidType, match="options"):
+        game.reset(seed=3, options={"options": "many"})
+
+
+def test_agents_that_move_at_once_all_move_and_only_they():
+    game = Together(TimeLimit(Duel(), 1))
+    with pytest.raises(ResetNeeded, match="expected reset"):
+        game.step({})
+    game.reset(seed=0)
+    actions = {agent: game.action_space(agent).sample() for agent in game.agents}
+    for wrong in ({}, {"player_0": actions["player_0"]}, {**actions, "player_7": 0}):
+        with pytest.raises(InvalidAction, match="expected an action of each of player_0, player_1, got"):
+            game.step(wrong)
+    game.step(actions)
+    with pytest.raises(ResetNeeded, match="over"):
+        game.step(actions)
+
+
 @pytest.mark.parametrize(
     ("view", "env", "error"),
     [
@@ -106,7 +138,8 @@ def test_a_view_for_pettingzoo_is_one_or_says_what_to_install():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its checks warn of their own imports, and of spaces other than Box
         checks = importlib.import_module("pettingzoo.test")
-        checks.api_test(views.to_aec(OpenNim()), num_cycles=200)
-        checks.parallel_api_test(views.to_parallel(OpenDuel()), num_cycles=200)
+        for turns, at_once in ((Nim, Duel), (OpenNim, OpenDuel)):
+            checks.api_test(views.to_aec(turns()), num_cycles=200)
+            checks.parallel_api_test(views.to_parallel(at_once()), num_cycles=200)
         checks.seed_test(lambda: views.to_aec(OpenNim()), num_cycles=50)
         checks.parallel_seed_test(lambda: views.to_parallel(OpenDuel()), num_cycles=50)

@@ -220,6 +220,235 @@ def uninitialised(state, action, rng, params):
     return state, np.empty(3)[0], False
 
 
+@refused("got y, which has no value here on some path; write a value for it before")
+def unbound(state, action, rng, params):
+    if action == 0:
+        y = state.x
+    return state, y, False
+
+
+@refused("got k, which has no value here on some path")
+def after_a_loop(state, action, rng, params):
+    for k in range(state.n):  # noqa: B007
+        pass
+    return state, float(k), False
+
+
+@refused("got range of float64; write range(int(x))")
+def steps_of_a_float(state, action, rng, params):
+    total = 0
+    if action == 1:
+        for _ in range(state.x):
+            total += 1
+    return state, float(total), False
+
+
+@refused("got a call of inner, defined inside a rule, with other than all arguments in order; write its 3 arguments")
+def inner_with_defaults(state, action, rng, params):
+    def inner(a, b=1.0, c=2.0):
+        return a + 10.0 * b + 100.0 * c
+
+    return state, inner(state.x, 5.0), False
+
+
+@refused("got a call of inner, defined inside a rule, with other than all arguments in order")
+def inner_by_name(state, action, rng, params):
+    def inner(a, k=1):
+        return a + k
+
+    return state, inner(state.x, k=3), False
+
+
+@refused("got a name that is given inside an expression (:=); give it on a line before")
+def walrus(state, action, rng, params):
+    gain = 0.0
+    if (y := state.x * 2.0) > 1.0:
+        gain = y
+    return state, gain, False
+
+
+@refused("got a value that may be None; use a number and a flag")
+def none_or_number(state, action, rng, params):
+    best = None
+    for k in range(3):
+        if best is None or k * state.x > best:
+            best = k * state.x
+    return state, best, False
+
+
+@refused("got an index that is text; use a NamedTuple: it.a")
+def indexed_by_text(state, action, rng, params):
+    d = {"a": state.x, "b": 2.0}
+    return state, d["a"], False
+
+
+@refused("got del; leave it out")
+def deleted(state, action, rng, params):
+    y = state.x
+    del y
+    return state, 0.0, False
+
+
+@refused("got float of text; write the number: math.inf for float('inf')")
+def float_of_text(state, action, rng, params):
+    return state, min(state.x, float("inf")), False
+
+
+@refused("got a starred name in an assignment; take the parts by their places")
+def starred(state, action, rng, params):
+    a, *rest = (state.x, 1.0, 2.0)
+    return state, a + rest[0], False
+
+
+CELLS = np.array([2, 1, -1], np.int8)
+FORCES = np.array([0.1, 0.7], np.float32)
+FLAGS = np.array([True, True, False])
+
+
+@refused("got a value, float32 in one case and a float in another; write float(…) in both")
+def single_or_double(state, action, rng, params):
+    force = FORCES[action] if state.n > 0 else 0.0
+    return state, force * 0.1, False
+
+
+@refused("(best = CELLS[k]): expected what rules may use, got best, int8 in one case and an integer in another")
+def small_or_wide(state, action, rng, params):
+    best = 0
+    for k in range(3):
+        if CELLS[k] > best:
+            best = CELLS[k]
+    return state, float(best * 50), False
+
+
+def cell_or_zero(k):
+    if k > 0:
+        return CELLS[k]
+    return 0
+
+
+@refused("got a value, int8 in one case and an integer in another; write int(…) in both")
+def small_or_wide_returned(state, action, rng, params):
+    return state, float(cell_or_zero(action) * 50), False
+
+
+@refused("got a value, int8 in one case and an integer in another; write int(…) in both")
+def small_or_wide_in_a_list(state, action, rng, params):
+    row = [CELLS[action], 5]
+    return state, float(row[0] * 50), False
+
+
+@refused("got right, a bool in one case and an integer in another; write int(…) in both")
+def flag_or_number(state, action, rng, params):
+    left, right = 0, 0
+    if action == 0:
+        left = CELLS[0] > 0
+        right = CELLS[1] > 0
+    return state, float(left + right), False
+
+
+@refused("got a value, int8 in one case and an integer in another; write np.int8(…) for the other")
+def small_where(state, action, rng, params):
+    return state, float(np.where(CELLS > 0, CELLS, 0)[action] * 50), False
+
+
+@refused("got & of int8 and int64, which Python's numbers and NumPy's promote differently; write int(x)")
+def small_bits(state, action, rng, params):
+    return state, float((CELLS[action] & 3) * 50), False
+
+
+@refused("got & of int64 and uint64")
+def beyond_a_word(state, action, rng, params):
+    return state, float((state.n - 5) & 0xFFFFFFFFFFFFFFFF), False
+
+
+@refused("got abs of a bool, which Python counts and NumPy does not; write int(x)")
+def size_of_a_flag(state, action, rng, params):
+    return state, float(abs(FLAGS[0]) + abs(FLAGS[1])), False
+
+
+@refused("got `is`, which asks for one object, and numbers are none; write ==")
+def identical(state, action, rng, params):
+    return state, 1.0 if FLAGS[action] is True else 0.0, False
+
+
+@refused("got an operation in place with what may be another part of the same array; write b.copy() for the right side")
+def overlapping(state, action, rng, params):
+    row = np.array([state.x, 1.0, 2.0])
+    row[1:] += row[:-1]
+    return state, row[2], False
+
+
+@refused("got int64 for an array of int8, which would be cut; write np.int8(x)")
+def laid_out_small(state, action, rng, params):
+    return state, float(np.array([state.n * 30, 1], np.int8)[0]), False
+
+
+@refused("got int64 for an array of int8, which would be cut; write np.int8(x)")
+def filled_small(state, action, rng, params):
+    return state, float(np.full(3, state.n * 30, np.int8)[0]), False
+
+
+@refused("got maximum of such values")
+def two_ranks(state, action, rng, params):
+    return state, np.sum(np.maximum(np.zeros((2, 3)), np.ones(3))), False
+
+
+@refused("got reshape of an array that does not lie in memory row by row; write x.copy().reshape(…)")
+def reshaped(state, action, rng, params):
+    return state, np.zeros((2, 3)).T.reshape(6)[action], False
+
+
+@refused("got the sum of such an array; take it of a copy")
+def summed_across(state, action, rng, params):
+    return state, np.sum(np.zeros((2, 3)).T), False
+
+
+@refused("got a draw of many numbers, or an integer below a float; draw them one by one, and below int(x)")
+def drawn_of_a_row(state, action, rng, params):
+    return state, rng.uniform(params.table, 9.0)[0], False
+
+
+@refused("got a draw of many numbers, or an integer below a float; draw them one by one, and below int(x)")
+def drawn_below_a_float(state, action, rng, params):
+    return state, float(rng.integers(state.x + 2.0)), False
+
+
+class Ordered(NamedTuple):
+    x: float
+
+    def __lt__(self, other):
+        return self.x > other.x
+
+
+@refused("expected a NamedTuple without operators of its own, got Ordered.__lt__, which compiled rules do not call")
+def own_order(state, action, rng, params):
+    return state, 1.0 if Ordered(state.x) < Ordered(1.0) else 0.0, False
+
+
+def scaled(x, *, by=2.0):
+    return x * by
+
+
+@refused("got scaled, which takes arguments by name only; write it without the `*`")
+def by_name_only(state, action, rng, params):
+    return state, scaled(state.x, by=3.0), False
+
+
+@refused("State.n: expected int64, got int8 from the rules; write int(x)")
+def small_in_the_state(state, action, rng, params):
+    return State(state.x, CELLS[action]), float(state.n * 100), False
+
+
+@refused("State.x: expected float64, got float32 from the rules; write float(x)")
+def single_in_the_state(state, action, rng, params):
+    return State(FORCES[action], state.n), state.x * 0.1, False
+
+
+@refused("State.n: expected int64, got bool from the rules; write int(x)")
+def flag_in_the_state(state, action, rng, params):
+    return State(state.x, FLAGS[action]), float(state.n + state.n), False
+
+
 def still(state, action, rng, params):
     return state, 0.0, False
 

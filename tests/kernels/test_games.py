@@ -122,6 +122,7 @@ def test_an_illegal_action_is_the_rules_own_business_unless_they_say_refuse():
 # --- whose memory a state is ---
 
 
+@pytest.mark.in_turns("kind")
 @pytest.mark.parametrize("kind", [FourInARow, Life, Rover, Bag])
 def test_the_state_of_each_lane_can_be_read_and_set(kind):
     compiled, serial = pair(kind, AutoresetMode.NEXT_STEP)

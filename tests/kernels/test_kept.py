@@ -4,13 +4,17 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from ludus.kernels import RuleEnv, Rules
+from ludus.kernels.batch import KernelVectorEnv
+from ludus.kernels.disk_cache import MachineCode, read_code, write_code
 from ludus.kernels.exact.symbols import provide
-from ludus.kernels.kept import MachineCode, read_code, write_code
 from ludus.kernels.machine import undefined_symbols
+from ludus.spaces import Discrete
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
@@ -39,12 +43,43 @@ def test_a_batch_from_disk_needs_no_compiler_and_a_file_that_was_changed_is_comp
     assert loaded
     assert "compiling the rules" in told
     assert ran(tmp_path) == (False, seen, "")
-    (code,) = (tmp_path / "kernels").glob("*.code")
+    (code,) = (tmp_path / "kernels").glob("*two_walks*.code")
     whole = code.read_bytes()
     code.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     assert ran(tmp_path)[:2] == (True, seen)
     assert code.read_bytes()[:15] == whole[:15]
     assert ran(tmp_path) == (False, seen, "")
+
+
+UNUSED = {
+    "ctypes.util",
+    "importlib.metadata",
+    "ludus.envs.classic.acrobot",
+    "ludus.rendering.pixels",
+    "numba",
+    "subprocess",
+}
+"""What a batch that is on disk is made without: each takes milliseconds to load."""
+MADE = """
+import sys
+import ludus
+from ludus.kernels import machine
+compiled = []
+machine.object_of = compiled.append
+ludus.make_vec("CartPole-v1", 2).close()
+print(compiled, sorted(set(sys.argv[1:]) & set(sys.modules)))
+"""
+
+
+def test_a_batch_from_disk_loads_neither_other_environments_nor_what_nobody_asked_for(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    environment |= {"LUDUS_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", MADE, *UNUSED]
+    subprocess.run(
+        [sys.executable, "-c", MADE.replace("machine.object_of =", "_ =")], cwd=ROOT, env=environment, check=True
+    )
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[] []"
 
 
 def test_code_is_read_only_as_it_was_written(tmp_path):
@@ -86,3 +121,32 @@ def test_symbols_are_found_where_the_interpreter_has_them():
 def test_an_object_that_is_none_of_this_machine_has_no_known_symbols():
     assert undefined_symbols(b"") is None
     assert undefined_symbols(b"\xcf\xfa\xed\xfe" + bytes(60)) is None
+
+
+class Counted(NamedTuple):
+    count: int
+
+
+class Free(NamedTuple):
+    nothing: int = 0
+
+
+GAIN = 2.0
+
+
+def gaining(state, action, rng, params):
+    return Counted(state.count + 1), GAIN, False
+
+
+class Gaining(RuleEnv):
+    observation_space, action_space = Discrete(99), Discrete(2)
+    rules = Rules(Counted, Free, lambda rng, params: Counted(0), gaining, lambda state, params: state.count)
+
+
+def test_a_batch_has_the_constants_of_when_it_was_made(monkeypatch):
+    for gain in (2.0, 3.0):
+        monkeypatch.setitem(globals(), "GAIN", gain)
+        batch, alone = KernelVectorEnv(Gaining, 1), Gaining()
+        batch.reset(seed=0)
+        alone.reset(seed=0)
+        assert batch.step(np.zeros(1, int)).reward.tolist() == [alone.step(0).reward] == [gain]

@@ -13,7 +13,7 @@ from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, Inva
 from ludus.kernels import RuleEnv, Rules
 from ludus.kernels.batch import KernelVectorEnv
 from ludus.kernels.seeds import fresh_entropy, seeded_words
-from ludus.kernels.split import SMALLEST, Split
+from ludus.kernels.split import MIN_LANES_PER_THREAD, Split
 from ludus.kernels.stream import stream_rows
 from ludus.spaces import Box, Discrete
 from ludus.testing import data_equal
@@ -215,7 +215,7 @@ def test_a_lane_knows_its_seed_and_its_streams():
 
 
 def test_a_split_step_is_the_same_step():
-    lanes = 3 * SMALLEST + 17
+    lanes = 3 * MIN_LANES_PER_THREAD + 17
     split, whole = (KernelVectorEnv(CartPole, lanes, max_episode_steps=20, threads=count) for count in (3, 1))
     assert whole._split is None
     split._split._way = lambda: 1
@@ -230,14 +230,14 @@ def test_a_split_step_is_the_same_step():
 
 
 def test_the_quicker_way_is_taken_and_the_other_tried_again():
-    split = Split(8 * SMALLEST, 2)
+    split = Split(8 * MIN_LANES_PER_THREAD, 2)
     times = {0: 4.0, 1: 1.0}
     taken = []
 
     def step():
         way = split._way()
         taken.append(way)
-        split._took(way, times[way])
+        split._took(times[way])
 
     for _ in range(200):
         step()
@@ -266,7 +266,7 @@ class Breaking(RuleEnv):
 
 
 def test_an_error_in_a_piece_reaches_the_caller():
-    lanes = 4 * SMALLEST
+    lanes = 4 * MIN_LANES_PER_THREAD
     batch = KernelVectorEnv(Breaking, lanes, threads=2)
     batch._split._way = lambda: 1
     action = np.zeros(lanes, np.int64)
@@ -282,7 +282,7 @@ def test_an_error_in_a_piece_reaches_the_caller():
 @pytest.mark.parametrize("threads", [0, -1, True])
 def test_threads_that_are_none_are_refused(threads):
     with pytest.raises(InvalidArgument, match="threads: expected a whole number above 0"):
-        KernelVectorEnv(CartPole, 4 * SMALLEST, threads=threads)
+        KernelVectorEnv(CartPole, 4 * MIN_LANES_PER_THREAD, threads=threads)
 
 
 def test_a_lane_of_cartpole_takes_little_memory():

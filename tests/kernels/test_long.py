@@ -24,7 +24,7 @@ ROOMS = (algorithmic, classic, teaching, toy_text)
 OURS = [
     kind
     for room in ROOMS
-    for kind in map(vars(room).get, room.__all__)
+    for kind in (getattr(room, name) for name in room.__all__)
     if isinstance(kind, type) and issubclass(kind, RuleEnv) and "rules" in vars(kind)
 ]
 
@@ -57,6 +57,7 @@ def test_there_are_enough_sets_of_rules():
     assert len(OURS) >= 14
 
 
+@pytest.mark.in_turns("kind")
 @pytest.mark.parametrize("kind", LONG_GAMES)
 def test_a_batch_is_its_lanes(kind):
     walk(kind, AutoresetMode.SAME_STEP, 80)

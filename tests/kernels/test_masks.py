@@ -78,8 +78,9 @@ def joined(kind, actions):
     return np.array(actions) if isinstance(kind.action_space, MultiDiscrete) else tuple(np.array(actions).T)
 
 
-@pytest.mark.parametrize("mode", list(AutoresetMode))
+@pytest.mark.in_turns("name")
 @pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_masks_of_several_choices_are_one_in_a_batch_and_alone(name, mode):
     kind = KINDS[name]
     compiled = KernelVectorEnv(kind, LANES, autoreset_mode=mode, max_episode_steps=7)

@@ -21,6 +21,7 @@ def actions_of(batch, info):
     return batch.action_space.sample()
 
 
+@pytest.mark.in_turns("kind")
 @pytest.mark.parametrize("kind", PLAYED)
 def test_a_batch_of_several_players_is_its_lanes_in_every_mode(kind):
     for mode in AutoresetMode:  # in one test: whoever compiled the rules has them for every mode

@@ -6,10 +6,11 @@ import pytest
 
 from ludus.kernels.random import Stream
 from ludus.kernels.stream import generator_of, stream_rows
+from tests.sampling import FULL
 
 pytestmark = pytest.mark.no_cover  # a million steps: what they run is measured by shorter tests
 
-DRAWS = 1_000_000
+DRAWS = 1_000_000 if FULL else 100_000
 
 
 @numba.njit
@@ -87,7 +88,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("draw", EXPECTED, ids=lambda draw: draw.__name__)
-def test_a_million_draws_equal_numpys(draw):
+def test_draws_equal_numpys(draw):
     rng = np.random.default_rng(11)
     loops = draw.__name__.endswith("integers") or draw is mixed
     count = DRAWS // 10 if loops else DRAWS
@@ -122,3 +123,31 @@ def test_shuffles_and_choices_equal_numpys():
         assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
         expected = rng.choice(5), rng.choice(row), rng.choice(4, p=chances), rng.choice(row, p=chances)
         assert chosen(Stream(rows, 0), row, chances) == expected
+
+
+@numba.njit
+def between(stream, low, high):
+    return stream.uniform(low, high)
+
+
+@numba.njit
+def around(stream, scale):
+    return stream.normal(0.0, scale) + stream.exponential(scale)
+
+
+def result(call, *args):
+    """What a draw gives, or the kind of error it raises."""
+    try:
+        return call(*args)
+    except (ValueError, OverflowError) as error:
+        return type(error)
+
+
+def test_ranges_that_numpy_refuses_are_errors_and_single_precision_is_widened_first():
+    rng, stream = np.random.default_rng(3), Stream(stream_rows([3]), 0)
+    third, most = np.float32(1.0) / np.float32(3.0), np.float32(3e5)
+    for low, high in ((2.0, 1.0), (0.0, np.inf), (-1e308, 1e308), (0.0, -0.0), (1.0, 1.0), (third, most)):
+        assert result(between, stream, low, high) == result(rng.uniform, low, high)
+    for scale in (-1.0, -0.0, 0.0):
+        expected = result(lambda scale=scale: rng.normal(0.0, scale) + rng.exponential(scale))
+        assert result(around, stream, scale) == expected

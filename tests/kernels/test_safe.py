@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ludus
-from ludus.errors import InvalidArgument, ResetNeeded
+from ludus.errors import InvalidArgument, KernelError, ResetNeeded
 from ludus.kernels import RuleEnv, Rules
 from ludus.kernels.batch import KernelVectorEnv
 from ludus.spaces import Box, Discrete
@@ -137,3 +137,87 @@ def test_the_contract_plays_a_compiled_batch_with_checks_beside_the_environment(
     (finding,) = [one for one in report.errors if one.rule == "a-compiled-batch-is-its-lanes"]
     assert "step 40: no error alone, OverflowError: lane 0" in finding.message
     assert "rules-can-be-compiled" in report.rules
+
+
+class Counted(NamedTuple):
+    n: int
+    x: float
+
+
+def counted(rng, params):
+    return Counted(0, 0.5)
+
+
+def taken(state, action, rng, params):
+    if state.n == 3:
+        raise ValueError("cell", state.n, "is taken", state.x, state.n > 2)
+    return Counted(state.n + 1, state.x), 0.0, False
+
+
+def count(state, params):
+    return (state.x,)
+
+
+def row_taken(state, action, rng, params):
+    if state.n == 3:
+        raise IndexError(state.n)
+    return State(state.row, state.n + 1, state.x), 0.0, False
+
+
+def number(state, params):
+    return (state.x,)
+
+
+def until_it_fails(env, action):
+    for _ in range(STEPS):
+        env.step(action)
+
+
+@pytest.mark.parametrize(
+    "given", [Rules(Counted, Params, counted, taken, count), Rules(State, Params, reset, row_taken, number)]
+)
+def test_an_exception_of_the_rules_tells_the_numbers_it_was_given(given):
+    class Raising(RuleEnv):
+        rules = given
+        observation_space = Box(-9, 9, (1,), np.float64)
+        action_space = Discrete(2)
+
+    alone, batch = Raising(), KernelVectorEnv(Raising, LANES)
+    alone.reset(seed=0)
+    with pytest.raises((ValueError, IndexError)) as single:
+        until_it_fails(alone, 0)
+    for seed in range(2):  # what was raised once does not stay
+        batch.reset(seed=seed)
+        with pytest.raises(single.type) as found:
+            until_it_fails(batch, np.zeros(LANES, int))
+        assert f": {single.value} at " in str(found.value)
+
+
+def tells_a_row(state, action, rng, params):
+    if state.n == 3:
+        raise ValueError(state.row)
+    return State(state.row, state.n + 1, state.x), 0.0, False
+
+
+def test_an_exception_that_tells_an_array_is_refused_with_its_line():
+    class Telling(RuleEnv):
+        rules = Rules(State, Params, reset, tells_a_row, number)
+        observation_space = Box(-9, 9, (1,), np.float64)
+        action_space = Discrete(2)
+
+    with pytest.raises(
+        KernelError, match=r"test_safe.py:\d+ \(raise ValueError\(state.row\)\).*write numbers and text"
+    ):
+        KernelVectorEnv(Telling, LANES)
+
+
+def test_one_environment_that_runs_compiled_tells_the_numbers_too():
+    class Compiled(RuleEnv):
+        rules = Rules(Counted, Params, counted, taken, count, compiled=True)
+        observation_space = Box(-9, 9, (1,), np.float64)
+        action_space = Discrete(2)
+
+    env = Compiled()
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=r"^\('cell', 3, 'is taken', 0\.5, True\) at .*test_safe\.py"):
+        until_it_fails(env, 0)

@@ -40,7 +40,7 @@ class Quiet(ludus.Env):
 
 
 def attempt(call, *args, **kwargs):
-    """Behind the wall it may fail: that it was tried is what counts."""
+    """In the sandbox it may fail: that it was tried is what counts."""
     try:
         return call(*args, **kwargs)
     except Exception:
@@ -248,7 +248,7 @@ def test_a_run_that_takes_too_long_is_ended(site, monkeypatch):
         "    touch = lambda self: time.sleep(60)",
     ]
     site.write("slow_one.py", "\n".join(lines))
-    monkeypatch.setattr(sys.modules[probe.__module__], "SECONDS", 1.0)
+    monkeypatch.setattr(sys.modules[probe.__module__], "EPISODE_TIMEOUT_S", 1.0)
     [run] = probe([EnvSpec("Slow-v0", "watched:Slow")], default_backend().name)
     assert run.ended == "it took longer than 1 seconds"
 

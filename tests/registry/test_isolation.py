@@ -1,4 +1,4 @@
-"""An environment that asks for a wall gets it or does not run, unless less was said outright; that goes on record."""
+"""An environment that asks for isolation gets it or does not run, unless less was said outright; it is recorded."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 import ludus
-from ludus.core import EnvSpec, Security, Wall, WrapperSpec
+from ludus.core import EnvSpec, IsolationRecord, Security, WrapperSpec
 from ludus.errors import InvalidArgument, InvalidSpec, IsolationNeeded, NameNotFound, SandboxUnavailable
 from ludus.registry import isolation
 from ludus.registry.resolution import resolve
@@ -20,16 +20,16 @@ SPEC = EnvSpec("Wild-v0", GRID, security=Security(isolation="sandbox"), max_epis
 
 
 @pytest.fixture
-def no_walls(monkeypatch):
+def no_isolation(monkeypatch):
     """A machine on which no backend starts."""
 
-    def nothing(wall):
+    def nothing(isolation):
         raise SandboxUnavailable("sandbox: expected a backend that starts here, got none (bubblewrap: not found)")
 
     monkeypatch.setattr(isolation, "sandbox_for", nothing)
 
 
-def test_a_wall_that_cannot_be_given_is_refused(no_walls):
+def test_isolation_that_cannot_be_given_is_refused(no_isolation):
     with pytest.raises(IsolationNeeded) as raised:
         ludus.make(SPEC)
     assert str(raised.value) == (
@@ -41,13 +41,13 @@ def test_a_wall_that_cannot_be_given_is_refused(no_walls):
         ludus.make_vec(SPEC, num_envs=2)
 
 
-def test_a_wall_that_was_asked_for_is_never_left_out(no_walls):
+def test_isolation_that_was_asked_for_is_never_left_out(no_isolation):
     with pytest.raises(IsolationNeeded, match="GridWorld-v0: expected to run behind a container, got none that starts"):
         ludus.make("GridWorld-v0", isolation="container")
 
 
 @pytest.mark.parametrize("wrong", ["hope", 3, True, ["none"]])
-def test_what_is_no_wall_names_those_there_are(wrong):
+def test_what_is_no_isolation_names_those_there_are(wrong):
     with pytest.raises(InvalidArgument) as raised:
         ludus.make("GridWorld-v0", isolation=wrong)
     assert str(raised.value) == (
@@ -55,67 +55,67 @@ def test_what_is_no_wall_names_those_there_are(wrong):
     )
 
 
-def test_the_wall_that_a_spec_asks_for_is_given_and_recorded():
+def test_the_isolation_that_a_spec_asks_for_is_given_and_recorded():
     here, behind = ludus.make(SPEC, isolation="none", size=3), ludus.make(SPEC, size=3)
     with behind:
-        assert behind.spec.wall.isolation == behind.spec.wall.asked == "sandbox"
+        assert behind.spec.isolation_record.isolation == behind.spec.isolation_record.asked == "sandbox"
         assert behind.unwrapped.guarantees.boundary
-        assert behind.spec.wall.backend == behind.unwrapped.guarantees.backend
+        assert behind.spec.isolation_record.backend == behind.unwrapped.guarantees.backend
         assert (behind.reset(seed=3)[0] == here.reset(seed=3)[0]).all()
         assert behind.step(1)[1:4] == here.step(1)[1:4]
         with ludus.make(behind.spec) as again:
             assert again.spec == behind.spec
 
 
-def test_running_without_a_wall_takes_a_word_and_the_word_is_recorded():
+def test_running_without_isolation_takes_a_word_and_the_word_is_recorded():
     env = ludus.make(SPEC, isolation="none")
     assert env.reset(seed=0)[0].tolist() == [0, 0]
-    assert env.spec.wall == Wall("none", asked="sandbox")
-    assert env.spec.wall.weakened
+    assert env.spec.isolation_record == IsolationRecord("none", asked="sandbox")
+    assert env.spec.isolation_record.weakened
     assert EnvSpec.from_json(env.spec.to_json()) == env.spec
     envs = ludus.make_vec(SPEC, num_envs=2, isolation="none")
     assert envs.reset(seed=0)[0].shape == (2, 2)
-    assert envs.spec.wall == env.spec.wall
+    assert envs.spec.isolation_record == env.spec.isolation_record
 
 
 def test_a_recorded_word_does_not_speak_again():
     env = ludus.make(SPEC, isolation="none")
     assert resolve(env.spec).sandbox is not None
-    forged = EnvSpec("Wild-v0", GRID, security=SPEC.security, wall=Wall("none", asked="none"))
+    forged = EnvSpec("Wild-v0", GRID, security=SPEC.security, isolation_record=IsolationRecord("none", asked="none"))
     assert resolve(forged).sandbox is not None
 
 
 def test_nothing_is_recorded_where_nothing_was_asked_for():
-    assert ludus.make("GridWorld-v0").spec.wall is None
-    assert ludus.make("GridWorld-v0", isolation="none").spec.wall is None
+    assert ludus.make("GridWorld-v0").spec.isolation_record is None
+    assert ludus.make("GridWorld-v0", isolation="none").spec.isolation_record is None
 
 
 def test_more_than_was_asked_for_is_given_again():
     with ludus.make("GridWorld-v0", isolation="process") as env:
-        assert env.spec.wall == Wall("process", "none", "process")
-        assert not env.spec.wall.weakened
+        assert env.spec.isolation_record == IsolationRecord("process", "none", "process")
+        assert not env.spec.isolation_record.weakened
         with ludus.make(EnvSpec.from_json(env.spec.to_json())) as again:
             assert again.spec == env.spec
 
 
-def test_a_container_is_a_wall_like_any_other():
+def test_a_container_is_isolation_like_any_other():
     with ludus.make("GridWorld-v0", isolation="container") as env:
-        assert env.spec.wall.isolation == "container"
-        assert env.spec.wall.backend in ("podman", "docker")
+        assert env.spec.isolation_record.isolation == "container"
+        assert env.spec.isolation_record.backend in ("podman", "docker")
         assert env.reset(seed=0)[0].tolist() == [0, 0]
 
 
-def test_a_batch_is_behind_the_wall_too():
+def test_a_batch_is_in_isolation_too():
     with ludus.make_vec(SPEC, num_envs=3) as envs:
-        assert envs.spec.wall.isolation == "sandbox"
+        assert envs.spec.isolation_record.isolation == "sandbox"
         assert envs.reset(seed=0)[0].shape == (3, 2)
 
 
 def test_a_sandbox_of_ones_own_is_taken_as_it_is():
     box = Sandbox("process", limits=Limits(wall=None, memory=300 << 20))
     with ludus.make(SPEC, isolation=box) as env:
-        assert env.spec.wall == Wall("process", "sandbox", "process")
-        assert env.spec.wall.weakened
+        assert env.spec.isolation_record == IsolationRecord("process", "sandbox", "process")
+        assert env.spec.isolation_record.weakened
         assert env.reset(seed=0)[0].tolist() == [0, 0]
 
 
@@ -159,7 +159,7 @@ ludus.register("telltale/Maze-v1", "telltale:Maze", max_episode_steps=7)
 
 @pytest.fixture
 def telltale(site):
-    """A module that leaves a mark when it is imported on this side; behind a wall it cannot."""
+    """A module that leaves a mark when it is imported on this side; in a sandbox it cannot."""
     site.write("telltale.py", TELLTALE)
     return site.folder / "imported.txt"
 
@@ -178,7 +178,7 @@ def test_a_module_that_is_named_is_not_imported_here(telltale, target, limit):
 def test_what_goes_wrong_there_is_told_here(telltale):
     with pytest.raises(NameNotFound, match="no environment 'telltale:Lake'") as raised:
         ludus.make("telltale:Lake", isolation="sandbox")
-    assert "Raised in the confined process" in raised.value.__notes__[0]
+    assert "Raised in the sandboxed process" in raised.value.__notes__[0]
     assert "telltale" not in sys.modules
 
 
@@ -192,7 +192,7 @@ def test_another_library_is_not_imported_here_either():
     assert done.stdout.split() == ["500", "False"]
 
 
-# --- what a wall opens for ---
+# --- what isolation opens for ---
 
 
 def test_what_your_own_code_declares_is_opened(tmp_path):
@@ -203,7 +203,7 @@ def test_what_your_own_code_declares_is_opened(tmp_path):
     assert [(mount.where, mount.writable) for mount in box.policy.mounts] == [(str(tmp_path), False)]
 
 
-def test_a_stranger_cannot_have_a_wall_opened_by_naming_somebody_elses_code(site, tmp_path):
+def test_a_stranger_cannot_have_isolation_opened_by_naming_somebody_elses_code(site, tmp_path):
     source = f"""
         import ludus
         from ludus.core import EnvSpec, Security
@@ -215,7 +215,7 @@ def test_a_stranger_cannot_have_a_wall_opened_by_naming_somebody_elses_code(site
     assert (resolved.granted, resolved.sandbox.policy.mounts) == (False, ())
 
 
-def test_no_wall_opens_for_everything():
+def test_no_isolation_opens_for_everything():
     spec = EnvSpec("Own-v0", GRID, security=Security(network=("*",), isolation="sandbox"))
     with pytest.raises(IsolationNeeded, match=r"got the network '\*', which no sandbox opens"):
         resolve(spec)

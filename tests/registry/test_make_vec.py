@@ -169,28 +169,28 @@ def test_rules_that_cannot_be_compiled_run_serially_and_say_so():
     assert envs.step([0, 1]).observation.tolist() == [0, 0]
 
 
-# --- behind a wall ---
+# --- in a sandbox ---
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_lanes_behind_a_wall_have_the_same_history(workers):
+def test_lanes_in_isolation_have_the_same_history(workers):
     with make_vec(
         "FrozenLake-v1", 3, executor=Process(workers=workers), isolation="process", max_episode_steps=6
-    ) as walled:
+    ) as isolated:
         open_ones = make_vec("FrozenLake-v1", 3, "serial", max_episode_steps=6)
-        assert walled.executor == "sandbox"
-        assert walled.spec.wall.isolation == "process"
-        assert np.array_equal(walled.reset(seed=4)[0], open_ones.reset(seed=4)[0])
+        assert isolated.executor == "sandbox"
+        assert isolated.spec.isolation_record.isolation == "process"
+        assert np.array_equal(isolated.reset(seed=4)[0], open_ones.reset(seed=4)[0])
         open_ones.action_space.seed(4)
         for _ in range(30):
             actions = open_ones.action_space.sample()
-            ours, theirs = walled.step(actions), open_ones.step(actions)
+            ours, theirs = isolated.step(actions), open_ones.step(actions)
             assert np.array_equal(ours.observation, theirs.observation)
             assert np.array_equal(ours.reward, theirs.reward)
             assert np.array_equal(ours.done, theirs.done)
 
 
-def test_wrapped_lanes_and_lanes_that_differ_have_walls_of_their_own():
+def test_wrapped_lanes_and_lanes_that_differ_have_sandboxes_of_their_own():
     limit = TimeLimit.using(max_episode_steps=2)
     with make_vec("GridWorld-v0", 2, isolation="process", wrappers=[limit], each={"size": [3, 3]}) as envs:
         assert envs.executor == "serial"
@@ -199,8 +199,8 @@ def test_wrapped_lanes_and_lanes_that_differ_have_walls_of_their_own():
         assert envs.step([0, 0]).truncated.all()
 
 
-def test_rules_are_not_compiled_behind_a_wall():
-    with pytest.raises(InvalidArgument, match="expected lanes in this process, got some behind a wall"):
+def test_rules_are_not_compiled_in_isolation():
+    with pytest.raises(InvalidArgument, match="expected lanes in this process, got some in a sandbox"):
         make_vec("CartPole-v1", 2, "kernel", isolation="process")
-    with pytest.raises(InvalidArgument, match=r"Process\.batch_size: expected only workers behind a wall"):
+    with pytest.raises(InvalidArgument, match=r"Process\.batch_size: expected only workers in a sandbox"):
         make_vec("CartPole-v1", 2, Process(batch_size=1), isolation="process")

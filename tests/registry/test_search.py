@@ -1,11 +1,15 @@
 """Search: conditions, and what they are checked against."""
 
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, distribution
+
 import pytest
 
 import ludus
 from ludus.core import EnvSpec, Security
 from ludus.errors import InvalidArgument, InvalidType
-from ludus.registry import list_envs
+from ludus.registry import extras, list_envs, registry
+from ludus.registry.extras import install_line
 from ludus.registry.search import search
 
 SPECS = [
@@ -100,3 +104,20 @@ def test_an_import_can_be_made_to_look_used():
     ludus.register_envs(ludus)
     with pytest.raises(InvalidType, match="register_envs: expected a module, got 'ludus'"):
         ludus.register_envs("ludus")
+
+
+def test_an_extra_that_is_missing_is_a_line_to_type():
+    known = registry["open/Atari-v0"]
+    assert install_line(known, "ludus-rl") == ""
+    assert install_line(replace(known, extras=("nowhere",)), "ludus-rl") == ""  # an extra without packages
+    missing = replace(known, extras=("atari", "sumo"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(extras, "distribution", lambda name: without("ale-py", name))
+        assert install_line(missing, "ludus-rl") == 'pip install "ludus-rl[atari,sumo]"'
+        assert install_line(registry["open/SumoRL-v0"], "ludus-rl") == ""
+
+
+def without(package, name):
+    if name.replace("_", "-") == package:
+        raise PackageNotFoundError(name)
+    return distribution(name)

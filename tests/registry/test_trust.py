@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import ludus
-from ludus.core import EnvSpec, Security, Wall, WrapperSpec
+from ludus.core import EnvSpec, IsolationRecord, Security, WrapperSpec
 from ludus.errors import InvalidArgument, InvalidType
 from ludus.registry.ownership import DISTRIBUTION
-from ludus.registry.provenance import authors, authors_ahead
+from ludus.registry.provenance import authors, authors_before_import
 from ludus.registry.resolution import resolve
 from ludus.registry.shared import registry
-from ludus.registry.trust import demand, demand_ahead, granted, trust, words
+from ludus.registry.trust import is_granted, required_before_import, required_isolation, trust, trust_rules
 
 GRID = "ludus.envs.teaching.grid_world:GridWorld"
 
@@ -99,56 +99,58 @@ def test_code_of_ours_that_loads_others_is_not_built_in():
 
 
 def test_texts_that_only_code_explains_are_placed_without_it():
-    assert [str(one) for one in authors_ahead("msgspec:Env-v0")] == ["third-party: msgspec"]
-    assert [str(one) for one in authors_ahead("gymnasium/CartPole-v1")] == ["third-party: gymnasium"]
-    assert authors_ahead("CartPole-v1") == authors_ahead("gymnasium") == ()
+    assert [str(one) for one in authors_before_import("msgspec:Env-v0")] == ["third-party: msgspec"]
+    assert [str(one) for one in authors_before_import("gymnasium/CartPole-v1")] == ["third-party: gymnasium"]
+    assert authors_before_import("CartPole-v1") == authors_before_import("gymnasium") == ()
 
 
 # --- what was said ---
 
 
 def test_without_a_word_the_spec_decides(mazes):
-    assert demand(mazes).isolation == "none"
-    assert demand(mazes.replace(security=Security(isolation="process"))).isolation == "process"
-    assert demand_ahead("msgspec:Env").isolation == "none"
+    assert required_isolation(mazes).isolation == "none"
+    assert required_isolation(mazes.replace(security=Security(isolation="process"))).isolation == "process"
+    assert required_before_import("msgspec:Env").isolation == "none"
 
 
 def test_a_level_a_package_and_the_more_particular_word(mazes):
     trust("third-party", "sandbox")
-    assert demand(mazes) == ("sandbox", ("ludus.trust says third-party=sandbox",))
-    assert demand(ludus.spec("CartPole-v1")).isolation == "none"
+    assert required_isolation(mazes) == ("sandbox", ("ludus.trust says third-party=sandbox",))
+    assert required_isolation(ludus.spec("CartPole-v1")).isolation == "none"
     trust("Mazes_and.More", "none")
-    assert demand(mazes).isolation == "none"
+    assert required_isolation(mazes).isolation == "none"
     trust("mazes-and-more", "container")
-    assert demand(mazes).isolation == "container"
+    assert required_isolation(mazes).isolation == "container"
     trust("mazes-and-more", None)
-    assert demand(mazes).isolation == "sandbox"
+    assert required_isolation(mazes).isolation == "sandbox"
     trust("third-party", None)
-    assert words() == {}
+    assert trust_rules() == {}
 
 
 def test_the_variable_says_the_same_and_a_call_goes_before(mazes, monkeypatch):
     monkeypatch.setenv("LUDUS_TRUST", " third-party=sandbox, built-in = process ,")
-    assert demand(mazes).reasons == ("LUDUS_TRUST says third-party=sandbox",)
-    assert demand(ludus.spec("CartPole-v1")).isolation == "process"
+    assert required_isolation(mazes).reasons == ("LUDUS_TRUST says third-party=sandbox",)
+    assert required_isolation(ludus.spec("CartPole-v1")).isolation == "process"
     trust("third-party", "process")
-    assert demand(mazes).reasons == ("ludus.trust says third-party=process",)
+    assert required_isolation(mazes).reasons == ("ludus.trust says third-party=process",)
 
 
 def test_a_word_never_lowers_what_a_spec_asks_for(mazes):
     careful = mazes.replace(security=Security(isolation="sandbox"))
     trust("mazes-and-more", "none")
-    assert demand(careful) == ("sandbox", ("its spec asks for it",))
+    assert required_isolation(careful) == ("sandbox", ("its spec asks for it",))
     trust("mazes-and-more", "container")
-    assert demand(careful).isolation == "container"
+    assert required_isolation(careful).isolation == "container"
 
 
 def test_trusting_one_library_does_not_trust_another_through_it():
     trust("third-party", "sandbox")
     trust("gymnasium", "none")
     adapter = "ludus.interop.gymnasium:create_from_gymnasium"
-    assert demand(EnvSpec("A-v0", adapter, kwargs={"gymnasium_spec": "CartPole-v1"})).isolation == "none"
-    assert demand(EnvSpec("A-v0", adapter, kwargs={"gymnasium_spec": "msgspec:A-v0"})).isolation == "sandbox"
+    assert required_isolation(EnvSpec("A-v0", adapter, kwargs={"gymnasium_spec": "CartPole-v1"})).isolation == "none"
+    assert (
+        required_isolation(EnvSpec("A-v0", adapter, kwargs={"gymnasium_spec": "msgspec:A-v0"})).isolation == "sandbox"
+    )
 
 
 def test_what_a_third_party_declares_is_granted_by_a_word_only(mazes, tmp_path):
@@ -166,21 +168,21 @@ def test_what_a_third_party_declares_is_granted_by_a_word_only(mazes, tmp_path):
 
 def test_a_grant_can_be_said_in_the_variable(mazes, monkeypatch):
     monkeypatch.setenv("LUDUS_TRUST", "mazes-and-more=sandbox+grant")
-    assert demand(mazes) == ("sandbox", ("LUDUS_TRUST says mazes-and-more=sandbox+grant",))
-    assert granted(authors(mazes))
+    assert required_isolation(mazes) == ("sandbox", ("LUDUS_TRUST says mazes-and-more=sandbox+grant",))
+    assert is_granted(authors(mazes))
     wrapped = mazes.replace(additional_wrappers=(WrapperSpec("W", "msgspec:W"),))
-    assert not granted(authors(wrapped))  # nobody said so of the wrapper's author
+    assert not is_granted(authors(wrapped))  # nobody said so of the wrapper's author
 
 
 @pytest.mark.no_cover
-def test_a_plugin_runs_behind_the_wall_that_was_said_and_less_is_on_record(mazes):
+def test_a_plugin_runs_in_isolation_that_was_said_and_less_is_on_record(mazes):
     trust("third-party", "sandbox")
     with ludus.make(mazes, start=5) as env:
         assert env.reset()[0] == 5
-        assert env.spec.wall.isolation == "sandbox"
+        assert env.spec.isolation_record.isolation == "sandbox"
         assert "sample_module" not in sys.modules
     env = ludus.make(mazes, start=5, isolation="none")
-    assert env.spec.wall == Wall("none", asked="sandbox")
+    assert env.spec.isolation_record == IsolationRecord("none", asked="sandbox")
     assert "sample_module" in sys.modules
 
 
@@ -190,7 +192,7 @@ def test_a_plugin_runs_behind_the_wall_that_was_said_and_less_is_on_record(mazes
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sandbox", "LUDUS_TRUST: expected NAME=WALL, as in 'third-party=sandbox', got 'sandbox'"),
+        ("sandbox", "LUDUS_TRUST: expected NAME=ISOLATION, as in 'third-party=sandbox', got 'sandbox'"),
         ("third-party=hope", "LUDUS_TRUST third-party: expected one of none, process, sandbox, container, got 'hope'"),
         ("third-party=", "LUDUS_TRUST third-party: expected one of none, process, sandbox, container, got ''"),
         (
@@ -218,13 +220,13 @@ def test_a_call_that_says_nothing_clear_is_refused():
         trust("3rd-party", "sandbox")
     with pytest.raises(InvalidType, match="trust: expected a level or the name of a package, got 3"):
         trust(3, "sandbox")
-    assert words() == {}
+    assert trust_rules() == {}
 
 
 @pytest.mark.parametrize("name", ["ludus", "ludus-rl", "Ludus_RL"])
 def test_our_own_package_goes_by_its_module_and_by_what_is_installed(name):
     trust(name, "process")
-    assert demand(ludus.spec("CartPole-v1")).isolation == "process"
+    assert required_isolation(ludus.spec("CartPole-v1")).isolation == "process"
 
 
 def test_another_package_of_our_modules_name_is_not_built_in(site, samples, shared, monkeypatch):

@@ -1,5 +1,6 @@
 """Whatever names an environment runs none of its code outside the isolation that trust asks for."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,10 +10,10 @@ import pytest
 
 import ludus
 from ludus.core import EnvSpec, WrapperSpec
-from ludus.errors import InvalidArgument
+from ludus.errors import EntryPointError, InvalidArgument, IsolationNeeded
+from ludus.registry.foreign_code import file_spec, unknown_code
 from ludus.registry.provenance import authors, is_built_in
 from ludus.registry.resolution import foreign_spec
-from tests.sampling import covering
 
 MARKED = '''
 import os
@@ -76,7 +77,7 @@ class Marked:
         environment = os.environ | {"PYTHONPATH": path, "LUDUS_TRUST": trust, "COLUMNS": "200"}
         return subprocess.run(
             [sys.executable, *command],
-            env=environment, cwd=self.folder.parent, capture_output=True, text=True, check=False, timeout=120,
+            env=environment, cwd=self.folder.parent, capture_output=True, text=True, check=False, timeout=600,
         )  # fmt: skip
 
 
@@ -90,39 +91,6 @@ def test_the_mark_is_left_by_whoever_trusts_it(marked):
         marked.run("-m", "ludus", "run", "marked/Maze-v0", "--episodes", "1", trust="third-party=none").returncode == 0
     )
     assert marked.ran()
-
-
-@covering(
-    "command, target",
-    [
-        ("info", "{}"),
-        ("run", "{}", "--episodes", "1"),
-        ("eval", "{}", "--agent", "random", "--episodes", "2"),
-        ("check", "{}", "--steps", "5"),
-        (
-            "bench",
-            "{}",
-            "--sizes",
-            "1",
-            "--executors",
-            "serial",
-            "--alone",
-            "--seconds",
-            "0.01",
-            "--rounds",
-            "1",
-            "--no-memory",
-        ),
-    ],
-    ["marked/Maze-v0", "marked_mazes:Maze", "marked_mazes:marked/Own-v0"],
-    strength=1,
-    marks=lambda command, target: [pytest.mark.full] if command[0] == "check" else [],  # forty rules, each isolated
-    ids=lambda value: value if isinstance(value, str) else value[0],
-)
-def test_no_command_runs_it_here(marked, command, target):
-    done = marked.run("-m", "ludus", *(part.format(target) for part in command))
-    assert not marked.ran(), done.stderr
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 PROGRAM = """
@@ -154,6 +122,103 @@ def test_no_function_runs_it_here(marked, target):
     assert done.returncode == 0, done.stderr
 
 
+# --- what files name ---
+
+FILES = """
+import sys, json
+import ludus
+from ludus.trajectory import Recorder, Run, episode_frames, recompute, replay
+from ludus.registry.foreign_code import unknown_code
+path = sys.argv[1]
+import marked_mazes
+with Recorder(ludus.make(marked_mazes.Maze, render_mode="ansi"), path) as env:
+    env.reset(seed=0), env.step(1), env.step(1)
+"""
+OPENED = """
+import sys
+import ludus
+from ludus.errors import LudusError
+from ludus.trajectory import Run, episode_frames, recompute, replay
+path = sys.argv[1]
+assert replay(path)
+assert recompute(path, path + ".again")
+try:
+    list(episode_frames(Run.open(path), 0))
+except LudusError:
+    pass  # it draws no pixels
+assert "marked_mazes" not in sys.modules
+"""
+
+
+@pytest.fixture(scope="module")
+def recorded(marked, tmp_path_factory):
+    """A run that names the package's class, which nobody registered under its id."""
+    path = tmp_path_factory.mktemp("runs") / "run.ludus"
+    done = marked.run("-c", FILES, str(path), trust="third-party=none")
+    assert done.returncode == 0, done.stderr
+    assert marked.ran()
+    return path
+
+
+def test_no_function_that_opens_a_file_runs_what_it_names(marked, recorded):
+    """Nobody said a word about trust: the file is a stranger's all the same."""
+    done = marked.run("-c", OPENED, str(recorded), trust="")
+    assert not marked.ran(), done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", [("replay",), ("replay", "--isolation", "sandbox"), ("view", "--html", "v.html")])
+def test_no_command_that_opens_a_file_runs_what_it_names(marked, recorded, command):
+    name, *options = command
+    done = marked.run("-m", "ludus", name, str(recorded), *options, trust="")
+    assert not marked.ran(), done.stderr
+    assert "Traceback" not in done.stderr
+    assert (done.returncode == 0) == (command != ("replay",)), done.stderr  # which asks for a word
+
+
+def test_arguments_of_an_environment_that_is_known_may_name_no_other_code():
+    """`os:system` as the class of a Gymnasium environment, in a spec that names our own adapter, ran a command."""
+    known = ludus.spec("gymnasium/CartPole-v1")
+    wrong = '{"id": "X-v0", "entry_point": "os:system", "kwargs": {"command": "id"}}'
+    assert unknown_code(known) == ""
+    assert "os" in unknown_code(known.replace(kwargs={"gymnasium_spec": wrong}))
+    assert file_spec(known.replace(kwargs={"gymnasium_spec": wrong})).security.isolation == "sandbox"
+
+
+ESCAPED = """{"id": "X-v0", "entry_point": "os\\u003asystem", "kwargs": {"command": "id"}}"""
+
+
+@pytest.mark.parametrize(
+    "wrong", [ESCAPED, f" {ESCAPED}", json.dumps(ESCAPED), [ESCAPED], ESCAPED[:-1], "os: system", "os:1-v0", "ōs:x"]
+)
+def test_code_that_is_written_so_that_only_its_reader_knows_it_is_seen(wrong):
+    """A colon as `\\u003a` in the JSON of Gymnasium's spec, named by a run, ran a command of whoever wrote it."""
+    known = ludus.spec("gymnasium/CartPole-v1")
+    spec = known.replace(kwargs={"gymnasium_spec": wrong})
+    assert unknown_code(spec)
+    assert file_spec(spec).security.isolation == "sandbox"
+    assert len(authors(spec)) == 2  # to trust Gymnasium is not to trust what its arguments name
+
+
+@pytest.mark.parametrize("named", ["ludus.envs.open.sumo.inside:os.system", "ludus.envs.classic.cartpole:CartPole"])
+def test_a_batch_of_its_own_that_a_file_names_is_a_strangers(named):
+    spec = ludus.spec("CartPole-v1").replace(vector_entry_point=named)
+    assert unknown_code(spec) == named
+    assert foreign_spec(spec).security.isolation == "sandbox"
+
+
+def test_wrappers_of_a_file_only_transform():
+    spec = ludus.spec("CartPole-v1")
+    writes = WrapperSpec("V", "ludus.wrappers:RecordVideo", {"video_folder": "/tmp/x"})
+    inner = WrapperSpec("S", "ludus.sandbox.spawn:spawn", {})
+    for one in (writes, inner, WrapperSpec("W", "thirdq:W", {})):
+        assert unknown_code(spec, (one,))
+        assert file_spec(spec.replace(additional_wrappers=(one,))).security.isolation == "sandbox"
+        with pytest.raises(IsolationNeeded, match="expected wrappers of a batch that only transform, got a file that"):
+            file_spec(spec, (one,), "sandbox")
+    assert file_spec(spec, (writes,), "none") == spec
+
+
 # --- what specs name ---
 
 
@@ -162,6 +227,57 @@ def test_a_spec_of_somebody_else_asks_for_a_sandbox_and_opens_nothing():
     found = foreign_spec(wrong)
     assert (found.security.isolation, found.security.files, found.security.network) == ("sandbox", (), ())
     assert foreign_spec(ludus.spec("CartPole-v1")).security.isolation == "none"
+
+
+@pytest.mark.parametrize("named", ["os.system", "import_module", "Env", "spec_from_file_location"])
+def test_one_of_ours_is_a_class_and_never_what_its_module_imports(tmp_path, named):
+    """`ludus.envs.…:os.system` ran a command of whoever wrote the spec."""
+    marker = tmp_path / "marker"
+    for module in ("ludus.envs.open.sumo.inside", "ludus.envs.open.textarena.guard", "ludus.envs.open.git.git"):
+        spec = EnvSpec("A-v0", f"{module}:{named}", kwargs={"command": f"touch {marker}"})
+        for make in (foreign_spec(spec).make, file_spec(spec).make, spec.make):
+            with pytest.raises(EntryPointError, match=r"expected one of Ludus's environments|got no such name"):
+                make()
+    assert not marker.exists()
+
+
+WRITE = WrapperSpec("TimeLimit", "ludus.wrappers:RecordVideo", {"video_folder": "videos"})
+HIDDEN = WrapperSpec("TimeLimit", "ludus.wrappers:record_video.RecordVideo", {"video_folder": "videos"})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kwargs": {"tokenizer": "/home/me/tokenizer.json"}},
+        {"kwargs": {"rewards": {"a": ["../b"]}}},
+        {"kwargs": {"forge_url": "http://somebody.example"}},
+        {"additional_wrappers": (WRITE,)},
+        {"additional_wrappers": (HIDDEN,)},
+        {"additional_wrappers": (WrapperSpec("R", "ludus.rubrics:RubricReward", {"rubric": "a"}),)},
+    ],
+)
+def test_who_writes_a_spec_down_names_no_file_no_address_and_no_wrapper_that_writes(wrong):
+    spec = ludus.spec("open/Chat-v0").replace(**wrong)
+    assert foreign_spec(spec).security.isolation == "sandbox"
+    assert unknown_code(spec)
+    assert file_spec(spec).security.isolation == "sandbox"
+
+
+def test_tasks_that_are_shipped_are_built_in_and_those_of_a_folder_are_not():
+    """A task isolates whatever it brings: put into another sandbox, as trust once asked for, it did not start."""
+    shipped = ludus.spec("task/SatHeuristic-v0")
+    assert {one.level for one in authors(shipped)} == {"built-in"}
+    for kwargs in ({"task": "/home/me/task"}, {**shipped.kwargs, "backend": "process"}):
+        other = shipped.replace(kwargs=kwargs)
+        assert {one.level for one in authors(other)} == {"third-party"}
+        assert foreign_spec(other).security.isolation == "sandbox"
+
+
+def test_plain_arguments_of_a_built_in_are_no_strangers():
+    for name, kwargs in (("GridWorld-v0", {"size": 7}), ("FrozenLake-v1", {"desc": ["SF", "FG"]}),
+                       ("open/Chat-v0", {"system_prompt": "Answer yes and/or no."})):  # fmt: skip
+        spec = ludus.spec(name).replace(kwargs=kwargs)
+        assert (unknown_code(spec), foreign_spec(spec).security.isolation) == ("", "none")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""An environment with its episode, as the doors use it; and what is on offer."""
+"""An environment with its episode, as the protocols use it; and what is on offer."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,16 +10,16 @@ import ludus
 from ludus.core import Env, Step
 from ludus.errors import ContractViolation, InvalidArgument, ResetNeeded, SandboxError, SnapshotError
 from ludus.remote.host import EnvHost, HostStep
-from ludus.serve.failing import error_reply, status_of
-from ludus.serve.served import Served
-from ludus.serve.settings import Settings
+from ludus.server.failures import error_reply, status_of
+from ludus.server.served_env import ServedEnv
+from ludus.server.settings import Settings
 from ludus.spaces import Discrete
 from ludus.wire.failures import is_infrastructure
 from ludus.wire.messages import (
     ResetRequest,
     StepRequest,
 )
-from tests.serve.wired_worlds import Film, Gate
+from tests.server.wired_worlds import Film, Gate
 
 
 @pytest.fixture
@@ -184,15 +184,15 @@ def test_what_the_environment_gives_is_held_to_its_spaces_by_value_and_on_the_wi
         hosted.answer(StepRequest(0))
 
 
-def test_what_is_behind_a_wall_is_described_by_its_own_name() -> None:
-    told = Served("CartPole-v1").description()
+def test_what_is_in_isolation_is_described_by_its_own_name() -> None:
+    told = ServedEnv("CartPole-v1").description()
     assert (told.name, told.render_mode) == ("CartPole", None)
     assert "pole" in told.doc
-    served = Served("CartPole-v1", settings=Settings(isolation="process"))
+    served = ServedEnv("CartPole-v1", settings=Settings(isolation="process"))
     assert served.described is None
     told = served.description()
     assert served.described is told
-    assert (served.walled, told.name) == (True, "CartPole")
+    assert (served.isolated, told.name) == (True, "CartPole")
     assert "SandboxedEnv" not in told.doc
 
 
@@ -201,12 +201,12 @@ def test_an_environment_that_names_a_mode_and_does_not_take_it_is_served_without
         def __init__(self) -> None:
             super().__init__()
 
-    served = Served(Blind, "blind")
+    served = ServedEnv(Blind, "blind")
     served.description()
     for _ in range(2):
         with served.make() as env:
             assert env.render_mode is None
-    with_pictures = Served(Film, "film")
+    with_pictures = ServedEnv(Film, "film")
     with_pictures.description()
     assert with_pictures.make().render_mode == "rgb_array"
 
@@ -218,7 +218,7 @@ def test_whose_fault_it_was_is_told() -> None:
     ours = [ZeroDivisionError(), SandboxError("x"), ContractViolation("x"), ludus.errors.SessionLost("x")]
     theirs = [ludus.errors.InvalidAction("x"), ResetNeeded("x"), InvalidArgument("x"), SnapshotError("x")]
     assert [error_reply(one).infrastructure for one in (*ours, *theirs)] == [True] * 4 + [False] * 4
-    assert error_reply(ludus.errors.EnvError("Env: ValueError: raised behind a wall")).infrastructure
+    assert error_reply(ludus.errors.EnvError("Env: ValueError: raised in a sandbox")).infrastructure
     assert [status_of(one) for one in (*theirs, ludus.errors.AccessDenied("x"))] == [422, 409, 422, 409, 403]
 
 

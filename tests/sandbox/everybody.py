@@ -4,17 +4,19 @@ import os
 import signal
 import subprocess
 import warnings
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from ludus.sandbox import Limits, Sandbox, process
-from ludus.sandbox.process import Form, Process
-from ludus.testing.sandbox.isolated import Isolated, check_isolated
+from ludus.sandbox.process import Process, ProcessIsolation
+from tests.attacks.isolated import Isolated, check_isolated
 
 
 def kill_in_session(form: list[Any] | None) -> dict[str, Any]:
     """A session of `process` that kills everybody it can: what is left of a decoy, and of a session beside it."""
     check_isolated()
-    chosen = process._forms if form is None else lambda: [Form(*form)]
+    chosen = process._forms if form is None else lambda: [ProcessIsolation(*form)]
     warnings.simplefilter("ignore")
     ordinary, process._forms = process._forms, chosen
     try:
@@ -58,3 +60,26 @@ def kill_everybody() -> bool:
 def namespaces() -> dict[str, str]:
     """The namespaces of this process."""
     return {name: os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "mnt", "net", "ipc", "uts")}
+
+
+def leave_orphans(number: int) -> None:
+    """Start programs that start one each and leave it behind; all of them have ended afterwards, and nobody waited."""
+    check_isolated()
+    for _ in range(number):
+        subprocess.run(["/bin/sh", "-c", "/bin/true & exit"], check=True)
+    while any(state != "Z" for pid, state in states().items() if pid != os.getpid()):
+        os.sched_yield()
+
+
+def zombies() -> list[int]:
+    """The processes of this namespace that have ended and that nobody has waited for."""
+    return [pid for pid, state in states().items() if state == "Z"]
+
+
+def states() -> dict[int, str]:
+    """The state of each process of this namespace, as /proc tells it in a letter."""
+    found: dict[int, str] = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):  # it has gone
+            found[int(name)] = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()[0]
+    return found

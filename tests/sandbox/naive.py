@@ -1,4 +1,4 @@
-"""An environment behind no wall at all: a child process and a pipe of pickles, as a careless program would have it."""
+"""An environment without any isolation: a child process and a pipe of pickles, as a careless program would have it."""
 
 import os
 import signal
@@ -13,10 +13,10 @@ import msgspec
 import numpy as np
 
 from ludus.spaces import Box
-from ludus.testing.sandbox.isolated import check_isolated
-from ludus.testing.sandbox.playing import IMPORTED, MARK, Watch, play_moment, play_step
+from tests.attacks.isolated import ROOT, check_isolated
+from tests.attacks.playing import IMPORTED, MARK, Watch, play_moment, play_step
 
-HOSTILE = "ludus.testing.sandbox.hostile.environment"
+HOSTILE = "tests.attacks.hostile.environment"
 CHILD = f"""
 import sys
 from multiprocessing.connection import Connection
@@ -56,7 +56,7 @@ class NaiveEnv:
         with theirs:
             self.process = subprocess.Popen(
                 ["/bin/sh", "-c", '"$@"; exit $?', "sh", sys.executable, "-c", command],
-                env={MARK: watch.mark, "PATH": "/usr/bin:/bin"},
+                env={MARK: watch.mark, "PATH": "/usr/bin:/bin", "PYTHONPATH": ROOT},
                 pass_fds=[theirs.fileno()],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -12,11 +12,11 @@ from ludus.sandbox import Deadlines, Guarantees, Usage
 from ludus.sandbox.environment import SandboxedEnv
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.sandbox.environment.channel import Channel
-from ludus.sandbox.environment.ending import ending
-from ludus.sandbox.environment.inside.host import ConfinedHost
-from ludus.sandbox.environment.inside.serving import serve
+from ludus.sandbox.environment.env_process import EnvProcess
+from ludus.sandbox.environment.inside.host import SandboxedHost
+from ludus.sandbox.environment.inside.request_loop import serve
+from ludus.sandbox.environment.process_exit import process_exit
 from ludus.sandbox.environment.process_link import ProcessLink
-from ludus.sandbox.environment.tenant import Tenant
 from ludus.spaces import Box, Discrete, describe
 from ludus.wire.messages import (
     PROTOCOL,
@@ -29,7 +29,7 @@ FOLDER = Path(__file__).with_name("dwellers")
 DWELLER = "odd_dwellers:Dweller"
 
 
-class ThreadTenant(Tenant):
+class ThreadEnvProcess(EnvProcess):
     """Runs `live(socket)` in a thread; it is not killed, it sees its socket closed."""
 
     def __init__(self, live, kind=Reply):
@@ -52,7 +52,7 @@ class ThreadTenant(Tenant):
 
     def end(self, limit=None):
         self.close()
-        return ending(limit, None, Usage())
+        return process_exit(limit, None, Usage())
 
     def close(self):
         self.channel.close()
@@ -60,13 +60,15 @@ class ThreadTenant(Tenant):
 
 def served(make):
     """What serves the environment that `make` makes."""
-    return lambda link: serve(Channel(link, Request), ConfinedHost(make))
+    return lambda link: serve(Channel(link, Request), SandboxedHost(make))
 
 
 def neighbour(make, **deadlines):
-    """An environment as if it were confined, in a thread."""
+    """An environment as if it were sandboxed, in a thread."""
     request = Blueprint.of("Neighbour", {}).request()
-    return SandboxedEnv(ProcessLink(lambda: ThreadTenant(served(lambda _: make())), request, Deadlines(**deadlines)))
+    return SandboxedEnv(
+        ProcessLink(lambda: ThreadEnvProcess(served(lambda _: make())), request, Deadlines(**deadlines))
+    )
 
 
 def packed(message) -> bytes:
@@ -94,4 +96,4 @@ def liar(*frames, made=MADE, **deadlines):
     """An environment whose process says `made` and then these frames, bytes as they are."""
     request = Blueprint.of("Liar", {}).request()
     everything = [packed(made), *(frame if isinstance(frame, bytes) else packed(frame) for frame in frames)]
-    return SandboxedEnv(ProcessLink(lambda: ThreadTenant(saying(*everything)), request, Deadlines(**deadlines)))
+    return SandboxedEnv(ProcessLink(lambda: ThreadEnvProcess(saying(*everything)), request, Deadlines(**deadlines)))

@@ -5,11 +5,12 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import pytest
 
 from ludus.errors import InvalidArgument
-from ludus.sandbox import Limits, Mount, Policy, means, mounts, spawn, tree, user
+from ludus.sandbox import Limits, Mount, Policy, enforcement, mounts, spawn, tree, user
 from ludus.sandbox.mounts import python_mounts, system_mounts
 from ludus.sandbox.pins import pinned
 from ludus.sandbox.rlimits import rlimits
@@ -96,6 +97,33 @@ def test_the_watcher_survives_what_it_calls(caplog):
     assert "watching failed" in caplog.text
 
 
+def test_the_watcher_calls_nobody_for_what_was_dropped_meanwhile():
+    """Both can be read at once: who comes first drops the other, whose call would read a closed descriptor."""
+    one, heard, done = Watcher(), [], threading.Event()
+    pipes = [os.pipe() for _ in range(2)]
+
+    def dropping(mine, other):
+        heard.append(mine)
+        one.drop(other)
+        one.drop(mine)
+        done.set()
+
+    def begin():
+        for (mine, _), (other, _) in (pipes, pipes[::-1]):
+            one.add(mine, partial(dropping, mine, other))
+        for _, writing in pipes:
+            os.write(writing, b"!")
+
+    one.call(begin)
+    assert done.wait(60)
+    over = threading.Event()
+    one.call(over.set)
+    assert over.wait(60)
+    assert len(heard) == 1
+    for end in (end for pipe in pipes for end in pipe):
+        os.close(end)
+
+
 def test_streams_close_what_they_opened():
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(InvalidArgument):
@@ -127,14 +155,16 @@ def test_resource_limits_never_rise_above_what_there_is(monkeypatch):
 
 
 def test_processes_of_a_user_are_counted_from_those_there_are(monkeypatch):
-    monkeypatch.setattr(means, "places", dict)
+    monkeypatch.setattr(enforcement, "places", dict)
     [alone] = [
-        one for one in means.process_limits(Limits(processes=5), user=os.getuid(), alone=True) if one.name == "NPROC"
+        one
+        for one in enforcement.process_limits(Limits(processes=5), user=os.getuid(), alone=True)
+        if one.name == "NPROC"
     ]
-    [beside] = [one for one in means.process_limits(Limits(processes=5), user=os.getuid()) if one.name == "NPROC"]
+    [beside] = [one for one in enforcement.process_limits(Limits(processes=5), user=os.getuid()) if one.name == "NPROC"]
     assert alone.soft == 5
     assert beside.soft > 5
-    assert "NPROC" not in [one.name for one in means.process_limits(Limits(processes=5))]
+    assert "NPROC" not in [one.name for one in enforcement.process_limits(Limits(processes=5))]
 
 
 def test_python_is_mounted_at_its_own_path_without_the_rest_of_the_repository():

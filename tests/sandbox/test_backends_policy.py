@@ -4,8 +4,8 @@ import pytest
 
 from ludus.errors import InvalidArgument, InvalidType, SandboxUnavailable
 from ludus.sandbox import Limits, Mount, Policy, Probe, Sandbox, backend, backends, default_backend
-from ludus.sandbox.probing import try_start
 from ludus.sandbox.process import Process
+from ludus.sandbox.trial_start import try_start
 
 
 @pytest.mark.parametrize("name", ["wall", "cpu"])
@@ -79,7 +79,7 @@ def test_the_next_boundary_is_taken_by_default_where_the_first_does_not_start(mo
     assert default_backend().name == "landlock"
 
 
-def test_ranks_say_which_wall_is_stronger():
+def test_ranks_say_which_isolation_is_stronger():
     ranks = {name: backend(name).rank for name in backends()}
     assert ranks["process"] < ranks["landlock"] < ranks["bubblewrap"] < 100
     assert min(ranks[name] for name in ("podman", "docker", "gvisor")) >= 100

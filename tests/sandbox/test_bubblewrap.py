@@ -23,8 +23,9 @@ from ludus.sandbox import (
     python_mounts,
 )
 from ludus.sandbox.bubblewrap import Bubblewrap
+from ludus.sandbox.launcher_process import interpreter
 from ludus.sandbox.mounts import base_mounts, in_order, system_mounts
-from ludus.sandbox.supervised import interpreter
+from tests.attacks import attacks, run_attack
 
 PYTHON = [interpreter(), "-I", "-S", "-c"]
 QUICK = Limits(wall=20)
@@ -88,7 +89,7 @@ def test_mounts_may_lie_in_its_own_folders_and_in_each_other(tmp_path):
 
 @pytest.mark.parametrize("kind", ["missing", "a link"])
 def test_a_place_in_a_writable_mount_must_be_there(tmp_path, kind):
-    # Root would otherwise make folders on the host, wherever a link that confined code planted leads.
+    # Root would otherwise make folders on the host, wherever a link that sandboxed code planted leads.
     outer, inner = tmp_path / "outer", tmp_path / "inner"
     outer.mkdir()
     inner.mkdir()
@@ -158,12 +159,12 @@ def test_all_end_with_their_outermost_process():
     ours, theirs = socket.socketpair()
     box = Sandbox("bubblewrap", limits=QUICK)
     script = "import os, time; os.write(3, b'x'); time.sleep(1000)"
-    with theirs, ours, box.start([*PYTHON, script], channel=theirs.fileno()) as confined:
+    with theirs, ours, box.start([*PYTHON, script], channel=theirs.fileno()) as process:
         assert ours.recv(1) == b"x"
-        os.kill(confined.pid, 9)
+        os.kill(process.pid, 9)
         theirs.close()
         assert ours.recv(1) == b""
-        assert confined.wait() == -9
+        assert process.wait() == -9
 
 
 def test_processes_of_the_host_are_unseen():
@@ -263,7 +264,7 @@ def test_shared_memory_and_other_folders_are_bounded_too():
 
 def test_secrets_in_the_environment_are_not_on_the_command_line():
     box = Sandbox("bubblewrap", limits=QUICK, environment={"TOKEN": "ludus-secret-token"})
-    with box.start(["/bin/sleep", "100"]) as confined, open(f"/proc/{confined.pid}/cmdline", "rb") as file:
+    with box.start(["/bin/sleep", "100"]) as process, open(f"/proc/{process.pid}/cmdline", "rb") as file:
         assert b"ludus-secret-token" not in file.read()
 
 
@@ -297,7 +298,7 @@ def test_without_the_program_a_probe_says_what_to_install(monkeypatch):
         bwrap.program.cache_clear()
 
 
-def test_a_wall_that_leaks_is_no_working_backend(monkeypatch):
+def test_isolation_that_leaks_is_no_working_backend(monkeypatch):
     # As if everything of the host was shown.
     real = bubblewrap.options
 
@@ -307,7 +308,7 @@ def test_a_wall_that_leaks_is_no_working_backend(monkeypatch):
     monkeypatch.setattr(bubblewrap, "options", leaking)
     found = Bubblewrap().probe()
     assert not found.works
-    assert "the wall leaks" in found.detail
+    assert "the isolation leaks" in found.detail
 
 
 def test_a_machine_without_a_filter_is_refused(monkeypatch):
@@ -327,7 +328,7 @@ def somebody(monkeypatch):
         return
     monkeypatch.setattr(bubblewrap, "drops_user", lambda: False)
     monkeypatch.setattr("ludus.sandbox.user.drops_user", lambda: False)
-    monkeypatch.setattr("ludus.sandbox.means.places", dict)  # no group is theirs to enter
+    monkeypatch.setattr("ludus.sandbox.enforcement.places", dict)  # no group is theirs to enter
     monkeypatch.setattr("ludus.sandbox.mounts.sys.base_prefix", "/usr")  # another's home is not theirs to show
     base_mounts.cache_clear()
     real = bubblewrap.spawn
@@ -343,10 +344,10 @@ def test_somebody_runs_in_a_user_namespace():
     assert Bubblewrap().probe().works
     assert box.guarantees.user == "user namespace, no capabilities, no new privileges"
     script = "id -u; grep CapEff /proc/self/status; echo; exec sleep 100"
-    with box.start(["/bin/sh", "-c", script], stdout=subprocess.PIPE) as confined:
-        said = b"".join(iter(confined.stdout.readline, b"\n")).split()
+    with box.start(["/bin/sh", "-c", script], stdout=subprocess.PIPE) as process:
+        said = b"".join(iter(process.stdout.readline, b"\n")).split()
         assert said == [b"71000", b"CapEff:", b"0" * 16]
-        assert os.stat(f"/proc/{confined.pid}").st_uid == (os.geteuid() or 12345)
+        assert os.stat(f"/proc/{process.pid}").st_uid == (os.geteuid() or 12345)
 
 
 @pytest.mark.usefixtures("somebody")
@@ -376,7 +377,7 @@ def test_somebody_may_show_and_write_their_files():
 
 @pytest.mark.usefixtures("somebody")
 def test_somebodys_processes_are_counted_in_their_namespace(monkeypatch):
-    monkeypatch.setattr("ludus.sandbox.means.places", dict)
+    monkeypatch.setattr("ludus.sandbox.enforcement.places", dict)
     box = Sandbox("bubblewrap", limits=Limits(wall=20, processes=5))
     assert box.guarantees.processes == "RLIMIT_NPROC of the user namespace"
     done = box.run(["/bin/sh", "-c", "for i in 1 2 3 4 5 6 7 8; do sleep 100 & done; wait"])
@@ -384,16 +385,27 @@ def test_somebodys_processes_are_counted_in_their_namespace(monkeypatch):
     assert b"fork" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["memory-by-children", "memory-by-files", "fill-with-names"])
+def test_without_a_group_a_tree_has_no_more_memory_together_than_there_may_be(name, monkeypatch):
+    """Each process is within its own limit: only whoever looks at all of them, their files and names can tell."""
+    monkeypatch.setattr("ludus.sandbox.enforcement.places", dict)
+    [attack] = [one for one in attacks() if one.name == name]
+    outcome = run_attack(attack, Sandbox("bubblewrap"))
+    assert (outcome.held, outcome.evidence) == (True, "stopped at the limit memory")
+
+
 def test_without_a_group_the_guarantees_say_what_is_not_counted(monkeypatch):
     found = Bubblewrap().guarantees(Policy())
-    monkeypatch.setattr("ludus.sandbox.means.places", dict)
+    monkeypatch.setattr("ludus.sandbox.enforcement.places", dict)
     without = Bubblewrap().guarantees(Policy())
-    assert (found.disk, without.disk) == ("tmpfs size", "tmpfs size, names of files not counted")
-    assert without.memory == "RLIMIT_AS of each process"
+    assert (found.disk, without.disk) == ("tmpfs size", "tmpfs size")
+    unlimited = Bubblewrap().guarantees(Policy(limits=Limits(memory=None)))
+    assert unlimited.disk == "tmpfs size, names of files not counted"
+    assert without.memory == "RLIMIT_AS of each process, watcher (/proc)"
 
 
 def test_an_old_kernel_does_not_count_them(monkeypatch):
     monkeypatch.setattr(bubblewrap, "drops_user", lambda: False)
-    monkeypatch.setattr("ludus.sandbox.means.places", dict)
+    monkeypatch.setattr("ludus.sandbox.enforcement.places", dict)
     monkeypatch.setattr(bubblewrap, "_kernel", lambda: (5, 10))
     assert Bubblewrap().guarantees(Policy()).processes == ""

@@ -4,13 +4,15 @@ import contextlib
 import errno
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 
 from ludus.errors import SandboxError
-from ludus.sandbox import Limits, cgroup, means
-from ludus.sandbox.cgroup import Cgroup, Place, find_places, places
+from ludus.sandbox import Limits, cgroup, enforcement
+from ludus.sandbox.cgroup import Cgroup, CgroupParent, find_places, places
+from ludus.sandbox.containers.group import Group
 from ludus.sandbox.leftovers import identity
 
 FILES = ("cgroup.procs", "cgroup.kill", "cpu.stat", "memory.max", "memory.swap.max", "memory.oom.group", "pids.max")
@@ -43,7 +45,7 @@ def unified(tmp_path, monkeypatch):
 
 
 def version_2(folder):
-    return {role: Place(2, str(folder)) for role in ("memory", "pids", "cpu", "kill")}
+    return {role: CgroupParent(2, str(folder)) for role in ("memory", "pids", "cpu", "kill")}
 
 
 def test_places_are_found_by_trying(unified, tmp_path):
@@ -61,6 +63,53 @@ def test_somebody_looks_above_their_own_group(unified, tmp_path, monkeypatch):
     (tmp_path / "mounts").write_text(f"cgroup2 {unified} cgroup2 rw 0 0\n")
     (tmp_path / "own").write_text("0::/session/shell\n")
     assert find_places(str(tmp_path / "mounts"), str(tmp_path / "own")) == version_2(unified / "session")
+
+
+def test_a_service_that_was_handed_its_group_moves_its_processes_down(unified, tmp_path, monkeypatch):
+    """`Delegate=` of systemd: the group is the user's, the processes live in it, and nothing above is theirs."""
+    service = unified / "trial.service"
+    service.mkdir()
+    (service / "cgroup.controllers").write_text("cpu memory pids\n")
+    (service / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    (tmp_path / "mounts").write_text(f"cgroup2 {unified} cgroup2 rw 0 0\n")
+    (tmp_path / "own").write_text("0::/trial.service\n")
+    moved, real_write, real_mkdir = [], cgroup._write, os.mkdir
+
+    def write(path, value):
+        if path == f"{service}/cgroup.subtree_control" and (service / "cgroup.procs").read_text():
+            raise OSError(errno.EBUSY, "processes live here")
+        if path == f"{service}/{cgroup.LEAF}/cgroup.procs":
+            moved.append(int(value))
+            (service / "cgroup.procs").write_text("")
+        real_write(path, value)
+
+    def make(path, *mode):
+        if os.path.dirname(path) == str(unified):
+            raise PermissionError(path)
+        real_mkdir(path, *mode)
+
+    monkeypatch.setattr(os, "geteuid", lambda: service.stat().st_uid or 1000)
+    monkeypatch.setattr(cgroup, "_write", write)
+    monkeypatch.setattr(os, "mkdir", make)
+    os.chown(service, os.geteuid(), -1)
+    assert find_places(str(tmp_path / "mounts"), str(tmp_path / "own")) == version_2(service)
+    assert moved == [os.getpid()]
+    assert [path.name for path in service.iterdir() if path.is_dir()] == [cgroup.LEAF]
+
+
+def test_a_group_of_somebody_else_is_left_as_it_is(unified, monkeypatch):
+    (unified / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    monkeypatch.setattr(os, "geteuid", lambda: unified.stat().st_uid + 1)
+    assert not cgroup._is_delegated(str(unified))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert not cgroup._is_delegated(str(unified)), "root's are all groups"
+
+
+def test_of_several_parents_the_one_that_can_do_most_is_taken(monkeypatch):
+    roles = {"near": ("cpu", "kill"), "far": cgroup.ROLES, "farther": ("cpu",)}
+    monkeypatch.setattr(cgroup, "_roles_of", roles.__getitem__)
+    assert cgroup._best(list(roles)) == version_2("far")
+    assert cgroup._best(["farther", "near"]) == {role: CgroupParent(2, "near") for role in ("cpu", "kill")}
 
 
 def test_without_a_hierarchy_there_is_none(tmp_path):
@@ -138,9 +187,11 @@ def test_a_group_that_is_removed_while_it_is_killed_is_no_error(tmp_path, monkey
 
 
 def test_a_limit_that_is_refused_leaves_nothing(unified, monkeypatch):
-    monkeypatch.setattr(means, "places", lambda: {**version_2(unified), "memory": Place(1, str(unified / "none"))})
+    monkeypatch.setattr(
+        enforcement, "places", lambda: {**version_2(unified), "memory": CgroupParent(1, str(unified / "none"))}
+    )
     with pytest.raises(SandboxError, match="expected to make a cgroup as before"):
-        means.make_cgroup(Limits())
+        enforcement.make_cgroup(Limits())
     assert [path for path in unified.iterdir() if path.is_dir()] == []
 
 
@@ -168,9 +219,9 @@ def test_what_a_dead_process_left_is_removed_with_what_is_in_it(own):
         for folder in folders:
             os.mkdir(folder)
             cgroup._write(f"{folder}/cgroup.procs", left.pid)
-        while any(map(os.path.exists, folders)):
-            for place in own.values():
-                cgroup._sweep(place.parent)
+        while not cgroup.sweep():
+            pass
+        assert not any(map(os.path.exists, folders))
         assert left.wait() == -9
 
 
@@ -198,13 +249,37 @@ def test_where_the_kernel_cannot_kill_a_group_its_processes_are_killed(own):
 
 
 def test_guarantees_name_the_version(monkeypatch):
-    monkeypatch.setattr(means, "places", lambda: version_2("/nowhere"))
-    found = means.limit_means(Limits(cpu=1))
+    monkeypatch.setattr(enforcement, "places", lambda: version_2("/nowhere"))
+    found = enforcement.limit_means(Limits(cpu=1))
     assert (found["memory"], found["processes"]) == ("cgroup v2 memory", "cgroup v2 pids")
     assert found["cpu"] == "watcher (cgroup v2 cpu), RLIMIT_CPU"
-    assert means.kill_means() == "subreaper, cgroup"
-    monkeypatch.setattr(means, "places", dict)
-    assert means.kill_means() == "subreaper"
-    monkeypatch.setattr(means.sys, "platform", "darwin")
-    assert means.kill_means() == "process group"
-    assert means.limit_means(Limits())["memory"] == ""
+    assert enforcement.kill_means() == "subreaper, cgroup"
+    monkeypatch.setattr(enforcement, "places", dict)
+    assert enforcement.kill_means() == "subreaper"
+    monkeypatch.setattr(enforcement.sys, "platform", "darwin")
+    assert enforcement.kill_means() == "process group"
+    assert enforcement.limit_means(Limits())["memory"] == ""
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [(lambda: Cgroup({}, Limits()), "_bell"), (lambda: Group(os.getpid(), "no container"), "_alarm")],
+    ids=["ours", "an engine's"],
+)
+def test_what_is_read_is_not_closed_meanwhile(made, name, monkeypatch):
+    """Whoever measures and whoever removes are two threads; a closed number may be another file's at once."""
+    group, read = made(), os.eventfd_read
+    setattr(group, name, (os.eventfd(0, os.EFD_NONBLOCK), os.open(os.devnull, os.O_RDONLY)))
+    removing = threading.Thread(target=group.remove)
+
+    def read_slowly(descriptor):
+        removing.start()
+        removing.join(0.2)
+        assert removing.is_alive()
+        return read(descriptor)
+
+    monkeypatch.setattr(os, "eventfd_read", read_slowly)
+    assert not group.ran_out()
+    removing.join()
+    assert getattr(group, name) is None
+    assert not group.ran_out()

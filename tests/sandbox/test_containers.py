@@ -17,6 +17,8 @@ from ludus.errors import InvalidArgument, SandboxError
 from ludus.sandbox import Limits, Mount, Policy, Sandbox, backend
 from ludus.sandbox.user import USER, give
 
+# Engines share the code; what each of them has to hold by itself, attacks ask of all of them in every run.
+pytestmark = pytest.mark.in_turns("container_backend")
 PYTHON = sys.executable
 MIB = 1 << 20
 
@@ -146,11 +148,11 @@ def test_the_rarely_used_doors_of_the_kernel_are_shut(container_sight):
     assert container_sight["doors"] == []
 
 
-def test_the_host_confirms_the_walls(container_backend):
-    with Sandbox(container_backend).start(["cat"], stdin=subprocess.PIPE) as confined:
-        with open(f"/proc/{confined.pid}/status") as file:
+def test_the_host_confirms_the_isolation(container_backend):
+    with Sandbox(container_backend).start(["cat"], stdin=subprocess.PIPE) as process:
+        with open(f"/proc/{process.pid}/status") as file:
             status = {name: value.strip() for name, _, value in (line.partition(":") for line in file)}
-        program = os.path.basename(os.readlink(f"/proc/{confined.pid}/exe"))
+        program = os.path.basename(os.readlink(f"/proc/{process.pid}/exe"))
     filters = "1" if container_backend == "gvisor" else "2"
     assert [status[name] for name in ("NoNewPrivs", "Seccomp", "Seccomp_filters")] == ["1", "2", filters]
     assert (program == "runsc") == (container_backend == "gvisor")
@@ -181,9 +183,9 @@ def test_streams_are_apart_and_input_reaches_it(podman_box):
 
 def test_streams_may_be_joined_or_nothing(podman_box):
     argv = ["sh", "-c", "cat; echo one; echo two >&2; echo three"]
-    with podman_box.start(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as confined:
-        assert confined.stdout.read() == b"one\ntwo\nthree\n"
-        assert confined.wait() == 0
+    with podman_box.start(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdout.read() == b"one\ntwo\nthree\n"
+        assert process.wait() == 0
 
 
 def test_a_stream_may_be_a_file_where_its_position_is_shared(container_backend, container_box, tmp_path):
@@ -193,8 +195,8 @@ def test_a_stream_may_be_a_file_where_its_position_is_shared(container_backend, 
             with pytest.raises(InvalidArgument, match="stdout: expected a pipe"):
                 container_box.start(["true"], stdout=file.fileno())
             return
-        with container_box.start(["echo", "one"], stdout=file.fileno()) as confined:
-            assert confined.wait() == 0
+        with container_box.start(["echo", "one"], stdout=file.fileno()) as process:
+            assert process.wait() == 0
         file.write(b"two\n")
     assert (tmp_path / "out").read_bytes() == b"zero\none\ntwo\n"
 
@@ -204,13 +206,13 @@ def test_the_channel_is_descriptor_3_and_answers(container_box):
         "import socket\nchannel = socket.socket(fileno=3)\nwhile data := channel.recv(99): channel.send(data.upper())"
     )
     ours, theirs = socket.socketpair()
-    with ours, container_box.start([PYTHON, "-c", program], channel=theirs.fileno()) as confined:
+    with ours, container_box.start([PYTHON, "-c", program], channel=theirs.fileno()) as process:
         theirs.close()
         for word in (b"one", b"two"):
             ours.send(word)
             assert ours.recv(99) == word.upper()
         ours.shutdown(socket.SHUT_WR)
-        assert confined.wait(20) == 0
+        assert process.wait(20) == 0
 
 
 def test_variables_folder_and_many_words_are_handed_over(podman_box):
@@ -237,7 +239,8 @@ def test_too_much_processor_time_is_stopped_over_the_whole_tree(container_backen
 def test_too_much_memory_is_stopped(container_backend):
     done = python(None, "x = bytearray(300 << 20)", name=container_backend, memory=96 * MIB)
     assert (done.code, done.usage.limit, done.usage.oom) == (-9, "memory", True)
-    assert 64 * MIB <= done.usage.peak_memory <= 96 * MIB
+    # The kernel charges a process that it is ending a few pages beyond the limit.
+    assert 64 * MIB <= done.usage.peak_memory < 97 * MIB
 
 
 def test_memory_counts_over_the_whole_tree_and_ends_it(podman_box):
@@ -308,15 +311,15 @@ def test_limits_may_be_lifted(container_backend):
 def test_usage_is_told_during_the_run_and_after(container_box):
     program = "import sys\nx = bytearray(20 << 20)\nsum(range(10 ** 6))\nprint('.', flush=True)\nsys.stdin.read()"
     pipe = subprocess.PIPE
-    with container_box.start([PYTHON, "-c", program], stdin=pipe, stdout=pipe) as confined:
-        assert confined.stdout.readline() == b".\n"
-        during = confined.usage()
-        confined.stdin.close()
-        assert confined.wait(20) == 0
-        after = confined.usage()
+    with container_box.start([PYTHON, "-c", program], stdin=pipe, stdout=pipe) as process:
+        assert process.stdout.readline() == b".\n"
+        during = process.usage()
+        process.stdin.close()
+        assert process.wait(20) == 0
+        after = process.usage()
     assert 0 < during.cpu <= after.cpu
     assert 20 * MIB < during.peak_memory <= after.peak_memory
-    assert after == confined.usage()
+    assert after == process.usage()
     assert after.limit is None
 
 
@@ -407,15 +410,15 @@ time.sleep(600)
 def test_kill_ends_the_whole_tree_and_close_leaves_nothing(container_backend):
     box = Sandbox(container_backend)
     api = backend(container_backend).connect()
-    with box.start([PYTHON, "-c", DAEMON], stdout=subprocess.PIPE) as confined:
-        assert confined.stdout.readline() == b"away\n"
-        assert confined.wait(0) is None
-        confined.kill()
-        assert confined.wait(0) == -9
-        assert confined.stdout.read() == b""  # nobody holds the other end
-        confined.kill()
-        container, pid = confined.container, confined.pid
-    confined.close()
+    with box.start([PYTHON, "-c", DAEMON], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"away\n"
+        assert process.wait(0) is None
+        process.kill()
+        assert process.wait(0) == -9
+        assert process.stdout.read() == b""  # nobody holds the other end
+        process.kill()
+        container, pid = process.container, process.pid
+    process.close()
     assert container not in api.labelled("ludus.owner")
     assert not os.path.exists(f"/proc/{pid}/root/home")
     with open("/proc/self/mounts") as file:
@@ -423,9 +426,9 @@ def test_kill_ends_the_whole_tree_and_close_leaves_nothing(container_backend):
 
 
 def test_what_the_work_leaves_behind_ends_with_it(podman_box):
-    with podman_box.start(["sh", "-c", "sleep 600 & echo $!"], stdout=subprocess.PIPE) as confined:
-        assert confined.wait(20) == 0
-        assert confined.stdout.read()  # to its end, which the sleeper would keep off
+    with podman_box.start(["sh", "-c", "sleep 600 & echo $!"], stdout=subprocess.PIPE) as process:
+        assert process.wait(20) == 0
+        assert process.stdout.read()  # to its end, which the sleeper would keep off
 
 
 def test_many_at_once(podman_box):
@@ -438,13 +441,13 @@ def test_many_at_once(podman_box):
         one.close()
 
 
-def test_the_wall_counts_from_the_start_of_the_work(podman_box):
-    with Sandbox("podman").start(["sleep", "600"]) as confined:
-        descriptor = os.pidfd_open(confined.pid)
-        confined.kill()
+def test_the_isolation_counts_from_the_start_of_the_work(podman_box):
+    with Sandbox("podman").start(["sleep", "600"]) as process:
+        descriptor = os.pidfd_open(process.pid)
+        process.kill()
         assert select.select([descriptor], [], [], 0)[0] == [descriptor]
         os.close(descriptor)
-    assert confined.usage().wall < 20
+    assert process.usage().wall < 20
 
 
 def test_the_policy_is_in_the_guarantees(container_backend):

@@ -1,4 +1,4 @@
-"""Containers fail closed: a wall that is not there is seen before anything runs, and nobody's end leaves anything."""
+"""Containers fail closed: missing isolation is seen before anything runs, and nobody's end leaves anything."""
 
 import os
 import select
@@ -60,7 +60,7 @@ def own_containers(api):
     return [container for container, (owner, _) in api.labelled(LABEL).items() if owner == identity()]
 
 
-WALLS = {
+MISSING = {
     "limits.memory": {"Memory": 0, "MemorySwap": 0},
     "limits.memory ": {"MemorySwap": -1},
     "no capabilities": {"CapDrop": ["NET_RAW"]},
@@ -73,13 +73,13 @@ WALLS = {
 }
 
 
-@pytest.mark.parametrize("wall", WALLS)
-def test_a_wall_that_is_missing_is_seen_before_anything_runs(careless, wall):
-    engine = careless(WALLS[wall])
+@pytest.mark.parametrize("part", MISSING)
+def test_isolation_that_is_missing_is_seen_before_anything_runs(careless, part):
+    engine = careless(MISSING[part])
     before = own_containers(engine.connect())
     with pytest.raises(SandboxUnavailable, match=r"podman: expected .*, got a container without") as error:
         engine.start(["true"], POLICY)
-    assert wall.strip() in str(error.value)
+    assert part.strip() in str(error.value)
     assert own_containers(engine.connect()) == before
 
 
@@ -95,8 +95,8 @@ def test_limits_of_each_process_that_were_not_set_are_seen(podman, monkeypatch):
 
 
 def test_what_the_engine_lets_open_is_tightened(careless):
-    with careless({"PidsLimit": -1}).start(["true"], POLICY) as confined:
-        assert confined.wait(20) == 0
+    with careless({"PidsLimit": -1}).start(["true"], POLICY) as process:
+        assert process.wait(20) == 0
 
 
 def test_an_engine_without_control_groups_says_so_and_refuses_limits(careless, monkeypatch):
@@ -108,8 +108,8 @@ def test_an_engine_without_control_groups_says_so_and_refuses_limits(careless, m
         engine.guarantees(Policy())
     lifted = Policy(limits=Limits(memory=None, processes=None))
     assert engine.guarantees(lifted).memory == ""
-    with engine.start(["true"], lifted) as confined:
-        assert confined.wait(20) == 0
+    with engine.start(["true"], lifted) as process:
+        assert process.wait(20) == 0
     engine._probe = None
 
 
@@ -180,17 +180,17 @@ def test_what_the_engine_refuses_is_said_in_its_words(podman):
 
 
 def test_work_that_cannot_be_handed_over_is_an_error(podman):
-    with podman._open(POLICY, podman.guarantees(POLICY), Streams(None, None, None)) as confined:
-        confined.kill()
+    with podman._open(POLICY, podman.guarantees(POLICY), Streams(None, None, None)) as process:
+        process.kill()
         with pytest.raises(SandboxError, match="expected its first process to take its work, got"):
-            confined.hand_over({"argv": ["true"]}, None)
+            process.hand_over({"argv": ["true"]}, None)
 
 
 def test_the_engine_is_asked_why_where_all_ended_at_once(podman):
-    with podman.start(["sleep", "600"], POLICY) as confined:
-        os.kill(confined.pid, signal.SIGKILL)  # as the kernel would, where the first process is the largest
-        assert confined.wait(20) == -9
-        usage = confined.usage()
+    with podman.start(["sleep", "600"], POLICY) as process:
+        os.kill(process.pid, signal.SIGKILL)  # as the kernel would, where the first process is the largest
+        assert process.wait(20) == -9
+        usage = process.usage()
     assert (usage.limit, usage.oom) == (None, False)
 
 
@@ -198,8 +198,8 @@ def test_its_own_loopback_is_there(podman):
     program = (
         "import socket as s; a = s.create_server(('127.0.0.1', 0))\ns.create_connection(a.getsockname())\nprint(1)"
     )
-    with podman.start([sys.executable, "-c", program], Policy(network="loopback"), stdout=subprocess.PIPE) as confined:
-        assert confined.stdout.read() == b"1\n"
+    with podman.start([sys.executable, "-c", program], Policy(network="loopback"), stdout=subprocess.PIPE) as process:
+        assert process.stdout.read() == b"1\n"
 
 
 # Nobody's end leaves anything.
@@ -208,8 +208,8 @@ STARTS = """
 import sys, subprocess
 from ludus.sandbox import Sandbox, backend
 box = Sandbox(sys.argv[1])
-confined = box.start(["sleep", "600"])
-print(confined.pid, confined.container, backend(sys.argv[1]).connect().path, flush=True)
+sandboxed = box.start(["sleep", "600"])
+print(sandboxed.pid, sandboxed.container, backend(sys.argv[1]).connect().path, flush=True)
 input()
 """
 
@@ -249,11 +249,11 @@ def test_a_parent_that_ends_leaves_nothing(podman):
 
 
 def test_containers_of_the_living_are_left_alone(podman):
-    with podman.start(["sleep", "600"], POLICY) as confined:
+    with podman.start(["sleep", "600"], POLICY) as process:
         other = Podman()
         other._api()
-        assert confined.container in own_containers(other.connect())
-        assert confined.wait(0) is None
+        assert process.container in own_containers(other.connect())
+        assert process.wait(0) is None
 
 
 def test_an_owner_is_dead_when_no_process_has_its_number_and_time():
@@ -294,14 +294,14 @@ def test_of_another_day_only_what_does_not_run_is_removed(podman, monkeypatch):
 
 def test_a_service_that_died_is_started_again():
     engine = Gvisor()
-    with engine.start(["sleep", "600"], POLICY) as confined:
+    with engine.start(["sleep", "600"], POLICY) as process:
         first = engine.connect()
         [service] = [one for one in os.listdir("/proc") if one.isdigit() and serves(one, first.path)]
         descriptor = os.pidfd_open(int(service))
         os.kill(int(service), signal.SIGKILL)
         assert select.select([descriptor], [], [], 20)[0] == [descriptor]
         os.close(descriptor)
-    assert confined.container not in own_containers(engine.connect())
+    assert process.container not in own_containers(engine.connect())
     assert engine.connect().path != first.path
 
 

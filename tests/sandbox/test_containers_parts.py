@@ -14,18 +14,18 @@ from ludus.errors import InvalidArgument, SandboxUnavailable
 from ludus.sandbox.bwrap import ETC
 from ludus.sandbox.containers import description, group, inside
 from ludus.sandbox.containers.api import Api, Refused
-from ludus.sandbox.containers.description import Place, describe, own_limits
-from ludus.sandbox.containers.walls import NAMESPACES, open_rlimits, open_sentry, open_walls
+from ludus.sandbox.containers.description import EngineSetup, describe, own_limits
+from ludus.sandbox.containers.verification import NAMESPACES, missing_isolation, missing_rlimits, missing_sentry
 from ludus.sandbox.policy import Limits, Mount, Policy
 
-PLACE = Place(image="image", python="python3", user="1:1", mounts=(), tasks=65, processes=None)
+PLACE = EngineSetup(image="image", python="python3", user="1:1", mounts=(), tasks=65, processes=None)
 
 
 # The first process, which does the same outside a container, except to end all others.
 
 
 @pytest.fixture
-def door(tmp_path):
+def listening(tmp_path):
     (tmp_path / "limits").write_text("CORE 0 0\nNOFILE 99 99\n")
     (tmp_path / "filter").write_bytes(b"")
     with socket.socket(socket.AF_UNIX) as listener:
@@ -34,8 +34,8 @@ def door(tmp_path):
         yield tmp_path, listener
 
 
-def begin(door):
-    folder, listener = door
+def begin(listening):
+    folder, listener = listening
     process = subprocess.Popen([sys.executable, inside.__file__, str(folder)], stderr=subprocess.PIPE)
     return process, listener.accept()[0]
 
@@ -46,8 +46,8 @@ def hand(control, work, descriptors):
     control.sendall(text[10:] + b"\n")
 
 
-def test_the_first_process_runs_its_work_and_reports(door):
-    process, control = begin(door)
+def test_the_first_process_runs_its_work_and_reports(listening):
+    process, control = begin(listening)
     ours, theirs = socket.socketpair()
     with process, control, ours, theirs:
         argv = ["sh", "-c", "cat; echo $PATH; pwd; ulimit -n; cat <&3; exit 7"]
@@ -69,16 +69,16 @@ def test_the_first_process_runs_its_work_and_reports(door):
         ({"argv": ["true"], "folder": "/no"}, b"125 FileNotFoundError: [Errno 2] No such file or directory: '/no'\n"),
     ],
 )  # fmt: skip
-def test_the_first_process_says_how_it_ended(door, work, report):
-    process, control = begin(door)
+def test_the_first_process_says_how_it_ended(listening, work, report):
+    process, control = begin(listening)
     with process, control:
         hand(control, {"streams": [None, None, None], **work}, [])
         assert control.recv(999) == report
         control.close()
 
 
-def test_the_first_process_reaps_orphans_and_ends_with_the_other_side(door):
-    process, control = begin(door)
+def test_the_first_process_reaps_orphans_and_ends_with_the_other_side(listening):
+    process, control = begin(listening)
     with process:
         hand(control, {"argv": ["sleep", "600"], "streams": [None, None, None]}, [])
         control.close()
@@ -95,15 +95,15 @@ def is_sleeping(pid):
         return False
 
 
-def test_the_first_process_gives_up_when_there_is_no_work(door):
-    process, control = begin(door)
+def test_the_first_process_gives_up_when_there_is_no_work(listening):
+    process, control = begin(listening)
     with process:
         control.close()
         assert process.wait(20) == 1
 
 
-def test_a_filter_that_the_kernel_refuses_ends_the_first_process(door):
-    folder, _ = door
+def test_a_filter_that_the_kernel_refuses_ends_the_first_process(listening):
+    folder, _ = listening
     (folder / "filter").write_bytes(b"nonsense")
     done = subprocess.run([sys.executable, inside.__file__, str(folder)], capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -285,22 +285,22 @@ def test_a_group_of_somebody_else_is_not_believed(groups, tmp_path):
     assert found.measures("wall") == {"limit": "wall"}
 
 
-# The walls.
+# The isolation.
 
 
-def test_a_process_without_walls_misses_all_of_them():
-    assert open_walls(os.getpid(), None)[:6] == [
+def test_a_process_without_isolation_misses_all_of_it():
+    assert missing_isolation(os.getpid(), None)[:6] == [
         *(f"own {name} namespace" for name in NAMESPACES),
         "user without rights (it is 0)",
     ]
-    assert open_sentry(os.getpid())[-2:] == ["gVisor", "a seccomp filter around it"]
-    assert open_rlimits(os.getpid(), Limits(open_files=2, file_size=1)) == ["open_files", "file_size"]
+    assert missing_sentry(os.getpid())[-2:] == ["gVisor", "a seccomp filter around it"]
+    assert missing_rlimits(os.getpid(), Limits(open_files=2, file_size=1)) == ["open_files", "file_size"]
 
 
-def test_a_process_that_is_not_there_has_no_walls():
-    assert "own mnt namespace" in open_walls(999_999_999, None)
-    assert "gVisor" in open_sentry(999_999_999)
-    assert open_rlimits(999_999_999, Limits()) == ["open_files", "file_size"]
+def test_a_process_that_is_not_there_has_no_isolation():
+    assert "own mnt namespace" in missing_isolation(999_999_999, None)
+    assert "gVisor" in missing_sentry(999_999_999)
+    assert missing_rlimits(999_999_999, Limits()) == ["open_files", "file_size"]
 
 
 # The description.
@@ -329,7 +329,7 @@ def test_mounts_are_found_below_a_folder():
 
 def test_limits_that_are_lifted_are_not_set():
     lifted = Policy(limits=Limits(**dict.fromkeys(Limits.__struct_fields__)))
-    place = Place(image="image", python="python3", user="1:1", mounts=(), tasks=None, processes=None)
+    place = EngineSetup(image="image", python="python3", user="1:1", mounts=(), tasks=None, processes=None)
     config = describe(lifted, place, control="/door")["HostConfig"]
     assert "Memory" not in config
     assert config["PidsLimit"] == -1

@@ -1,4 +1,4 @@
-"""An environment behind a wall is an `Env` here: the same histories, spaces, attributes and errors."""
+"""An environment in a sandbox is an `Env` here: the same histories, spaces, attributes and errors."""
 
 import gc
 import weakref
@@ -21,32 +21,34 @@ from ludus.errors import (
     SnapshotError,
 )
 from ludus.sandbox import Deadlines, Limits, Sandbox
-from ludus.sandbox.environment import SandboxedEnv, confine, sandbox_for
+from ludus.sandbox.environment import SandboxedEnv, isolate, sandbox_for
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.spaces import Box, Dict, Discrete, Record
 from ludus.testing import check_env
 from ludus.testing.history import first_difference, play
 from ludus.wrappers import TimeLimit
-from tests.engines import starts_programs
+from tests.engines import engines_in_full, in_small, starts_programs
 from tests.sandbox.neighbours import DWELLER, FOLDER, neighbour
 from tests.spaces.values import same
 
-SPECS = {spec.id: spec for spec in ludus.list_envs(extras=[], isolation="none") if not starts_programs(spec.id)}
-"""Not those with sandboxes of their own, some of which tell seconds, too."""
+SPECS = {
+    spec.id: in_small(spec) for spec in ludus.list_envs(extras=[], isolation="none") if not starts_programs(spec.id)
+}
+"""Not those with sandboxes of their own."""
 
 
 @pytest.fixture(scope="module")
 def dweller():
-    with confine(DWELLER, {"deed": "raise"}, "process", paths=[FOLDER], modules=["odd_dwellers"]) as env:
+    with isolate(DWELLER, {"deed": "raise"}, "process", paths=[FOLDER], modules=["odd_dwellers"]) as env:
         yield env
 
 
 # --- histories ---
 
 
-def history(env):
+def history(env, steps=60):
     """What it gives; a flag is a bool, whichever, and a record is its fields, whoever made its class."""
-    events, space = play(env, seed=3, steps=60), env.observation_space
+    events, space = play(env, seed=3, steps=steps), env.observation_space
     seen = space.to_fields if isinstance(space, Record) else lambda observation: observation
     return [
         one._replace(observation=seen(one.observation), terminated=bool(one.terminated), truncated=bool(one.truncated))
@@ -62,9 +64,15 @@ def test_the_history_is_that_of_the_environment_itself(name):
         assert first_difference(history(bare), history(env)) is None
 
 
+@pytest.mark.parametrize("name", engines_in_full(one for one in ludus.registry.registry if one.startswith("task/")))
+def test_the_history_of_a_task_is_that_of_the_task_itself(name):
+    with neighbour(lambda: ludus.make(name)) as env, ludus.make(name) as bare:
+        assert first_difference(history(bare, steps=8), history(env, steps=8)) is None
+
+
 @pytest.mark.parametrize("name", ["CartPole-v1", "FrozenLake-v1", "Pendulum-v1"])
 def test_the_history_is_that_of_the_environment_itself_in_a_process_of_its_own(name):
-    with confine(name, sandbox="process") as env, ludus.make(name) as bare:
+    with isolate(name, sandbox="process") as env, ludus.make(name) as bare:
         assert first_difference(history(bare), history(env)) is None
 
 
@@ -78,7 +86,7 @@ def test_it_keeps_the_contract():
 def test_a_spec_its_json_and_an_id_make_the_same():
     spec = ludus.spec("GridWorld-v0").replace(kwargs={"size": 3}, max_episode_steps=7)
     for target in (spec, spec.to_json()):
-        with confine(target, sandbox="process") as env:
+        with isolate(target, sandbox="process") as env:
             assert env.reset(seed=0)[1]["goal"].tolist() == [2, 1]
             steps = [env.step(0).truncated for _ in range(7)]
             assert steps == [False] * 6 + [True]
@@ -113,7 +121,7 @@ def test_what_cannot_travel_is_named_before_anything_is_sent(dweller):
     with pytest.raises(InvalidAction, match="action: expected numbers"):
         dweller.step(print)
     with pytest.raises(InvalidArgument, match=r"arguments\['deed'\]"):
-        confine(DWELLER, {"deed": print}, "process")
+        isolate(DWELLER, {"deed": print}, "process")
     with pytest.raises(InvalidSeed):
         dweller.reset(seed=-1)
     dweller.reset(seed=2)
@@ -172,7 +180,7 @@ def test_an_error_of_ludus_comes_out_as_the_same_class_with_its_traceback():
     with neighbour(lambda: ludus.make("CartPole-v1")) as env:
         with pytest.raises(ResetNeeded) as found:
             env.step(0)
-        assert "Raised in the confined process, in CartPole:\nTraceback" in found.value.__notes__[0]
+        assert "Raised in the sandboxed process, in CartPole:\nTraceback" in found.value.__notes__[0]
         env.reset(seed=0)
         with pytest.raises(InvalidAction, match=r"action: expected Discrete\(2\), got 7"):
             env.step(7)
@@ -191,22 +199,22 @@ def test_any_other_error_is_an_env_error_that_names_it(dweller):
 
 def test_what_cannot_be_made_says_why():
     with pytest.raises(NameNotFound, match="CartPoel"):
-        confine("CartPoel-v1", sandbox="process")
+        isolate("CartPoel-v1", sandbox="process")
     with pytest.raises(InvalidArgument, match="unknown argument 'mass'"):
-        confine("CartPole-v1", {"mass": 3}, "process")
+        isolate("CartPole-v1", {"mass": 3}, "process")
     with pytest.raises(ludus.errors.EntryPointError, match="nowhere_to_be_found"):
-        confine("CartPole-v1", sandbox="process", modules=["nowhere_to_be_found"])
+        isolate("CartPole-v1", sandbox="process", modules=["nowhere_to_be_found"])
     with pytest.raises(InvalidType, match="expected its entry_point to return a ludus Env"):
-        confine("odd_dwellers:broken", sandbox="process", paths=[FOLDER])
+        isolate("odd_dwellers:broken", sandbox="process", paths=[FOLDER])
 
 
 @pytest.mark.parametrize("wrong", [5, print, None])
 def test_a_target_is_a_name_or_a_spec(wrong):
     with pytest.raises(InvalidType, match="an id, 'module:Class', a spec or its JSON"):
-        confine(wrong, sandbox="process")
+        isolate(wrong, sandbox="process")
 
 
-def test_a_wall_is_a_word_or_a_sandbox():
+def test_isolation_is_a_word_or_a_sandbox():
     box = Sandbox("process", limits=Limits())
     assert sandbox_for(box) is box
     assert sandbox_for(Sandbox("process")).policy.limits.wall is None  # no limits were given: it lives while it is used
@@ -216,7 +224,7 @@ def test_a_wall_is_a_word_or_a_sandbox():
     with pytest.raises(InvalidType, match="a word or a Sandbox"):
         sandbox_for(5)
     with pytest.raises(InvalidArgument, match="paths: expected folders"):
-        confine(DWELLER, sandbox="process", paths=["/nowhere/at/all"])
+        isolate(DWELLER, sandbox="process", paths=["/nowhere/at/all"])
 
 
 @pytest.mark.parametrize("wrong", [{"step": 0}, {"reset": -1.0}, {"close": True}, {"start": "5"}])
@@ -237,7 +245,7 @@ def test_modules_that_the_interpreter_has_to_see_are_known_from_the_target():
 
 
 def test_pictures_come_as_arrays_and_text():
-    with confine("CartPole-v1", {"render_mode": "rgb_array"}, "process") as env:
+    with isolate("CartPole-v1", {"render_mode": "rgb_array"}, "process") as env:
         bare = ludus.make("CartPole-v1", render_mode="rgb_array")
         for one in (env, bare):
             one.reset(seed=0)
@@ -267,7 +275,7 @@ def test_a_snapshot_is_restored_any_number_of_times(dweller):
         assert again[1] == first[1]
 
 
-def test_snapshots_that_nobody_holds_are_forgotten_behind_the_wall():
+def test_snapshots_that_nobody_holds_are_forgotten_in_isolation():
     made = []
 
     def make():
@@ -336,9 +344,9 @@ def test_closed_is_closed():
 
 
 def test_a_process_goes_with_its_environment():
-    env = confine("CartPole-v1", sandbox="process")
-    confined = weakref.ref(env._link.tenant.confined)
-    process = confined()
+    env = isolate("CartPole-v1", sandbox="process")
+    process = weakref.ref(env._link.env_process.process)
+    process = process()
     del env
     gc.collect()
     assert process.wait(0) is not None
@@ -374,7 +382,7 @@ def test_types_and_dtypes_survive_the_way():
 
 
 def test_a_reward_of_an_array_without_axes_is_a_number():
-    with confine(DWELLER, {"deed": "reward_array"}, "process", paths=[FOLDER]) as env:
+    with isolate(DWELLER, {"deed": "reward_array"}, "process", paths=[FOLDER]) as env:
         env.reset(seed=0)
         assert env.step(2).reward == 2.5
         env.set_wrapper_attr("deed", "flag_numpy")

@@ -1,4 +1,4 @@
-"""Batches behind walls: the lanes of several processes are those of one, in every autoreset mode."""
+"""Batches in sandboxes: the lanes of several processes are those of one, in every autoreset mode."""
 
 from functools import partial
 
@@ -20,7 +20,7 @@ from ludus.errors import (
     SnapshotError,
 )
 from ludus.sandbox import Deadlines
-from ludus.sandbox.environment import SandboxedVectorEnv, confine_vec
+from ludus.sandbox.environment import SandboxedVectorEnv, isolate_vec
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.sandbox.environment.process_link import ProcessLink
 from ludus.testing.history import Event, first_difference, play
@@ -32,7 +32,7 @@ from ludus.wire.messages import (
     MakeReply,
     ValueReply,
 )
-from tests.sandbox.neighbours import DWELLER, FOLDER, SPACES, ThreadTenant, packed, saying, served
+from tests.sandbox.neighbours import DWELLER, FOLDER, SPACES, ThreadEnvProcess, packed, saying, served
 from tests.spaces.values import same
 
 MODES = list(AutoresetMode)
@@ -44,7 +44,7 @@ def batch(make, sizes, mode, episodes=None):
 
     def link(size):
         request = Blueprint.of("Neighbour", {}).request(size, mode.value, planned=episodes is not None)
-        return ProcessLink(lambda: ThreadTenant(served(lambda _: make())), request, Deadlines())
+        return ProcessLink(lambda: ThreadEnvProcess(served(lambda _: make())), request, Deadlines())
 
     return SandboxedVectorEnv(link, sizes, autoreset_mode=mode, episodes=episodes)
 
@@ -60,16 +60,17 @@ def listed(value):
     return list(value) if isinstance(value, np.ndarray) and value.dtype == object else value
 
 
+@pytest.mark.in_turns("sizes")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("sizes", [[3], [1, 2]])
 @pytest.mark.parametrize("name", IDS)
 def test_the_history_is_that_of_one_process(name, sizes, mode):
     make = partial(ludus.make, name, max_episode_steps=9)
-    confined, serial = batch(make, sizes, mode), SerialVectorEnv([make] * 3, autoreset_mode=mode)
-    found, expected = (play(envs, seed=5, steps=40) for envs in (confined, serial))
+    process, serial = batch(make, sizes, mode), SerialVectorEnv([make] * 3, autoreset_mode=mode)
+    found, expected = (play(envs, seed=5, steps=40) for envs in (process, serial))
     assert first_difference(plain(expected), plain(found)) is None
     assert [list(one.info) for one in found] == [list(one.info) for one in expected]
-    confined.close()
+    process.close()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -78,23 +79,23 @@ def test_planned_episodes_are_those_of_one_process(mode):
         return Episode(100 * lane + number)
 
     make = partial(ludus.make, "GridWorld-v0", max_episode_steps=4)
-    confined = batch(make, [2, 1], mode, plan)
+    process = batch(make, [2, 1], mode, plan)
     serial = SerialVectorEnv([make] * 3, autoreset_mode=mode, episodes=plan)
-    found, expected = (play(envs, seed=5, steps=30) for envs in (confined, serial))
+    found, expected = (play(envs, seed=5, steps=30) for envs in (process, serial))
     assert first_difference(plain(expected), plain(found)) is None
-    confined.close()
+    process.close()
 
 
 def test_processes_of_their_own_give_the_same():
-    with confine_vec("CartPole-v1", sandbox="process", num_envs=5, workers=2) as confined:
+    with isolate_vec("CartPole-v1", sandbox="process", num_envs=5, workers=2) as process:
         serial = ludus.make_vec("CartPole-v1", 5)
-        found, expected = (play(envs, seed=5, steps=60) for envs in (confined, serial))
+        found, expected = (play(envs, seed=5, steps=60) for envs in (process, serial))
         assert first_difference(plain(expected), plain(found)) is None
-        assert confined.guarantees.backend == "process"
-        assert len(confined.usage()) == 2
-        assert confined.num_envs == 5
-        assert confined.autoreset_mode is AutoresetMode.NEXT_STEP
-        assert confined.single_action_space == serial.single_action_space
+        assert process.guarantees.backend == "process"
+        assert len(process.usage()) == 2
+        assert process.num_envs == 5
+        assert process.autoreset_mode is AutoresetMode.NEXT_STEP
+        assert process.single_action_space == serial.single_action_space
 
 
 class Pictured(ludus.Env):
@@ -129,11 +130,11 @@ class Pictured(ludus.Env):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_composite_spaces_and_uneven_infos_are_joined_alike(mode):
-    confined, serial = batch(Pictured, [1, 2], mode), SerialVectorEnv([Pictured] * 3, autoreset_mode=mode)
-    found, expected = (play(envs, seed=5, steps=20) for envs in (confined, serial))
+    process, serial = batch(Pictured, [1, 2], mode), SerialVectorEnv([Pictured] * 3, autoreset_mode=mode)
+    found, expected = (play(envs, seed=5, steps=20) for envs in (process, serial))
     assert first_difference(plain(expected), plain(found)) is None
-    assert confined.render() == serial.render()
-    confined.close()
+    assert process.render() == serial.render()
+    process.close()
 
 
 @pytest.fixture
@@ -252,7 +253,7 @@ def test_a_snapshot_holds_every_lane():
 
 
 def dwellers(mode, deed="exit", **others):
-    return confine_vec(
+    return isolate_vec(
         DWELLER,
         {"deed": deed},
         "process",
@@ -295,7 +296,7 @@ def test_in_the_same_step_a_new_process_begins_at_once():
 
 
 def test_without_autoreset_the_lanes_of_a_process_are_reset_together():
-    with dwellers("Disabled", "hang", deadline=1.0) as envs:
+    with dwellers("Disabled", "hang", deadline=5.0) as envs:
         envs.reset(seed=0)
         step = envs.step([2, 0, 0])
         assert step.truncated.tolist() == [True, True, False]
@@ -331,7 +332,7 @@ def test_a_reset_that_does_not_come_back_is_an_error():
 @pytest.mark.parametrize(("count", "workers"), [(0, 1), (2, 3), (2, 0), (True, 1), (1.5, 1)])
 def test_lanes_and_workers_are_counted(count, workers):
     with pytest.raises(InvalidArgument, match=r"num_envs|workers"):
-        confine_vec("CartPole-v1", sandbox="process", num_envs=count, workers=workers)
+        isolate_vec("CartPole-v1", sandbox="process", num_envs=count, workers=workers)
 
 
 # --- lies ---
@@ -346,7 +347,7 @@ def liars(*frames, mode=AutoresetMode.SAME_STEP, made=(MADE,)):
 
     def link(size):
         one = next(told)
-        launch = lambda: ThreadTenant(saying(packed(one), *map(packed, frames)))  # noqa: E731
+        launch = lambda: ThreadEnvProcess(saying(packed(one), *map(packed, frames)))  # noqa: E731
         return ProcessLink(launch, Blueprint.of("Liar", {}).request(size, mode.value), Deadlines())
 
     return SandboxedVectorEnv(link, [2] * len(made), autoreset_mode=mode)

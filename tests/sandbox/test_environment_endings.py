@@ -8,7 +8,7 @@ import pytest
 
 from ludus.errors import ContractViolation, EnvError, LimitExceeded, ResetNeeded, SandboxError, SnapshotError
 from ludus.sandbox import Deadlines, Limits, Sandbox
-from ludus.sandbox.environment import confine
+from ludus.sandbox.environment import isolate
 from tests.sandbox.neighbours import DWELLER, FOLDER
 
 PATIENT = Deadlines()
@@ -16,12 +16,12 @@ PATIENT = Deadlines()
 
 
 def short(where):
-    """One second for what will hang, and patience for everything else."""
-    return Deadlines(**{{"render": "other"}.get(where, where): 1.0})
+    """Four seconds for what will hang, and patience for everything else."""
+    return Deadlines(**{{"render": "other"}.get(where, where): 4.0})
 
 
 def dweller(deed, where="step", deadline=PATIENT, sandbox="process", **arguments):
-    return confine(DWELLER, {"deed": deed, "where": where, **arguments}, sandbox, paths=[FOLDER], deadline=deadline)
+    return isolate(DWELLER, {"deed": deed, "where": where, **arguments}, sandbox, paths=[FOLDER], deadline=deadline)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_one_that_cannot_be_made_leaves_nothing_behind(deed):
 def test_a_process_that_cannot_begin_tells_what_it_wrote(tmp_path):
     (tmp_path / "numpy.py").write_text("raise RuntimeError('no numbers today')")
     with pytest.raises(SandboxError, match="starting: expected an answer, got none: its process exited with") as found:
-        confine("CartPole-v1", sandbox="process", paths=[tmp_path])
+        isolate("CartPole-v1", sandbox="process", paths=[tmp_path])
     assert "no numbers today" in found.value.__notes__[0]
 
 
@@ -122,14 +122,14 @@ def test_a_process_that_cannot_begin_tells_what_it_wrote(tmp_path):
 def test_closing_is_bounded(deed):
     env = dweller(deed, "close", short("close") if deed == "hang" else PATIENT)
     env.reset(seed=0)
-    process = env._link.tenant.confined
+    process = env._link.env_process.process
     env.close()
     assert process.wait(0) is not None
 
 
 def test_what_close_raises_is_raised_and_the_process_is_gone():
     env = dweller("raise", "close")
-    process = env._link.tenant.confined
+    process = env._link.env_process.process
     with pytest.raises(EnvError, match="ValueError"):
         env.close()
     assert process.wait(0) is not None
@@ -142,7 +142,7 @@ def test_a_flood_of_output_neither_blocks_nor_fills_anything():
         for _ in range(3):
             assert not env.step(2).truncated
         env.reset()
-        assert len(env._link.tenant._tail) <= 4096
+        assert len(env._link.env_process._tail) <= 4096
         env.set_wrapper_attr("deed", "exit")
         assert env.step(2).truncated
         assert set(env._link.ending.output) <= {"x", "\n"}
@@ -198,13 +198,13 @@ def test_a_picture_that_is_none_is_an_error():
 
 
 def test_an_observation_space_that_lies_is_found_out():
-    env = confine("odd_dwellers:Liar", sandbox="process", paths=[FOLDER])
+    env = isolate("odd_dwellers:Liar", sandbox="process", paths=[FOLDER])
     with env, pytest.raises(ContractViolation, match=r"observation: expected a string, Text\(1, 3"):
         env.reset(seed=0)
 
 
 def test_spaces_that_change_with_the_process_are_refused():
-    with confine("odd_dwellers:Restless", sandbox="process", paths=[FOLDER]) as env:
+    with isolate("odd_dwellers:Restless", sandbox="process", paths=[FOLDER]) as env:
         env.reset(seed=0)
         assert env.step(2).truncated
         with pytest.raises(ContractViolation, match="expected the spaces that it had before"):
@@ -252,7 +252,7 @@ def test_the_process_inherits_one_socket_and_nothing_else():
     reading, writing = os.pipe()
     os.set_inheritable(writing, True)
     try:
-        with confine("odd_dwellers:Dweller", sandbox="process", paths=[FOLDER]) as env:
+        with isolate("odd_dwellers:Dweller", sandbox="process", paths=[FOLDER]) as env:
             env.reset(seed=0)
             os.close(writing)
             os.set_blocking(reading, False)

@@ -1,6 +1,8 @@
-"""The fork server: many environments of one confined process that has imported it once."""
+"""The fork server: many environments of one sandboxed process that has imported it once."""
 
 import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +12,20 @@ import ludus
 from ludus.errors import ChannelError, ClosedEnvironment, EnvError, NameNotFound, SandboxError
 from ludus.sandbox import Deadlines
 from ludus.sandbox.environment import ForkServer, fork_server
-from ludus.sandbox.environment.spawning import EndReply, ServerReply, SpawnReply
+from ludus.sandbox.environment.spawn_messages import EndReply, ServerReply, SpawnReply
 from ludus.testing.history import first_difference, play
 from ludus.wire.messages import (
     DoneReply,
     FailedReply,
 )
-from tests.sandbox.neighbours import DWELLER, FOLDER, ThreadTenant, packed, saying
+from tests.descriptors import taken
+from tests.patience import until
+from tests.sandbox.neighbours import DWELLER, FOLDER, ThreadEnvProcess, packed, saying
 
 
 @pytest.fixture(scope="module")
 def server():
-    with ForkServer(DWELLER, {"deed": "exit"}, "process", paths=[FOLDER], deadline=Deadlines(step=1.0)) as found:
+    with ForkServer(DWELLER, {"deed": "exit"}, "process", paths=[FOLDER], deadline=Deadlines(step=4.0)) as found:
         yield found
 
 
@@ -86,7 +90,7 @@ def test_children_are_reaped_and_die_with_the_server():
         env.reset(seed=0)
         env.step(2)  # exits
     assert len(children(os.getpid())) == len(before) + 1
-    process = server._zygote.confined
+    process = server._zygote.process
     server.close()
     assert process.wait(0) is not None
     assert len(children(os.getpid())) < len(before)
@@ -106,7 +110,7 @@ def test_children_do_not_draw_alike_from_the_global_generator(server):
 def test_a_server_that_died_is_started_anew():
     with ForkServer(DWELLER, sandbox="process", paths=[FOLDER]) as server, server.spawn() as env:
         env.reset(seed=0)
-        server._zygote.confined.kill()
+        server._zygote.process.kill()
         assert env.step(0).truncated
         assert np.array_equal(env.reset(seed=0)[0][:1], [0])
         with server.spawn() as other:
@@ -130,10 +134,10 @@ def fake(monkeypatch, *frames):
     started = []
 
     def start(*_):
-        started.append(ThreadTenant(saying(*frames), ServerReply))
+        started.append(ThreadEnvProcess(saying(*frames), ServerReply))
         return started[-1]
 
-    monkeypatch.setattr(fork_server, "ProcessTenant", start)
+    monkeypatch.setattr(fork_server, "SpawnedEnvProcess", start)
     return started
 
 
@@ -177,3 +181,28 @@ def test_a_server_that_does_not_end_its_child_is_ended(monkeypatch):
         with pytest.raises(SandboxError, match="starting: expected an answer, got none: its process is gone"):
             server.spawn()
         assert started[0].channel.link.fileno() == -1
+
+
+def test_output_of_a_server_that_is_gone_is_read_from_nobody_else():
+    with ForkServer(DWELLER, sandbox="process", paths=[FOLDER]) as server:
+        zygote = server._zygote
+        number = zygote._output
+        zygote.close()
+        with taken(number) as file:
+            os.write(file, b"a secret")
+            os.lseek(file, 0, os.SEEK_SET)
+            zygote.drain()
+            assert zygote._tail == b""
+            zygote.close()
+
+
+def test_a_server_may_be_closed_while_a_child_is_asked_for():
+    """The thread that waits for its answer is told, and nobody is started for it any more."""
+    with ForkServer(DWELLER, sandbox="process", paths=[FOLDER]) as server, ThreadPoolExecutor(1) as threads:
+        [zygote] = children(server._zygote.process._root())
+        os.kill(zygote, signal.SIGSTOP)
+        asking = threads.submit(server.spawn)
+        until(lambda: not server._lock.acquire(blocking=False) or server._lock.release(), "the question")
+        server.close()
+        with pytest.raises(SandboxError, match="expected an open server"):
+            asking.result(60)

@@ -26,7 +26,7 @@ from ludus.wire.messages import (
     StepReply,
     ValueReply,
 )
-from tests.sandbox.neighbours import MADE, SPACES, ThreadTenant, liar, packed
+from tests.sandbox.neighbours import MADE, SPACES, ThreadEnvProcess, liar, packed
 
 GOOD = np.zeros(2, np.float32).tobytes()
 BEGUN = ResetReply(GOOD, {})
@@ -235,7 +235,7 @@ def deaf(link):
 @pytest.mark.parametrize("live", [dripping, deaf])
 def test_the_deadline_is_for_the_whole_answer(live):
     request = Blueprint.of("Slow", {}).request()
-    env = SandboxedEnv(ProcessLink(lambda: ThreadTenant(live), request, Deadlines(reset=0.3)))
+    env = SandboxedEnv(ProcessLink(lambda: ThreadEnvProcess(live), request, Deadlines(reset=0.3)))
     with pytest.raises(LimitExceeded, match="did not answer in time"):
         env.reset(options={"a": bytes(20 << 20)} if live is deaf else None)
     env.close()

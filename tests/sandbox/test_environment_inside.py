@@ -1,4 +1,4 @@
-"""What runs behind the wall, looked at from within: every request gets one reply, whatever the environment does."""
+"""What runs inside the sandbox, looked at from within: every request gets one reply, whatever the environment does."""
 
 import os
 import signal
@@ -13,16 +13,16 @@ import ludus
 from ludus import AutoresetMode, Step
 from ludus.core import EnvSpec
 from ludus.errors import EntryPointError, InvalidSpace
-from ludus.sandbox.environment import confining
+from ludus.sandbox.environment import isolation
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.sandbox.environment.channel import Channel
-from ludus.sandbox.environment.ending import ending
 from ludus.sandbox.environment.inside import main as program
-from ludus.sandbox.environment.inside.host import ConfinedHost
-from ludus.sandbox.environment.inside.making import make_env
+from ludus.sandbox.environment.inside.env_factory import make_env
+from ludus.sandbox.environment.inside.host import SandboxedHost
 from ludus.sandbox.environment.inside.zygote import Zygote
 from ludus.sandbox.environment.interpreter import Interpreter
-from ludus.sandbox.environment.spawning import EndRequest, ServerReply, SpawnReply, SpawnRequest
+from ludus.sandbox.environment.process_exit import process_exit
+from ludus.sandbox.environment.spawn_messages import EndRequest, ServerReply, SpawnReply, SpawnRequest
 from ludus.spaces import Box, Discrete
 from ludus.wire.failures import write_failure
 from ludus.wire.messages import (
@@ -62,7 +62,7 @@ class Obedient(ludus.Env):
 
 
 def host(env, lanes=0):
-    found = ConfinedHost(lambda _: env)
+    found = SandboxedHost(lambda _: env)
     assert type(found.answer(Blueprint.of("x", {}).request(lanes))) is MakeReply
     return found
 
@@ -106,7 +106,7 @@ def test_a_reset_that_is_none_is_told_as_such(begun):
 
 
 def test_requests_out_of_order_are_refused():
-    fresh = ConfinedHost(lambda _: Obedient())
+    fresh = SandboxedHost(lambda _: Obedient())
     assert fresh.answer(StepRequest(0)).message == "channel: expected another request, got a StepRequest"
     wrong = fresh.answer(MakeRequest(PROTOCOL + 1, "x", False, {}, []))
     assert f"expected protocol {PROTOCOL}, got {PROTOCOL + 1}" in wrong.message
@@ -128,7 +128,7 @@ def test_an_action_that_cannot_be_read_is_no_action():
 
 def test_lanes_of_different_spaces_are_refused():
     made = iter([Obedient(), ludus.make("CartPole-v1")])
-    reply = ConfinedHost(lambda _: next(made)).answer(Blueprint.of("x", {}).request(2))
+    reply = SandboxedHost(lambda _: next(made)).answer(Blueprint.of("x", {}).request(2))
     assert (reply.kind, reply.message) == ("InvalidSpace", reply.message)
     assert reply.message.startswith("lane 1: expected the observation_space of lane 0")
     assert issubclass(InvalidSpace, ValueError)
@@ -222,16 +222,14 @@ def test_standard_error_is_written_as_far_as_there_is_room(monkeypatch):
 
 
 @pytest.fixture
-def zygote(monkeypatch):
+def zygote():
     ours, theirs = socket.socketpair()
-    before, mask = signal.getsignal(signal.SIGCHLD), signal.pthread_sigmask(signal.SIG_BLOCK, [])
-    # Here other threads would let the signal in at any time; behind the wall there are none.
-    monkeypatch.setattr(Zygote, "listen", lambda self: None)
-    yield Zygote(theirs), Channel(ours, ServerReply)
+    before = signal.getsignal(signal.SIGCHLD)
+    server = Zygote(theirs)
+    yield server, Channel(ours, ServerReply)
     signal.signal(signal.SIGCHLD, before)
-    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-    ours.close()
-    theirs.close()
+    for one in (ours, theirs, server._bell, server._ringing):
+        one.close()
 
 
 def ask_in_turn(zygote, channel, *requests):
@@ -277,6 +275,27 @@ def test_children_are_forked_counted_and_ended(zygote):
     assert type(replies[0]) is DoneReply
     assert [reply.number for reply in replies if type(reply) is SpawnReply] == [1, 2]
     assert [reply.code for reply in replies[3:]] == [-signal.SIGKILL, None, -signal.SIGKILL, None]
+
+
+def test_a_child_that_ends_while_another_is_reaped_is_taken_once(zygote, monkeypatch):
+    server, _ = zygote
+    waitpid = os.waitpid
+
+    def interrupted(pid, options):
+        monkeypatch.setattr(os, "waitpid", waitpid)
+        signal.raise_signal(signal.SIGCHLD)
+        return waitpid(pid, options)
+
+    server.listen()
+    try:
+        for number in (1, 2):
+            pid = server._running[number] = os.posix_spawn("/bin/false", ["false"], {})
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        monkeypatch.setattr(os, "waitpid", interrupted)
+        server._reap()
+    finally:
+        signal.set_wakeup_fd(-1)
+    assert (server._running, server._codes) == ({}, {1: 1, 2: 1})
 
 
 def test_what_fails_in_the_server_is_a_reply(zygote):
@@ -341,7 +360,7 @@ def test_lanes_that_leave_are_cut_and_begin_anew(mode):
 # --- small things ---
 
 
-def test_a_wall_by_word_is_the_lightest_container_that_starts(monkeypatch):
+def test_isolation_by_word_is_the_lightest_container_that_starts(monkeypatch):
     class Engine:
         boundary = True
 
@@ -354,20 +373,20 @@ def test_a_wall_by_word_is_the_lightest_container_that_starts(monkeypatch):
     engines = {
         one.name: one for one in (Engine("heavy", 120, True), Engine("light", 100, False), Engine("thin", 50, True))
     }
-    monkeypatch.setattr(confining, "backends", lambda: tuple(engines))
-    monkeypatch.setattr(confining, "backend", engines.__getitem__)
-    assert confining._container() == "heavy"
+    monkeypatch.setattr(isolation, "backends", lambda: tuple(engines))
+    monkeypatch.setattr(isolation, "backend", engines.__getitem__)
+    assert isolation._container() == "heavy"
     engines["heavy"].works = False
     with pytest.raises(ludus.errors.SandboxUnavailable, match="light: no engine; heavy: no engine"):
-        confining._container()
+        isolation._container()
 
 
 def test_an_ending_by_a_signal_without_a_name_is_told():
     usage = ludus.sandbox.Usage(oom=True)
-    assert ending(None, -64, ludus.sandbox.Usage()).signal in ("SIGRTMAX", "signal 64")
-    assert ending(None, -200, ludus.sandbox.Usage()).signal == "signal 200"
-    assert ending(None, -9, usage).limit == "memory"
-    assert "stopped at the limit 'memory'" in ending(None, -9, usage).reason
+    assert process_exit(None, -64, ludus.sandbox.Usage()).signal in ("SIGRTMAX", "signal 64")
+    assert process_exit(None, -200, ludus.sandbox.Usage()).signal == "signal 200"
+    assert process_exit(None, -9, usage).limit == "memory"
+    assert "stopped at the limit 'memory'" in process_exit(None, -9, usage).reason
 
 
 def test_a_text_that_cannot_be_had_is_told():
@@ -379,10 +398,10 @@ def test_a_text_that_cannot_be_had_is_told():
     assert write_failure(ValueError("\ud800")).message == "?"
 
 
-def test_an_unnamed_part_of_the_door_is_missing():
+def test_an_unnamed_part_of_the_package_is_missing():
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = ludus.sandbox.environment.nothing
-    assert "confine" in dir(ludus.sandbox.environment)
+    assert "isolate" in dir(ludus.sandbox.environment)
 
 
 def test_a_spec_that_is_code_is_named():

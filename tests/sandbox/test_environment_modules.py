@@ -13,7 +13,7 @@ import pytest
 
 import ludus
 from ludus.sandbox import Limits, Sandbox, backend
-from ludus.sandbox.environment import confine
+from ludus.sandbox.environment import isolate
 
 LIMITS = Limits(wall=None)
 SOURCE = """
@@ -101,16 +101,18 @@ def linked(folder: Path, name: str) -> str:
     return name
 
 
+@pytest.mark.in_turns("name")
 @every_backend
 @pytest.mark.parametrize("kind", [module, package, namespace, editable, linked])
 def test_a_users_module_is_found(kind, name, folder, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     target = f"{kind(folder, f'mine_{uuid4().hex}')}:Env"
-    with confine(target, sandbox=sandbox(name)) as env:
+    with isolate(target, sandbox=sandbox(name)) as env:
         observation, info = env.reset(seed=0)
     assert (observation, info["module"].partition(".")[0]) == (4, target.partition(":")[0].partition(".")[0])
 
 
+@pytest.mark.in_turns("name")
 @pytest.mark.parametrize("name", ["landlock", "bubblewrap", "process"])
 @pytest.mark.parametrize("mode", [0o755, 0o700])
 @pytest.mark.parametrize("how", ["-c", "script.py"])
@@ -145,5 +147,5 @@ def test_the_neighbours_of_a_module_are_not_seen(name, folder):
         return 4, {{"seen": seen}}
 """
     write(folder / f"{target}.py", "import os\n" + SOURCE.replace('        return 4, {"module": __name__}\n', tried))
-    with confine(f"{target}:Env", sandbox=sandbox(name)) as env:
+    with isolate(f"{target}:Env", sandbox=sandbox(name)) as env:
         assert env.reset(seed=0)[1]["seen"] == []

@@ -1,4 +1,4 @@
-"""Every attack on every wall: none gets through, and a wall that should be there and is not fails the run."""
+"""Every attack on every backend: none gets through, and a backend that should be there and is not fails the run."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -6,7 +6,8 @@ from functools import cache
 import pytest
 
 from ludus.sandbox import Guarantees, Policy, Sandbox, backend
-from ludus.testing.sandbox import Attack, Deeds, Outcome, attacks, run_attack, run_probes
+from tests.attacks import Attack, Deeds, Outcome, attacks, run_attack, run_probes
+from tests.attacks.suite import not_promised
 from tests.sampling import covering
 
 pytestmark = pytest.mark.no_cover
@@ -24,30 +25,32 @@ BY_KIND = {
 }
 SINGLE = [*BY_KIND["alone"], *BY_KIND["command"], *BY_KIND["terminal"]]
 
-WALLS = [*INSTALL, "gvisor"]
+BACKENDS = [*INSTALL, "gvisor"]
 CHANNEL = "bubblewrap"
-"""The wall behind which every deed of the channel is tried by every run."""
-OF_THE_WALL = ("stop", "kill", "orphan", "half-close", "memory", "processes", "outputs", "signals", "threads")
-"""Deeds that a wall itself has to end or to bear: behind every one of them, by every run."""
+"""The isolation in which every deed of the channel is tried by every run."""
+OF_THE_SANDBOX = ("stop", "kill", "orphan", "half-close", "memory", "processes", "outputs", "signals", "threads")
+"""Deeds that a sandbox itself has to end or to bear: in every one of them, by every run."""
 
 
-def behind(wall: str) -> pytest.MarkDecorator:
-    """Whatever is behind one wall shares a worker, and there what is started once: a daemon, probes, environments."""
-    return pytest.mark.xdist_group("docker" if wall == "docker" else f"hostile {wall}")
+def behind(isolation: str) -> pytest.MarkDecorator:
+    """Whatever is in one sandbox shares a worker, and there what is started once: a daemon, probes, environments."""
+    return pytest.mark.xdist_group("docker" if isolation == "docker" else f"hostile {isolation}")
 
 
-every_wall = pytest.mark.parametrize("wall", [pytest.param(one, marks=behind(one)) for one in WALLS], indirect=True)
+every_isolation = pytest.mark.parametrize(
+    "isolation", [pytest.param(one, marks=behind(one)) for one in BACKENDS], indirect=True
+)
 
 
 def behind_two(attacks: list[Attack]) -> pytest.MarkDecorator:
-    """A run takes each behind two walls, of which one is the default's; `make test-full` behind all of them."""
+    """A run takes each on two backends, of which one is the default; `make test-full` on all of them."""
     return covering(
-        *("attack, wall", attacks, WALLS),
+        *("attack, isolation", attacks, BACKENDS),
         strength=1,
-        always=lambda attack, wall: wall == CHANNEL or attack.program in OF_THE_WALL,
-        marks=lambda _, wall: [behind(wall)],
+        always=lambda attack, isolation: isolation == CHANNEL or attack.program in OF_THE_SANDBOX,
+        marks=lambda _, isolation: [behind(isolation)],
         ids=lambda one: getattr(one, "name", one),
-        indirect=["wall"],
+        indirect=["isolation"],
     )
 
 
@@ -56,7 +59,7 @@ def each(attacks: list[Attack]) -> pytest.MarkDecorator:
 
 
 @pytest.fixture(scope="session")
-def wall(request: pytest.FixtureRequest) -> Sandbox:
+def isolation(request: pytest.FixtureRequest) -> Sandbox:
     """A sandbox of the backend that a test names, with the default policy."""
     if request.param == "docker":
         request.getfixturevalue("container_daemon")
@@ -68,9 +71,9 @@ def wall(request: pytest.FixtureRequest) -> Sandbox:
 
 
 @pytest.fixture(scope="session")
-def deeds(wall: Sandbox) -> Iterator[Deeds]:
-    """Hostile environments behind one wall, kept from test to test as long as they live."""
-    with Deeds(wall) as found:
+def deeds(isolation: Sandbox) -> Iterator[Deeds]:
+    """Hostile environments in one sandbox, kept from test to test as long as they live."""
+    with Deeds(isolation) as found:
         yield found
 
 
@@ -92,24 +95,24 @@ def as_known(attack: Attack, outcome: Outcome, backend: str) -> None:
         held(outcome)
 
 
-@every_wall
+@every_isolation
 @each(BY_KIND["probe"])
-def test_a_probe_gets_nowhere(attack: Attack, wall: Sandbox) -> None:
-    as_known(attack, probed(wall.backend.name)[attack.name], wall.backend.name)
+def test_a_probe_gets_nowhere(attack: Attack, isolation: Sandbox) -> None:
+    as_known(attack, probed(isolation.backend.name)[attack.name], isolation.backend.name)
 
 
 @behind_two(SINGLE)
-def test_an_attack_comes_to_nothing(attack: Attack, wall: Sandbox) -> None:
-    as_known(attack, run_attack(attack, wall), wall.backend.name)
+def test_an_attack_comes_to_nothing(attack: Attack, isolation: Sandbox) -> None:
+    as_known(attack, run_attack(attack, isolation), isolation.backend.name)
 
 
 @behind_two(BY_KIND["moment"])
-def test_a_hostile_moment_comes_to_nothing(attack: Attack, wall: Sandbox) -> None:
-    held(run_attack(attack, wall))
+def test_a_hostile_moment_comes_to_nothing(attack: Attack, isolation: Sandbox) -> None:
+    held(run_attack(attack, isolation))
 
 
 @behind_two(BY_KIND["step"])
-def test_a_hostile_step_does_no_harm(attack: Attack, wall: Sandbox, deeds: Deeds) -> None:
+def test_a_hostile_step_does_no_harm(attack: Attack, isolation: Sandbox, deeds: Deeds) -> None:
     held(deeds.run(attack))
 
 
@@ -117,12 +120,12 @@ def enforced() -> Guarantees:
     return backend("process").guarantees(Policy())
 
 
-@each([attack for attack in SINGLE if attack.guarantee in enforced().enforced])
+@each([attack for attack in SINGLE if not not_promised(attack, enforced())])
 def test_the_limits_of_a_plain_process_hold_too(attack: Attack) -> None:
     as_known(attack, run_attack(attack, Sandbox("process")), "process")
 
 
-OF_PROCESS = [attack for attack in BY_KIND["probe"] if attack.guarantee in enforced().enforced]
+OF_PROCESS = [attack for attack in BY_KIND["probe"] if not not_promised(attack, enforced())]
 
 
 @cache

@@ -1,20 +1,19 @@
 """The hostile suite itself: complete, honest about what it cannot tell, and as its page says."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
 
 from ludus.errors import ContractViolation
 from ludus.sandbox import Limits, Sandbox
-from ludus.testing.sandbox import Account, Attack, attacks, check_sandbox, run_attack, run_attacks, without_wall
-from ludus.testing.sandbox.canaries import Canaries
-from ludus.testing.sandbox.environment_attacks import HANGING, MOMENTS, TITLES
-from ludus.testing.sandbox.hostile.environment import DEEDS
-from ludus.testing.sandbox.playing import Watch, play_step
-from ludus.testing.sandbox.scene import Scene
-from ludus.testing.sandbox.table import written
+from tests.attacks import Account, Attack, attack_sandbox, attacks, run_attack, run_attacks, without_isolation
+from tests.attacks.canaries import Canaries
+from tests.attacks.environment_attacks import HANGING, MOMENTS, TITLES
+from tests.attacks.hostile.environment import DEEDS
+from tests.attacks.playing import Watch, play_step
+from tests.attacks.scene import Scene
+from tests.attacks.table import written
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("hostile suite")]
 
@@ -32,7 +31,7 @@ def test_every_attack_says_what_it_is_and_what_must_happen():
 
 def test_the_page_shows_the_attacks_as_they_are():
     page = PAGE.read_text(encoding="utf8")
-    assert page == written(page), "run: python -m ludus.testing.sandbox.table docs/sandbox_attacks.md"
+    assert page == written(page), "run: python -m tests.attacks.table docs/sandbox_attacks.md"
 
 
 def test_every_deed_of_an_environment_is_an_attack():
@@ -42,16 +41,16 @@ def test_every_deed_of_an_environment_is_an_attack():
 
 
 def test_what_gets_through_is_an_error_in_the_report():
-    report = check_sandbox(without_wall(), attacks=[NAMED["read-keys"]])
+    report = attack_sandbox(without_isolation(), attacks=[NAMED["read-keys"]])
     assert report.rules == ()
     assert report.not_checked == {"read-keys": "none does not enforce files"}
-    outcome = run_attack(NAMED["read-keys"], without_wall())
+    outcome = run_attack(NAMED["read-keys"], without_isolation())
     assert not outcome.held
     assert "id_ed25519" in outcome.evidence
 
 
 def test_a_backend_that_is_no_boundary_is_attacked_where_it_enforces_something():
-    report = check_sandbox("process", attacks=[NAMED["fork-bomb"], NAMED["read-home"], NAMED["shared-memory"]])
+    report = attack_sandbox("process", attacks=[NAMED["fork-bomb"], NAMED["read-home"], NAMED["shared-memory"]])
     assert report.ok
     assert report.rules == ("fork-bomb",)
     assert report.not_checked == {
@@ -65,7 +64,7 @@ def test_a_mount_too_many_is_a_finding(tmp_path, monkeypatch):
     tmp_path.chmod(0o755)
     monkeypatch.chdir(tmp_path)
     open_too_far = Sandbox("bubblewrap", mounts=[mount_of(tmp_path)])
-    report = check_sandbox(open_too_far, attacks=[NAMED["read-project"]])
+    report = attack_sandbox(open_too_far, attacks=[NAMED["read-project"]])
     [finding] = report.errors
     assert finding.rule == "read-project"
     assert finding.message.startswith("read the files of the project that it is started from: expected unseen, got: ")
@@ -118,16 +117,14 @@ def test_a_scene_leaves_nothing_behind():
 
 
 def test_what_an_attacker_left_in_the_place_of_a_file_is_not_opened():
-    """A pipe would make whoever reads it wait for ever."""
+    """A pipe would make whoever reads it wait for ever, this test too."""
     canaries = Canaries(["write-outside"])
     try:
         file = f"{canaries.folder}/outside/write-outside/file"
         os.unlink(file)
         os.mkfifo(file)
-        began = time.monotonic()
         assert canaries.changed("outside", "write-outside")
         assert canaries.read("nothing") == ""
-        assert time.monotonic() - began < 5.0
     finally:
         canaries.close()
 

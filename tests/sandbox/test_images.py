@@ -12,8 +12,8 @@ import pytest
 import ludus
 from ludus.sandbox.containers import Podman, images
 from ludus.sandbox.containers.layout import Layout
+from ludus.sandbox.launcher_process import interpreter
 from ludus.sandbox.policy import Policy
-from ludus.sandbox.supervised import interpreter
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,10 @@
-"""What is shown without a wall is shown in namespaces of its own, and reaches nothing outside of them."""
+"""What is shown without isolation is shown in namespaces of its own, and reaches nothing outside of them."""
 
 import pytest
 
 from ludus.errors import SandboxError
-from ludus.testing.sandbox import attacks, run_attack, without_wall
-from ludus.testing.sandbox.isolated import Isolated, isolated
+from tests.attacks import attacks, run_attack, without_isolation
+from tests.attacks.isolated import Isolated, isolated
 from tests.sandbox.everybody import kill_everybody, namespaces
 from tests.sandbox.naive import NaiveEnv
 
@@ -19,18 +19,18 @@ def test_a_decoy_outside_survives_what_is_sent_to_everybody():
     assert isolated().call("tests.sandbox.everybody:kill_from_within") == [True, True, True]
 
 
-def test_nothing_is_attacked_without_a_wall_outside_of_a_worker():
+def test_nothing_is_attacked_without_isolation_outside_of_a_worker():
     with pytest.raises(SandboxError, match="expected namespaces of their own around an attack, got a process of the"):
-        without_wall().start(["/bin/true"])
+        without_isolation().start(["/bin/true"])
     with pytest.raises(SandboxError, match="expected namespaces of their own"):
         NaiveEnv(None)  # pyright: ignore[reportArgumentType]
     with pytest.raises(SandboxError, match="expected namespaces of their own"):
         kill_everybody()
 
 
-def test_an_attack_without_a_wall_is_run_in_a_worker():
+def test_an_attack_without_isolation_is_run_in_a_worker():
     [attack] = [attack for attack in attacks() if attack.name == "kill-processes"]
-    assert not run_attack(attack, without_wall()).held  # a start outside would be refused
+    assert not run_attack(attack, without_isolation()).held  # a start outside would be refused
 
 
 def test_a_worker_that_is_lost_is_replaced():
@@ -43,3 +43,9 @@ def test_a_worker_that_is_lost_is_replaced():
 def test_what_is_raised_in_a_worker_is_told():
     with pytest.raises(SandboxError, match="ZeroDivisionError"):
         isolated().call("operator:truediv", 1, 0)
+
+
+def test_what_is_left_behind_in_a_worker_does_not_stay_as_zombies():
+    with Isolated() as worker:
+        worker.call("tests.sandbox.everybody:leave_orphans", 20)
+        assert worker.call("tests.sandbox.everybody:zombies") == []

@@ -10,7 +10,7 @@ import pytest
 from ludus.errors import InvalidArgument, SandboxError, SandboxUnavailable
 from ludus.sandbox import Limits, Mount, Policy, Sandbox, backend, landlock, python_mounts
 from ludus.sandbox.landlock import Landlock
-from ludus.sandbox.supervised import interpreter
+from ludus.sandbox.launcher_process import interpreter
 
 PYTHON = [interpreter(), "-I", "-S", "-c"]
 QUICK = Limits(wall=20)
@@ -93,8 +93,8 @@ for way in (lambda: channel.sendto(b"x", {path!r}), lambda: channel.sendmsg([b"x
     except OSError: pass
 """
         box = Sandbox("landlock", limits=QUICK)
-        with ours, theirs, box.start([*PYTHON, script], channel=theirs.fileno()) as confined:
-            assert confined.wait() == 0
+        with ours, theirs, box.start([*PYTHON, script], channel=theirs.fileno()) as process:
+            assert process.wait() == 0
         with pytest.raises(TimeoutError):
             server.recv(1)
 
@@ -148,8 +148,8 @@ print("done")
 def test_a_kernel_without_signal_scopes_gets_a_filter(monkeypatch):
     monkeypatch.setattr(landlock, "_version", lambda: 4)
     assert Landlock().guarantees(Policy()).other_processes == "seccomp: no signals"
-    with Landlock().start([*PYTHON, "import os; os.kill(os.getppid(), 15)"], Policy(limits=QUICK)) as confined:
-        assert confined.wait() == 1
+    with Landlock().start([*PYTHON, "import os; os.kill(os.getppid(), 15)"], Policy(limits=QUICK)) as process:
+        assert process.wait() == 1
 
 
 def test_shared_memory_and_queues_of_the_host_are_out_of_reach():
@@ -202,16 +202,16 @@ def test_of_a_private_folder_only_what_is_mounted_is_there(tmp_path):
 
 
 def test_setup_that_fails_ends_before_the_command(monkeypatch):
-    # A wall that cannot be put up: nothing is executed, and the reason is told.
+    # Isolation that cannot be set up: nothing is executed, and the reason is told.
     monkeypatch.setattr(landlock, "_allowed", lambda *_: {"/no/such/path": 4})
-    with Landlock().start(["/bin/echo", "executed"], Policy(limits=QUICK), stdout=subprocess.PIPE) as confined:
+    with Landlock().start(["/bin/echo", "executed"], Policy(limits=QUICK), stdout=subprocess.PIPE) as process:
         with pytest.raises(SandboxError, match=r"expected the command to be started.*no/such/path"):
-            confined.wait()
-        assert confined.stdout.read() == b""
+            process.wait()
+        assert process.stdout.read() == b""
 
 
-def test_a_wall_that_leaks_is_no_working_backend(monkeypatch):
-    monkeypatch.setattr(landlock, "_walls", lambda *_, **__: [("privileges",)])
+def test_isolation_that_leaks_is_no_working_backend(monkeypatch):
+    monkeypatch.setattr(landlock, "_restrictions", lambda *_, **__: [("privileges",)])
     found = Landlock().probe()
     assert not found.works
 
@@ -244,7 +244,7 @@ def test_elsewhere_it_is_refused(monkeypatch):
         landlock._version.cache_clear()
 
 
-def test_what_is_executed_later_is_behind_the_wall_too(tmp_path):
+def test_what_is_executed_later_is_in_isolation_too(tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("x")
     os.chmod(tmp_path, 0o755)

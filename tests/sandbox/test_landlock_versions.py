@@ -6,7 +6,8 @@ import pytest
 
 from ludus.sandbox import Limits, Policy, Sandbox, landlock
 from ludus.sandbox.landlock import OLDEST, Landlock
-from ludus.sandbox.supervised import interpreter
+from ludus.sandbox.launcher_process import interpreter
+from ludus.sandbox.user import USER
 
 NEWEST = landlock._version()
 VERSIONS = range(OLDEST, NEWEST + 1)
@@ -81,7 +82,7 @@ def test_no_version_leaves_a_way_out(version, user, monkeypatch, tmp_path):
     file.write_text("kept")
     if user == "dropped":
         file.chmod(0o666)
-    with subprocess.Popen(["/bin/sleep", "100"], user=None if user == "themselves" else landlock.USER) as victim:
+    with subprocess.Popen(["/bin/sleep", "100"], user=None if user == "themselves" else USER) as victim:
         box = Sandbox(Landlock(), limits=Limits(wall=20))
         done = box.run([interpreter(), "-I", "-S", "-c", ATTACKS, str(victim.pid), str(file)])
         alive = victim.poll() is None
@@ -112,4 +113,4 @@ def test_a_ruleset_asks_for_no_more_than_a_kernel_knows(version, monkeypatch, tm
 
 
 def steps(folder):
-    return landlock._walls(Policy(), str(folder), {}, sized=False)
+    return landlock._restrictions(Policy(), str(folder), {}, sized=False)

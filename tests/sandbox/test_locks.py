@@ -1,15 +1,20 @@
 """Locks that only this user can hold."""
 
+import fcntl
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from ludus.errors import SandboxError
 from ludus.sandbox import Limits, Sandbox
+from ludus.sandbox.containers import images
+from ludus.sandbox.launcher_process import interpreter
 from ludus.sandbox.locks import user_lock
-from ludus.sandbox.supervised import interpreter
 
 HOLD = """
 import sys
@@ -46,6 +51,17 @@ def test_a_folder_of_somebody_else_is_refused(own):
     (own / f"ludus-locks-{os.getuid()}").chmod(0o777)
     with pytest.raises(SandboxError, match="yours alone"), user_lock("a"):
         pass
+
+
+def test_an_image_is_built_whoever_has_locked_the_interpreter(own, monkeypatch):
+    """As sandboxed code may, which can open it: it has the lock for as long as it likes."""
+    built: list[str] = []
+    monkeypatch.setattr(images, "_build", lambda api, name: built.append(name))
+    api: Any = SimpleNamespace(image=lambda name: None)
+    with ThreadPoolExecutor(1) as threads, open(interpreter(), "rb") as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        name = threads.submit(images.host_image, api).result(60)
+    assert built == [name]
 
 
 def test_confined_code_cannot_hold_the_lock_of_images():

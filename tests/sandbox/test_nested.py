@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from ludus.sandbox import Limits, Sandbox, means, python_mounts
+from ludus.sandbox import Limits, Sandbox, enforcement, python_mounts
 from ludus.sandbox.user import USER
 
 INNER = """
@@ -26,8 +26,8 @@ def test_the_sandbox_around_it_bounds_the_processes_of_an_inner_one():
 
 
 def test_outside_of_a_sandbox_nothing_is_nested(monkeypatch):
-    assert not means.is_nested()
+    assert not enforcement.is_nested()
     monkeypatch.setattr(os, "getuid", lambda: USER)
-    assert not means.is_nested()
+    assert not enforcement.is_nested()
     monkeypatch.setattr(os, "readlink", lambda path: "pid:[4026532000]")
-    assert means.is_nested()
+    assert enforcement.is_nested()

@@ -8,7 +8,7 @@ import pytest
 
 from ludus.errors import SandboxError
 from ludus.sandbox import Limits, Mount, Policy, Sandbox, backend, pins, user
-from ludus.sandbox.containers import walls
+from ludus.sandbox.containers import verification
 from ludus.sandbox.containers.description import LABEL
 from ludus.sandbox.containers.engine import Engine
 from ludus.sandbox.pins import pinned
@@ -36,7 +36,7 @@ def swap(folder):
 def test_what_is_mounted_is_what_was_looked_at(name, folder, monkeypatch):
     """Swapped once it is held: what was there is mounted or, without a root of its own, nothing can be read."""
     real = pins.check_access
-    monkeypatch.setattr(pins, "check_access", lambda held: (real(held), swap(folder) if held else None))
+    monkeypatch.setattr(pins, "check_access", lambda held, user: (real(held, user), swap(folder) if held else None))
     box, told = Sandbox(name, limits=QUICK, mounts=[Mount(str(folder))]), b""
     with suppress(SandboxError):
         told = box.run(["/bin/cat", f"{folder}/file"]).stdout
@@ -115,11 +115,11 @@ def test_docker_makes_no_folder_in_the_place_of_one_that_is_gone(folder, monkeyp
 def test_mounts_are_compared_within_the_root_of_a_process(folder):
     policy = Policy(mounts=(Mount(str(folder)), Mount(f"{folder}/file", str(folder.with_name("secret") / "file"))))
     with pinned(policy) as held:
-        assert [mount.source for mount in walls.replaced(os.getpid(), held)] == [f"{folder}/file"]
+        assert [mount.source for mount in verification.replaced(os.getpid(), held)] == [f"{folder}/file"]
 
 
 def test_gvisors_files_are_opened_by_nobody_here():
-    assert walls.gofer(os.getpid()) is None
+    assert verification.gofer(os.getpid()) is None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root starts others")
@@ -140,11 +140,11 @@ def test_what_confined_code_could_replace_is_known(tmp_path):
 def test_a_home_whose_path_leads_elsewhere_is_emptied_where_it_is(name, folder):
     """Whoever may write in the folder for temporary files could have root empty another one in its place."""
     box = Sandbox(name, limits=Limits(wall=20, disk=None))
-    with box.start(["/bin/sh", "-c", "echo >file; exec sleep 100"]) as confined:
-        home = confined._home
+    with box.start(["/bin/sh", "-c", "echo >file; exec sleep 100"]) as process:
+        home = process._home
         os.rename(home, f"{home}-moved")
         os.symlink(folder, home)
-        confined.kill()
+        process.kill()
     try:
         assert (folder / "file").read_text() == "fine"
         assert os.listdir(f"{home}-moved") == []

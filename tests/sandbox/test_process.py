@@ -10,15 +10,17 @@ import pytest
 import ludus
 from ludus.errors import InvalidArgument, SandboxUnavailable
 from ludus.sandbox import Limits, Mount, Policy, Sandbox, SandboxWarning, backend, default_backend, give, process
-from ludus.sandbox.means import kill_means
-from ludus.sandbox.process import Form, Process
+from ludus.sandbox.enforcement import kill_means
+from ludus.sandbox.process import UNSEEN, Process, ProcessIsolation
 from ludus.sandbox.user import USER
-from ludus.testing.sandbox.isolated import isolated
+from tests.attacks import attacks
+from tests.attacks.isolated import isolated
+from tests.attacks.suite import not_promised
 
 QUICK = Limits(wall=20)
 ROOT = os.geteuid() == 0
 WARNING = (
-    "expected confined code to signal and change nothing but its own, got neither a PID namespace nor another user"
+    "expected sandboxed code to signal and change nothing but its own, got neither a PID namespace nor another user"
 )
 as_root = pytest.mark.skipif(not ROOT, reason="root alone has something to drop")
 
@@ -29,6 +31,26 @@ def test_it_is_no_boundary_and_never_the_default():
     found = Sandbox("process").guarantees
     assert not found.boundary
     assert (found.files, found.network, found.syscalls) == ("",) * 3
+
+
+@pytest.mark.parametrize("sees", [True, False])
+def test_what_an_ordinary_user_cannot_watch_of_a_disk_is_said_and_not_promised(monkeypatch, sees):
+    """`fill-mapped` got through there while the limit was said to be watched."""
+    monkeypatch.setattr(process, "_sees_mapped", lambda: sees)
+    [mapped] = [one for one in attacks() if one.name == "fill-mapped"]
+    found = Sandbox("process").guarantees
+    assert found.disk == ("watched" if sees else f"watched, {UNSEEN}")
+    assert bool(not_promised(mapped, found)) != sees
+    assert [one.name for one in attacks() if one.excepted] == ["fill-mapped"]
+
+
+@as_root
+def test_only_root_sees_behind_a_mapping():
+    looks = process._sees_mapped.__wrapped__
+    if (child := os.fork()) == 0:
+        os.setresuid(12345, 12345, 12345)
+        os._exit(looks())
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_it_sees_the_hosts_files_and_its_network(tmp_path):
@@ -51,13 +73,21 @@ def test_it_cannot_move_mounts():
         Process().guarantees(Policy(mounts=(Mount("/usr/share", "/elsewhere"),)))
 
 
+def test_a_link_that_leads_to_a_mount_is_its_own_path(tmp_path):
+    """A virtual environment behind a link is known by both its paths."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    mounts = (Mount(str(tmp_path / "real"), str(tmp_path / "link")),)
+    assert Process().guarantees(Policy(mounts=mounts)).backend == "process"
+
+
 def test_a_keeper_that_is_killed_takes_the_command_along():
     box = Sandbox("process", limits=QUICK)
-    with box.start(["/bin/sh", "-c", "echo $HOME; exec sleep 1000"], stdout=subprocess.PIPE) as confined:
-        home = confined.stdout.readline().strip()
-        os.kill(confined.pid, signal.SIGKILL)
-        assert confined.wait() == -signal.SIGKILL
-        assert confined.stdout.read() == b""
+    with box.start(["/bin/sh", "-c", "echo $HOME; exec sleep 1000"], stdout=subprocess.PIPE) as process:
+        home = process.stdout.readline().strip()
+        os.kill(process.pid, signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        assert process.stdout.read() == b""
     assert not os.path.exists(home)
 
 
@@ -147,7 +177,7 @@ def test_a_writable_mount_has_to_be_handed_over(tmp_path):
 
 
 def test_where_it_can_be_kept_to_itself_in_no_way_it_warns_once(monkeypatch):
-    monkeypatch.setattr(process, "_forms", lambda: [Form("", False)])
+    monkeypatch.setattr(process, "_forms", lambda: [ProcessIsolation("", False)])
     plain = Process()
     with pytest.warns(SandboxWarning, match=WARNING):
         box = Sandbox(plain, limits=QUICK)

@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from ludus.sandbox import Limits, Sandbox, backend, proxy
+from ludus.sandbox.launcher_process import interpreter
 from ludus.sandbox.proxy import Proxy, address
-from ludus.sandbox.supervised import interpreter
 
 PYTHON = [interpreter(), "-I", "-S", "-c"]
 
@@ -143,7 +143,7 @@ def test_a_host_that_does_not_answer_is_told(open_proxy):
 
 
 def test_connections_are_bounded_and_more_wait(server, open_proxy, monkeypatch):
-    monkeypatch.setattr(proxy, "MOST", 2)
+    monkeypatch.setattr(proxy, "MAX_CONNECTIONS", 2)
     one, threads = open_proxy(f"localhost:{server}"), threading.active_count()
     with socket.socket(socket.AF_UNIX) as first, socket.socket(socket.AF_UNIX) as second:
         for caller in (first, second):
@@ -300,7 +300,7 @@ def test_a_command_that_is_not_there_is_told_behind_the_relay_too():
 @pytest.mark.usefixtures("working")
 def test_nothing_is_left_of_the_proxy():
     box = Sandbox("bubblewrap", limits=Limits(wall=20), network=["localhost:1"])
-    with box.start(["/bin/sleep", "100"]) as confined:
-        folder = os.path.dirname(confined._proxy.path)
+    with box.start(["/bin/sleep", "100"]) as process:
+        folder = os.path.dirname(process._proxy.path)
         assert os.path.exists(folder)
     assert not os.path.exists(folder)

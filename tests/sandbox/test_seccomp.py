@@ -8,7 +8,7 @@ import pytest
 
 from ludus.errors import SandboxUnavailable
 from ludus.sandbox.seccomp import landlock_filter, namespace_filter, refused
-from ludus.sandbox.syscalls import ARCHITECTURES, NEWEST, NUMBERS, number
+from ludus.sandbox.syscalls import ARCHITECTURES, NEWEST_SYSCALL, NUMBERS, number
 
 ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 EPERM, ENOSYS = ERROR | errno.EPERM, ERROR | errno.ENOSYS
@@ -45,7 +45,7 @@ def deciding(program, machine):
 def test_ordinary_calls_pass(machine):
     program, known = namespace_filter(machine), set(NUMBERS.values())
     named = {pair[list(ARCHITECTURES).index(machine)] for pair in known}
-    others = [one for one in range(NEWEST + 1) if one not in named]
+    others = [one for one in range(NEWEST_SYSCALL + 1) if one not in named]
     assert {decide(program, ARCHITECTURES[machine], one) for one in others} == {ALLOW}
 
 
@@ -76,7 +76,7 @@ def test_another_architecture_is_killed(machine):
 
 
 @machines
-@pytest.mark.parametrize("call", [NEWEST + 1, 512, 1 << 30, (1 << 30) + 1, (1 << 32) - 1])
+@pytest.mark.parametrize("call", [NEWEST_SYSCALL + 1, 512, 1 << 30, (1 << 30) + 1, (1 << 32) - 1])
 def test_calls_that_are_not_known_do_not_exist(machine, call):
     assert decide(namespace_filter(machine), ARCHITECTURES[machine], call) == ENOSYS
 

@@ -8,9 +8,9 @@ import pytest
 
 from ludus.errors import ChannelError, SandboxError
 from ludus.sandbox import Limits, Sandbox
-from ludus.sandbox.session import Session
+from ludus.sandbox.session import ShellSession
 from ludus.sandbox.session import link as linking
-from ludus.sandbox.session.inside.wire import MOST_DATA, Decoder, encode, fields_of, to_bytes, to_text
+from ludus.sandbox.session.inside.wire import MAX_DATA_BYTES, Decoder, encode, fields_of, to_bytes, to_text
 
 LIAR = """
 import os, json, struct, sys
@@ -45,9 +45,9 @@ class Liar:
         self.started = []
 
     def start(self, argv, **streams):
-        confined = self.box.start([sys.executable, "-I", "-S", "-c", LIAR + self.program], **streams)
-        self.started.append(confined)
-        return confined
+        process = self.box.start([sys.executable, "-I", "-S", "-c", LIAR + self.program], **streams)
+        self.started.append(process)
+        return process
 
 
 GREETED = "say(frame(ready)); hear()\n"
@@ -85,7 +85,7 @@ LIES = {
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lie_costs_the_session_and_says_what_came(lie):
     liar = Liar(LIES[lie])
-    with Session(liar, limit=1000) as session:
+    with ShellSession(liar, limit=1000) as session:
         result = session.run("true")
         assert result.lost
         assert result.code is None
@@ -97,7 +97,7 @@ def test_a_lie_costs_the_session_and_says_what_came(lie):
 
 @pytest.mark.parametrize("lie", ["no frame", "another answer", "endless output", "a third stream"])
 def test_a_lie_about_a_file_is_an_error(lie):
-    with Session(Liar(LIES[lie].replace("'ok'", "'alive', 'x': 1"))) as session:
+    with ShellSession(Liar(LIES[lie].replace("'ok'", "'alive', 'x': 1"))) as session:
         with pytest.raises(ChannelError, match="the session is lost"):
             session.read_file("file", 1000)
         with pytest.raises(SandboxError, match="call restart"):
@@ -108,14 +108,14 @@ def test_names_from_inside_are_checked():
     entry = {"name": "中", "kind": "file", "size": 0, "mode": 0, "time": 0.0}
     for fields in ({}, {"kind": "door"}, {"size": -1}, {"mode": 0o10000}, {"name": ""}):
         head = {"kind": "entries", "call": 1, "entries": [{**entry, **fields}]}
-        with Session(Liar(GREETED + f"say(frame({head!r}))" + WAITS)) as session, pytest.raises(ChannelError):
+        with ShellSession(Liar(GREETED + f"say(frame({head!r}))" + WAITS)) as session, pytest.raises(ChannelError):
             session.list_files()
 
 
 def test_an_error_from_inside_is_an_error_of_the_file():
     head = {"kind": "failed", "call": 1, "number": 13, "reason": "no"}
     with (
-        Session(Liar(GREETED + f"say(frame({head!r})); hear()")) as session,
+        ShellSession(Liar(GREETED + f"say(frame({head!r})); hear()")) as session,
         pytest.raises(PermissionError, match="no"),
     ):
         session.read_file("file")
@@ -136,19 +136,19 @@ def test_an_error_from_inside_is_an_error_of_the_file():
 def test_an_agent_that_does_not_greet_is_an_error_with_the_reason(program, match):
     liar = Liar(program)
     with pytest.raises(SandboxError, match=match):
-        Session(liar)
+        ShellSession(liar)
     assert liar.started[0].wait(10) is not None
 
 
 def test_an_agent_that_never_greets_is_given_up(monkeypatch):
     monkeypatch.setattr(linking, "START", 0.3)
     with pytest.raises(SandboxError, match="does not answer"):
-        Session(Liar("os.read(3, 1)"))
+        ShellSession(Liar("os.read(3, 1)"))
 
 
 def test_an_agent_that_falls_silent_is_given_up(monkeypatch):
     monkeypatch.setattr(linking, "SILENCE", 0.3)
-    with Session(Liar(GREETED + WAITS)) as session:
+    with ShellSession(Liar(GREETED + WAITS)) as session:
         result = session.run("true", timeout=1e9)
         assert result.lost
         assert "does not answer" in result.note
@@ -157,7 +157,7 @@ def test_an_agent_that_falls_silent_is_given_up(monkeypatch):
 def test_an_agent_that_stops_reading_is_given_up(monkeypatch):
     monkeypatch.setattr(linking, "SILENCE", 0.3)
     program = "say(frame(ready)); import signal; signal.pause()"
-    with Session(Liar(program)) as session:
+    with ShellSession(Liar(program)) as session:
         assert "does not answer" in session.run("true", input=bytes(4 << 20)).note
 
 
@@ -225,7 +225,7 @@ def test_frames_come_out_as_they_went_in_however_they_are_cut():
 
 def test_a_frame_beyond_its_limit_is_refused_before_it_is_read():
     decoder = Decoder()
-    decoder.feed(encode({}, b"x")[:4] + (MOST_DATA + 1).to_bytes(4, "big"))
+    decoder.feed(encode({}, b"x")[:4] + (MAX_DATA_BYTES + 1).to_bytes(4, "big"))
     with pytest.raises(ValueError, match="above"):
         decoder.frame()
 

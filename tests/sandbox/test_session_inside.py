@@ -1,6 +1,7 @@
 """The agent of a session outside of any sandbox, as a plain process: each of its parts, one by one and together."""
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -8,13 +9,14 @@ import sys
 
 import pytest
 
-from ludus.errors import SandboxError
+from ludus.errors import InvalidArgument, SandboxError
 from ludus.sandbox import Guarantees, Limits, Policy, Usage
-from ludus.sandbox.backend import Confined
-from ludus.sandbox.session import Session
-from ludus.sandbox.session.inside import files, tree
+from ludus.sandbox.backend import SandboxedProcess
+from ludus.sandbox.session import ShellSession
+from ludus.sandbox.session.inside import files, supervisor, tree
 from ludus.sandbox.session.inside.capture import SLACK, Capture
-from ludus.sandbox.session.inside.shell import MOST_REPORT, Shell, find_shell
+from ludus.sandbox.session.inside.job import Job
+from ludus.sandbox.session.inside.shell import MAX_REPORT, Shell, find_shell
 
 PROGRAM = """
 import os, sys
@@ -27,7 +29,7 @@ main(sys.argv[1])
 """
 
 
-class Plain(Confined):
+class Plain(SandboxedProcess):
     """A process that ends when its channel does."""
 
     guarantees = Guarantees(backend="plain", boundary=False)
@@ -67,8 +69,99 @@ class Launcher:
 
 @pytest.fixture
 def session():
-    with Session(Launcher()) as session:
+    with ShellSession(Launcher()) as session:
         yield session
+
+
+def begun(command, monkeypatch, held=None):
+    """A job that runs a command; its shell waits, before it is one, until `held` can be read."""
+    if held is not None:
+        monkeypatch.setattr(supervisor, "_prefer_to_the_agent", lambda: os.read(held, 1))
+        keep_only = supervisor._keep_only
+        monkeypatch.setattr(supervisor, "_keep_only", lambda wanted: keep_only({*wanted, held}))
+    shell = Shell(find_shell("sh"), command, b"", 0)
+    return Job(1, shell, b"/", merge=False, limit=100, timeout=None, feed=b"", grace=600)
+
+
+def heard(job):
+    """All that the supervisor of a job says, in the order of it."""
+    said = []
+    while not job.gone:
+        select.select([job.pipes.status], [], [])
+        before = job.pid, job.status
+        job.read_status()
+        after = job.pid, job.status
+        said += [name for name, old, new in zip(("pid", "status"), before, after, strict=True) if old != new]
+    return said
+
+
+def stopped(job):
+    """Interrupt it from when it is told of until all of it is gone: on a busy machine its preamble may take longer."""
+    while job.pid is None:
+        select.select([job.pipes.status], [], [])
+        job.read_status()
+    while not job.gone:
+        job.interrupt()
+        job.tend(job.interrupt_at)
+        if select.select([job.pipes.status], [], [], 0.1)[0]:
+            job.read_status()
+
+
+def test_a_shell_is_told_of_when_it_can_be_interrupted(monkeypatch):
+    """Before, an interrupt would reach no group yet, or somebody who ignores it, and the command would run on."""
+    held, holding = os.pipe()
+    job = begun(b"sleep 1000", monkeypatch, held)
+    try:
+        job.interrupt()
+        job.interrupted = True
+        assert not select.select([job.pipes.status], [], [], 0.2)[0]
+        os.close(holding)
+        stopped(job)
+        assert (job.status, job.killed) == (signal.SIGINT, False)
+    finally:
+        job.kill()
+        job.shell.close()
+
+
+def test_a_shell_is_not_interrupted_before_all_of_its_variables_are_there(tmp_path):
+    """Before, bash would give up restoring them, not the command, which ran with what was there by then."""
+    os.mkfifo(tmp_path / "held")
+    state = b"\0read -r _ <%b\nX=here\n" % os.fsencode(tmp_path / "held")
+    shell = Shell(find_shell("bash"), b"echo $X; sleep 1000", state, 0)
+    job = Job(1, shell, b"/", merge=False, limit=100, timeout=None, feed=b"", grace=600)
+    try:
+        with open(tmp_path / "held", "wb"):
+            job.interrupted = True
+            job.interrupt()
+            assert not select.select([job.pipes.status], [], [], 0.2)[0]
+        stopped(job)
+        assert (job.status, job.killed) == (signal.SIGINT, False)
+    finally:
+        job.kill()
+        shell.close()
+
+
+def test_a_command_of_which_nothing_is_left_is_no_job_however_slow_its_supervisor_is(monkeypatch):
+    job = begun(b"true", monkeypatch)
+    said = heard(job)
+    assert (said, job.status, job.is_last) == (["pid", "status"], 0, True)
+    job.gone = False  # as before the end of its supervisor was heard of
+    assert not job.is_complete(job.ended + 1000)
+    job.gone = True
+    assert job.is_complete(job.ended + 1000)
+    job.shell.close()
+
+
+def test_what_is_left_of_a_command_is_told_with_its_end(monkeypatch):
+    job = begun(b"sleep 1000 & exit 3", monkeypatch)
+    while job.status is None:
+        select.select([job.pipes.status], [], [])
+        job.read_status()
+    assert (os.waitstatus_to_exitcode(job.status), job.is_last, job.gone) == (3, False, False)
+    assert job.is_complete(job.ended + 1000)
+    job.kill()
+    heard(job)
+    job.shell.close()
 
 
 # All together.
@@ -84,11 +177,24 @@ def test_commands_and_their_state(session):
     assert not session.run("exec true").remembered
 
 
+def test_each_command_that_is_interrupted_has_its_grace_to_leave_its_state():
+    with ShellSession(Launcher(), grace=600) as session:
+        for count in range(3):
+            result = session.run(f"X={count}; sleep 600", timeout=5)
+            assert (result.code, result.timed_out, result.remembered) == (130, True, True)
+            assert session.run("echo $X").stdout == b"%d\n" % count
+
+
+@pytest.mark.parametrize("grace", [0, -1, float("inf"), float("nan"), True, "1"])
+def test_a_grace_that_is_none_is_told(grace):
+    with pytest.raises(InvalidArgument, match="grace: expected seconds above 0, at most 3600, got"):
+        ShellSession(Launcher(), grace=grace)
+
+
 def test_timeouts_and_kills(session):
-    assert session.run("sleep 600", timeout=0.1).code == 130
-    stubborn = session.run("trap '' INT; sleep 600 & while :; do :; done", timeout=0.1)
+    stubborn = session.run("trap '' INT; sleep 600 & while :; do :; done", timeout=5)
     assert (stubborn.code, stubborn.timed_out) == (137, True)
-    left = session.run("trap '' INT; sleep 600 & trap - INT; sleep 600", timeout=0.1)
+    left = session.run("trap '' INT; sleep 600 & trap - INT; sleep 600", timeout=5)
     assert (left.timed_out, left.job) == (True, None)
     orphan = session.run("sleep 600 & kill -9 $PPID; sleep 600")
     assert (orphan.code, "killed the process" in orphan.note) == (137, True)
@@ -120,7 +226,7 @@ def test_files(session, tmp_path):
 
 
 def test_the_plain_shell(session):
-    with Session(Launcher(), shell="sh") as plain:
+    with ShellSession(Launcher(), shell="sh") as plain:
         plain.run("cd /usr; X=1")
         assert plain.run("echo $X $PWD; exit 4").stdout == b"1 /usr\n"
 
@@ -137,7 +243,7 @@ def test_an_agent_whose_session_is_gone_kills_everything_and_ends(session, tmp_p
     session.run("read x < gate")
     pid = int((tmp_path / "pid").read_text())
     session.close()
-    assert session._link.confined.wait(0) == 0
+    assert session._link.process.wait(0) == 0
     while pid in tree.parents():
         pass
 
@@ -185,7 +291,7 @@ def report(content: bytes) -> "tuple[bytes, bytes] | None":
         (b"WORD\0/usr\n\0a\0b\0c\0WORD\n", None),
         (b"WORD\0relative\n\0a\0b\0WORD\n", None),
         (b"word\0/usr\n\0a\0b\0word\n", None),
-        (b"WORD\0/usr\n\0a\0" + b"b" * (MOST_REPORT + 1) + b"\0WORD\n", None),
+        (b"WORD\0/usr\n\0a\0" + b"b" * (MAX_REPORT + 1) + b"\0WORD\n", None),
     ],
 )
 def test_only_a_whole_report_counts(content, found):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ludus.errors import InvalidArgument, SnapshotError
 from ludus.sandbox import Mount, Sandbox, give
-from ludus.sandbox.workspace import Snapshot, Store, Workspace, index, scan
+from ludus.sandbox.workspace import Store, Workspace, WorkspaceSnapshot, index, scan
 
 
 def described(folder: Path | bytes) -> dict[bytes, tuple[object, ...]]:
@@ -162,7 +162,7 @@ def test_whatever_happens_a_restored_snapshot_is_what_was(first, second, third):
         folder = Path(base, "work")
         folder.mkdir()
         workspace = Workspace(folder, store=Path(base, "store"))
-        states: list[tuple[dict[bytes, tuple[object, ...]], Snapshot]] = []
+        states: list[tuple[dict[bytes, tuple[object, ...]], WorkspaceSnapshot]] = []
         for changes in (first, second, third):
             apply(os.fsencode(folder), changes)
             states.append((described(folder), workspace.snapshot()))
@@ -270,7 +270,7 @@ def test_what_changed_shortly_before_is_not_remembered(folder):
     file = folder / "file"
     file.touch()
     found = file.stat()
-    known = index.Index()
+    known = index.ContentIndex()
     known.remember(b"file", found, b"content", found.st_ctime_ns + index.TICK)
     assert known.content(b"file", found) is None
     known.remember(b"file", found, b"content", found.st_ctime_ns + 2 * index.SECOND + 1)
@@ -436,7 +436,7 @@ def test_a_restore_that_something_writes_into_is_an_error(workspace, folder, mon
     def tree(self, descriptor, digest, above):
         (folder / "intruder").touch()
 
-    monkeypatch.setattr("ludus.sandbox.workspace.restoring.Restoring._tree", tree)
+    monkeypatch.setattr("ludus.sandbox.workspace.restoration.Restoration._tree", tree)
     with pytest.raises(SnapshotError, match="something writes in"):
         workspace.restore(taken)
     monkeypatch.undo()
@@ -444,7 +444,7 @@ def test_a_restore_that_something_writes_into_is_an_error(workspace, folder, mon
     assert described(folder) == {}
 
 
-# With confined code.
+# With sandboxed code.
 
 
 @pytest.mark.parametrize("name", ["process", "bubblewrap"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ludus.errors import LimitExceeded, SnapshotError
-from ludus.sandbox.workspace import Skipped, Workspace, WorkspaceLimits, removal, restoring, scan
+from ludus.sandbox.workspace import Skipped, Workspace, WorkspaceLimits, removal, restoration, scan
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 
@@ -111,14 +111,14 @@ def test_a_link_that_appears_during_a_restore_is_not_followed(workspace, folder,
     (folder / "folder/file").write_text("mine")
     taken = workspace.snapshot()
     shutil.rmtree(folder / "folder")
-    original = restoring.make_writable
+    original = restoration.make_writable
 
     def swap(parent, name):
         (folder / "folder").rmdir()
         (folder / "folder").symlink_to(outside)
         original(parent, name)
 
-    monkeypatch.setattr(restoring, "make_writable", swap)
+    monkeypatch.setattr(restoration, "make_writable", swap)
     with pytest.raises(SnapshotError, match="expected to write all of"):
         workspace.restore(taken)
 
@@ -173,7 +173,7 @@ def test_another_file_system_is_skipped_and_left_alone(workspace, folder, monkey
     (folder / "mounted/file").touch()
     (folder / "file").touch()
     taken = workspace.snapshot()
-    found = scan.Scan(workspace.store, scan.Index(), WorkspaceLimits())
+    found = scan.Scan(workspace.store, scan.ContentIndex(), WorkspaceLimits())
     found.device = -1
     descriptor = os.open(folder, os.O_RDONLY)
     found._tree(descriptor, b"", 0)
@@ -279,7 +279,7 @@ def test_removal_gives_up_on_somebody_who_never_stops(workspace, folder, monkeyp
     empty = workspace.snapshot()
     for number in range(20):
         (folder / f"file{number}").touch()
-    monkeypatch.setattr(removal, "MOST", 10)
+    monkeypatch.setattr(removal, "MAX_NAMES", 10)
     with pytest.raises(SnapshotError, match="added all the time"):
         workspace.restore(empty)
 

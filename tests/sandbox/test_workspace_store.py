@@ -4,13 +4,17 @@ import fcntl
 import os
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from ludus.errors import LimitExceeded, SandboxError, SnapshotError
 from ludus.sandbox.workspace import Store, Workspace, content
 from ludus.sandbox.workspace import store as storing
+from ludus.sandbox.workspace.journal import Line, SnapshotJournal
 
 
 @pytest.fixture
@@ -39,7 +43,16 @@ def test_equal_contents_are_stored_once(workspace, folder):
     assert [path.read_bytes() for path in objects(workspace)] == [b"same"]
 
 
-@pytest.mark.parametrize("size", [0, 1, storing.SMALL, storing.SMALL + 1, 3 * content.CHUNK + storing.SMALL])
+@pytest.mark.parametrize(
+    "size",
+    [
+        0,
+        1,
+        storing.READ_AT_ONCE_BYTES,
+        storing.READ_AT_ONCE_BYTES + 1,
+        3 * content.CHUNK_BYTES + storing.READ_AT_ONCE_BYTES,
+    ],
+)
 def test_files_of_every_size_are_kept_whole(workspace, folder, size):
     data = os.urandom(1000) * (size // 1000 + 1)
     (folder / "file").write_bytes(data[:size])
@@ -58,12 +71,12 @@ def test_clones_are_used_where_they_work(workspace, folder, monkeypatch):
         return True
 
     monkeypatch.setattr(storing, "clone", clone)
-    (folder / "file").write_bytes(b"x" * (storing.SMALL + 1))
+    (folder / "file").write_bytes(b"x" * (storing.READ_AT_ONCE_BYTES + 1))
     taken = workspace.snapshot()
     (folder / "file").unlink()
     workspace.restore(taken)
-    assert cloned == [storing.SMALL + 1] * 2
-    assert (folder / "file").read_bytes() == b"x" * (storing.SMALL + 1)
+    assert cloned == [storing.READ_AT_ONCE_BYTES + 1] * 2
+    assert (folder / "file").read_bytes() == b"x" * (storing.READ_AT_ONCE_BYTES + 1)
 
 
 def test_no_content_is_shared_with_the_workspace_by_a_hard_link(workspace, folder):
@@ -74,7 +87,7 @@ def test_no_content_is_shared_with_the_workspace_by_a_hard_link(workspace, folde
 
 
 def test_a_store_that_waits_for_the_disk_gives_the_same(folder, tmp_path):
-    (folder / "file").write_bytes(b"x" * (storing.SMALL + 1))
+    (folder / "file").write_bytes(b"x" * (storing.READ_AT_ONCE_BYTES + 1))
     (folder / "small").write_bytes(b"x")
     careful = Workspace(folder, store=Store(tmp_path / "careful", sync=True)).snapshot()
     assert careful.id == Workspace(folder, store=tmp_path / "quick").snapshot().id
@@ -270,3 +283,25 @@ def test_two_processes_share_the_log_of_one_workspace(tmp_path, folder):
     log = Workspace(folder, store=tmp_path / "store").log()
     assert [taken.number for taken in log] == list(range(16))
     assert [taken.parent for taken in log[1:]] == [taken.id for taken in log[:-1]]
+
+
+def test_a_journal_that_two_threads_read_has_each_line_once(tmp_path, monkeypatch):
+    """Read twice, it would be taken to be longer than it is, and the next line be written behind zeros."""
+    writer, journal = (SnapshotJournal(tmp_path / "log") for _ in range(2))
+    writer.add(Line(event="fork", id="ab" * 32), sync=False)
+    decode, meeting = msgspec.json.decode, threading.Barrier(2)
+
+    def met(*arguments, **options):
+        with suppress(threading.BrokenBarrierError):  # the other one waits for this one, as it should
+            meeting.wait(0.2)
+        return decode(*arguments, **options)
+
+    monkeypatch.setattr(msgspec.json, "decode", met)
+    threads = [threading.Thread(target=journal.lines) for _ in range(2)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(journal.lines()) == 1
+    journal.add(Line(event="drop", id="ab" * 32), sync=False)
+    assert [line.event for line in SnapshotJournal(tmp_path / "log").lines()] == ["fork", "drop"]

@@ -41,7 +41,7 @@ def test_a_copy_goes_on_alike_and_on_its_own(name):
 def test_adopting_continues_where_the_other_is(name):
     space, other = any_space(name, seed=5), any_space(name, seed=6)
     drawn(space)
-    other.adopt_random(space)
+    other.copy_rng_from(space)
     expected = drawn(deepcopy(space))
     assert drawn(other) == expected
     assert drawn(space) == expected  # it shares nothing with whom it adopted from
@@ -65,7 +65,7 @@ def test_an_unseeded_space_seeds_itself(name):
 
 def test_an_unseeded_space_can_be_adopted():
     space, other = Tuple((Discrete(9),)), Tuple((Discrete(9),), seed=1)
-    other.adopt_random(space)
+    other.copy_rng_from(space)
     assert other._np_random is None
     assert other.sample() in other
 

@@ -1,9 +1,11 @@
 """A task as an environment: the loop, rewards, ends, budgets and snapshots."""
 
+import tempfile
+
 import pytest
 
 import ludus
-from ludus.errors import EnvError, InvalidAction, ResetNeeded
+from ludus.errors import ContractViolation, EnvError, InvalidAction, RegistrationError, ResetNeeded
 from ludus.tasks import BaseTask, TaskEnv, register_task
 from ludus.tasks.agents import nop_agent, play_episode, solution_agent
 from ludus.tools import Call
@@ -15,8 +17,15 @@ def test_reset_tells_what_is_asked_and_what_is_there(parity):
         observation, info = env.reset(seed=1)
     assert "Say whether numbers are even" in observation.result
     assert "data/numbers.json (read-only)" in observation.result
-    assert info["budget"] | {"seconds": 300} == {"steps": 12, "seconds": 300, "validations": 2, "forfeits": 3}
+    assert info["budget"] == {"steps": 12, "validations": 2, "forfeits": 3}
     assert info["guarantees"]["boundary"] is True
+
+
+def test_the_state_shows_what_the_last_step_changed(env):
+    env.call("write", path="notes.txt", content="one\n")
+    assert "+one" in env.state.diff
+    env.step("budget")
+    assert env.state.diff == ""
 
 
 def test_the_return_is_the_normalised_score(env):
@@ -74,10 +83,10 @@ def test_an_action_of_another_kind_is_refused(env):
 
 
 def test_time_runs_out(parity):
-    parity.joinpath("task.yaml").write_text(TASK.replace("total: 300", "total: 0.3"))
+    parity.joinpath("task.yaml").write_text(TASK.replace("total: 300", "total: 3"))
     with TaskEnv(parity) as env:
         env.reset(seed=0)
-        step = shell(env, "sleep 30")
+        step = shell(env, "sleep 600")
     assert step.truncated
     assert step.info["outcome"] == "time_limit"
     assert step.info["command"]["timed_out"]
@@ -162,3 +171,44 @@ def test_the_state_is_drawn(parity):
         env.step("validate")
         assert env.render().shape == (520, 760, 3)
         assert env.state_data()["step"] == 1
+
+
+def test_what_a_page_of_play_offers_are_calls(env):
+    offered = [one["action"] for one in env.get_choices()]
+    assert [one["tool"] for one in offered] == ["shell", "validate", "budget", "submit"]
+    assert all(env.action_space.coerce(one, "choice") in env.action_space for one in offered)
+
+
+def test_a_snapshot_outlives_the_resets_after_it_and_nothing_outlives_the_environment(parity, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with TaskEnv(parity) as env:
+        env.reset(seed=1)
+        shell(env, f'python3 -c "{SOLVE}" > answer.json')
+        kept = env.snapshot()
+        env.reset(seed=2)
+        env.restore(kept)
+        assert env.step("submit").info["score"]["value"] == 1.0
+        env.restore(kept)
+        assert shell(env, "ls").observation.result == "answer.json\ndata\nrules.txt\n"
+    assert list(tmp_path.glob("ludus-task*")) == []
+
+
+WRONG = [
+    ("get_reward", float("nan"), "budget", "get_reward: expected a finite number, got nan"),
+    ("get_reward", "much", "budget", "get_reward: expected a finite number, got 'much'"),
+    ("evaluate", 0.5, "submit", "evaluate: expected a Score, got 0.5"),
+]
+
+
+def test_what_a_subclass_gives_is_looked_at(env, monkeypatch):
+    for method, value, action, words in WRONG:
+        with monkeypatch.context() as patched:
+            patched.setattr(type(env), method, lambda *given, value=value: value)
+            with pytest.raises(ContractViolation, match=words):
+                env.step(action)
+    monkeypatch.setattr(type(env), "describe", lambda *given: None)
+    with pytest.raises(ContractViolation, match="describe: expected text, got None"):
+        env.reset(seed=3)
+    with pytest.raises(RegistrationError, match="expected a path as the folder, got 3"):
+        register_task(folder=3)

@@ -1,18 +1,28 @@
 """Grading: what is copied out, what comes back, and what submitted code can do about it."""
 
+import json
 import os
 
+import msgspec
 import numpy as np
 import pytest
 
+import ludus
+import ludus.tasks.sandboxes as isolation
+from ludus.sandbox import Sandbox, python_mounts
+from ludus.sandbox.mounts import PACKAGE
 from ludus.tasks import TaskEnv, find_task
 from ludus.tasks.audit import CHEATS, audit_task
+from ludus.tasks.grading import Grader, TaskData
 from ludus.tasks.grading.score import scored
 from ludus.tasks.grading.submission import SubmissionError, copy_submission
+from ludus.tasks.journal import Entry
+from ludus.tasks.linter import lint
 from ludus.tasks.spec import EvaluationSpec, SubmissionFile, TaskSpec
 from ludus.tools import Call
 from tests.tasks.conftest import TASK, write_folder
 
+GRADE = "from ludus.tasks.inside.grade import grade; grade()"
 CODE_TASK = (
     TASK.replace("Parity-v0", "Code-v0")
     .replace("answer.json, format: json", "answer.py, format: python")
@@ -45,6 +55,15 @@ class Counter:
 def even(number):
     return None
 """
+
+
+def test_a_grader_imports_the_ludus_that_starts_it():
+    """One that PYTHONPATH names is not among the installed packages of its interpreter."""
+    code = "import ludus; print(ludus.__file__)"
+    command = [one.replace(GRADE, code) for one in isolation.grader_command("grade")]
+    told = Sandbox(mounts=python_mounts()).run(command)
+    assert told.stdout.decode().strip() == ludus.__file__
+    assert str(PACKAGE.parent) in command
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +137,7 @@ def test_a_hard_link_is_refused_and_an_optional_file_may_be_missing(tmp_path):
         ({"accuracy": "-inf"}, "expected a finite number"),
         ({"accuracy": "1e13"}, "expected a finite number"),
         ({"accuracy": "much"}, "expected a finite number"),
-        ({"other": "1"}, "expected the metric accuracy, got none"),
+        ({"other": "1"}, "grader: expected the metric accuracy, got other"),
         ([1], "expected metrics by name"),
     ],
 )
@@ -163,20 +182,42 @@ def test_the_library_has_cheats_of_every_kind():
     assert {cheat.kind for cheat in CHEATS.values()} == {"any", "data", "code"}
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("name", ["tabular_regression", "sat_heuristic", "prisoners_dilemma"])
-def test_no_cheat_beats_nothing_in_a_shipped_task(name):
-    assert audit_task(name, seed=0).problems == ()
+GRADERS = {
+    "return 1 / 0": "ZeroDivisionError",
+    "import sys; sys.exit('bye')": "the grader failed: SystemExit: bye",
+    "import os; os._exit(0)": "the grader ended without a score: its process ended",
+    "return None": "grade: expected a number, or numbers by name, got NoneType for accuracy",
+    "return {'accuracy': '1.0'}": "got str for accuracy",
+    "return float('nan')": "accuracy: expected a finite number, got nan",
+    "return {}": "grader: expected the metric accuracy, got none",
+    "raise KeyError('\\ud800')": "the grader failed: KeyError",
+}
 
 
-def test_a_grader_that_raises_is_a_failure_that_says_so(parity):
-    (parity / "grader.py").write_text("def grade(case):\n    return 1 / 0\n")
+@pytest.mark.parametrize("body", GRADERS)
+def test_a_grader_that_gives_no_score_is_a_failure_that_says_so(parity, tmp_path, body):
+    (parity / "grader.py").write_text(f"def grade(case):\n    {body}\n")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "answer.json").write_text("[]")
+    data = TaskData(tmp_path / "work", tmp_path / "work", 0, "")
+    score = Grader(find_task(parity).spec, parity, data).grade(tmp_path / "work", "test")
+    assert (score.grader_failed, score.value) == (True, None)
+    assert GRADERS[body] in score.reason
+    last = Entry(step=1, seed=0, call=Call("submit"), info={"score": msgspec.to_builtins(score)})
+    assert [one.rule for one in lint(find_task(parity).spec, [Entry(step=0, seed=0), last])] == ["grader_failed"]
+
+
+def test_a_grader_and_a_program_may_write_more_than_a_pipe_holds(parity):
+    noisy = "import sys\n\ndef say():\n    sys.stdout.write('x' * 300000)\n    sys.stderr.write('x' * 300000)\n"
+    task = (parity / "task.yaml").read_text()
+    (parity / "task.yaml").write_text(task.replace("answer.json, format: json", "answer.py, format: python"))
+    body = "    with case.program('answer.py') as one:\n        one.call('say')\n    say()\n    return 1.0\n"
+    (parity / "grader.py").write_text(f"{noisy}\ndef grade(case):\n{body}")
     with TaskEnv(parity) as env:
         env.reset(seed=0)
-        env.step(Call("write", {"path": "answer.json", "content": "[]"}))
+        env.step(Call("write", {"path": "answer.py", "content": noisy}))
         score = env.step("submit").info["score"]
-    assert score["grader_failed"]
-    assert "ZeroDivisionError" in score["reason"]
+    assert (score["value"], score["reason"]) == (1.0, "")
 
 
 def test_graders_and_solutions_are_nowhere_in_the_agents_sandbox():
@@ -186,3 +227,43 @@ def test_graders_and_solutions_are_nowhere_in_the_agents_sandbox():
         found = env.step(Call("shell", {"command": f"{find} | grep -v /run/ludus; python -c 'import ludus'"}))
     assert "No module named 'ludus'" in found.observation.result
     assert "grader" not in found.observation.result
+
+
+SPIES = """
+import json, os
+
+def grade(case):
+    told = {"grader": os.getuid(), "hidden": os.stat(case.hidden / "answers.json").st_mode & 0o777}
+    with case.program("spy.py", seconds=20) as program:
+        told["program"] = program.call("who")
+    raise Rejected(json.dumps(told))
+
+
+from ludus.tasks.inside.case import Rejected
+"""
+SPY = "import os\n\n\ndef who():\n    return os.getuid()\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a grader a user of its own")
+def test_agent_grader_and_program_are_three_users_and_only_the_grader_may_read_what_is_hidden(tmp_path):
+    text = TASK.replace("{path: answer.json, format: json, size: 1K}", "{path: spy.py, format: python, size: 1K}")
+    folder = write_folder(tmp_path / "spied", task__yaml=text, grader__py=SPIES)
+    with TaskEnv(folder, folder=tmp_path / "run") as env:
+        _, info = env.reset(seed=0)
+        agent = int(env.call("shell", command="id -u").observation.result)
+        env.call("write", path="spy.py", content=SPY)
+        told = json.loads(env.step("submit").info["score"]["reason"])
+    assert len({agent, told["grader"], told["program"], 0}) == 4
+    assert (info["grading"]["own_user"], info["grading"]["guarantees"]["boundary"]) == (True, True)
+    assert str(told["grader"]) in info["grading"]["guarantees"]["user"]
+    run = tmp_path / "run"
+    for path in (run / "hidden", run / "hidden" / "answers.json", run / "task", run / "task" / "grader.py"):
+        found = path.stat()
+        assert (found.st_uid, found.st_mode & 0o077) == (told["grader"], 0)
+
+
+def test_where_the_grader_is_no_other_user_the_record_says_so(monkeypatch):
+    monkeypatch.setattr(isolation, "drops_user", lambda: False)
+    agent, grader = Sandbox(), isolation.grader_sandbox({}, seconds=1.0)
+    means = isolation.grading_means(agent, grader)
+    assert (means["own_user"], means["user"].startswith("the agent's user")) == (False, True)

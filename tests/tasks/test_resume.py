@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from ludus.errors import EnvError, TrajectoryError
 from ludus.tasks import TaskEnv, find_task
 from ludus.tasks.agents import ScriptedAgent, fork_run, play_episode, replay_run, resume_episode
 from ludus.tasks.agents.replay import export_run
-from ludus.tasks.journal import Journal
+from ludus.tasks.journal import Entry, Journal
 from ludus.tools import Call
 from ludus.trajectory import Run
 from tests.tasks.conftest import SOLVE
@@ -45,7 +46,7 @@ play_episode(TaskEnv(sys.argv[1], folder=sys.argv[2]), ScriptedAgent(CALLS), 4, 
 """
 
 
-@pytest.mark.parametrize("step", [0, 2, 4])
+@pytest.mark.parametrize("step", [pytest.param(0, marks=pytest.mark.full), 2, pytest.param(4, marks=pytest.mark.full)])
 def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_score(parity, tmp_path, step):
     folder = tmp_path / "run"
     done = subprocess.run(
@@ -77,9 +78,32 @@ def test_a_run_is_replayed_with_a_report_forked_and_exported(parity, tmp_path):
     assert Run.open(tmp_path / "run.ludus")[0].actions[0].tool == "shell"
 
 
+def test_what_tools_tell_of_the_clock_is_no_difference_and_all_else_is(parity, tmp_path):
+    poll = {"job": 1, "seconds": 40.0}
+    calls = [Call("start", {"command": "echo after 9.9 s, the end"}), Call("poll", poll), Call("budget"), "poll 1"]
+    with TaskEnv(parity, folder=tmp_path / "run") as env:
+        play_episode(env, ScriptedAgent(calls), 4)
+    journal = tmp_path / "run" / "journal.jsonl"
+    told = re.sub(r"after \d\.\d s, (\d)", r"after 77.7 s, \1", journal.read_text())
+    journal.write_text(told.replace("time: 5 minutes of", "time: 4 minutes of"))
+    assert told.count("after 77.7 s, 21 bytes printed") == 2
+    assert replay_run(find_task(parity), tmp_path / "run") == []
+    journal.write_text(journal.read_text().replace(r"printed\nafter 9.9", r"printed\nafter 9.8"))
+    differs = replay_run(find_task(parity), tmp_path / "run")
+    assert [(one.step, one.what) for one in differs] == [(2, "observation"), (4, "observation")]
+
+
 def test_a_journal_that_is_none_is_told(parity, tmp_path):
     with TaskEnv(parity, folder=tmp_path) as env, pytest.raises(TrajectoryError, match="expected the journal of a run"):
         env.resume()
     (tmp_path / "journal.jsonl").write_text(json.dumps({"stp": 1}) + "\n")
     with pytest.raises(TrajectoryError, match="line 1: expected a step"):
         Journal(tmp_path).read()
+
+
+def test_a_line_that_was_cut_off_is_replaced_by_the_next(tmp_path):
+    for at in range(3):
+        Journal(tmp_path).add(Entry(step=at))
+        with open(tmp_path / "journal.jsonl", "ab") as file:
+            file.write(b'{"step": 9, "call"')
+    assert [one.step for one in Journal(tmp_path).read()] == [0, 1, 2]

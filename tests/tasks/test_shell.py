@@ -1,8 +1,11 @@
 """Commands in a workspace: what MLGym's shell got wrong, and what a task's limits do."""
 
+import threading
+
 import ludus.tasks.workspace as workspace
 from ludus.tasks import TaskEnv
 from ludus.tools import Call
+from tests.patience import until
 from tests.tasks.conftest import TASK, shell
 
 
@@ -18,20 +21,48 @@ def test_heredocs_binary_output_prompts_and_long_lines_behave(env):
     assert long.observation.result.endswith("end\n")
 
 
+def test_folder_variables_and_functions_last_from_step_to_step(env):
+    shell(env, "mkdir -p 'a b'; cd 'a b'; export WORD='two words'; count() { echo $# $1; }; local_one=1")
+    later = shell(env, 'count "$WORD"; pwd; printenv WORD; echo $local_one')
+    assert later.observation.result == "1 two words\n/work/a b\ntwo words\n1\n"
+    assert shell(env, "cd ..; rmdir 'a b'; unset WORD; echo [$WORD] $PWD").observation.result == "[] /work\n"
+
+
+def test_ctrl_c_ends_the_command_and_nothing_else(env):
+    shell(env, "export WORD=kept")
+    begun, ended = env._placed().work / "begun", threading.Event()
+
+    def interrupt():
+        until(begun.exists, "the command to begin")
+        while not ended.wait(0.05):  # between two programs, bash goes on, as it does at a terminal
+            env._placed().shell.interrupt()
+
+    pressing = threading.Thread(target=interrupt)
+    pressing.start()
+    step = shell(env, "echo half; echo > begun; sleep 600; echo never", seconds=40.0)
+    ended.set()
+    pressing.join()
+    assert step.info["command"]["interrupted"]
+    assert step.observation.result.startswith("half\n[exit code 130]")
+    assert shell(env, "echo $WORD; kill -INT $$; echo never").info["command"]["exit_code"] == 130
+    assert shell(env, "echo $WORD").observation.result == "kept\n"
+
+
 def test_a_timeout_kills_the_tree_and_keeps_the_output(env):
-    step = shell(env, "echo begun; (setsid sleep 77 &) ; sleep 78", seconds=1)
+    step = shell(env, "echo begun; (setsid sleep 77 &) ; sleep 78", seconds=4)
     assert step.info["command"]["timed_out"]
-    assert step.observation.result.startswith("begun\n[stopped after 1 seconds")
+    assert step.observation.result.startswith("begun\n[stopped after 4 seconds")
     assert shell(env, "ps ax | grep -c '[s]leep 7'").observation.result.startswith("0\n")
 
 
 def test_a_command_that_prints_nothing_is_stopped_early(parity):
-    parity.joinpath("task.yaml").write_text(TASK.replace("total: 300", "total: 300, no_output: 0.5"))
+    parity.joinpath("task.yaml").write_text(TASK.replace("total: 300", "total: 300, no_output: 3"))
     with TaskEnv(parity) as env:
         env.reset(seed=0)
         silent = shell(env, "echo word; sleep 60")
-        talking = shell(env, "for i in 1 2 3 4 5 6; do sleep 0.2; echo $i; done")
-    assert (silent.info["command"]["timed_out"], silent.info["command"]["seconds"] < 20) == (True, True)
+        talking = shell(env, "mkfifo gate; for i in {1..40}; do read -t 0.1 -u 9; echo $i; done 9<> gate")
+        assert env.last.measured.command_seconds is not None
+    assert silent.info["command"]["timed_out"]
     assert talking.info["command"]["exit_code"] == 0
 
 
@@ -53,11 +84,28 @@ def test_a_session_that_was_killed_begins_anew(env):
     assert shell(env, "echo $KEPT; cat file").observation.result.startswith("yes\ndata\n")
 
 
-def test_usage_is_counted_for_each_step(env):
-    busy = shell(env, "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done")
-    idle = env.step("budget")
-    assert busy.info["usage"]["cpu_seconds"] > idle.info["usage"]["cpu_seconds"] >= 0
-    assert busy.info["usage"]["peak_memory"] > 0
+def test_usage_is_counted_in_infos_and_measured_beside_them(env):
+    busy = shell(env, "echo four; i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done; echo word > file")
+    worked = env.measured
+    env.step("budget")
+    assert worked.cpu_seconds > env.measured.cpu_seconds >= 0
+    assert worked.peak_memory > 0
+    assert worked.processes >= 1
+    assert worked.read_bytes is not None
+    assert worked.written_bytes >= 0
+    assert 0 < worked.command_seconds <= worked.step_seconds <= worked.seconds
+    assert busy.info["usage"] == {"steps": 1, "commands": 1, "output_bytes": 5, "files": 2, "bytes": 14}
+    assert busy.info["budget"] == {"steps": 11, "validations": 2, "forfeits": 3}
+
+
+def test_the_same_seed_and_calls_give_the_same_infos(parity):
+    calls = ["shell echo a > a; cat a", "no call", "shell sleep 0.3; false", "validate", "budget", "submit"]
+
+    def history():
+        with TaskEnv(parity) as env:
+            return [env.reset(seed=5), *(tuple(env.step(one)) for one in calls)]
+
+    assert history() == history()
 
 
 def test_files_are_read_written_edited_listed_and_searched(env):
@@ -68,3 +116,21 @@ def test_files_are_read_written_edited_listed_and_searched(env):
     assert "a.py" in env.call("list", path="src").observation.result
     assert env.call("search", pattern="^th", path="src").observation.result == "src/a.py:3:three\n"
     assert "No such file" in env.call("read", path="nowhere").observation.error
+
+
+def test_a_workspace_beyond_its_limits_is_told_and_not_kept(env):
+    large = shell(env, "head -c 5000000 /dev/zero > big; ls -l big | cut -d' ' -f5")
+    assert "4194304" in large.observation.result  # resources.file_size
+    many = shell(env, "for i in 1 2 3; do head -c 4000000 /dev/zero > part$i; done")
+    assert "the workspace is beyond its limits" in many.observation.error
+    assert "remove files" in many.observation.error
+    assert "snapshot" not in many.info
+    assert "snapshot" in shell(env, "rm big part*").info
+
+
+def test_memory_and_processes_are_held(env):
+    eaten = shell(env, "python3 -c 'x = bytearray(600 << 20)'")
+    limited = "MemoryError" in eaten.observation.result  # where no cgroup is to be had
+    assert limited or eaten.info["command"]["limit"] == "memory"
+    forked = shell(env, "for i in $(seq 60); do sleep 9 & done; wait; echo done", seconds=8)
+    assert "Resource temporarily unavailable" in forked.observation.result

@@ -57,6 +57,10 @@ def test_the_catalog_has_every_shipped_task():
         assert ludus.spec(name).kwargs == {"task": folder.name}
 
 
+def marks(text):
+    return LEAST.replace("{metric: accuracy}", f"{{metric: accuracy, {text}}}")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -76,6 +80,20 @@ def test_the_catalog_has_every_shipped_task():
         (LEAST + "submission: [{path: ../../etc/passwd}]", "submission[0].path: expected a relative path without '..'"),
         (LEAST + "data: {folder: /etc}", "data.folder: expected a relative path"),
         (LEAST.replace("accuracy", "niceness"), "evaluation.direction: expected 'maximize' or 'minimize'"),
+        (marks("floor: .nan"), "evaluation.floor: expected a finite number, got nan"),
+        (marks("reference: .inf"), "evaluation.reference: expected a finite number, got inf"),
+        (marks("resolution: -1"), "evaluation.resolution: expected 0 or more, got -1.0"),
+        (
+            marks("floor: 0.9, reference: 0.5"),
+            "evaluation.reference: expected a mark above the floor, got 0.5 and a floor of 0.9",
+        ),
+        (
+            marks("floor: 0, threshold: 1, direction: minimize"),
+            "evaluation.threshold: expected a mark below the floor, got 1 and a floor of 0",
+        ),
+        (marks("public_split: test"), "evaluation.public_split: expected another split than the hidden one"),
+        (LEAST + "cost: .nan", "cost: expected a finite number, got nan"),
+        (LEAST + "submission: [{path: a, size: 0}]", "submission[0].size: expected bytes above 0"),
         ("id: [", "t.yaml: expected YAML, got"),
         (LEAST.replace("id: A", "id: 'a b'"), "id: expected a name like 'TabularRegression-v0', got 'a b'"),
     ],
@@ -115,3 +133,18 @@ def test_normalised_scores_run_from_the_floor_to_the_reference():
     assert down.evaluation.better(3, 4)
     assert not down.evaluation.better(None, 4)
     assert down.evaluation.better(4, None)
+
+
+@pytest.mark.parametrize(
+    "path", ["grader.py", "./generator.py", "secrets/labels.csv", "reference/solution.py", "../x", "task.yaml"]
+)
+def test_what_agents_may_not_see_cannot_be_shared(path):
+    data = "data: {generator: generator.py, hidden: secrets}\n"
+    with pytest.raises(TaskFileError, match=r"shared"):
+        read_task_text(f"{LEAST}{data}shared: [{path}]\n")
+
+
+@pytest.mark.parametrize(("name", "meant"), [("SatHeuristc", "SatHeuristic"), ("sat_heurstic", "sat_heuristic")])
+def test_a_name_that_is_nearly_one_is_told(name, meant):
+    with pytest.raises(InvalidArgument, match=f"got '{name}'; did you mean '{meant}'"):
+        find_task(name)

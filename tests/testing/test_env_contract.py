@@ -26,6 +26,7 @@ class TestBanditById(EnvContract):
 
 class TestSmallBandit(EnvContract):
     make = lambda: Bandit(arms=2)  # noqa: E731
+    steps = 20  # its rules are compiled, and played beside it for a thousand steps for each of these
 
 
 class TestWalk(EnvContract):

@@ -1,13 +1,18 @@
 """Environments that keep the contract have no findings, in whichever way they are given."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import ludus
-from ludus.core import from_legacy
+from ludus.core import Outcome, from_legacy
 from ludus.envs.teaching import Bandit, GridWorld
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, Text
-from ludus.testing import check_env
+from ludus.testing import ENV_RULES, check_env, subject
+from ludus.testing.rule import Examination
+from ludus.tools import ToolEnv, tool
 from ludus.vector import SerialVectorEnv
 from ludus.wrappers import TimeLimit
 from tests.testing.broken import HoldsALock, Walk
@@ -54,9 +59,10 @@ def test_a_new_environment_of_25_lines_registers_makes_steps_and_passes():
         del ludus.registry.registry["Thermostat-v0"]
 
 
+@pytest.mark.parametrize("steps", [20, pytest.param(100, marks=pytest.mark.full)])
 @pytest.mark.parametrize("env", [GridWorld, Bandit])
-def test_the_teaching_environments_pass(env):
-    report = check_env(env)
+def test_the_teaching_environments_pass(env, steps):
+    report = check_env(env, steps=steps)
     assert report.findings == (), str(report)
     # What draws has a mode that opens a window, which is not checked.
     assert report.not_checked.keys() <= {"render-gives-what-its-mode-says"}
@@ -146,7 +152,7 @@ def test_draws_that_never_show_are_a_warning():
     assert "check with more steps" in finding.fix
 
 
-def test_an_environment_of_the_old_api_passes_through_the_legacy_door():
+def test_an_environment_of_the_old_api_passes_through_the_legacy_api():
     class Old:
         metadata = {"render.modes": []}
         observation_space, action_space = Discrete(1000), Discrete(2)
@@ -283,3 +289,91 @@ def test_what_cannot_be_an_environment_is_refused(target):
 def test_a_name_that_leads_nowhere_is_an_error_of_the_registry(target):
     with pytest.raises(ludus.errors.RegistryError):
         check_env(target)
+
+
+def test_histories_of_slow_environments_are_shorter_unless_all_is_asked_for(monkeypatch):
+    monkeypatch.setattr(subject, "LONGEST_HISTORY", -1.0)
+    for full, steps in ((False, 10), (True, 30)):
+        checked = subject.Subject(GridWorld, steps=30, full=full)
+        assert sum(event.label.startswith("step") for event in checked.history) == steps == checked.steps
+    report = check_env(GridWorld, steps=30)
+    assert report.ok
+    assert [note for note in report.notes.values() if "histories have 10 of them, not 30" in note]
+
+
+def test_rules_that_the_time_of_a_check_does_not_reach_are_named():
+    report = check_env(GridWorld, seconds=0)
+    assert (report.rules, report.findings) == ((), ())
+    [reason] = report.reasons()
+    assert reason.startswith("the 0 seconds of this check were over; --seconds allows more")
+    assert len(report.not_checked) == len(ENV_RULES)
+
+
+def test_a_history_is_played_once_for_all_that_only_look_at_it():
+    resets = []
+
+    class Counted(Walk):
+        def reset(self, *, seed=None, options=None):
+            resets.append(seed)
+            return super().reset(seed=seed)
+
+    examined = Examination(ENV_RULES, subject.Subject(Counted, steps=4))
+    rules = {rule.name: rule for rule in ENV_RULES}
+    assert examined.outcome(rules["episodes-run"]).passed
+    before = len(resets)
+    for name in ("flags-are-bool", "observations-in-space", "infos-are-the-callers", "actions-are-the-callers"):
+        assert examined.outcome(rules[name]).passed
+    assert len(resets) == before
+
+
+def test_episodes_of_trivial_agents_are_fewer_where_they_are_slow(monkeypatch):
+    monkeypatch.setattr(subject, "LONGEST_HISTORY", -1.0)
+
+    class Hopeless(Walk):
+        def step(self, action):
+            step = super().step(action)
+            return ludus.Step.ending(step.observation, Outcome.FAILURE, 0.0, {})
+
+    rules = {rule.name: rule for rule in ENV_RULES}
+    found = Examination(ENV_RULES, subject.Subject(Hopeless)).outcome(rules["trivial-agents-do-not-succeed"])
+    told = "episodes are slow: not 8 of each trivial agent, but nop 3, random 3, wrong_format 3; --full has all"
+    assert (found.findings, found.notes) == ((), (told,))
+
+
+def test_files_of_an_episode_under_way_are_no_finding_if_close_removes_them(tmp_path):
+    class Workshop(Walk):
+        folder = None
+
+        def reset(self, *, seed=None, options=None):
+            self.close()
+            self.folder = Path(tempfile.mkdtemp(dir=tmp_path))
+            return super().reset(seed=seed)
+
+        def close(self):
+            if self.folder is not None:
+                self.folder.rmdir()
+            self.folder = None
+
+    class Careless(Workshop):
+        def close(self):
+            self.folder = None
+
+    rules = {rule.name: rule for rule in ENV_RULES}
+    law = rules["episodes-leave-nothing-behind"]
+    assert Examination(ENV_RULES, subject.Subject(Workshop, steps=4)).outcome(law).passed
+    when = [one.message for one in Examination(ENV_RULES, subject.Subject(Careless, steps=4)).outcome(law).findings]
+    assert [one.partition(":")[0] for one in when] == ["after an episode", "after close"]
+
+
+def test_arguments_of_tools_need_no_bounds():
+    class Desk(ToolEnv):
+        @tool
+        def add(self, number: float) -> float:
+            """Add one.
+
+            Args:
+                number: To what.
+            """
+            return number + 1
+
+    assert [one.message for one in check_env(Desk, steps=4).findings if one.rule == "boxes-make-sense"] == []

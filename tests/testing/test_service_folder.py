@@ -4,13 +4,13 @@ import sys
 
 import pytest
 
-from ludus.serve.making import scaffold
-from ludus.serve.making.requirements import requirements
-from ludus.serve.manifest import read_manifest
+from ludus.packaging import scaffold
+from ludus.packaging.manifest import read_manifest
+from ludus.packaging.requirements import requirements
 from ludus.testing.rule import Examination
 from ludus.testing.service import check_folder
 from ludus.testing.service.folder import Folder
-from ludus.testing.service.wall_rules import LIMIT_RULES
+from ludus.testing.service.isolation_rules import LIMIT_RULES
 
 STEPS = 20
 
@@ -19,6 +19,7 @@ STEPS = 20
 def folder(tmp_path, monkeypatch):
     """A new environment, whose module is forgotten afterwards."""
     monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))  # what is isolated is located there
     yield scaffold("checked_game", tmp_path, "array")[0].parent
     sys.modules.pop("checked_game", None)
 
@@ -147,7 +148,7 @@ def test_what_it_uses_without_saying_so_is_found(folder):
     assert found(folder, "isolation") == {}
 
 
-def test_what_the_wall_does_not_let_it_do_is_an_error(folder, tmp_path):
+def test_what_the_isolation_does_not_let_it_do_is_an_error(folder, tmp_path):
     change(folder, "checked_game.py", "import ludus\n", "from pathlib import Path\n\nimport ludus\n")
     written = tmp_path / "written"
     change(folder, "checked_game.py", "self.steps += 1\n", f"self.steps += 1\n        Path({str(written)!r}).touch()\n")
@@ -174,7 +175,7 @@ def test_rewards_out_of_their_range_are_an_error(folder):
     assert limits(folder)["rewards-keep-their-range"] == "step 1 reward: expected 2 to 3 as in the manifest, got 0.0"
 
 
-def test_one_that_asks_for_a_wall_never_runs_outside_it(folder):
+def test_one_that_asks_for_isolation_never_runs_outside_it(folder):
     change(folder, "ludus.toml", 'isolation = "none"', 'isolation = "sandbox"')
     report = check_folder(folder, steps=3, serve=False)
     assert report.ok, str(report)
@@ -197,6 +198,7 @@ def test_json_has_every_part(folder):
 
 def test_an_application_of_openenv_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     (tmp_path / "openenv.yaml").write_text("spec_version: 1\nname: theirs\napp: theirs_server.app:app\n")
     (tmp_path / "theirs_server").mkdir()
     (tmp_path / "theirs_server" / "app.py").write_text(

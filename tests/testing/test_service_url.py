@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from ludus.errors import ConnectionLost, InvalidArgument
-from ludus.serve.access import Access
-from ludus.serve.run import serve
+from ludus.server.access import Access
+from ludus.server.run import serve
 from ludus.testing.service import check_url
 
 STEPS = 10

@@ -334,7 +334,7 @@ def test_a_new_episode_is_needed_after_the_end():
 
 
 @pytest.mark.no_cover
-def test_tools_work_behind_a_wall():
+def test_tools_work_in_isolation():
     with ludus.make("open/EchoTools-v0", isolation="process") as env:
         env.reset(seed=1)
         step = env.step(Call("echo_with_length", {"message": "hello"}))

@@ -1,6 +1,7 @@
 """Files from strangers: whatever they hold, TrajectoryError comes out and nothing else, or a run that reads."""
 
 import json
+import os
 import random
 import tracemalloc
 
@@ -14,7 +15,7 @@ from ludus.trajectory.archive import Archive, ArchiveWriter
 from ludus.trajectory.npy_column import ColumnHead, decode_column, encode_column
 from tests.trajectory.conftest import Workshop, batch, play
 
-SEEDS = 300
+SEEDS = 120
 
 
 def recorded(path, env, level, count):
@@ -133,6 +134,14 @@ def test_the_files_themselves_are_read(originals, path):
     for data, _ in originals:
         path.write_bytes(data)
         assert read_everything(path) > 3
+
+
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.ludus")
+    (tmp_path / "device.ludus").symlink_to("/dev/zero")
+    for name in ("pipe.ludus", "device.ludus", "."):
+        with pytest.raises(TrajectoryError, match="expected a file that can be read, got a folder, pipe or device"):
+            Run.open(tmp_path / name)
 
 
 def test_mutated_files_are_refused_with_a_reason_and_never_crash(originals, path):

@@ -23,7 +23,7 @@ from ludus.trajectory import (
     to_minari,
     to_parquet,
 )
-from ludus.trajectory.imported import ImportedEpisode, imported_header, write_imported
+from ludus.trajectory.imported_episode import ImportedEpisode, imported_header, write_imported
 from tests.trajectory.conftest import batch, record
 
 LOG = Path(__file__).parent / "peers/lifting.eval"

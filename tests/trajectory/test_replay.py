@@ -29,6 +29,13 @@ def test_a_batch_is_replayed_in_every_autoreset_mode(path, level, mode):
     assert replay(path, executor="serial")
 
 
+def test_a_run_is_replayed_in_isolation_and_its_source_is_still_the_same(path):
+    record(batch("serial"), path, "seeds", 20)
+    result = replay(path, isolation="process")
+    assert result, result
+    assert not result.source_changed
+
+
 def test_a_run_of_processes_is_replayed_compiled_and_the_other_way_round(path, tmp_path):
     record(batch("process"), path, "seeds", 40)
     assert replay(path, executor="kernel")

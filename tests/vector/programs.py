@@ -45,7 +45,7 @@ def say(words):
 
 def start(make=GridWorld, **options):
     envs = ProcessVectorEnv([make] * 4, num_workers=2, context=sys.argv[2], **options)
-    say("workers " + " ".join(str(link.process.pid) for link in envs._crew.links))
+    say("workers " + " ".join(str(link.process.pid) for link in envs._pool.links))
     envs.reset(seed=0)
     return envs
 

@@ -56,7 +56,7 @@ class Pair:
 
 
 @pytest.mark.no_cover
-@covering("executor, mode, name", list(EXECUTORS), list(AutoresetMode), list(LANES))
+@covering("executor, mode, name", list(EXECUTORS), list(AutoresetMode), list(LANES), strength=1)
 def test_histories_are_those_of_the_serial_executor(executor, mode, name):
     with Pair(executor, LANES[name], autoreset_mode=mode) as pair:
         pair.serial.action_space.seed(1)

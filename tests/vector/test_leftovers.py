@@ -72,6 +72,7 @@ def gate(tmp_path):
     return str(tmp_path / "gate")
 
 
+@pytest.mark.in_turns("context")
 @CONTEXTS
 @pytest.mark.parametrize("name", ["idle", "busy"])
 def test_workers_end_when_their_program_is_killed(name, context, shm):
@@ -88,6 +89,7 @@ def test_workers_that_take_no_hint_end_as_well():
     assert program.end()[0] == -signal.SIGKILL
 
 
+@pytest.mark.in_turns("context")
 @CONTEXTS
 @pytest.mark.parametrize(("name", "code"), [("ends", 0), ("raises", 1)])
 def test_workers_end_with_a_program_that_does_not_close(name, code, context, shm):

@@ -8,13 +8,15 @@ from ludus.core import AutoresetMode, Episode
 from ludus.testing import data_equal
 from ludus.vector import Process
 from ludus.wrappers import FlattenObservation, StickyAction, TimeAwareObservation, TransformReward
-from tests.engines import starts_programs
+from tests.engines import has_turn, in_small, starts_programs
 from tests.kernels.variants import RULED, unchecked
-from tests.sampling import covering
+from tests.sampling import FULL, covering
 
 pytestmark = pytest.mark.no_cover  # what they run is measured by shorter tests
 
 LANES, STEPS = 3, 40
+FEW = 12
+"""Steps of what is slow, so that each lane has an end and goes on: an episode has nine. `make test-full` makes all."""
 IDS = [spec.id for spec in ludus.list_envs() if spec.id != "CartPole-v0" and spec.family not in ("openspiel", "atari")]
 INSIDE = (StickyAction.using(repeat_action_probability=0.25), TransformReward.using(func=lambda reward: 2 * reward + 1))
 AROUND = (TimeAwareObservation.using(), FlattenObservation.using())
@@ -23,14 +25,14 @@ AROUND = (TimeAwareObservation.using(), FlattenObservation.using())
 def history(name, executor, mode, inside, around):
     """All that a batch gives over some steps, with partial resets where lanes wait for one, and planned episodes."""
     where = Process(workers=2) if executor == "process" else executor
-    envs = ludus.make_vec(name, LANES, where, mode, inside, max_episode_steps=9, episodes=plan)
+    envs = ludus.make_vec(in_small(ludus.spec(name)), LANES, where, mode, inside, max_episode_steps=9, episodes=plan)
     assert envs.executor == executor
     for wrapper in around:
         envs = wrapper(envs)
     told = [envs.reset(seed=[11, 12, 13])]
     envs.action_space.seed(7)
     with envs:
-        for _ in range(STEPS):
+        for _ in range(FEW if name.startswith("open/") and not FULL else STEPS):
             step = envs.step(envs.action_space.sample())
             told.append(tuple(step))
             ended = step[2] | step[3]
@@ -74,7 +76,7 @@ def same(ours, theirs):
 @covering(
     *("name, mode, wrapped", IDS, list(AutoresetMode), ["plain", "inside", "around"]),
     strength=1,
-    marks=lambda name, mode, wrapped: [pytest.mark.full] if starts_programs(name) else [],
+    marks=lambda name, mode, wrapped: [] if has_turn(name) and not starts_programs(name) else [pytest.mark.full],
     ids=lambda one: getattr(one, "value", one),
 )
 def test_every_executor_gives_the_serial_history(name, mode, wrapped):

@@ -1,4 +1,4 @@
-"""Payloads, boxes and bells: what workers and their batch tell each other arrives as it was."""
+"""Payloads, boxes and semaphores: what workers and their batch tell each other arrives as it was."""
 
 import enum
 import platform
@@ -11,12 +11,12 @@ import pytest
 from ludus.errors import InvalidType
 from ludus.spaces import Box, Discrete, GraphInstance
 from ludus.testing import data_equal
-from ludus.vector import bell
-from ludus.vector.bell import BELL_BYTES, Bell
+from ludus.vector import semaphore
 from ludus.vector.block import LANE_BOX, Block
 from ludus.vector.channel import Channel
-from ludus.vector.patience import LATE, LEAST, MOST, Patience
 from ludus.vector.payload import pack, unpack
+from ludus.vector.semaphore import SEMAPHORE_BYTES, Semaphore
+from ludus.vector.spin_policy import LATE_NS, MAX_SLEPT_WAITS, MIN_SLEPT_WAITS, SpinPolicy
 
 
 class Colour(enum.Enum):
@@ -78,12 +78,12 @@ def test_long_messages_go_beside_the_boxes_in_any_order():
     (ours, theirs), (also_ours, also_theirs) = Channel.pair(), Channel.pair()
     long = [f"{lane}" * LANE_BOX for lane in range(4)]
     for lane, channel in enumerate([theirs, theirs, also_theirs, also_theirs]):
-        twin.boxes.put(lane, long[lane], channel)
+        twin.mailboxes.put(lane, long[lane], channel)
     for lane, channel in [(3, also_ours), (1, ours), (0, ours), (2, also_ours)]:
-        assert block.boxes.take(lane, channel) == long[lane]
-        assert block.boxes.take(lane, channel) is None
-    twin.boxes.put(0, "short", theirs)
-    assert block.boxes.take(0, ours) == "short"
+        assert block.mailboxes.take(lane, channel) == long[lane]
+        assert block.mailboxes.take(lane, channel) is None
+    twin.mailboxes.put(0, "short", theirs)
+    assert block.mailboxes.take(0, ours) == "short"
     for one in (ours, theirs, also_ours, also_theirs):
         one.close()
     block.release()
@@ -99,41 +99,41 @@ def test_the_other_end_may_be_gone():
 
 
 def test_a_bell_rings_across_memory_that_is_shared():
-    memory = memoryview(mmap(-1, BELL_BYTES))
-    ours, theirs = Bell(memory, new=True), Bell(memory)
-    theirs.ring()
-    theirs.ring()
+    memory = memoryview(mmap(-1, SEMAPHORE_BYTES))
+    ours, theirs = Semaphore(memory, new=True), Semaphore(memory)
+    theirs.post()
+    theirs.post()
     assert ours.wait(10)
-    ours.heard()
+    ours.try_wait()
     assert not ours.wait(0.001)
-    theirs.ring()
-    ours.hush()
-    ours.heard()
+    theirs.post()
+    ours.drain()
+    ours.try_wait()
     assert not ours.wait(0.0)
 
 
 def test_memory_is_ordered_by_a_pair_of_atomic_operations_where_the_processor_does_not():
-    before = bytes(bell._fence)
-    bell._real_fence()
-    assert bytes(bell._fence) == before
-    assert bell.fence is (bell._no_fence if platform.machine() == "x86_64" else bell._real_fence)
+    before = bytes(semaphore._fence)
+    semaphore._real_fence()
+    assert bytes(semaphore._fence) == before
+    assert semaphore.fence is (semaphore._no_fence if platform.machine() == "x86_64" else semaphore._real_fence)
 
 
 def test_whoever_was_late_by_yielding_sleeps_for_longer_each_time(monkeypatch):
-    monkeypatch.setattr("ludus.vector.patience.monotonic_ns", lambda: 10**9)
-    patience, waits = Patience(), []
+    monkeypatch.setattr("ludus.vector.spin_policy.monotonic_ns", lambda: 10**9)
+    patience, waits = SpinPolicy(), []
     for _ in range(9):
         assert patience.until() > 10**9
-        patience.learn(10**9 - 2 * LATE)
+        patience.learn(10**9 - 2 * LATE_NS)
         slept = 0
         while not patience.until():
             slept += 1
         waits.append(slept)
-    assert waits == [min(MOST, LEAST * 2**number) for number in range(9)]
-    for _ in range(MOST):
+    assert waits == [min(MAX_SLEPT_WAITS, MIN_SLEPT_WAITS * 2**number) for number in range(9)]
+    for _ in range(MAX_SLEPT_WAITS):
         patience.learn(10**9)
-    patience.learn(10**9 - 2 * LATE)
-    assert [patience.until() for _ in range(LEAST)] == [0] * LEAST
+    patience.learn(10**9 - 2 * LATE_NS)
+    assert [patience.until() for _ in range(MIN_SLEPT_WAITS)] == [0] * MIN_SLEPT_WAITS
     assert patience.until()
 
 

@@ -40,7 +40,7 @@ def test_workers_are_as_many_as_cores_and_lanes():
     cores = len(os.sched_getaffinity(0))
     for lanes, asked, expected in ((1, None, 1), (3, None, min(3, cores)), (2, 5, 2), (5, 3, 3)):
         with ProcessVectorEnv([GridWorld] * lanes, num_workers=asked) as envs:
-            assert envs.num_workers == len(envs._crew.links) == expected
+            assert envs.num_workers == len(envs._pool.links) == expected
 
 
 @pytest.mark.parametrize("installed", [True, False])
@@ -220,6 +220,7 @@ def one_lane(step, place):
 
 
 @pytest.mark.no_cover
+@pytest.mark.in_turns("mode")
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 @pytest.mark.parametrize("name", ["grid", "cartpole", "sentences"])
 def test_histories_do_not_depend_on_who_is_first(name, mode):
@@ -306,7 +307,7 @@ def test_a_snapshot_survives_the_workers_it_was_made_in():
         envs.reset(seed=0)
         before = envs.snapshot()
         first = [tuple(envs.step([1, 3])) for _ in range(5)]
-        for link in envs._crew.links:
+        for link in envs._pool.links:
             link.process.kill()
         assert envs.step([1, 3]).truncated.all()
         envs.restore(before)

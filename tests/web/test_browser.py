@@ -157,7 +157,7 @@ def test_buttons_act_and_the_log_chart_and_messages_tell_of_it(opened):
     page.get_by_text("step_count").wait_for()
     page.get_by_role("tab", name="Messages").click()
     page.wait_for_selector(".messages li")
-    assert '{"type":"step","action":0,"frame":true}' in text(page, ".messages")
+    assert '{"type":"step","action":0,"frame":true,"choices":true}' in text(page, ".messages")
     assert page.locator(".chart rect").count() == 1
     assert "Rewards of 1 steps, return -1" in page.locator(".chart").get_attribute("aria-label")
 

@@ -1,16 +1,35 @@
-"""Boards that one clicks: regions of a picture are actions."""
+"""Boards that one clicks: places of a picture are actions, one after another or alone."""
+
+import re
 
 import pytest
 
-from ludus.serve.run import serve
+from ludus.server.run import serve
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("browser")]
 
 
 @pytest.fixture(scope="module")
 def boards():
-    with serve("open/Connect4-v0", port=0, block=False) as running:
+    names = ("Connect4-v0", "OpenSpiel-chess-v0", "Connect4Board-v0", "DIPGSafety-v0", "Atari-v0")
+    with serve(*(f"open/{one}" for one in names), port=0, block=False) as running:
         yield running
+
+
+def visit(opened, boards, name):
+    page = opened(url=boards.url).visit(f"#/play/{name}")
+    page.wait_for_selector(".stage img")
+    return page
+
+
+def click(page, x, y):
+    """Click a point of the picture, in fractions of its sides."""
+    box = page.locator(".marks").bounding_box()
+    page.mouse.click(box["x"] + box["width"] * x, box["y"] + box["height"] * y)
+
+
+def wait_for_step(page, count):
+    page.wait_for_function(f"() => document.getElementById('score-step').textContent === '{count}'")
 
 
 def test_a_click_on_a_board_is_a_move(opened, boards):
@@ -26,3 +45,48 @@ def test_a_click_on_a_board_is_a_move(opened, boards):
     told = page.locator(".log tbody").inner_text().replace(" ", "")
     assert '{"column":3}' in told
     assert '{"column":0}' in told
+
+
+def test_regions_of_the_metadata_are_clicked_too(opened, boards):
+    page = visit(opened, boards, "open/Connect4Board-v0")
+    click(page, 0.5, 0.5)
+    wait_for_step(page, 1)
+    assert page.get_by_role("button", name="column 4").count() == 1
+
+
+def test_a_piece_is_clicked_and_then_where_it_goes(opened, boards):
+    page = visit(opened, boards, "open/OpenSpiel-chess-v0")
+    page.get_by_text("Click a piece, then where it goes.").wait_for()
+    square = 1 / 8
+    click(page, 3.5 * square, 4.5 * square)  # nothing is there: nothing happens
+    assert page.locator(".marks .from, .marks .next").count() == 0
+    click(page, 3.5 * square, 6.5 * square)
+    assert page.locator(".marks .from").count() == 1
+    assert page.locator(".marks .next").count() == 2
+    click(page, 4.5 * square, 6.5 * square)  # another piece
+    assert page.locator(".marks .from").count() == 1
+    click(page, 4.5 * square, 4.5 * square)
+    wait_for_step(page, 1)
+    assert page.locator(".marks .from").count() == 0
+    page.get_by_text(re.compile("All [0-9]+ as buttons")).click()
+    page.locator(".moves .action").first.click()
+    wait_for_step(page, 2)
+
+
+def test_what_is_asked_for_is_written_and_sent(opened, boards):
+    page = visit(opened, boards, "open/DIPGSafety-v0")
+    page.locator(".choices > .actions .action").first.click()
+    page.locator(".asked input").fill("13 percent")
+    page.keyboard.press("Enter")
+    wait_for_step(page, 1)
+    assert "The episode is over" in page.locator(".over").inner_text()
+    assert page.locator(".choices .action:visible").count() == 0
+
+
+def test_a_console_has_a_button_for_each_of_its_own_with_the_key(opened, boards):
+    page = visit(opened, boards, "open/Atari-v0")
+    page.get_by_role("button", name="right fire").click()
+    wait_for_step(page, 1)
+    page.keyboard.down("ArrowLeft")
+    page.wait_for_function("() => Number(document.getElementById('score-step').textContent) > 3")
+    page.keyboard.up("ArrowLeft")

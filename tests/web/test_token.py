@@ -2,7 +2,7 @@
 
 import pytest
 
-from ludus.serve import Access, serve
+from ludus.server import Access, serve
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("browser")]
 

@@ -16,8 +16,8 @@ from ludus.core import Episode, Outcome
 from ludus.errors import InvalidArgument, LudusError, TrajectoryError
 from ludus.trajectory import Message, Recorder, Run, ToolCall
 from ludus.trajectory.archive import Archive
+from ludus.web.bundle import bundle
 from ludus.web.view import Viewer, write_document
-from ludus.web.view.page import bundle
 from ludus.web.view.trust import untrusted
 from ludus.wrappers import ClipReward
 from tests.trajectory.test_hostile import lie
@@ -215,7 +215,7 @@ def test_code_that_a_file_names_is_not_run_without_a_word(tmp_path):
         (
             {
                 "additional_wrappers": [
-                    {"name": "RecordVideo", "entry_point": "ludus.wrappers.pictures:RecordVideo", "kwargs": {}}
+                    {"name": "ClipReward", "entry_point": "ludus.wrappers.pictures:RecordVideo", "kwargs": {}}
                 ]
             },
             False,
@@ -248,7 +248,7 @@ def test_observations_that_are_pictures_are_shown_without_running_anything(tmp_p
     assert not viewer.frames(0).about()["executed"]
 
 
-def test_behind_a_wall_a_strangers_environment_needs_no_trust(tmp_path):
+def test_in_isolation_a_strangers_environment_needs_no_trust(tmp_path):
     viewer = Viewer([hostile(tmp_path)], isolation="process")
     about = ask(viewer, "about", run=0)
     assert (about["executed"], about["needs_trust"]) == (True, False)

@@ -8,24 +8,14 @@ import ludus
 from ludus.trajectory import Recorder
 from ludus.web.view import Viewer, show_runs, write_document
 from tests.web.recordings import BAIT, agent, batch, cart, hostile, pendulum
+from tests.web.watched import Watched
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("browser")]
 
 PHONE = {"width": 360, "height": 740}
 BAD = "img[src=x], main script, [onerror], [onload], [onclick], svg script, foreignObject"
 LONG = 100_000
-MOST_NODES = 3_000
-
-
-class Quiet:
-    """A page, and everything it should not have said or asked for."""
-
-    def __init__(self, page):
-        self.page, self.said, self.asked = page, [], []
-        page.on("console", lambda one: self.said.append(f"{one.type}: {one.text}"))
-        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (self.said.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: self.asked.append(request.url))
+MAX_NODES = 3_000
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +40,12 @@ def visit(browser, shown):
         context = browser.new_context(viewport=options.pop("viewport", {"width": 1280, "height": 900}), **options)
         context.set_default_timeout(30_000)  # machines are shared
         contexts.append(context)
-        quiet = Quiet(context.new_page())
-        pages.append(quiet)
-        quiet.page.goto(f"{url or shown.url}{where}")
-        quiet.page.wait_for_selector(wait)
-        quiet.page.asked = quiet.asked
-        return quiet.page
+        watched = Watched(context.new_page())
+        pages.append(watched)
+        watched.visit(f"{url or shown.url}{where}", wait)
+        watched.page.wait_for_selector(wait)
+        watched.page.asked = watched.asked
+        return watched.page
 
     yield visit
     for context in contexts:
@@ -141,6 +131,28 @@ def test_a_run_that_is_being_recorded_grows_in_the_page(visit, folder):
             env.step(1)
             env.flush()
             page.get_by_role("link", name="#1", exact=True).wait_for()
+            page.close()
+
+
+def test_an_episode_under_way_is_followed_to_its_newest_step_and_its_end(visit, folder):
+    with Recorder(ludus.make("CartPole-v1"), folder / "growing.ludus", "steps") as env:
+        env.reset(seed=0)
+        env.step(1)
+        env.flush()
+        with show_runs([folder / "growing.ludus#0"], block=False) as running:
+            page = visit(url=running.url, wait="#scrub")
+            page.get_by_text("under way").wait_for()
+            for length in (2, 3):
+                env.step(1)
+                env.flush()
+                page.locator(f"#scrub[max='{length}']").wait_for()
+                assert page.locator("#scrub").input_value() == str(length)
+            page.keyboard.press("Home")
+            while not env.step(1).terminated:
+                pass
+            env.flush()
+            page.get_by_text("terminated").wait_for()
+            assert page.locator("#scrub").input_value() == "0"
             page.close()
 
 
@@ -303,9 +315,8 @@ def test_whatever_a_file_says_stays_text(visit, folder):
         for tab in ("Steps", "Step"):
             page.get_by_role("tab", name=tab, exact=True).click()
         page.get_by_label("Find in events").fill(BAIT[:12])
-        page.wait_for_selector(".event")
+        page.wait_for_function("bait => document.querySelector('.talk-list')?.innerText.includes(bait)", arg=BAIT)
         said = page.locator(".talk-list").inner_text()
-        assert BAIT in said
         assert "\\u202eevil" in said  # turned around by nothing
         assert not re.search("[\u202a-\u202e\u2066-\u2069]", page.content())
         assert page.evaluate(f"document.querySelectorAll('{BAD}').length") == 0
@@ -341,7 +352,7 @@ def test_a_hundred_thousand_steps_are_few_nodes(visit, folder):
         page.wait_for_selector("[data-row='16670']")
         page.evaluate("document.querySelector('.scroller:has(.long)').scrollTop = 1e9")
         page.wait_for_selector(f"[data-row='{LONG}']")
-        assert page.evaluate("document.querySelectorAll('*').length") < MOST_NODES
+        assert page.evaluate("document.querySelectorAll('*').length") < MAX_NODES
         page.locator("[data-row='99990']").click()
         at_step(page, LONG - 10)
         page.close()  # before the server that it asks

@@ -10,7 +10,7 @@ import zstandard
 
 from ludus.errors import CodecError, InvalidArgument, MissingExtra
 from ludus.wire import FrameLimits
-from ludus.wire.compression import LEAST, MARK, Compression
+from ludus.wire.compression import MARK, MIN_COMPRESSED_BYTES, Compression
 
 LIMITS = FrameLimits(size=1 << 20)
 BOMB = zstandard.ZstdCompressor(level=3).compress(bytes(1 << 25))
@@ -19,12 +19,12 @@ BOMB = zstandard.ZstdCompressor(level=3).compress(bytes(1 << 25))
 def test_small_messages_and_those_that_do_not_shrink_stay_as_they_are() -> None:
     both = Compression("zstd")
     noise = Random(0).randbytes(5000)
-    assert both.pack(bytes(LEAST - 1)) == bytes(LEAST - 1)
+    assert both.pack(bytes(MIN_COMPRESSED_BYTES - 1)) == bytes(MIN_COMPRESSED_BYTES - 1)
     assert both.pack(noise) == noise
     assert both.unpack(noise, LIMITS) == noise
 
 
-@pytest.mark.parametrize("size", [LEAST, 10_000, LIMITS.size])
+@pytest.mark.parametrize("size", [MIN_COMPRESSED_BYTES, 10_000, LIMITS.size])
 def test_what_is_packed_comes_out(size: int) -> None:
     both = Compression("zstd")
     message = b"\x94" + (b"abcdefgh" * size)[: size - 1]

@@ -7,8 +7,8 @@ import pytest
 from ludus.errors import ChannelError
 from ludus.wire.dialogue import UNCONFIRMED, WINDOW, ClientDialogue, ServerDialogue, Verdict
 from ludus.wire.messages import (
-    Answered,
     DoneReply,
+    NumberedReply,
     RenderRequest,
 )
 
@@ -100,9 +100,9 @@ def test_restricted_replies_are_known_as_long_as_they_are_kept() -> None:
 def test_a_client_says_what_it_has() -> None:
     mine = ClientDialogue()
     assert [mine.ask(RenderRequest()).received for _ in range(3)] == [0, 0, 0]
-    mine.take(Answered(2, DoneReply()))
+    mine.take(NumberedReply(2, DoneReply()))
     assert mine.ask(RenderRequest()).received == 0
-    mine.take(Answered(1, DoneReply()))
+    mine.take(NumberedReply(1, DoneReply()))
     assert mine.ask(RenderRequest()).received == 2
     assert [one.number for one in mine.unanswered] == [3, 4, 5]
 
@@ -112,7 +112,7 @@ def test_a_reply_to_nothing_is_an_error() -> None:
     mine.ask(RenderRequest())
     for number in (0, 2, -1):
         with pytest.raises(ChannelError, match="expected replies to requests 1 to 1"):
-            mine.take(Answered(number, DoneReply()))
+            mine.take(NumberedReply(number, DoneReply()))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -125,7 +125,7 @@ def test_whatever_is_lost_everything_happens_once(seed: int) -> None:
     running: list[int] = []
 
     def deliver(number: int) -> None:
-        if rng.random() < 0.8 and mine.take(Answered(number, DoneReply())) is not None:
+        if rng.random() < 0.8 and mine.take(NumberedReply(number, DoneReply())) is not None:
             heard.append(number)
 
     def arrive(asked: object) -> None:

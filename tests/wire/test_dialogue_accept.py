@@ -7,7 +7,7 @@ import pytest
 
 from ludus.wire.dialogue import UNCONFIRMED, ServerDialogue, Verdict
 from ludus.wire.frame import FrameLimits
-from ludus.wire.messages import Asked, RenderRequest, StepRequest, write_message
+from ludus.wire.messages import NumberedRequest, RenderRequest, StepRequest, write_message
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -19,7 +19,7 @@ def test_a_request_that_is_accepted_leaves_what_judging_and_beginning_it_leaves(
         number = slow.begun + rng.choice((1, 1, 1, 1, 0, 2))
         request: Any = StepRequest(1) if rng.random() < 0.9 else RenderRequest()
         received = max(0, slow.last - rng.choice((0, 0, 0, 1, 3)))
-        asked = Asked(number, request, rng.choice((None, None, 0.01, 5.0)), received)
+        asked = NumberedRequest(number, request, rng.choice((None, None, 0.01, 5.0)), received)
         hurried = asked.seconds is not None and asked.seconds < 0.5
         runs = slow.judge(number) is Verdict.RUN and slow.is_idle and type(request) in kinds and not hurried
         accepted = quick.accept(write_message(asked), limits, kinds, 0.5)
@@ -35,6 +35,6 @@ def test_a_request_that_is_accepted_leaves_what_judging_and_beginning_it_leaves(
 
 def test_bytes_that_are_no_message_are_not_accepted() -> None:
     ours = ServerDialogue()
-    for data in (b"", b"\xc1", b"\x93", write_message(Asked(0, RenderRequest()))):
+    for data in (b"", b"\xc1", b"\x93", write_message(NumberedRequest(0, RenderRequest()))):
         assert ours.accept(data, FrameLimits(), frozenset({RenderRequest}), 0.5) is None
     assert ours.is_idle

@@ -63,13 +63,13 @@ REPLIES: list[Any] = [
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda one: type(one).__name__)
 def test_requests_come_out_as_they_went_in(request_: Any) -> None:
-    asked = wire.Asked(5, request_, 2.5, 4)
+    asked = wire.NumberedRequest(5, request_, 2.5, 4)
     assert wire.read_asked(wire.write_message(asked), LIMITS) == asked
 
 
 @pytest.mark.parametrize("reply", REPLIES, ids=lambda one: type(one).__name__)
 def test_replies_come_out_as_they_went_in(reply: Any) -> None:
-    answered = wire.Answered(5, reply)
+    answered = wire.NumberedReply(5, reply)
     assert wire.read_answered(wire.write_message(answered), LIMITS) == answered
 
 
@@ -80,7 +80,7 @@ def test_every_message_is_tried_here() -> None:
 
 def test_fields_with_defaults_may_be_left_out() -> None:
     assert wire.read_asked(msgspec.msgpack.encode([0, [20]]), LIMITS).request == wire.HelloRequest()
-    assert wire.read_asked(msgspec.msgpack.encode([3, [1, 0]]), LIMITS) == wire.Asked(3, StepRequest(0))
+    assert wire.read_asked(msgspec.msgpack.encode([3, [1, 0]]), LIMITS) == wire.NumberedRequest(3, StepRequest(0))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_other_data_is_refused(data: Any) -> None:
 
 
 def test_a_message_beyond_the_limit_is_refused() -> None:
-    data = wire.write_message(wire.Asked(1, StepRequest(bytes(100))))
+    data = wire.write_message(wire.NumberedRequest(1, StepRequest(bytes(100))))
     for read in (wire.read_asked, wire.read_answered):
         with pytest.raises(CodecError, match="expected at most 50 bytes, got 10"):
             read(data, FrameLimits(size=50))
@@ -120,12 +120,12 @@ def test_a_message_beyond_the_limit_is_refused() -> None:
 
 def test_replies_are_no_requests() -> None:
     with pytest.raises(CodecError):
-        wire.read_asked(wire.write_message(wire.Answered(1, wire.FailedReply("a", "b"))), LIMITS)
+        wire.read_asked(wire.write_message(wire.NumberedReply(1, wire.FailedReply("a", "b"))), LIMITS)
 
 
 def test_any_bytes_are_a_message_or_a_codec_error() -> None:
     rng = Random(11)
-    good = [wire.write_message(wire.Asked(1, one)) for one in REQUESTS]
+    good = [wire.write_message(wire.NumberedRequest(1, one)) for one in REQUESTS]
     for _ in range(20_000):
         torn = bytearray(rng.choice(good))
         for _ in range(rng.randint(0, 3)):

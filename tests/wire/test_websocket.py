@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from websockets.frames import Frame, Opcode
 
-from ludus.wire.masking import apply_mask
+from ludus.wire.frame_mask import apply_mask
 from ludus.wire.websocket import Splitter, binary_frame, frame_head
 
 MOST = 1 << 20

@@ -9,6 +9,7 @@ from ludus import wrappers as w
 from ludus.core import AutoresetMode
 from ludus.spaces import Box, Discrete
 from ludus.vector import SerialVectorEnv
+from tests.sampling import covering
 from tests.wrappers.equivalence import Lane, Trial, check_equivalence
 from tests.wrappers.walk import Walk
 
@@ -79,8 +80,7 @@ def lane(limit=None, **kwargs):
     return env if limit is None else w.TimeLimit(env, limit)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", CASES)
+@covering("name, mode", list(CASES), MODES, strength=1, ids=lambda one: getattr(one, "value", one))
 def test_a_batch_is_its_lanes(name, mode):
     wrapper, kwargs = CASES[name]
     make = partial(lane, **kwargs)

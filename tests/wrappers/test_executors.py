@@ -8,6 +8,7 @@ from ludus import wrappers as w
 from ludus.core import AutoresetMode, Episode
 from ludus.kernels.batch import KernelVectorEnv
 from ludus.vector import ProcessVectorEnv, SerialVectorEnv, ThreadVectorEnv
+from tests.sampling import covering
 from tests.wrappers.drift import Drift
 from tests.wrappers.equivalence import Trial, check_equivalence
 from tests.wrappers.walk import Walk
@@ -69,6 +70,7 @@ def trials(mode):
     ]
 
 
+@pytest.mark.in_turns("mode")
 @pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_lanes_in_series_do_what_single_environments_do(name, mode):
@@ -76,9 +78,11 @@ def test_lanes_in_series_do_what_single_environments_do(name, mode):
         check_equivalence(partial(stacked, name), Walk, partial(make_batch, "serial", trial), trial)
 
 
-@pytest.mark.parametrize("executor", ["thread", "process"])
-@pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
-@pytest.mark.parametrize("name", ["time-limit", "sticky-long", "repeats-of-stateful", "skips-of-repeats"])
+@covering(
+    *("name, mode, executor", ["time-limit", "sticky-long", "repeats-of-stateful", "skips-of-repeats"]),
+    *(list(AutoresetMode), ["thread", "process"]),
+    ids=lambda one: getattr(one, "value", one),
+)
 def test_lanes_elsewhere_do_what_single_environments_do(name, mode, executor):
     for trial in trials(mode)[1:]:
         check_equivalence(partial(stacked, name), Walk, partial(make_batch, executor, trial), trial)
@@ -92,8 +96,7 @@ def check_compiled(name, trial, limit=None):
     check_equivalence(partial(stacked, name), make, partial(KernelVectorEnv, Drift, trial.lanes, **options), trial)
 
 
-@pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
-@pytest.mark.parametrize("name", WRAPPERS)
+@covering("name, mode", list(WRAPPERS), list(AutoresetMode), strength=1, ids=lambda one: getattr(one, "value", one))
 def test_compiled_lanes_do_what_single_environments_do(name, mode):
     for trial in trials(mode)[1:]:
         check_compiled(name, trial)

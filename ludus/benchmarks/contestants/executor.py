@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-import ludus
+from ludus.registry import make_vec
 from ludus.vector.executor import EXECUTORS
+from ludus.version import __version__
 
 __all__: list[str] = []
 
@@ -16,12 +17,12 @@ class Contestant:
     turns = 1
 
     def __init__(self, id: str, lanes: int, ring: int, executor: str, **options: Any) -> None:
-        self._envs = ludus.make_vec(id, lanes, EXECUTORS[executor](**options))
+        self._envs = make_vec(id, lanes, EXECUTORS[executor](**options))
         space = self._envs.action_space
         space.seed(0)
         self.actions = [space.sample() for _ in range(ring)]
         self.held = sum(_bytes(one) for one in self.actions)
-        self.about = {"ludus": ludus.__version__, "numpy": np.__version__}
+        self.about = {"ludus": __version__, "numpy": np.__version__}
         self._envs.reset(seed=0)
         self.step = self._envs.step
 

@@ -4,13 +4,15 @@ What OpenEnv's protocol does not have is refused, with the reason.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from math import isfinite
 from typing import Any
 
-from ludus.client.openenv.schema import space_of
+from ludus.client.connection_config import ConnectionConfig
+from ludus.client.flow import Flow, Operation
+from ludus.client.openenv.decoder import Decoded, ReplyDecoder
+from ludus.client.openenv.schema import space_of, undecided, with_nan, without_nulls, without_undecided
 from ludus.client.openenv.session import OpenEnvSession, denied
-from ludus.client.opening import Opening
-from ludus.client.talk import Effect, Talk
 from ludus.core import Info, Outcome
 from ludus.core.outcome import OUTCOME
 from ludus.errors import (
@@ -29,7 +31,7 @@ from ludus.errors import (
 )
 from ludus.remote.codec import EnvCodec
 from ludus.spaces import Record, Space
-from ludus.spaces.binding import bind_models
+from ludus.spaces.model_binding import bind_models
 from ludus.wire import decode_value
 from ludus.wire.failures import clean
 from ludus.wire.messages import (
@@ -64,7 +66,7 @@ LACKING: dict[type[Any], tuple[type[Exception], str]] = {
 NO_ATTRIBUTES = "expected a server of Ludus, got one of OpenEnv, which shows no attributes; state_data() is what it has"
 
 
-def open_openenv(opening: Opening) -> Talk[tuple["OpenEnvRequests", "OpenEnvCodec"]]:
+def open_openenv(opening: ConnectionConfig) -> Flow[tuple["OpenEnvRequests", "OpenEnvCodec"]]:
     """Open a session at a server of OpenEnv; ConnectionLost where it is none of these either."""
     hello, terms = opening.hello, opening.terms
     if hello.arguments or hello.session:
@@ -83,10 +85,10 @@ def open_openenv(opening: Opening) -> Talk[tuple["OpenEnvRequests", "OpenEnvCode
     try:
         yield from session.open()
     except BaseException:
-        yield Effect("close")
+        yield Operation("close")
         raise
     codec = OpenEnvCodec(schema, metadata if isinstance(metadata, dict) else {}, opening.models)
-    session.name = codec.name
+    session.name, session.decode = codec.name, codec.decoder.decode
     return OpenEnvRequests(session), codec
 
 
@@ -99,7 +101,12 @@ class OpenEnvCodec(EnvCodec):
         self.action_space: Space[Any] = bind_models(space_of(schema.get("action")), models)
         self.observation_space: Space[Any] = bind_models(_observations(schema), models)
         self.single_observation_space, self.single_action_space = self.observation_space, self.action_space
-        self._undecided = _undecided(schema.get("action"))
+        self._acted: Any = schema.get("action")
+        self._undecided = undecided(self._acted)
+        self._nested = isinstance(self._acted, dict) and "$defs" in self._acted
+        self._observed: Any = schema.get("observation")
+        self.decoder = ReplyDecoder(self.observation_space)
+        """Reads the text of an answer at once, where it is what it should be."""
         self.metadata: dict[str, Any] = {
             "render_modes": [],
             "openenv": {key: value for key, value in metadata.items() if isinstance(value, str)},
@@ -111,13 +118,21 @@ class OpenEnvCodec(EnvCodec):
             fields = self.action_space.write(action, "action")
         except (CodecError, InvalidValue) as error:
             raise InvalidAction(str(error)) from error
+        if self._nested:
+            return without_undecided(fields, self._acted)
         return {name: one for name, one in fields.items() if one is not None or name not in self._undecided}
 
     def read_observation(self, data: Any) -> Any:
-        """An observation, which is what the `/schema` says."""
+        """An observation, which is what the `/schema` says; null for a number is NaN, as Pydantic writes it."""
+        if type(data) is Decoded:
+            return data.take()
         try:
             return self.observation_space.read(data, "observation")
         except (CodecError, InvalidValue) as error:
+            filled = without_nulls(data, self._observed)
+            if filled is not data:
+                with suppress(CodecError, InvalidValue):  # what else is wrong with it is told of what came
+                    return with_nan(self.observation_space.read(filled, "observation"), data, filled)
             raise ContractViolation(f"{self.name}: expected what its /schema says, got another: {error}") from error
 
 
@@ -155,12 +170,12 @@ class OpenEnvRequests:
         """Whether the session is there, as far as is known."""
         return not self.lost and not self._session.closed
 
-    def ask(self, request: Any, kind: type[Any]) -> Talk[Any]:
+    def ask(self, request: Any, kind: type[Any]) -> Flow[Any]:
         """The reply to a request, as a server of ours would give it."""
         del kind
         if self.lost:
             raise SessionLost(f"{self.lost}; reset() opens another session")
-        answer: Callable[[Any], Talk[Any]] | None = {
+        answer: Callable[[Any], Flow[Any]] | None = {
             StepRequest: self._step,
             ResetRequest: self._reset,
             StateRequest: self._state,
@@ -180,7 +195,7 @@ class OpenEnvRequests:
         error, message = LACKING.get(type(request), (EnvError, "expected a server of Ludus, got one of OpenEnv"))
         raise error(f"{self.name}.{message}")
 
-    def _reset(self, request: ResetRequest) -> Talk[ResetReply]:
+    def _reset(self, request: ResetRequest) -> Flow[ResetReply]:
         data = dict(decode_value(request.options, "options") or {})
         seed = decode_value(request.seed, "seed")
         if seed is not None:
@@ -191,7 +206,7 @@ class OpenEnvRequests:
         self._seed = self._seed if seed is None else seed
         return ResetReply(reply.get("observation"), _info(reply))
 
-    def _step(self, request: StepRequest) -> Talk[StepReply]:
+    def _step(self, request: StepRequest) -> Flow[StepReply]:
         reply = yield from self._session.ask("step", request.action, "observation")
         info, done = _info(reply), reply.get("done") is True
         terminated, truncated = reply.get("terminated"), reply.get("truncated")
@@ -210,12 +225,12 @@ class OpenEnvRequests:
             raise ContractViolation(f"{self.name} reward: expected a finite number, got {shorten(reward)}")
         return float(reward)
 
-    def _state(self, request: StateRequest) -> Talk[ValueReply]:
+    def _state(self, request: StateRequest) -> Flow[ValueReply]:
         """The state of the episode; what is private in it, its server does not tell apart."""
         del request
         return ValueReply((yield from self._session.ask("state", None, "state")))
 
-    def reopen(self) -> Talk[str]:
+    def reopen(self) -> Flow[str]:
         """Open another session in place of the one that was lost; why that was."""
         if self._session.closed:
             raise ClosedEnvironment(f"{self.name}: expected an open environment, got a closed one; connect again")
@@ -224,7 +239,7 @@ class OpenEnvRequests:
         self.lost = ""
         return why
 
-    def close(self) -> Talk[None]:
+    def close(self) -> Flow[None]:
         """End the session."""
         return self._session.close()
 
@@ -240,17 +255,6 @@ def _observations(schema: dict[str, Any]) -> Space[Any]:
     if isinstance(space, Record) and set(space.fields) <= {"metadata"}:
         return space_of(None)  # the base class, whose environments give more than it says
     return space
-
-
-def _undecided(schema: Any) -> frozenset[str]:
-    """The fields that may be left out, and whose default is the server's to know."""
-    fields: Any = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(fields, dict):
-        return frozenset()
-    known = {name for name, one in fields.items() if isinstance(one, dict) and "default" in one}
-    required: Any = schema.get("required")
-    required = required if isinstance(required, list) else ()
-    return frozenset(name for name in fields if name not in known and name not in required)
 
 
 def _info(reply: dict[str, Any]) -> Info:

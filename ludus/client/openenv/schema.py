@@ -3,6 +3,8 @@
 from dataclasses import field, make_dataclass
 from functools import lru_cache
 from keyword import iskeyword
+from math import nan
+from operator import is_
 from typing import Annotated, Any, Literal, Union
 
 import msgspec
@@ -11,12 +13,12 @@ from ludus.errors import LudusError
 from ludus.spaces import Record, Space
 from ludus.spaces.json import Json
 
-__all__ = ["annotation_of", "space_of"]
+__all__ = ["annotation_of", "space_of", "undecided", "with_nan", "without_nulls", "without_undecided"]
 
-DEEPEST = 8
-MOST_FIELDS = 256
-MOST_CHOICES = 1024
-KEPT = 128
+MAX_DEPTH = 8
+MAX_FIELDS = 256
+MAX_CHOICES = 1024
+MAX_CACHED_SCHEMAS = 128
 """Schemas whose classes are known."""
 BOUNDS = {"minimum": "ge", "maximum": "le", "exclusiveMinimum": "gt", "exclusiveMaximum": "lt"}
 LENGTHS = {"minLength": "min_length", "maxLength": "max_length", "minItems": "min_length", "maxItems": "max_length"}
@@ -47,14 +49,69 @@ def annotation_of(schema: Any, root: dict[str, Any]) -> Any:
     >>> annotation_of({"type": "array", "items": {"type": "string"}}, {})
     list[str]
     """
-    return _Reader(root).annotation(schema, DEEPEST)
+    return _Reader(root).annotation(schema, MAX_DEPTH)
 
 
-@lru_cache(maxsize=KEPT)
+def without_nulls(value: Any, schema: Any) -> Any:
+    """A value with 0 for each null where its schema has a number alone; the very same one where there is none.
+
+    >>> without_nulls({"x": [1.0, None]}, {"properties": {"x": {"type": "array", "items": {"type": "number"}}}})
+    {'x': [1.0, 0.0]}
+    """
+    return _Reader(schema).without_nulls(value, schema, MAX_DEPTH) if isinstance(schema, dict) else value
+
+
+def undecided(schema: Any) -> frozenset[str]:
+    """The fields that may be left out, and whose default is the server's to know.
+
+    >>> undecided({"properties": {"a": {}, "b": {"default": 1}, "c": {}}, "required": ["c"]})
+    frozenset({'a'})
+    """
+    fields: Any = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(fields, dict):
+        return frozenset()
+    required: Any = schema.get("required")
+    required = required if isinstance(required, list) else ()
+    return frozenset(name for name, one in fields.items() if name not in required and not _has_own_default(one))
+
+
+def without_undecided(value: Any, schema: Any) -> Any:
+    """A value without the nulls that stand for such fields, at any depth.
+
+    >>> inner = {"type": "object", "properties": {"x": {}}}
+    >>> without_undecided({"a": {"x": None}, "b": None}, {"properties": {"a": inner, "b": {}}, "required": ["b"]})
+    {'a': {}, 'b': None}
+    """
+    return _Reader(schema).without_undecided(value, schema, MAX_DEPTH) if isinstance(schema, dict) else value
+
+
+def with_nan(value: Any, data: Any, filled: Any) -> Any:
+    """What was read of `filled`, with NaN where `data` has null in its place: JSON cannot write NaN.
+
+    >>> with_nan([1.0, 0.0], [1.0, None], [1.0, 0.0])
+    [1.0, nan]
+    """
+    if data is None:
+        return value if filled is None else nan
+    if data is filled or not isinstance(data, list | dict):
+        return value
+    if isinstance(data, list):
+        return [with_nan(*one) for one in zip(value, data, filled, strict=True)]
+    for name, one in data.items():
+        if one is not filled[name]:
+            new = with_nan(value[name] if isinstance(value, dict) else getattr(value, name), one, filled[name])
+            if isinstance(value, dict):
+                value[name] = new
+            else:
+                object.__setattr__(value, name, new)  # frozen or not
+    return value
+
+
+@lru_cache(maxsize=MAX_CACHED_SCHEMAS)
 def _model(schema: bytes, without: tuple[str, ...]) -> type | None:
     """One class for one schema, whoever connects: values from two sessions are equal, and lanes are of one space."""
     read = msgspec.json.decode(schema)
-    return _Reader(read).model(read, without, DEEPEST)
+    return _Reader(read).model(read, without, MAX_DEPTH)
 
 
 class _Reader:
@@ -70,7 +127,7 @@ class _Reader:
         fields: Any = properties.items() if isinstance(properties, dict) else ()
         known = {name: one for name, one in fields if name not in without}
         open_ended = schema.get("additionalProperties") not in (None, False)
-        if not known or open_ended or len(known) > MOST_FIELDS or depth <= 0:
+        if not known or open_ended or len(known) > MAX_FIELDS or depth <= 0:
             return None
         if not all(_is_name(name) for name in known):
             return None
@@ -86,8 +143,10 @@ class _Reader:
         if not _has_default(name, schema, required):
             return name, kind
         default: Any = schema.get("default") if isinstance(schema, dict) else None
+        if default in ([], {}):  # a factory that runs nobody's code: what it makes is not checked again
+            return name, kind, field(default_factory=type(default))
         if isinstance(default, list | dict):
-            return name, kind, field(default_factory=lambda: msgspec.json.decode(msgspec.json.encode(default)))
+            return name, kind, field(default_factory=lambda: _default_of(kind, default))
         if default is None and isinstance(schema, dict) and "default" not in schema:
             kind = Union[kind, None]  # noqa: UP007  (the annotation may be an Annotated)
         return name, kind, field(default=default)
@@ -98,7 +157,7 @@ class _Reader:
         if not isinstance(schema, dict) or depth <= 0:
             return Annotated[Any, Json()]
         choices = [schema["const"]] if "const" in schema else schema.get("enum")
-        if isinstance(choices, list) and 0 < len(choices) <= MOST_CHOICES:
+        if isinstance(choices, list) and 0 < len(choices) <= MAX_CHOICES:
             plain = all(isinstance(one, str | int | bool | None) for one in choices)
             return Literal[tuple(choices)] if plain else Annotated[Any, Json()]
         several = schema.get("anyOf") or schema.get("oneOf")
@@ -123,9 +182,52 @@ class _Reader:
             return Annotated[Any, Json("object", schema)] if model is None else model
         return Annotated[Any, Json()]
 
+    def without_nulls(self, value: Any, schema: Any, depth: int) -> Any:
+        """The value, or a copy where a null was a number."""
+        schema = self._resolved(schema)
+        if not isinstance(schema, dict) or depth <= 0:
+            return value
+        if value is None:
+            return 0.0 if schema.get("type") == "number" else None
+        fields: Any = schema.get("properties")
+        if isinstance(value, list) and "items" in schema:
+            found = [self.without_nulls(one, schema["items"], depth - 1) for one in value]
+            return value if all(map(is_, value, found)) else found
+        if isinstance(value, dict) and isinstance(fields, dict):
+            mended = {name: self.without_nulls(one, fields.get(name), depth - 1) for name, one in value.items()}
+            return value if all(mended[name] is one for name, one in value.items()) else mended
+        return value
+
+    def without_undecided(self, value: Any, schema: Any, depth: int) -> Any:
+        """The value, without nulls for fields that may be left out and whose default is not told."""
+        schema = self._resolved(schema)
+        if not isinstance(schema, dict) or depth <= 0 or not isinstance(value, list | dict):
+            return value
+        several = schema.get("anyOf") or schema.get("oneOf")
+        if isinstance(several, list):
+            return self.without_undecided(value, self._branch(value, several), depth - 1)
+        if isinstance(value, list):
+            return [self.without_undecided(one, schema.get("items"), depth - 1) for one in value]
+        fields, open_ones = schema.get("properties"), undecided(schema)
+        if not isinstance(fields, dict):
+            rest = schema.get("additionalProperties")
+            return {name: self.without_undecided(one, rest, depth - 1) for name, one in value.items()}
+        return {
+            name: self.without_undecided(one, fields.get(name), depth - 1)
+            for name, one in value.items()
+            if one is not None or name not in open_ones
+        }
+
+    def _branch(self, value: Any, several: list[Any]) -> Any:
+        """The one of several schemas that a list or an object is of: by its fields and those that are constant."""
+        found = [self._resolved(one) for one in several]
+        if isinstance(value, list):
+            return next((one for one in found if isinstance(one, dict) and one.get("type") == "array"), None)
+        return next((one for one in found if isinstance(one, dict) and _is_of(value, one)), None)
+
     def _resolved(self, schema: Any) -> Any:
         """What a reference refers to; one that leads nowhere, or in a circle, is left open."""
-        for _ in range(DEEPEST):
+        for _ in range(MAX_DEPTH):
             if not isinstance(schema, dict):
                 return None
             if isinstance(schema.get("allOf"), list) and len(schema["allOf"]) == 1:
@@ -138,13 +240,34 @@ class _Reader:
         return None
 
 
+def _is_of(value: dict[str, Any], schema: dict[str, Any]) -> bool:
+    fields: Any = schema.get("properties")
+    if not isinstance(fields, dict):
+        return schema.get("type") == "object"
+    constants = {name: one["const"] for name, one in fields.items() if isinstance(one, dict) and "const" in one}
+    return value.keys() <= fields.keys() and all(value.get(name, one) == one for name, one in constants.items())
+
+
+def _default_of(kind: Any, default: Any) -> Any:
+    """A default of a schema as a value of the annotation, objects inside it too; a copy each time."""
+    copy = msgspec.json.decode(msgspec.json.encode(default))
+    try:
+        return msgspec.convert(copy, kind)
+    except (TypeError, msgspec.ValidationError):  # a union that msgspec cannot tell apart, or no value of it at all
+        return copy
+
+
+def _has_own_default(schema: Any) -> bool:
+    return isinstance(schema, dict) and "default" in schema
+
+
 def _bounded(kind: Any, schema: dict[str, Any], names: dict[str, str]) -> Any:
     limits = {ours: schema[theirs] for theirs, ours in names.items() if isinstance(schema.get(theirs), int | float)}
     return Annotated[kind, msgspec.Meta(**limits)] if limits else kind
 
 
 def _has_default(name: str, schema: Any, required: Any) -> bool:
-    return name not in required or (isinstance(schema, dict) and "default" in schema)
+    return name not in required or _has_own_default(schema)
 
 
 def _is_name(name: Any) -> bool:

@@ -4,6 +4,7 @@ Its requests have no numbers. Where the server keeps sessions (`openenv/session/
 is made anew; whether the request under way had been carried out, the number of steps tells, or it is an error.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from secrets import token_hex
@@ -13,9 +14,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from ludus.client.framing import Refusal
-from ludus.client.session import FIRST_PAUSE_S, LONGEST_PAUSE_S, Terms, lost, marked
-from ludus.client.talk import Effect, Talk
+from ludus.client.flow import Flow, Operation
+from ludus.client.framing import HandshakeRefused
+from ludus.client.session import FIRST_PAUSE_S, LONGEST_PAUSE_S, SessionTerms, lost, marked
 from ludus.errors import (
     AccessDenied,
     ChannelError,
@@ -33,7 +34,8 @@ from ludus.wire.failures import clean, retry_delay
 
 __all__ = ["OpenEnvSession"]
 
-DOOR = "/ws"
+ENDPOINT = "/ws"
+PLACES = "a server of OpenEnv has max_concurrent_envs places, 1 by default, and each lane of a batch takes one"
 BUSY = 1.0
 """Seconds until a server without a place is asked again: it does not say when."""
 
@@ -41,16 +43,18 @@ BUSY = 1.0
 class OpenEnvSession:
     """One session at a server of OpenEnv."""
 
-    def __init__(self, terms: Terms, name: str = "the environment") -> None:
+    def __init__(self, terms: SessionTerms, name: str = "the environment") -> None:
         self.terms, self.name = terms, name
         self.id = ""
         """Of a session that the server keeps; empty where it goes with its connection."""
         self.closed = False
+        self.decode: Callable[[bytes], dict[str, Any] | None] = lambda _: None
+        """What reads the bytes of an answer with an observation at once; None where it is to be read step by step."""
         self.resumed, self._steps = 0, 0
 
     # --- beginning ---
 
-    def open(self) -> Talk[None]:
+    def open(self) -> Flow[None]:
         """Have a session kept where that can be, and connect; a server without a place is asked again for a while."""
         ends = monotonic() + self.terms.timeout
         while True:
@@ -60,19 +64,19 @@ class OpenEnvSession:
                     yield from self._connect(ends)
                 return
             except ServerBusy as busy:
-                yield Effect("close")
+                yield Operation("close")
                 if monotonic() + busy.retry_after >= ends:
-                    raise
-                yield Effect("pause", (busy.retry_after,))
+                    raise marked(ServerBusy(f"{busy}; {PLACES}", busy.retry_after), True) from busy
+                yield Operation("pause", (busy.retry_after,))
             except OSError as error:
-                yield Effect("close")
+                yield Operation("close")
                 raise lost(self.terms.where, error) from error
 
-    def fetch(self, method: str, path: str, body: Any = None) -> Talk[tuple[int, Any]]:
+    def fetch(self, method: str, path: str, body: Any = None) -> Flow[tuple[int, Any]]:
         """Status and JSON of an HTTP request; None for what is no JSON."""
         data = None if body is None else msgspec.json.encode(body)
         try:
-            status, found = yield Effect("fetch", (method, path, data, self.terms.timeout))
+            status, found = yield Operation("fetch", (method, path, data, self.terms.timeout))
         except OSError as error:
             raise lost(self.terms.where, error) from error
         try:
@@ -80,14 +84,14 @@ class OpenEnvSession:
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return status, None
 
-    def _is_without_kept_sessions(self, ends: float) -> Talk[bool]:
+    def _is_without_kept_sessions(self, ends: float) -> Flow[bool]:
         """Whether the server heeds no id of a session: then it has given us a new one, whatever we asked for."""
         self.id = f"none-{token_hex(8)}"
         try:
             yield from self._connect(ends)
             reply = yield from self._exchanged('{"type":"state"}', ends)
             self._read(reply, "state")
-        except Refusal:
+        except HandshakeRefused:
             raise
         except (SessionLost, OSError):
             return False
@@ -97,7 +101,7 @@ class OpenEnvSession:
             self.id = ""
         return True
 
-    def _create(self) -> Talk[None]:
+    def _create(self) -> Flow[None]:
         call = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create", "params": {}}
         status, reply = yield from self.fetch("POST", "/mcp", call)
         if status != 200 or not isinstance(reply, dict):
@@ -108,13 +112,13 @@ class OpenEnvSession:
         elif isinstance(error, dict) and error.get("code") == -32000:
             raise ServerBusy(f"{self.terms.where}: {clean(str(error.get('message')), 300)}", BUSY)
 
-    def _connect(self, ends: float) -> Talk[None]:
-        path = f"{DOOR}?session_id={quote(self.id, safe='')}" if self.id else DOOR
-        yield Effect("open", (path, True, max(ends - monotonic(), 0.001)))
+    def _connect(self, ends: float) -> Flow[None]:
+        path = f"{ENDPOINT}?session_id={quote(self.id, safe='')}" if self.id else ENDPOINT
+        yield Operation("open", (path, True, max(ends - monotonic(), 0.001)))
 
     # --- requests ---
 
-    def ask(self, kind: str, data: dict[str, Any] | None, answer: str) -> Talk[Any]:
+    def ask(self, kind: str, data: dict[str, Any] | None, answer: str) -> Flow[Any]:
         """The data of the answer to a request; the error that the server names."""
         if self.closed:
             raise ClosedEnvironment(f"{self.name}: expected an open environment, got a closed one; connect again")
@@ -132,15 +136,19 @@ class OpenEnvSession:
             self._steps += 1
         return found
 
-    def _exchanged(self, text: str, ends: float) -> Talk[str]:
+    def _exchanged(self, text: str, ends: float) -> Flow[bytes]:
         """Send and receive. Past the time the connection is given up: a late answer would be taken for another one."""
         try:
-            return (yield Effect("exchange", (text, max(ends - monotonic(), 0.001))))
+            return (yield Operation("exchange", (text, max(ends - monotonic(), 0.001))))
         except TimeoutError as error:
-            yield Effect("close")
+            yield Operation("close")
             raise lost(self.terms.where, error, "whether it was carried out is not known") from error
 
-    def _read(self, text: Any, answer: str) -> Any:
+    def _read(self, data: bytes, answer: str) -> Any:
+        found = self.decode(data) if answer == "observation" else None
+        return self._read_plainly(str(data, "utf8", "replace"), answer) if found is None else found
+
+    def _read_plainly(self, text: str, answer: str) -> Any:
         try:
             reply = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -171,7 +179,7 @@ class OpenEnvSession:
 
     # --- lost connections ---
 
-    def _again(self, error: OSError, kind: str, text: str, ends: float) -> Talk[str]:
+    def _again(self, error: OSError, kind: str, text: str, ends: float) -> Flow[bytes]:
         """Attach anew, and send again what was certainly not carried out."""
         if not self.id and kind == "reset":  # which begins anew anyway
             yield from self.open()
@@ -188,8 +196,8 @@ class OpenEnvSession:
             pause = min(FIRST_PAUSE_S * 2**attempt, LONGEST_PAUSE_S)
             if monotonic() + pause >= ends:
                 break
-            yield Effect("close")
-            yield Effect("pause", (pause,))
+            yield Operation("close")
+            yield Operation("pause", (pause,))
             try:
                 yield from self._connect(ends)
                 state = self._read((yield from self._exchanged('{"type":"state"}', ends)), "state")
@@ -216,18 +224,18 @@ class OpenEnvSession:
 
     # --- the end ---
 
-    def close(self) -> Talk[None]:
+    def close(self) -> Flow[None]:
         """End the session and the connection; harmless twice."""
         if not self.closed:
             self.closed = True
             with suppress(OSError):  # it is gone already
-                yield Effect("send", ('{"type":"close"}',))
-            yield Effect("close")
+                yield Operation("send", ('{"type":"close"}',))
+            yield Operation("close")
             if self.id:
                 yield from self._forget()
-        yield Effect("close")
+        yield Operation("close")
 
-    def _forget(self) -> Talk[None]:
+    def _forget(self) -> Flow[None]:
         call = {"jsonrpc": "2.0", "id": 2, "method": "openenv/session/close", "params": {"session_id": self.id}}
         with suppress(LudusError):  # its server is gone, or forgets it by itself
             yield from self.fetch("POST", "/mcp", call)

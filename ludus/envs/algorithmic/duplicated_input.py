@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.envs.algorithmic.algorithmic_env import AlgorithmicEnv
-from ludus.envs.algorithmic.tape import LONGEST, Params, State, blank, observe, promoted, ready, step
+from ludus.envs.algorithmic.tape import MAX_TAPE_LENGTH, Params, State, blank, observe, promoted, ready, step
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels import Rules
 
@@ -15,7 +15,7 @@ __all__ = ["DuplicatedInput"]
 def begin(rng: Any, params: Params, grade: tuple[int, int]) -> State:
     """Random symbols, each `duplication` times; the target has each once."""
     tape, length = blank(rng, params, grade[0])
-    target = np.zeros(LONGEST, dtype=np.int8)
+    target = np.zeros(MAX_TAPE_LENGTH, dtype=np.int8)
     count = max(length, params.duplication) // params.duplication
     for place in range(count):
         target[place] = rng.integers(params.base)
@@ -49,9 +49,10 @@ class DuplicatedInput(AlgorithmicEnv):
     def __init__(
         self, duplication: int = 2, base: int = 5, render_mode: str | None = None, starting_min_length: int = 2
     ) -> None:
-        if not isinstance(duplication, int) or not 1 <= duplication <= LONGEST:  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(duplication, int) or not 1 <= duplication <= MAX_TAPE_LENGTH:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidArgument(
-                f"DuplicatedInput duplication: expected an integer from 1 to {LONGEST}, got {shorten(duplication)}"
+                f"DuplicatedInput duplication: expected an integer from 1 to {MAX_TAPE_LENGTH}, "
+                f"got {shorten(duplication)}"
             )
         super().__init__(
             render_mode=render_mode,

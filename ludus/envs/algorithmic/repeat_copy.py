@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.envs.algorithmic.algorithmic_env import AlgorithmicEnv
-from ludus.envs.algorithmic.tape import LONGEST, Params, State, blank, observe, promoted, ready, step
+from ludus.envs.algorithmic.tape import MAX_TAPE_LENGTH, Params, State, blank, observe, promoted, ready, step
 from ludus.kernels import Rules
 
 __all__ = ["RepeatCopy"]
@@ -14,7 +14,7 @@ __all__ = ["RepeatCopy"]
 def begin(rng: Any, params: Params, grade: tuple[int, int]) -> State:
     """Random symbols; the target is there, back and there again."""
     tape, length = blank(rng, params, grade[0])
-    target = np.zeros(3 * LONGEST, dtype=np.int8)
+    target = np.zeros(3 * MAX_TAPE_LENGTH, dtype=np.int8)
     for place in range(length):
         symbol = rng.integers(params.base)
         tape[place, 0] = symbol

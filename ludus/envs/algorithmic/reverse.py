@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.envs.algorithmic.algorithmic_env import AlgorithmicEnv
-from ludus.envs.algorithmic.tape import LONGEST, Params, State, blank, observe, promoted, ready, step
+from ludus.envs.algorithmic.tape import MAX_TAPE_LENGTH, Params, State, blank, observe, promoted, ready, step
 from ludus.kernels import Rules
 
 __all__ = ["Reverse"]
@@ -14,7 +14,7 @@ __all__ = ["Reverse"]
 def begin(rng: Any, params: Params, grade: tuple[int, int]) -> State:
     """Random symbols; the target is backwards."""
     tape, length = blank(rng, params, grade[0])
-    target = np.zeros(LONGEST, dtype=np.int8)
+    target = np.zeros(MAX_TAPE_LENGTH, dtype=np.int8)
     for place in range(length):
         tape[place, 0] = rng.integers(params.base)
         target[length - 1 - place] = tape[place, 0]

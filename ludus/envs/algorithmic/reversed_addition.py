@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.envs.algorithmic.algorithmic_env import AlgorithmicEnv
-from ludus.envs.algorithmic.tape import LONGEST, Params, State, blank, observe, promoted, ready, step
+from ludus.envs.algorithmic.tape import MAX_TAPE_LENGTH, Params, State, blank, observe, promoted, ready, step
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels import Rules
 
@@ -15,7 +15,7 @@ __all__ = ["ReversedAddition"]
 def begin(rng: Any, params: Params, grade: tuple[int, int]) -> State:
     """Random digits in `rows` rows; the target is their sum. The time allowed goes by the input's length alone."""
     tape, length = blank(rng, params, grade[0])
-    target = np.zeros(LONGEST + 1, dtype=np.int8)
+    target = np.zeros(MAX_TAPE_LENGTH + 1, dtype=np.int8)
     carry = 0
     for place in range(length):
         total = carry

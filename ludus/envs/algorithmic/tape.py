@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["HARDEST", "LONGEST", "Params", "State", "blank", "observe", "promoted", "ready", "step"]
+__all__ = ["HARDEST", "MAX_TAPE_LENGTH", "Params", "State", "blank", "observe", "promoted", "ready", "step"]
 
 HARDEST = 30
 """The least length of inputs does not grow beyond this."""
-LONGEST = HARDEST + 2
+MAX_TAPE_LENGTH = HARDEST + 2
 Symbols = NDArray[np.int8]
 
 
@@ -97,7 +97,7 @@ def observe(state: State, params: Params) -> int:
 
 def blank(rng: Any, params: Params, min_length: int) -> tuple[Symbols, int]:
     """An empty tape, and how much of it to fill."""
-    return np.zeros((LONGEST, params.rows), dtype=np.int8), min_length + int(rng.integers(3))
+    return np.zeros((MAX_TAPE_LENGTH, params.rows), dtype=np.int8), min_length + int(rng.integers(3))
 
 
 def ready(

@@ -193,12 +193,12 @@ class Acrobot(ClassicEnv):
     @hook
     def _get_ob(self) -> NDArray[np.float32]:
         """The observation of the state as it is."""
-        return np.array(observe(self._settled(), self.params), np.float32)
+        return np.array(observe(self._viewed_state(), self.params), np.float32)
 
     @hook
     def _terminal(self) -> bool:
         """Whether the free end is above the line."""
-        return is_above(*self._settled()[:2])
+        return is_above(*self._viewed_state()[:2])
 
     @hook
     def _dsdt(self, s_augmented: Any) -> tuple[float, float, float, float, float]:

@@ -48,7 +48,7 @@ class ClassicEnv(Drawn, ViewedRuleEnv):
 
     def _fields(self) -> Any:
         """The rules' own state, whose fields have names."""
-        return self.rules.state._make(self._settled())
+        return self.rules.state._make(self._viewed_state())
 
     def reset_params(self, options: dict[str, Any]) -> Any:
         """`low` and `high` set the range of the first state."""

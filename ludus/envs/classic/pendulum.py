@@ -109,7 +109,7 @@ class Pendulum(ClassicEnv):
     @hook
     def _get_obs(self) -> NDArray[np.float32]:
         """The observation of the state as it is: Gymnasium's name for it."""
-        return np.array(observe(self._settled(), self.params), np.float32)
+        return np.array(observe(self._viewed_state(), self.params), np.float32)
 
     def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
         return (step, self._observed, None) if "_get_obs" in changed else None

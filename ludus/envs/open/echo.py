@@ -10,10 +10,10 @@ from ludus.spaces import Discrete, Record, Text
 
 __all__ = ["Echo", "EchoAction", "EchoObservation"]
 
-LONGEST = 8192
+MAX_MESSAGE_CHARS = 8192
 REWARD = 0.1
 
-Message = Annotated[str, Text(LONGEST, min_length=0, charset=None)]
+Message = Annotated[str, Text(MAX_MESSAGE_CHARS, min_length=0, charset=None)]
 
 
 @dataclass
@@ -28,7 +28,7 @@ class EchoObservation:
     """What came back."""
 
     echoed_message: Message = ""
-    message_length: Annotated[int, Discrete(LONGEST + 1)] = 0
+    message_length: Annotated[int, Discrete(MAX_MESSAGE_CHARS + 1)] = 0
 
 
 @dataclass

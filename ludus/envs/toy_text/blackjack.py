@@ -176,7 +176,7 @@ class Blackjack(Drawn, ViewedRuleEnv):
         return _with_hands(State._make(self._state), *view)
 
     def _fields(self) -> State:
-        return State._make(self._settled())
+        return State._make(self._viewed_state())
 
     @property
     def state(self) -> State | None:

@@ -24,7 +24,7 @@ MAPS = {
     ],
 }
 TILES = "SFHG"
-MOST_TRIES = 20_000
+MAX_TRIES = 20_000
 
 
 def generate_random_map(size: int = 8, p: float = 0.8, seed: Seed | None = None) -> list[str]:
@@ -39,13 +39,13 @@ def generate_random_map(size: int = 8, p: float = 0.8, seed: Seed | None = None)
         raise InvalidArgument(f"generate_random_map p: expected a probability above 0, got {shorten(p)}")
     rng, _ = np_random(seed)
     frozen = min(1, p)
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         board = rng.choice(["F", "H"], (size, size), p=[frozen, 1 - frozen])
         board[0][0], board[-1][-1] = "S", "G"
         if _goal_is_reachable(board):
             return ["".join(row) for row in board]
     raise InvalidArgument(
-        f"generate_random_map: expected a map with a way to the goal, got none in {MOST_TRIES} tries with size={size}, "
+        f"generate_random_map: expected a map with a way to the goal, got none in {MAX_TRIES} tries with size={size}, "
         f"p={p}; raise p"
     )
 

@@ -28,7 +28,7 @@ class Finder:
             parent, _, name = fullname.rpartition(".")
             raise ImportError(f"cannot import {name!r} from {parent!r}: {_missing(parent, name)}", name=parent)
         # All are packages, since only for those does `from … import …` ask here what to say of a missing name.
-        return ModuleSpec(fullname, self, origin="ludus.interop.as_gymnasium", is_package=True)  # type: ignore[arg-type]
+        return ModuleSpec(fullname, self, origin=__name__.rpartition(".")[0], is_package=True)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """The module, empty but for what it knows."""

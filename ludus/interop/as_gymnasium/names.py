@@ -8,7 +8,7 @@ __all__ = ["ABSENT", "MIRRORS", "MODULES", "RENAMED", "VERSION"]
 VERSION = "1.4.0"
 """The release whose programming interface this is."""
 
-HERE = "ludus.interop.as_gymnasium"
+HERE = __name__.rpartition(".")[0]
 CORE = "Env Wrapper ObservationWrapper ActionWrapper RewardWrapper"
 SPACES = "Box Dict Discrete Graph GraphInstance MultiBinary MultiDiscrete OneOf Sequence Space Text Tuple"
 FLAT = "flatdim flatten flatten_space unflatten is_space_dtype_shape_equiv"
@@ -89,9 +89,9 @@ MODULES: dict[str, tuple[tuple[str, str], ...]] = {
     "vector.async_vector_env": ((f"{HERE}.executors", "AsyncVectorEnv AsyncState"),),
     "vector.utils": (
         (f"{HERE}.space_functions", f"{BATCHES} {SHARED}"),
-        (f"{HERE}.pickling", "CloudpickleWrapper clear_mpi_env_vars"),
+        (f"{HERE}.pickles", "CloudpickleWrapper clear_mpi_env_vars"),
     ),
-    "vector.utils.misc": ((f"{HERE}.pickling", "CloudpickleWrapper clear_mpi_env_vars"),),
+    "vector.utils.misc": ((f"{HERE}.pickles", "CloudpickleWrapper clear_mpi_env_vars"),),
     "vector.utils.shared_memory": ((f"{HERE}.space_functions", SHARED),),
     "vector.utils.space_utils": ((f"{HERE}.space_functions", BATCHES),),
     "wrappers": (
@@ -190,11 +190,11 @@ MODULES: dict[str, tuple[tuple[str, str], ...]] = {
     "envs.toy_text.taxi": (("ludus.envs.toy_text", "TaxiEnv=Taxi"),),
     "utils": (
         (f"{HERE}.messages", "colorize"),
-        (f"{HERE}.pickling", "EzPickle RecordConstructorArgs"),
+        (f"{HERE}.pickles", "EzPickle RecordConstructorArgs"),
     ),
     "utils.colorize": ((f"{HERE}.messages", "colorize color2num"),),
-    "utils.ezpickle": ((f"{HERE}.pickling", "EzPickle"),),
-    "utils.record_constructor": ((f"{HERE}.pickling", "RecordConstructorArgs"),),
+    "utils.ezpickle": ((f"{HERE}.pickles", "EzPickle"),),
+    "utils.record_constructor": ((f"{HERE}.pickles", "RecordConstructorArgs"),),
     "utils.seeding": ((f"{HERE}.annotations", "np_random RNG RandomNumberGenerator"),),
     "utils.env_checker": (
         (
@@ -221,8 +221,8 @@ MODULES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
         (f"{HERE}.annotations", "DoneStepType TerminatedTruncatedStepType"),
     ),
-    "utils.save_video": ((f"{HERE}.watching", "save_video capped_cubic_video_schedule"),),
-    "utils.play": ((f"{HERE}.watching", "play"),),
+    "utils.save_video": ((f"{HERE}.playback", "save_video capped_cubic_video_schedule"),),
+    "utils.play": ((f"{HERE}.playback", "play"),),
     "experimental": (),
     "experimental.functional": (
         (

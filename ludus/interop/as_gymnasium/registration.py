@@ -201,7 +201,7 @@ def _own_batch(spec: EnvSpec, num_envs: int, arguments: dict[str, Any], extra: S
         return batch_of(spec, num_envs, executor="kernel", kwargs=rest, **limits)
     if resolve(spec).sandbox is not None:
         raise IsolationNeeded(
-            f"{spec.id}: expected lanes, which can be made behind a wall, got a vector_entry_point, which runs here; "
+            f"{spec.id}: expected lanes, which can be made in a sandbox, got a vector_entry_point, which runs here; "
             "use vectorization_mode='sync'"
         )
     if spec.max_episode_steps is not None:

@@ -10,7 +10,7 @@ from ludus.spaces import Space
 __all__ = ["TransformAction", "TransformObservation", "TransformReward"]
 
 
-class TransformObservation(wrappers.TransformObservation):
+class TransformObservation(wrappers.TransformObservation[Any]):
     """Shows `func(observations)` of the whole batch.
 
     >>> from ludus import make_vec
@@ -30,7 +30,7 @@ class TransformObservation(wrappers.TransformObservation):
             self.observation_space = observation_space
 
 
-class TransformAction(wrappers.TransformAction):
+class TransformAction(wrappers.TransformAction[Any]):
     """Takes `func(actions)` of the whole batch.
 
     >>> from ludus import make_vec
@@ -52,7 +52,7 @@ class TransformAction(wrappers.TransformAction):
             self.action_space = action_space
 
 
-class TransformReward(wrappers.TransformReward):
+class TransformReward(wrappers.TransformReward[Any, Any]):
     """Gives `func(rewards)` of the whole batch.
 
     >>> from ludus import make_vec

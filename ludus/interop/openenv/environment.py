@@ -2,8 +2,11 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from copy import copy
 from math import isfinite
 from typing import Any, ClassVar
+
+import msgspec
 
 from ludus.core import Env, Info, Step
 from ludus.core.state import state_data
@@ -11,12 +14,16 @@ from ludus.errors import ContractViolation, InvalidArgument, ResetNeeded, listin
 from ludus.interop.openenv.models import Models, data_of, instance_of, schema_of, space_of_model
 from ludus.remote.host import OWN_EPISODES
 from ludus.spaces import Record, Space
+from ludus.spaces.json import Json
+from ludus.spaces.models import field_names
 from ludus.tools.loop import Loop
 
 __all__ = ["FromOpenEnv"]
 
 OWN = ("seed", "episode_id")
 REWARD = "reward"
+WRAPPED = "StepResult"
+"""The class of OpenEnv's clients, which some of its environments give, too: its own server cannot read that."""
 TASKS = ("list_splits", "list_tasks", "num_tasks", "get_task", "get_task_range")
 
 
@@ -41,6 +48,8 @@ class FromOpenEnv(Env[Any, Any]):
         self.action_space, self.observation_space = self._spaces()
         self.metadata = {"render_modes": [], "openenv_schemas": self._schemas(), OWN_EPISODES: True}
         self._begun = False
+        fields = self.observation_space.fields if isinstance(self.observation_space, Record) else {}
+        self._open_fields = {name: one.space for name, one in fields.items() if _is_open(one.space)}
 
     def _enter(self) -> None:
         """What has to be there before anything is asked of it."""
@@ -92,20 +101,34 @@ class FromOpenEnv(Env[Any, Any]):
         """Advance the episode."""
         if not self._begun:
             raise ResetNeeded("step: expected reset() first, got no episode under way")
-        observation = self._run(self._call("step"), instance_of(self.models.action, action))
+        told = self._run(self._call("step"), instance_of(self.models.action, action))
+        observation = told.observation if type(told).__name__ == WRAPPED else told
         info = self._info(observation)
-        reward = getattr(observation, REWARD, None)
+        reward = getattr(told, REWARD, None)
         if reward is None:
             info[REWARD] = None
         elif not isinstance(reward, bool | int | float) or not isfinite(reward):
             raise ContractViolation(f"reward: expected a finite number or None, got {shorten(reward)}")
-        done = bool(getattr(observation, "done", False))
+        done = bool(getattr(told, "done", False))
         return Step(self._observed(observation), float(reward or 0.0), done, False, info)
 
     def _observed(self, observation: Any) -> Any:
         if isinstance(self.observation_space, Record):
-            return observation
+            self._check_fields(observation)
+            return _plain(observation, self._open_fields)
         return observation if isinstance(observation, dict) else data_of(observation)
+
+    def _check_fields(self, observation: Any) -> None:
+        """Nothing that an observation holds is left behind: a subclass may have more fields than was said."""
+        model, kind = self.models.observation, type(observation)
+        if model is None or kind is model:
+            return
+        more = set(field_names(kind) or ()) - set(field_names(model) or ())
+        if more:
+            raise ContractViolation(
+                f"{type(self.openenv_env).__name__}: expected observations with the fields of {model.__name__}, got "
+                f"{kind.__name__} with {listing(sorted(more))} beside them; annotate step with -> {kind.__name__}"
+            )
 
     def _info(self, observation: Any) -> Info:
         told: Any = getattr(observation, "metadata", None)
@@ -116,6 +139,13 @@ class FromOpenEnv(Env[Any, Any]):
             if scores:
                 info["rubric"] = scores
         return info
+
+    def read_action(self, data: dict[str, Any]) -> Any:
+        """An action as its own model reads it, in the form of the space: aliases, numbers in text, validators.
+
+        OpenEnv's server leaves all of that to the model, which this process has and the server's need not have.
+        """
+        return self.action_space.encode(instance_of(self.models.action, data), binary=False)
 
     # --- how it is called ---
 
@@ -151,6 +181,36 @@ class FromOpenEnv(Env[Any, Any]):
         if loop is not None:
             loop.close()
         super().close()
+
+
+def _is_open(space: Space[Any]) -> bool:
+    """Whether anything that JSON carries may stand there, perhaps among other things."""
+    return isinstance(space, Json) or any(map(_is_open, getattr(space, "spaces", ())))
+
+
+def _plain(observation: Any, fields: Mapping[str, Space[Any]]) -> Any:
+    """The observation with its open fields as JSON has them: tuples are lists, and no object is an empty one."""
+    for name, space in fields.items():
+        value = getattr(observation, name, None)
+        if value is None and space == Json("object"):
+            value = {}
+            observation = _with(observation, name, value)
+        if value is None or value == {}:
+            continue
+        try:
+            plain = msgspec.json.decode(msgspec.json.encode(value))
+        except (TypeError, ValueError):
+            continue  # whoever checks it tells what is wrong with it
+        if plain != value:
+            observation = _with(observation, name, plain)
+    return observation
+
+
+def _with(observation: Any, name: str, value: Any) -> Any:
+    """A copy with one field changed; the author's own is left as it is."""
+    found = copy(observation)
+    object.__setattr__(found, name, value)
+    return found
 
 
 def _keywords(call: Callable[..., Any]) -> tuple[list[str], bool]:

@@ -7,9 +7,9 @@ from uuid import uuid4
 from ludus.core import Env
 from ludus.registry import make
 from ludus.remote.host import EnvHost, HostStep
-from ludus.serve.doors.openenv.envelope import envelope
-from ludus.serve.doors.openenv.form import Form
-from ludus.serve.served import describe
+from ludus.server.protocols.openenv.envelope import envelope
+from ludus.server.protocols.openenv.json_format import JsonFormat
+from ludus.server.served_env import describe
 from ludus.spaces.shown import shown
 
 __all__ = ["to_openenv"]
@@ -23,14 +23,14 @@ def to_openenv(source: Any) -> Any:
     """
     target: Any = source
     bare: Env[Any, Any] = target if isinstance(source, Env) else make(target)
-    found = _environment(target, Form(describe(bare)))
+    found = _environment(target, JsonFormat(describe(bare)))
     if isinstance(source, Env):
         return found(source)
     bare.close()
     return found
 
 
-def _environment(target: Any, form: Form) -> Any:
+def _environment(target: Any, form: JsonFormat) -> Any:
     """The class whose instances are made of a target, or of an environment that is there."""
     from ludus.interop.openenv.library import Environment, State  # the package is needed in this direction
 
@@ -44,7 +44,7 @@ def _environment(target: Any, form: Form) -> Any:
 
         def __init__(self, ludus_env: Env[Any, Any] | None = None) -> None:
             super().__init__()
-            self.ludus_env: Env[Any, Any] = make(target) if ludus_env is None else ludus_env
+            self.ludus_env: Env[Any, Any] = make(target, kwargs=form.arguments) if ludus_env is None else ludus_env
             self._host, self._id = EnvHost(self.ludus_env), str(uuid4())
 
         def reset(self, seed: int | None = None, episode_id: str | None = None, **options: Any) -> Any:
@@ -81,7 +81,7 @@ def _environment(target: Any, form: Form) -> Any:
     return ToOpenEnv
 
 
-def _models(form: Form) -> tuple[type, type]:
+def _models(form: JsonFormat) -> tuple[type, type]:
     """Models that take what the form's schemas describe; the form itself checks what comes."""
     from pydantic import ConfigDict  # OpenEnv's own models are of it
 

@@ -32,6 +32,8 @@ def create_folder(folder: str, app: str = "server.app:app", paths: Sequence[str]
     """
     sys.path[:0] = [path for path in paths if path not in sys.path]  # before others, as PYTHONPATH would be
     where = Path(folder)
+    if folder not in sys.path:
+        sys.path.append(folder)  # some fall back to `from models import …`, as in an image of their own
     module, _, name = app.partition(":")
     package = _package(where, module)
     with _captured() as servers:
@@ -42,7 +44,10 @@ def create_folder(folder: str, app: str = "server.app:app", paths: Sequence[str]
                 f"{where}: expected what its application {app!r} imports, got: {error}; install it beside Ludus"
             ) from error
         application: Any = getattr(found, name, None)
-    taken = getattr(getattr(application, "state", None), "openenv_source", None) or (servers[-1] if servers else None)
+    known: Any = getattr(application, "state", None)
+    taken = getattr(known, "openenv_source", None) or (servers[-1] if servers else None)
+    if known is not None:
+        known.openenv_source = taken  # its module is imported once, and may be asked again
     if taken is None:
         raise InvalidArgument(
             f"{where}: expected an application of create_app or create_fastapi_app, got {shorten(application)}"

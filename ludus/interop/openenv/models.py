@@ -1,12 +1,13 @@
 """Models of an OpenEnv class: which ones its actions, observations and state have, and the spaces that they are."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, is_dataclass
 from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 from ludus.errors import InvalidAction, InvalidType, LudusError, shorten
 from ludus.spaces import Record, Space
+from ludus.spaces.annotations import field_type
 from ludus.spaces.json import Json
 from ludus.spaces.models import is_model
 
@@ -68,13 +69,49 @@ def _model(found: Any) -> type | None:
 
 
 def space_of_model(model: type | None) -> Space[Any]:
-    """A `Record` of the model, where every field has a space; else the objects that its schema describes."""
+    """A `Record` of the model, where every field has a space and JSON of its own would say no more than they do.
+
+    Else the objects that its schema describes: a model that takes fields of any name, computes some, writes them in its
+    own way, or holds bytes, which Pydantic writes as text.
+    """
     if model is None:
         return Json("object")
+    if any(map(_writes_more, _models_within(model, set()))):
+        return Json("object", schema_of(model))
     try:
-        return Record(model)
+        return Record(model, spaces=_patterned(model))
     except LudusError:
         return Json("object", schema_of(model))
+
+
+def _models_within(kind: Any, seen: set[Any]) -> Iterator[Any]:
+    """A model, those that its fields name, and `bytes` where one does."""
+    for one in get_args(kind):
+        yield from _models_within(one, seen)
+    fields: Any = getattr(kind, "__pydantic_fields__", None)
+    if kind is not bytes and (fields is None or kind in seen):
+        return
+    seen.add(kind)
+    yield kind
+    for field in (fields or {}).values():
+        yield from _models_within(field.annotation, seen)
+
+
+def _writes_more(kind: Any) -> bool:
+    if kind is bytes or kind.model_config.get("extra") == "allow":
+        return True
+    own = kind.__pydantic_decorators__
+    return bool(own.computed_fields or own.field_serializers or own.model_serializers)
+
+
+def _patterned(model: Any) -> dict[str, Space[Any]]:
+    """Fields of text with a pattern, as any text: no space samples a pattern, and the model itself checks it."""
+    fields: Any = getattr(model, "__pydantic_fields__", {})
+    return {
+        name: field_type(str, (), name).space
+        for name, one in fields.items()
+        if one.annotation is str and any(getattr(rule, "pattern", None) is not None for rule in one.metadata)
+    }
 
 
 def schema_of(model: type | None) -> dict[str, Any] | None:

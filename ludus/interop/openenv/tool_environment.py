@@ -1,6 +1,7 @@
 """`FromOpenEnvTools`: an environment of OpenEnv whose actions are calls of MCP tools."""
 
 import asyncio
+from base64 import b64decode
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -70,6 +71,43 @@ class FromOpenEnvTools(FromOpenEnv):
             info["error_type"] = str(getattr(error.error_type, "value", error.error_type))
         return info
 
+    # --- what its server has beside tools ---
+
+    def list_resources(self) -> list[dict[str, Any]]:
+        """The resources of the tools' server, as `/mcp` lists them."""
+        return [
+            _entry(one, ("name", "title", "description", "mimeType"), uri=str(one.uri))
+            for one in self._ask("list_resources")
+        ]
+
+    def read_resource(self, uri: str) -> str | bytes:
+        """The text or the bytes of a resource; of several pieces, the first."""
+        [first, *_] = self._ask("read_resource", uri)
+        text = getattr(first, "text", None)
+        return b64decode(first.blob) if text is None else text
+
+    def list_prompts(self) -> list[dict[str, Any]]:
+        """Its prompts."""
+        known, of_arguments = ("name", "title", "description"), ("name", "description", "required")
+        return [
+            _entry(one, known, arguments=[_entry(each, of_arguments) for each in one.arguments or ()])
+            for one in self._ask("list_prompts")
+        ]
+
+    def get_prompt(self, name: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+        """The messages of a prompt."""
+        messages: Any = self._ask("get_prompt", name, arguments).messages
+        return [
+            {"role": one.role, "content": one.content.model_dump(mode="json", exclude_none=True)} for one in messages
+        ]
+
+    def _ask(self, method: str, *arguments: Any) -> Any:
+        async def asked() -> Any:
+            async with self.openenv_env.mcp_client as client:
+                return await getattr(client, method)(*arguments)
+
+        return self._awaited(asked())
+
     def close(self) -> None:
         """End the session with the tools' server, and close."""
         held, self._session = self._session, None
@@ -105,6 +143,12 @@ class _Held:
         self._over.set()
         if self._task is not None:
             await self._task
+
+
+def _entry(listed: Any, names: tuple[str, ...], **more: Any) -> dict[str, Any]:
+    """What a list says of one thing, without what it leaves open."""
+    told = {name: getattr(listed, name, None) for name in names}
+    return {name: one for name, one in {**told, **more}.items() if one is not None}
 
 
 def _value(result: Any) -> Any:

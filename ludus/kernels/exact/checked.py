@@ -17,8 +17,10 @@ from numba.core.imputils import fix_returning_optional, impl_ret_new_ref
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering
 
-from ludus.kernels.exact.functions import LEAST, integer, power
+from ludus.kernels.exact.fault import BOOLEAN, FLOAT, INTEGER, NUMBERS, WRITTEN
+from ludus.kernels.exact.functions import OVERFLOW_MARK, integer, power
 from ludus.kernels.exact.llvm import ir
+from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.narrow import narrow_of
 
 __all__ = ["RuleLowering"]
@@ -35,9 +37,11 @@ BOUNDED = {
 }
 """Never infinite for a finite argument."""
 ORDER = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==", operator.ne: "!="}
+SHIFTS = {operator.lshift, operator.rshift}
+DOMAIN: tuple[type[Exception], str] = (ValueError, "math domain error")
 WITH_OVERFLOW = {operator.add: "sadd", operator.sub: "ssub", operator.mul: "smul"}
 LIMIT = float(2**63)
-MOST_SITES = 64
+MAX_SITES = 64
 """How many errors a word can hold."""
 EXACT_INTEGER = 2**53
 """Integers up to here are floats without rounding."""
@@ -56,11 +60,10 @@ class RuleLower(Lower):
             self._check_divisor(expr.rhs, right)
             if left == right == types.int64:
                 self._check_quotient(expr, plain)
-        if self._checks and left == right == types.int64:
-            if plain in WITH_OVERFLOW:
-                return self._overflowing(resty, expr, WITH_OVERFLOW[plain])
-            if plain in (operator.lshift, operator.rshift):
-                self._check_shift(expr, plain)
+        if plain in SHIFTS and {left, right} <= {types.int64, types.boolean}:
+            return self._shifted(resty, expr, plain)
+        if self._checks and left == right == types.int64 and plain in WITH_OVERFLOW:
+            return self._overflowing(resty, expr, WITH_OVERFLOW[plain])
         if plain in ORDER and {left, right} == {types.int64, types.float64} and resty == types.boolean:
             return self._compared(expr, plain, whole_first=left == types.int64)
         found = super().lower_binop(resty, expr, op)
@@ -113,7 +116,7 @@ class RuleLower(Lower):
         builder = self.builder
         left, right = (self._integer(one) for one in (expr.lhs, expr.rhs))
         if op is not operator.truediv:
-            least = builder.icmp_signed("==", left, WORD(LEAST))
+            least = builder.icmp_signed("==", left, WORD(OVERFLOW_MARK))
             negated = builder.icmp_signed("==", right, WORD(-1))
             self._fail_if(builder.and_(least, negated), OverflowError, "an integer is larger than 64 bits")
             return
@@ -129,15 +132,22 @@ class RuleLower(Lower):
         signature = self.fndesc.calltypes[expr]
         return self.context.cast(builder, builder.extract_value(found, 0), signature.return_type, resty)
 
-    def _check_shift(self, expr: Any, op: Any) -> None:
+    def _shifted(self, resty: Any, expr: Any, op: Any) -> Any:
+        """A shift by any count: a processor's own takes 64 for 0."""
         builder = self.builder
         value, by = self._integer(expr.lhs), self._integer(expr.rhs)
-        wide = builder.icmp_unsigned(">=", by, WORD(64))
-        self._fail_if(wide, OverflowError, "a shift by less than 0 or more than 63 bits")
-        if op is operator.lshift:
-            back = builder.ashr(builder.shl(value, by), by)
-            lost = builder.icmp_signed("!=", back, value)
+        negative, wide = builder.icmp_signed("<", by, WORD(0)), builder.icmp_unsigned(">", by, WORD(63))
+        self._fail_if(negative, ValueError, "negative shift count")
+        if op is operator.rshift:
+            found = builder.ashr(value, builder.select(wide, WORD(63), by))
+        else:
+            by = builder.select(wide, WORD(0), by)
+            found = builder.shl(value, by)
+            lost = builder.and_(wide, builder.icmp_signed("!=", value, WORD(0)))
+            if self._checks:
+                lost = builder.or_(lost, builder.icmp_signed("!=", builder.ashr(found, by), value))
             self._fail_if(lost, OverflowError, "an integer is larger than 64 bits")
+        return self.context.cast(builder, found, types.int64, resty)
 
     # --- indices ---
 
@@ -202,6 +212,8 @@ class RuleLower(Lower):
         key = integer if isinstance(fnty, types.NumberClass) and isinstance(fnty.instance_type, types.Integer) else key
         if key in TO_INTEGER:
             self._check_integral(expr)
+        if self._is_rule and isinstance(fnty, types.NumberClass):
+            self._check_named_type(fnty.instance_type, expr)
         if not self._is_rule and isinstance(fnty, types.Dispatcher):
             compiled = fnty.dispatcher.overloads.get(tuple(signature.args))
             if compiled is not None:
@@ -221,12 +233,24 @@ class RuleLower(Lower):
         status, found = self.call_conv.call_function(builder, function, made.restype, made.argtypes, args)
         with cgutils.if_unlikely(builder, status.is_error):
             if {"elapsed", "i"} <= self.fndesc.typemap.keys():
-                elapsed = context.make_array(self.typeof("elapsed"))(context, builder, self.loadvar("elapsed"))
-                place = builder.gep(elapsed.data, [self.loadvar("i")])
+                place = builder.gep(self.loadvar("elapsed"), [self.loadvar("i")])
                 builder.store(builder.not_(builder.load(place)), place)
             self.call_conv.return_status_propagate(builder, status)
         found = fix_returning_optional(context, builder, signature, status, found)
         return impl_ret_new_ref(context, builder, made.restype, found)
+
+    def _check_named_type(self, kind: Any, expr: Any) -> None:
+        """`np.int8(300)` is an error, as it is of Python's numbers; a float is cut first."""
+        given = self._plain(expr.args[0]) if len(expr.args) == 1 else None
+        if not isinstance(kind, types.Integer) or not _is_number(given) or kind == types.int64:
+            return
+        if isinstance(given, types.Integer) and given.minval >= kind.minval and given.maxval <= kind.maxval:
+            return
+        builder, number = self.builder, self._integer(expr.args[0])
+        outside = builder.icmp_signed("<", number, WORD(int(kind.minval)))
+        if kind.maxval < 2**63:
+            outside = builder.or_(outside, builder.icmp_signed(">", number, WORD(int(kind.maxval))))
+        self._fail_if(outside, OverflowError, f"an integer does not fit {kind}")
 
     def _check_integral(self, expr: Any) -> None:
         for one in expr.args[:1]:
@@ -234,12 +258,15 @@ class RuleLower(Lower):
                 builder = self.builder
                 value = self.context.cast(builder, self.loadvar(one.name), self.typeof(one.name), types.float64)
                 inside = builder.fcmp_ordered("<", _absolute(builder, value), DOUBLE(LIMIT))
-                self._fail_if(builder.not_(inside), OverflowError, "a number that is no integer of 64 bits")
+                with builder.if_then(builder.not_(inside), likely=False):
+                    unknown = builder.fcmp_unordered("uno", value, value)
+                    self._fail_if(unknown, ValueError, "a NaN is no integer")
+                    self._fail(OverflowError, "a number that is no integer of 64 bits", self.loc)
 
     def _check_result(self, expr: Any, found: Any, kind: Any, key: Any) -> None:
         builder = self.builder
         if kind == types.int64 and key is power:
-            failed = builder.icmp_signed("==", found, WORD(LEAST))
+            failed = builder.icmp_signed("==", found, WORD(OVERFLOW_MARK))
             self._fail_if(failed, OverflowError, "** gives an integer beyond 64 bits, or a float (write float(x) ** y)")
         if kind != types.float64:
             return
@@ -255,10 +282,15 @@ class RuleLower(Lower):
         # A NaN that goes in may come out, and so may an infinity.
         undefined = builder.and_(known, builder.fcmp_unordered("uno", found, found))
         self._fail_later(undefined, ValueError, "math domain error")
+        if key is power or key.__name__ == math.pow.__name__:  # a pole, of which Python says one thing or another
+            zero = builder.fcmp_ordered("==", numbers[0], DOUBLE(0.0))
+            pole = builder.and_(zero, builder.fcmp_ordered("<", numbers[1], DOUBLE(0.0)))
+            error, message = (ZeroDivisionError, "0.0 to a negative power") if key is power else DOMAIN
+            self._fail_later(builder.and_(pole, finite), error, message)
         if key not in BOUNDED:
             infinite = builder.fcmp_ordered("==", _absolute(builder, found), DOUBLE(math.inf))
-            kind, message = (ValueError, "math domain error") if key in POLES else (OverflowError, "math range error")
-            self._fail_later(builder.and_(infinite, finite), kind, message)
+            error, message = DOMAIN if key in POLES else (OverflowError, "math range error")
+            self._fail_later(builder.and_(infinite, finite), error, message)
 
     # --- what they share ---
 
@@ -326,13 +358,32 @@ class RuleLower(Lower):
 
     def _fail_later(self, condition: Any, kind: type[Exception], message: str) -> None:
         """Note an error that does no harm until the function returns: a branch here would cost a step a tenth."""
-        if not self._defers or len(self._sites) == MOST_SITES:
+        if not self._defers or len(self._sites) == MAX_SITES:
             self._fail_if(condition, kind, message)
             return
         builder, mask = self.builder, self._fault_mask()
         bit = builder.select(condition, WORD(1 << len(self._sites)), WORD(0))
         self._sites.append((kind, message, self.loc))
         builder.store(builder.or_(builder.load(mask), bit), mask)
+
+    def lower_dynamic_raise(self, inst: Any) -> None:
+        """An exception that tells numbers, each as a word; what they are is told after them, to whoever raises it."""
+        args, kinds, codes = list[Any](), list[Any](), ""
+        for one in inst.exc_args:
+            kind = self._plain(one) if isinstance(one, statements.Var) else None
+            if kind is None:
+                args.append(one)
+                codes += WRITTEN
+            elif isinstance(kind, types.Integer | types.Boolean):
+                args.append(self._integer(one))
+                codes += BOOLEAN if isinstance(kind, types.Boolean) else INTEGER
+            elif isinstance(kind, types.Float):
+                args.append(self._float(one))
+                codes += FLOAT
+            else:
+                refuse(self.loc, f"an exception that tells {kind}", "numbers and text")
+            kinds.append(kind and (types.float64 if isinstance(kind, types.Float) else types.int64))
+        self.return_dynamic_exception(inst.exc_class, (*args, NUMBERS + codes), (*kinds, None), loc=self.loc)
 
     def _fail_if(self, condition: Any, kind: type[Exception], message: str) -> None:
         with self.builder.if_then(condition, likely=False):

@@ -20,6 +20,8 @@ DRAWS = "random, uniform, integers, normal, standard_normal, exponential, choice
 REASONS: tuple[tuple[str, str, str], ...] = (
     (r"opcode \(IMPORT_NAME\)", "an import inside a rule", "import it at the top of the module"),
     (r"opcode \((?:STORE|DELETE)_GLOBAL\)", "a global that is set", "keep it in the State"),
+    (r"opcode \(UNPACK_EX\)", "a starred name in an assignment", "take the parts by their places: row[2]"),
+    (r"Illegal IR, del found", "del", "leave it out: a variable costs nothing"),
     (r"opcode \((\w+)\)", "a statement that has no compiled form, {0}", "write it as ifs and loops over numbers"),
     (r"yield in a closure", "a generator expression", "write a loop"),
     (r"Can't unify return type", "returns of different types", "return the same types in every branch: 0.0 for 0"),
@@ -29,10 +31,32 @@ REASONS: tuple[tuple[str, str, str], ...] = (
         "_replace, which has no compiled form",
         "build the State anew: State(state.x + 1.0, state.y)",
     ),
+    (r"_?float\((?:unicode_type|Literal\[str\])", "float of text", "write the number: math.inf for float('inf')"),
+    (r"getitem\([^)]*\)?[^)]*Literal\[str\]\((\w+)\)", "an index that is text", "use a NamedTuple: it.{0}"),
+    (
+        r"OptionalType\(|Optional\(|\bnone\b.*\bfloat64|float64.*\bnone\b",
+        "a value that may be None",
+        "use a number and a flag",
+    ),
     (r"Unknown attribute '(\w+)' of type Stream", "rng.{0}", f"draw by {DRAWS}"),
     (r"Unknown attribute '(\w+)' of type (.+)", "the attribute {0} of {1}", "use a field that there is"),
+    (
+        r"No implementation of function .*<function power at",
+        "** of such values",
+        "write x * x, np.square(x) or np.power(x, y), or float(x) ** y of a number",
+    ),
+    (
+        r"<function _(sum|mean|prod|max|min) at",
+        "the {0} of such an array",
+        "take it of a copy that lies row by row: np.{0}(x.copy()), the mean of floats",
+    ),
+    (r"(?s)_integers.*endpoint", "integers with an endpoint", "draw below the next one: rng.integers(low, high + 1)"),
+    (
+        r"Invalid use of .*Stream|_random|_integers|_uniform|_choice|_normal|_exponential",
+        "a draw of many numbers, or an integer below a float",
+        "draw them one by one, and below int(x)",
+    ),
     (r"(?:readonly|read-only|immutable) array|Cannot modify", "a write into an array that was given", "copy it first"),
-    (r"Invalid use of .*Stream|_random|_integers|_uniform|_choice", "a draw of many numbers", "draw them one by one"),
     (r"No implementation of function .*?<(?:function|ufunc|built-in function) '?(\w+)", "{0} of such values", ""),
     (r"Invalid use of|No match|No conversion", "an operation on values it does not take", ""),
 )
@@ -45,14 +69,18 @@ def explain(rules: Rules, error: BaseException) -> KernelError:
         return error
     text = COLOURS.sub("", str(error))
     reason, cure = _reason(text, error)
-    return KernelError(f"{_place(rules, text)}: expected what can be compiled, got {reason}; {cure or GENERAL}")
+    place = _place(rules, text)
+    if ":=" in place and not cure:  # Numba loses the type of what is named on the way
+        reason, cure = "a name that is given inside an expression (:=)", "give it on a line before"
+    return KernelError(f"{place}: expected what can be compiled, got {reason}; {cure or GENERAL}")
 
 
 def _reason(text: str, error: BaseException) -> tuple[str, str]:
     for pattern, reason, cure in REASONS:
         found = re.search(pattern, text)
         if found:
-            return reason.format(*(str(one).strip("_") for one in found.groups())), cure
+            parts = [str(one).strip("_") for one in found.groups()]
+            return reason.format(*parts), cure.format(*parts)
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Failed in")]
     return (lines[0] if lines else type(error).__name__), ""
 

@@ -171,7 +171,7 @@ class Follower:
 
     def _item(self, expr: Any, wanted: Any) -> Any:
         kind = self.kind(expr.value)
-        if isinstance(kind, types.Array):  # of the loop's: a column of the state
+        if isinstance(kind, types.Array | types.CPointer):  # of the loop's: a column of the state
             return None if self.typed.rule or wanted != types.float64 else self.flow.columns.get(expr.value.name)
         if isinstance(kind, types.List):
             return self.of(expr.value)
@@ -286,7 +286,7 @@ class Follower:
     def _store(self, key: Any, args: list[Any]) -> None:
         """A number of the state, which the next step reads as a float."""
         kind: Any = self.kind(args[0]) if key is put_state else None
-        if kind is not None and kind.ndim == 1 and kind.dtype == types.float64:
+        if isinstance(kind, types.CPointer) and kind.dtype == types.float64:
             self.flow.learn(self.flow.columns, args[0].name, self._as(args[2], types.float64))
 
     # --- what is not followed further ---

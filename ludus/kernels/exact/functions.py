@@ -13,7 +13,7 @@ from ludus.kernels.exact.llvm import ir
 from ludus.kernels.exact.loops import apply_loop, char_of, has_loop, kind_of, reduce_loop, register_loops, scalar_loop
 from ludus.kernels.exact.symbols import libm_symbol
 
-__all__ = ["LEAST", "METHODS", "NATIVE", "REPLACED", "UFUNCS", "integer", "power"]
+__all__ = ["OVERFLOW_MARK", "METHODS", "NATIVE", "REPLACED", "UFUNCS", "integer", "power"]
 
 NATIVE = frozenset({np.sqrt, np.floor, np.ceil, np.trunc, np.rint, np.fabs, np.square, np.negative})
 """What Numba's code does exactly as well, and sooner: each is one instruction or two."""
@@ -58,7 +58,7 @@ def _exact_ufunc(ufunc: np.ufunc) -> Stub:
     def stub(*args: Any) -> Any:
         return ufunc(*args)
 
-    stub.__name__ = ufunc.__name__
+    stub.__name__ = stub.__qualname__ = ufunc.__name__
     stands_for(stub)(_of_one(ufunc) if ufunc.nin == 1 else _of_two(ufunc))
     # Of numbers it is written into its caller: a function of its own would take the compiler a tenth of a second.
     typed: Any = type_callable(stub)
@@ -119,7 +119,7 @@ def _of_two(ufunc: np.ufunc) -> Stub:
 
 def _binary(ufunc: np.ufunc, char: str, x: Any, y: Any) -> Any:
     left, right, to = isinstance(x, types.Array), isinstance(y, types.Array), np.dtype(char).type
-    if not left and not right:
+    if (not left and not right) or (left and right and x.ndim != y.ndim):
         return None
     every, as_left, as_right = apply_loop(ufunc, char), _laid_out(x, to), _laid_out(y, to)
 
@@ -297,7 +297,7 @@ def power(x: Any, y: Any) -> Any:
     return x**y
 
 
-LEAST = -(2**63)
+OVERFLOW_MARK = -(2**63)
 """What `whole_power` gives where its result does not fit: the caller raises, at the rule's own line."""
 
 
@@ -317,17 +317,17 @@ def _power_of(x: Any, y: Any) -> Any:
 def whole_power(x: Any, y: Any) -> Any:
     """An integer to the power of one, by squaring; LEAST where Python's would be larger than 64 bits, or a float."""
     if y < 0:
-        return LEAST
+        return OVERFLOW_MARK
     found, base, left = 1, x, y
     while left > 0:
         if left & 1:
             if base != 0 and abs(found) > 9223372036854775807 // abs(base):
-                return LEAST
+                return OVERFLOW_MARK
             found *= base
         left >>= 1
         if left > 0:
             if abs(base) > 3037000499:
-                return LEAST
+                return OVERFLOW_MARK
             base *= base
     return found
 

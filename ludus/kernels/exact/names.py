@@ -15,10 +15,13 @@ from ludus.kernels.exact.allowed import FUNCTIONS, INEXACT, cure_of, name_of
 from ludus.kernels.exact.functions import METHODS, REPLACED, power
 from ludus.kernels.exact.place import place_of
 from ludus.kernels.exact.program import Program
+from ludus.kernels.exact.record import check_record
 
 __all__ = ["refuse", "replace_names"]
 
 CONSTANTS = (int, float, bool, complex, np.generic, np.ndarray, type(None), type(...))
+DTYPES = {int: np.int64, float: np.float64, bool: np.bool_}
+"""What Python's types mean where they are not called: `np.zeros(3, int)`."""
 NUMBAS = (math, np)
 """Modules whose names Numba resolves by itself."""
 POWERS = (operator.pow, operator.ipow)
@@ -42,11 +45,13 @@ def replace_names(func_ir: Any, program: Program) -> bool:
 class _Names:
     def __init__(self, func_ir: Any, program: Program) -> None:
         self.func_ir, self.program = func_ir, program
+        self.called: set[str] = set()
         self.known: dict[str, Any] = {}
         """What each variable holds that holds something from outside."""
 
     def replace(self) -> None:
         called = {one.func.name for block in self.func_ir.blocks.values() for one in block.find_exprs(op="call")}
+        self.called = called
         methods: dict[str, Any] = {}
         for block in self.func_ir.blocks.values():
             body: list[Any] = []
@@ -72,6 +77,10 @@ class _Names:
             elif value.op == "call" and value.func.name in methods:
                 held = methods[value.func.name]
                 statement.value = self._call(METHODS[held.attr], [held.value, *value.args], value, body)
+            elif value.op == "call" and value.kws and self.known.get(value.func.name) is enumerate:
+                refuse(value.loc, "enumerate with a named argument", "enumerate(row, 1)")
+            elif value.op == "call" and _is_record(self.known.get(value.func.name)):
+                statement.value = self._filled(self.known[value.func.name], value, body)
             elif value.op in DISPLAYS:
                 refuse(value.loc, *DISPLAYS[value.op])
             elif value.op in ("binop", "inplace_binop") and value.fn in PRODUCTS:
@@ -87,6 +96,22 @@ class _Names:
         held = ir.Var(body[-1].target.scope if body else args[0].scope, mk_unique_var("$exact"), before.loc)
         body.append(ir.Assign(ir.Global(function.__name__, function, before.loc), held, before.loc))
         return ir.Expr.call(held, args, (), before.loc)
+
+    def _filled(self, kind: Any, call: Any, body: list[Any]) -> Any:
+        """The call of a NamedTuple class with the defaults that it leaves out, which Numba does not add."""
+        given = {*kind._fields[: len(call.args)], *(name for name, _ in call.kws)}
+        missing = [name for name in kind._fields if name not in given]
+        if call.vararg is not None or not missing:
+            return call
+        added: list[tuple[str, Any]] = []
+        for name in missing:
+            value = kind._field_defaults.get(name)
+            if not isinstance(value, bool | int | float):
+                refuse(call.loc, f"{kind.__name__} without {name}", "all of its fields")
+            held = ir.Var(call.func.scope, mk_unique_var("$default"), call.loc)
+            body.append(ir.Assign(ir.Const(value, call.loc), held, call.loc))
+            added.append((name, held))
+        return ir.Expr.call(call.func, call.args, (*call.kws, *added), call.loc)
 
     def _attribute(self, statement: Any, value: Any) -> None:
         owner = self.known[value.value.name]
@@ -106,10 +131,14 @@ class _Names:
                 statement.value = ir.Const(None, loc)  # a module of the user's own, whose names are resolved here
             return
         self.known[target.name] = thing
+        if _is_record(thing):
+            check_record(thing)
         if getattr(thing, "__module__", None) == "numba.core.unsafe.eh":
             refuse(loc, "try", "an `if` that asks beforehand")
         if isinstance(thing, FunctionType) and thing not in REPLACED and thing not in FUNCTIONS | INEXACT:
             statement.value = ir.Global(name, self._function(thing, loc), loc)
+        elif _hashable(thing) and thing in DTYPES and target.name not in self.called:
+            statement.value = ir.Global(name, DTYPES[thing], loc)
         elif _hashable(thing) and thing in REPLACED:
             statement.value = ir.Global(name, REPLACED[thing], loc)
         elif not self._fits(thing):
@@ -128,6 +157,8 @@ class _Names:
         home = (thing.__module__ or "").partition(".")[0]
         if home in ("numpy", "random", "builtins"):
             refuse(loc, name_of(thing), cure_of(thing))
+        if thing.__code__.co_kwonlyargcount:
+            refuse(loc, f"{thing.__name__}, which takes arguments by name only", "it without the `*`")
         if not self.program.calls(self.func_ir.func_id.func, thing):
             refuse(loc, f"{thing.__name__}, which calls itself", "a loop")
         return self.program.compiled(thing)
@@ -152,6 +183,10 @@ def _shown(name: str, thing: Any) -> str:
         return f"the {type(thing).__name__} {name} of the module, which may change"
     shown = name_of(thing)
     return shown if shown.endswith(name) else f"{name} ({shown})"
+
+
+def _is_record(thing: Any) -> bool:
+    return isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields")
 
 
 def _hashable(thing: Any) -> bool:

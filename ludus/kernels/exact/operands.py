@@ -29,9 +29,11 @@ NARROW = {operator.add, operator.sub, operator.mul}
 """What small integers may do, where it is checked that the result is one of them."""
 BITS = {operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift}
 ORDER = {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne}
-OURS = {id(one) for one in (*REPLACED.values(), *METHODS.values())}
+OWN_FUNCTIONS = {id(one) for one in (*REPLACED.values(), *METHODS.values())}
 FULL = {types.int64, types.float64, types.boolean, types.uint64}
 """Numbers that are alike in Python and in compiled code."""
+FILLED = {np.full, np.full_like, np.array, np.asarray}
+IDENTITY = {operator.is_, operator.is_not}
 EXACT_FLOAT32 = 2**24
 
 
@@ -64,6 +66,8 @@ class _Judge:
                 self._judge_inplace(expr, op)
         elif expr.op == "unary":
             kind = _element(self._kind(expr.value))
+            if expr.fn is operator.invert and kind == types.boolean and isinstance(self._kind(expr.value), types.Array):
+                return  # a mask: there are no Python bools in it
             if expr.fn in (operator.neg, operator.pos, operator.invert) and not self._narrow_only(kind, target):
                 self._judge_number(kind, op=expr.fn)
         elif expr.op == "call":
@@ -76,6 +80,8 @@ class _Judge:
     # --- operators ---
 
     def _judge_operator(self, op: Any, left: Any, right: Any, expr: Any, target: Any) -> None:
+        if op in IDENTITY and types.none not in (left, right):
+            refuse(self.loc, "`is`, which asks for one object, and numbers are none", "==, or != for `is not`")
         if not _numeric(left) or not _numeric(right):
             return
         a, b = _element(left), _element(right)
@@ -90,6 +96,16 @@ class _Judge:
             refuse(self.loc, f"{_sign(op)} of {a} and {b}", "int(x)")
         elif op in (operator.lshift, operator.rshift):
             self._judge_pair(a, b, op)
+        elif op in BITS:
+            self._judge_bits(a, b, expr, target)
+
+    def _judge_bits(self, a: Any, b: Any, expr: Any, target: Any) -> None:
+        """NumPy's small integers stay small: `(cell & 3) * 100` of an int8 wraps around."""
+        arrays = all(isinstance(self._kind(one), types.Array) for one in (expr.lhs, expr.rhs))
+        if {a, b} <= {types.int64, types.boolean} or (a == b and (arrays or a == types.uint64)):
+            return
+        if not (self._narrow_pair(expr) and self._narrow_only(narrow_of(a, b), target)):
+            self._refuse_mixed(a, b, _sign(expr.fn))
 
     def _judge_pair(self, a: Any, b: Any, op: Any) -> None:
         # Their difference NumPy refuses, loudly; their sum it takes for `or`.
@@ -237,15 +253,19 @@ class _Judge:
         elif isinstance(kind, types.RecursiveCall):
             refuse(self.loc, "a function that calls itself", "a loop")
         elif isinstance(kind, types.BoundFunction):
-            self._judge_method(kind)
+            self._judge_method(kind, expr)
         elif isinstance(kind, types.Function):
             self._judge_function(kind, expr)
 
-    def _judge_method(self, kind: Any) -> None:
+    def _judge_method(self, kind: Any, expr: Any) -> None:
         owner, key = kind.this, kind.template.key
         attribute = str(key[-1]) if isinstance(key, tuple) else str(key).rpartition(".")[2]
         if isinstance(owner, types.Array):
             allowed = attribute in ARRAY_METHODS
+            if attribute == "reshape" and _lies_otherwise(owner):
+                self._refuse_reshape()
+            if attribute == "fill":
+                self._judge_fits(expr.args[0], owner.dtype)
         elif isinstance(owner, types.List):
             allowed = attribute in LIST_METHODS
         else:
@@ -255,10 +275,50 @@ class _Judge:
                 self.loc, f"the method {attribute} of {owner}", "a loop, or a function of the table in docs/rules.md"
             )
 
+    def _refuse_reshape(self) -> None:
+        refuse(self.loc, "reshape of an array that does not lie in memory row by row", "x.copy().reshape(…)")
+
+    def _judge_filled(self, key: Any, expr: Any) -> None:
+        """What fills a new array of small integers: NumPy refuses what does not fit, compiled code cuts it."""
+        dtype: Any = getattr(self.calltypes[expr].return_type, "dtype", None)
+        if key in (np.full, np.full_like):
+            self._judge_fits(expr.args[1], dtype)
+            return
+        made = self.func_ir._definitions.get(expr.args[0].name, [])
+        while len(made) == 1 and isinstance(made[0], ir.Var):
+            made = self.func_ir._definitions.get(made[0].name, [])
+        row = made[0] if len(made) == 1 else None
+        if isinstance(row, ir.Expr) and row.op in ("build_list", "build_tuple"):
+            for one in row.items:
+                self._judge_fits(one, dtype)
+        elif not isinstance(self._kind(expr.args[0]), types.Array):
+            self._judge_fits(expr.args[0], dtype)
+
+    def _judge_fits(self, var: Any, dtype: Any) -> None:
+        given: Any = self._kind(var)
+        given = getattr(given, "dtype", given)
+        if not is_narrow(dtype) or not isinstance(given, types.Integer) or given == dtype:
+            return
+        value = self._written_value(var)
+        if value is None or not dtype.minval <= value <= dtype.maxval:
+            refuse(self.loc, f"{given} for an array of {dtype}, which would be cut", f"np.{dtype}(x)")
+
+    def _written_value(self, var: Any) -> int | None:
+        kind = self.typemap[var.name]
+        if isinstance(kind, types.IntegerLiteral):
+            return int(kind.literal_value)
+        defined = self.func_ir._definitions.get(var.name, [])
+        made = defined[0] if len(defined) == 1 else None
+        if isinstance(made, ir.Expr) and made.op == "unary" and made.fn is operator.neg:
+            inner = self._written_value(made.value)
+            return None if inner is None else -inner
+        value = getattr(made, "value", None) if isinstance(made, ir.Const | ir.Global | ir.FreeVar) else None
+        return int(value) if isinstance(value, int) else None
+
     def _judge_function(self, kind: Any, expr: Any) -> None:
         key = kind.typing_key
         self._judge_integers(named(key), expr)
-        if id(key) in OURS or (getattr(key, "__module__", None) or "").startswith("numba."):
+        if id(key) in OWN_FUNCTIONS or (getattr(key, "__module__", None) or "").startswith("numba."):
             return
         known = _hashable(key) and (key in FUNCTIONS or (self.program.inexact and key in INEXACT))
         if not known:
@@ -278,6 +338,8 @@ class _Judge:
 
     def _judge_arguments(self, key: Any, kinds: list[Any], expr: Any) -> None:
         elements = [_element(one) for one in kinds if _numeric(one)]
+        if key is range and not all(isinstance(one, types.Integer) for one in kinds):
+            refuse(self.loc, f"range of {kinds[0]}", "range(int(x))")
         if key is round and len(kinds) > 1:
             refuse(self.loc, "round with digits", "round(x * 100) / 100")
         if getattr(key, "__module__", "") == "math" and len(kinds) > 1 and key.__name__ == "log":
@@ -286,6 +348,12 @@ class _Judge:
             for one in elements:
                 if one not in FULL:
                     refuse(self.loc, f"{name_of(key)} of {one}", "float(x) or int(x)")
+        if key in (abs, divmod) and types.boolean in elements:
+            refuse(self.loc, f"{name_of(key)} of a bool, which Python counts and NumPy does not", "int(x)")
+        if key in FILLED:
+            self._judge_filled(key, expr)
+        if key is np.reshape and _lies_otherwise(kinds[0]):
+            self._refuse_reshape()
         if key in NATIVE and any(one not in (types.float64, types.float32, types.int64) for one in elements):
             refuse(self.loc, f"{name_of(key)} of {elements[0]}", "float(x) or int(x)")
         if getattr(key, "__name__", "") == "arange" and any(isinstance(one, types.Float) for one in elements):
@@ -301,6 +369,10 @@ class _Judge:
 def _element(kind: Any) -> Any:
     found = kind.dtype if isinstance(kind, types.Array) else kind
     return types.int64 if isinstance(found, types.Integer) and found == types.intp else found
+
+
+def _lies_otherwise(kind: Any) -> bool:
+    return isinstance(kind, types.Array) and kind.layout != "C"
 
 
 def _numeric(kind: Any) -> bool:

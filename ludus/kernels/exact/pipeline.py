@@ -1,22 +1,41 @@
-"""Numba's compiler with three passes of our own: names are replaced, types are judged, and checks are lowered."""
+"""Numba's compiler with passes of our own: names are replaced, variables and types judged, and checks lowered."""
 
 from typing import Any, ClassVar
 
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, FunctionPass, register_pass
 from numba.core.typed_passes import NativeLowering, NopythonTypeInference
-from numba.core.untyped_passes import InlineClosureLikes
+from numba.core.untyped_passes import InlineClosureLikes, IRProcessing
 
+from ludus.kernels.exact.bound import judge_bound, judge_inner_calls
 from ludus.kernels.exact.checked import RuleLowering
 from ludus.kernels.exact.names import replace_names
 from ludus.kernels.exact.operands import judge_rule
+from ludus.kernels.exact.overlap import judge_overlaps
 from ludus.kernels.exact.program import Program
 from ludus.kernels.exact.promotion import judge_promotions
+from ludus.kernels.exact.widening import judge_widening
 
 __all__ = ["RuleCompiler", "program_of"]
 
 LOOP = "run_lanes"
 """What the text of a batch calls the function that calls all others."""
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class JudgeVariables(AnalysisPass):
+    """What reads variables without a value, or leaves out arguments, is refused before functions become one."""
+
+    _name = "ludus_variables"
+
+    def __init__(self) -> None:
+        AnalysisPass.__init__(self)
+
+    def run_pass(self, state: Any) -> Any:
+        """Refuse what compiled code would take for something else."""
+        judge_inner_calls(state.func_ir)
+        judge_bound(state.func_ir)
+        return False
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -45,6 +64,9 @@ class JudgeOperands(AnalysisPass):
     def run_pass(self, state: Any) -> Any:
         """Refuse what is not exact."""
         judge_rule(state.func_ir, state.typemap, state.calltypes, state.ludus_program)
+        judge_overlaps(state.func_ir, state.typemap)
+        if not state.ludus_program.inexact:
+            judge_widening(state.func_ir, state.typemap, state.calltypes, state.return_type)
         state.ludus_program.note(state, rule=True)
         return False
 
@@ -79,6 +101,7 @@ class RuleCompiler(CompilerBase):
         self.state.metadata |= {"ludus_checks": self.program.checks, "ludus_rule": self.rule}
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         if self.rule:
+            passes.add_pass_after(JudgeVariables, IRProcessing)
             passes.add_pass_after(ReplaceNames, InlineClosureLikes)
         passes.add_pass_after(JudgeOperands if self.rule else JudgeProgram, NopythonTypeInference)
         passes.passes = [(RuleLowering, text) if one is NativeLowering else (one, text) for one, text in passes.passes]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numba
 from numba.core.compiler import CompilerBase
+from numba.core.types import BaseAnonymousTuple, unliteral
 
 from ludus.kernels.displays import tuple_code
 from ludus.kernels.exact.flow import Typed
@@ -42,7 +43,7 @@ class Program:
             # Rules are called by compiled code alone: what would let Python call them takes long to compile.
             apart = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": self.pipeline(rule=True)}
             choices: dict[str, Any] = self.options | options | apart
-            self._compiled[function] = numba.njit(**choices)(copy)
+            self._compiled[function] = _once(numba.njit(**choices)(copy))
         return self._compiled[function]
 
     def adapter(self, function: Any) -> Any:
@@ -78,3 +79,18 @@ class Program:
     def pipeline(self, *, rule: bool) -> type[CompilerBase]:
         """The compiler of this program's rules, or of the loop around them."""
         return type("CompilerOfProgram", (self._compiler,), {"program": self, "rule": rule})
+
+
+def _once(dispatcher: Any) -> Any:
+    """Have a function compiled once for tuples of the same types: numbers that are written out make no other type."""
+    by_types = dispatcher.get_call_template
+
+    def by_plain_types(args: Any, kws: dict[str, Any]) -> Any:
+        return by_types(tuple(map(_plain, args)), {name: _plain(one) for name, one in kws.items()})
+
+    dispatcher.get_call_template = by_plain_types
+    return dispatcher
+
+
+def _plain(kind: Any) -> Any:
+    return unliteral(kind) if isinstance(kind, BaseAnonymousTuple) else kind

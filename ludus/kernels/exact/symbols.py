@@ -5,7 +5,6 @@ picks its loops when it is loaded, by what the processor can do.
 """
 
 import ctypes
-import ctypes.util
 from functools import cache
 from typing import Any
 
@@ -67,7 +66,13 @@ def _address(name: str) -> int | None:
 
 @cache
 def _libm() -> ctypes.CDLL:
-    return ctypes.CDLL(ctypes.util.find_library("m") or None)
+    """The one that the interpreter computes with; looking for a library by its name starts a program."""
+    own = ctypes.CDLL(None)
+    if hasattr(own, "pow"):
+        return own
+    from ctypes.util import find_library  # an interpreter whose modules alone have it
+
+    return ctypes.CDLL(find_library("m") or None)
 
 
 def provide(name: str) -> bool:

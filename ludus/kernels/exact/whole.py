@@ -9,7 +9,7 @@ from numba.core import types
 
 __all__ = ["Whole", "joined", "promoted", "spread"]
 
-MOST_VALUES = 8
+MAX_VALUES = 8
 
 
 class Whole(NamedTuple):
@@ -37,7 +37,7 @@ def joined(a: Any, b: Any) -> Any:
         return b if a is None else a
     if isinstance(a, Whole) and isinstance(b, Whole):
         values = None if a.values is None or b.values is None else a.values | b.values
-        return Whole(None if values is None or len(values) > MOST_VALUES else values, a.place)
+        return Whole(None if values is None or len(values) > MAX_VALUES else values, a.place)
     return tuple(joined(one, other) for one, other in zip(a, b, strict=True))
 
 

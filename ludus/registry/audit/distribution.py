@@ -13,7 +13,7 @@ from ludus.wire.failures import clean
 
 __all__ = ["chosen", "is_editable", "licence", "name_of", "needed", "normal", "version_of"]
 
-LONGEST = 80
+MAX_NAME_CHARS = 80
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -64,12 +64,12 @@ def _installed() -> dict[str, Distribution]:
 
 def name_of(distribution: Distribution) -> str:
     """The name, fit to be printed."""
-    return clean(str(distribution.metadata["Name"]), LONGEST)
+    return clean(str(distribution.metadata["Name"]), MAX_NAME_CHARS)
 
 
 def version_of(distribution: Distribution) -> str:
     """The version, fit to be printed."""
-    return clean(str(distribution.metadata["Version"] or ""), LONGEST)
+    return clean(str(distribution.metadata["Version"] or ""), MAX_NAME_CHARS)
 
 
 def licence(distribution: Distribution) -> str:
@@ -78,10 +78,10 @@ def licence(distribution: Distribution) -> str:
     for name in ("License-Expression", "License"):
         text = str(metadata.get(name) or "").strip()
         if text and text.upper() != "UNKNOWN":
-            return clean(text.splitlines()[0], LONGEST)
+            return clean(text.splitlines()[0], MAX_NAME_CHARS)
     classifiers = [str(one) for one in metadata.get_all("Classifier") or ()]
     said = [one.rpartition("::")[2].strip() for one in classifiers if one.startswith("License ::")]
-    return clean(", ".join(said), LONGEST)
+    return clean(", ".join(said), MAX_NAME_CHARS)
 
 
 def is_editable(distribution: Distribution) -> bool:

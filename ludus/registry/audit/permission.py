@@ -50,7 +50,7 @@ def _covers(word: str, seen: str) -> bool:
 
 
 def _short(path: str) -> str:
-    """A path with `~` for the home folder, which is another one behind the wall."""
+    """A path with `~` for the home folder, which is another one inside the sandbox."""
     home = os.path.expanduser("~")
     path = os.path.normpath(path)
     return f"~{path.removeprefix(home)}" if home != "/" and (path == home or path.startswith(f"{home}/")) else path

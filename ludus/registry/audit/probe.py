@@ -1,4 +1,4 @@
-"""Probes: a package's environments run behind a wall, and what they were seen to use. What comes out is not trusted."""
+"""Probes: a package's environments run in a sandbox, and what they were seen to use. What comes out is not trusted."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,8 +9,8 @@ from ludus.core import EnvSpec
 from ludus.errors import InvalidSpec
 from ludus.registry.audit.permission import declared
 from ludus.registry.audit.report import Declared, ProbeRun
-from ludus.registry.behind.errand import errand
-from ludus.registry.behind.probing import Plan
+from ludus.registry.isolated_programs.probe import ProbePlan
+from ludus.registry.isolated_programs.run import run_isolated
 from ludus.sandbox import Limits
 from ludus.sandbox.environment.interpreter import Interpreter
 from ludus.wire.failures import clean
@@ -18,13 +18,13 @@ from ludus.wire.failures import clean
 __all__ = ["forged", "probe", "unrun"]
 
 MIB = 1 << 20
-SECONDS = 20.0
+EPISODE_TIMEOUT_S = 20.0
 SYSTEM = (
     "/usr", "/bin", "/lib", "/lib64", "/sbin", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random",
     "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu", "/sys/fs/cgroup",
 )  # fmt: skip
 """What libraries read to find themselves and the size of the machine: no permission of an environment."""
-LONGEST = 300
+MAX_TEXT_CHARS = 300
 KINDS = {"connect": "network", "start": "subprocesses", "read": "files", "write": "files"}
 
 
@@ -39,11 +39,11 @@ def probe(specs: Sequence[EnvSpec], backend: str) -> list[ProbeRun]:
     written = [(spec, text) for spec in specs if (text := _written(spec)) is not None]
     modules = [name.partition(":")[0] for spec, _ in written for name in _entry_points(spec)]
     sight = [mount.where for mount in Interpreter(modules).mounts]
-    plan = Plan([text for _, text in written], [*SYSTEM, *sight], seconds=SECONDS)
-    limits = Limits(wall=SECONDS * len(written) + 30, memory=2048 * MIB, output=8 * MIB)
+    plan = ProbePlan([text for _, text in written], [*SYSTEM, *sight], seconds=EPISODE_TIMEOUT_S)
+    limits = Limits(wall=EPISODE_TIMEOUT_S * len(written) + 30, memory=2048 * MIB, output=8 * MIB)
     # Whom it would call is seen only where it has sockets to call with; they lead nowhere.
     network = "none" if backend == "landlock" else "loopback"
-    done = errand("probing", msgspec.json.encode(plan), backend, limits, modules, network) if written else None
+    done = run_isolated("probe", msgspec.json.encode(plan), backend, limits, modules, network) if written else None
     seen = [_Seen() for _ in written]
     for line in done.stdout.splitlines() if done is not None else ():
         _take(line, seen)
@@ -54,7 +54,7 @@ def probe(specs: Sequence[EnvSpec], backend: str) -> list[ProbeRun]:
 
 def _written(spec: EnvSpec) -> str | None:
     try:
-        return spec.replace(wall=None).to_json()
+        return spec.replace(isolation_record=None).to_json()
     except InvalidSpec:
         return None
 
@@ -106,13 +106,13 @@ def _take(line: bytes, seen: list[_Seen]) -> None:
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         number, kind, what = -1, "", ""
     if 0 <= number < len(seen):
-        seen[number].take(kind, clean(what, LONGEST).replace("\n", " "))
+        seen[number].take(kind, clean(what, MAX_TEXT_CHARS).replace("\n", " "))
 
 
 def forged(pairs: list[tuple[str, str]], backend: str, modules: Sequence[str]) -> list[str] | None:
     """The compiled files that say something else than their sources; None where it could not be found out."""
     limits = Limits(wall=120.0, memory=1024 * MIB, output=8 * MIB)
-    done = errand("compiling", msgspec.json.encode(pairs), backend, limits, modules)
+    done = run_isolated("bytecode", msgspec.json.encode(pairs), backend, limits, modules)
     try:
         told = [msgspec.json.decode(line, type=tuple[str, str]) for line in done.stdout.splitlines()]
     except (msgspec.DecodeError, UnicodeError, RecursionError):

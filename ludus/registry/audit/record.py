@@ -14,15 +14,15 @@ from typing import NamedTuple
 
 from ludus.wire.failures import clean
 
-__all__ = ["Record", "caches", "verify"]
+__all__ = ["RecordCheck", "caches", "verify"]
 
 GOOD = ("sha256", "sha384", "sha512")
 UNLISTED = ("INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json")
 """What installers write into the metadata folder without listing it."""
-CHUNK = 1 << 20
+CHUNK_BYTES = 1 << 20
 
 
-class Record(NamedTuple):
+class RecordCheck(NamedTuple):
     """What came of it."""
 
     problems: list[str]
@@ -49,7 +49,7 @@ class _Row(NamedTuple):
         return folder.endswith(".dist-info") and name in UNLISTED
 
 
-def verify(distribution: Distribution) -> Record | None:
+def verify(distribution: Distribution) -> RecordCheck | None:
     """Every file that is changed, missing or added; None where the installer left no record."""
     text = distribution.read_text("RECORD")
     if not text:
@@ -69,7 +69,7 @@ def verify(distribution: Distribution) -> Record | None:
     problems += [f"{clean(one, 200)} was added after the installation" for one in _added(distribution, base, listed)]
     digest = hashlib.sha256("".join(sorted(lines)).encode("utf8", "surrogateescape")).hexdigest()
     modules = {row.path.partition("/")[0].removesuffix(".py") for row in rows if row.path.endswith(".py")}
-    return Record(problems, len(lines), digest, sources, sorted(filter(str.isidentifier, modules)))
+    return RecordCheck(problems, len(lines), digest, sources, sorted(filter(str.isidentifier, modules)))
 
 
 def _rows(text: str) -> Iterator[_Row]:
@@ -103,7 +103,7 @@ def _compared(base: Path, row: _Row) -> tuple[str, str]:
 def _hashes(path: str, algorithm: str) -> tuple[str, str]:
     named, plain = hashlib.new(algorithm), hashlib.sha256()
     with open(path, "rb") as file:
-        while data := file.read(CHUNK):
+        while data := file.read(CHUNK_BYTES):
             named.update(data)
             plain.update(data)
     return urlsafe_b64encode(named.digest()).decode().rstrip("="), plain.hexdigest()

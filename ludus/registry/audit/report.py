@@ -43,7 +43,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProbeRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What one environment declares, and what it was seen to use in a short episode behind a wall.
+    """What one environment declares, and what it was seen to use in a short episode in a sandbox.
 
     >>> ProbeRun(id="mazes/Maze-v0", isolation="none", declared=Declared()).seen is None
     True
@@ -89,7 +89,7 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
     backend: str = ""
-    """What walled off whatever had to be run; empty where nothing here does, and nothing was run."""
+    """What isolated whatever had to be run; empty where nothing here does, and nothing was run."""
 
     def clean(self, strict: bool = False) -> bool:
         """Whether nothing was found; if `strict`, also nothing left unchecked."""

@@ -1,4 +1,4 @@
-"""Containers as walls: podman, Docker, and podman on gVisor's kernel, all through the Docker API.
+"""Containers as isolation: podman, Docker, and podman on gVisor's kernel, all through the Docker API.
 
 Here too: the image they start from by default, which is made of this interpreter, without a registry.
 """

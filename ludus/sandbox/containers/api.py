@@ -18,8 +18,8 @@ from ludus.errors import SandboxError, SandboxUnavailable, shorten
 __all__ = ["Api", "Refused"]
 
 TIMEOUT = 60.0
-PAUSE = 0.02
-ANSWER = 16 << 20
+RETRY_INTERVAL_S = 0.02
+MAX_RESPONSE_BYTES = 16 << 20
 """No answer that is asked for here comes near it."""
 
 
@@ -128,7 +128,7 @@ class Api:
                     return
                 if time.monotonic() > end:
                     raise
-            time.sleep(PAUSE)
+            time.sleep(RETRY_INTERVAL_S)
 
     def labelled(self, label: str) -> dict[str, tuple[str, bool]]:
         """The containers that have a label: id to the label's value, and whether it runs."""
@@ -181,7 +181,7 @@ class _Chunks(io.RawIOBase):
 
 def _answer(connection: _Connection) -> Any:
     response = connection.getresponse()
-    text = response.read(ANSWER)
+    text = response.read(MAX_RESPONSE_BYTES)
     is_json = response.headers.get_content_type() == "application/json"
     if response.status >= 300:
         raise Refused(response.status, _message(text) if is_json else text.decode("utf8", "replace").strip())

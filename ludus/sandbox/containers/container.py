@@ -1,4 +1,4 @@
-"""`Container`: a confined tree whose first process is `inside.py`, reached through one Unix socket."""
+"""`Container`: a sandboxed tree whose first process is `inside.py`, reached through one Unix socket."""
 
 import json
 import os
@@ -20,14 +20,14 @@ from ludus.sandbox.backend import Guarantees, Usage
 from ludus.sandbox.containers.api import Api
 from ludus.sandbox.containers.group import Group
 from ludus.sandbox.leftovers import private_folder
+from ludus.sandbox.local_process import LocalProcess
 from ludus.sandbox.policy import Policy
 from ludus.sandbox.proxy import Proxy
 from ludus.sandbox.rlimits import Rlimit
-from ludus.sandbox.running import Running
 from ludus.sandbox.streams import Streams
 from ludus.sandbox.watch import watcher
 
-__all__ = ["Container", "Door"]
+__all__ = ["Container", "ControlSocket"]
 
 REPORT = 4096
 """Bytes of a report at most; what comes from inside is never trusted further."""
@@ -37,7 +37,7 @@ TICK = 0.25
 CODE = re.compile(rb"-?[0-9]{1,3}")
 
 
-class Door:
+class ControlSocket:
     """A Unix socket in a folder of its own, through which the first process of one container comes to us.
 
     Beside it lie the limits that this process sets for itself before it comes, and the filter of system calls that it
@@ -46,7 +46,7 @@ class Door:
 
     def __init__(self, limits: Sequence[Rlimit], refused: bytes) -> None:
         self._private = private_folder("box")
-        self.folder = os.path.join(self._private, "door")
+        self.folder = os.path.join(self._private, "control")
         """What is mounted: on the host nobody gets through the folder above it."""
         os.mkdir(self.folder)
         os.chmod(self.folder, 0o755)  # noqa: S103
@@ -73,7 +73,7 @@ class Door:
                         "the image needs Python 3.9 or later"
                     ) from None
 
-    def __enter__(self) -> "Door":
+    def __enter__(self) -> "ControlSocket":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -82,7 +82,7 @@ class Door:
         shutil.rmtree(self._private, ignore_errors=True)
 
 
-class Container(Running):
+class Container(LocalProcess):
     """A tree in a container: its first process tells how the work ended, and its end is the end of all of it."""
 
     def __init__(
@@ -106,6 +106,7 @@ class Container(Running):
         self._told = b""
         self._listening = self._stopped = self._closing = self._closed = self._unexplained = False
         super().__init__(pid, streams, policy.limits, guarantees, group)
+        self.policy = policy
 
     def hand_over(self, work: dict[str, Any], channel: int | None) -> None:
         """Give the first process its work; from here on nothing inside is trusted."""
@@ -136,7 +137,10 @@ class Container(Running):
             with self._lock:
                 self._closed = True
                 os.close(self._handle)
-            self._control.close()
+            if self._ended.is_set():  # nobody watches it any more
+                self._control.close()
+            else:  # it survives being killed; closed here, the number would be watched for whoever has it next
+                watcher().call(self._hang_up)
             self._connect().remove(self.container)
 
     def _explain(self) -> None:
@@ -176,6 +180,11 @@ class Container(Running):
             self._listening = False
             watcher().drop(self._control.fileno())
 
+    def _hang_up(self) -> None:
+        """Close the socket, in the thread that watches it."""
+        self._stop_listening()
+        self._control.close()
+
     def _signal(self) -> None:
         self._stopped = True
         self._end()
@@ -202,7 +211,7 @@ class Container(Running):
         self._stop_listening()
         super()._release()
 
-    def _settle(self, code: int) -> int:
+    def _exit_code(self, code: int) -> int:
         if self._proxy is not None:
             self._proxy.close()
         told, complete, _ = self._told.partition(b"\n")

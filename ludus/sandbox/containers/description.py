@@ -12,13 +12,13 @@ from ludus.errors import InvalidArgument
 from ludus.sandbox import relay
 from ludus.sandbox.bwrap import ETC, HOME
 from ludus.sandbox.containers.service import most_files, most_processes
+from ludus.sandbox.launcher_process import variables
 from ludus.sandbox.leftovers import identity
 from ludus.sandbox.policy import Limits, Mount, Policy
 from ludus.sandbox.proxy import PORT, Proxy
 from ludus.sandbox.rlimits import Rlimit, rlimits
-from ludus.sandbox.supervised import variables
 
-__all__ = ["LABEL", "Place", "check_places", "describe", "keepers", "own_limits", "way_out", "work"]
+__all__ = ["LABEL", "EngineSetup", "check_places", "describe", "keepers", "own_limits", "way_out", "work"]
 
 LABEL = "ludus.owner"
 """Says which process made a container."""
@@ -36,7 +36,7 @@ SEPARATORS = set(",:")
 SMALL = "size=65536,mode=0755,nosuid,nodev,noexec"
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class EngineSetup(msgspec.Struct, frozen=True, kw_only=True):
     """Where the work is going to be: what depends on the engine, and not on the policy."""
 
     image: str
@@ -70,8 +70,8 @@ def way_out(proxy: Proxy) -> tuple[Mount, ...]:
     return Mount(str(Path(relay.__file__)), RELAY), Mount(proxy.path, PROXY)
 
 
-def describe(policy: Policy, place: Place, *, control: str) -> dict[str, Any]:
-    """The body of a create call: nothing of the work is in it, which is handed over when the walls have been seen."""
+def describe(policy: Policy, place: EngineSetup, *, control: str) -> dict[str, Any]:
+    """The body of a create call: the work is not in it, and handed over when the isolation was verified."""
     limits = policy.limits
     return {
         "Image": place.image,
@@ -110,7 +110,7 @@ def check_places(policy: Policy) -> None:
             raise InvalidArgument(f"mount target: expected a folder of its own, got {mount.where!r}, which is reserved")
 
 
-def _cgroup(limits: Limits, place: Place) -> dict[str, int]:
+def _cgroup(limits: Limits, place: EngineSetup) -> dict[str, int]:
     found: dict[str, int] = {}
     if limits.memory is not None:
         found.update(Memory=limits.memory, MemorySwap=limits.memory)
@@ -118,7 +118,7 @@ def _cgroup(limits: Limits, place: Place) -> dict[str, int]:
     return found
 
 
-def own_limits(policy: Policy, place: Place) -> list[Rlimit]:
+def own_limits(policy: Policy, place: EngineSetup) -> list[Rlimit]:
     """The limits of each process, which the first one sets for itself: podman without root ignores what it is asked."""
     found = rlimits(policy.limits, memory=False, processes=False)
     if place.processes is not None:

@@ -14,12 +14,12 @@ from typing import ClassVar
 import msgspec
 
 from ludus.errors import SandboxError, SandboxUnavailable, listing
-from ludus.sandbox.backend import Backend, Confined, Guarantees, Probe
+from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess
 from ludus.sandbox.containers.api import Api, Refused
-from ludus.sandbox.containers.container import Container, Door
+from ludus.sandbox.containers.container import Container, ControlSocket
 from ludus.sandbox.containers.description import (
     LABEL,
-    Place,
+    EngineSetup,
     check_places,
     describe,
     keepers,
@@ -29,15 +29,15 @@ from ludus.sandbox.containers.description import (
 )
 from ludus.sandbox.containers.group import Group
 from ludus.sandbox.containers.images import host_image, host_mounts
-from ludus.sandbox.containers.walls import open_limits, open_rlimits, open_walls, replaced
+from ludus.sandbox.containers.verification import missing_isolation, missing_limits, missing_rlimits, replaced
+from ludus.sandbox.launcher_process import interpreter
 from ludus.sandbox.leftovers import is_dead, is_of_today, sweep_folders
 from ludus.sandbox.pins import Pins, pinned
 from ludus.sandbox.policy import Limits, Mount, Policy
 from ludus.sandbox.proxy import Proxy
 from ludus.sandbox.seccomp import namespace_filter
 from ludus.sandbox.streams import Streams
-from ludus.sandbox.supervised import interpreter
-from ludus.sandbox.user import GROUP, USER, drops_user
+from ludus.sandbox.user import drops_user, group_of, user_of
 
 __all__ = ["Engine"]
 
@@ -57,7 +57,7 @@ class Engine(Backend):
         "other_processes": "pid and ipc namespaces",
         "kill": "end of the pid namespace",
     }
-    """The walls, as the guarantees name them."""
+    """The parts of the isolation, as the guarantees name them."""
     counting = "pids cgroup"
     native = True
     """Whether the processes inside are processes of the host's kernel."""
@@ -107,7 +107,7 @@ class Engine(Backend):
         stdout: int | None = None,
         stderr: int | None = None,
         channel: int | None = None,
-    ) -> Confined:
+    ) -> SandboxedProcess:
         guarantees = self.guarantees(policy)
         check_places(policy)
         with pinned(policy) as pins:
@@ -135,7 +135,7 @@ class Engine(Backend):
     def _try(self) -> Probe:
         if sys.platform != "linux":
             return Probe(
-                False, f"{self.name}: expected Linux, whose kernel is asked about each wall, got {sys.platform}"
+                False, f"{self.name}: expected Linux, whose kernel is asked about each restriction, got {sys.platform}"
             )
         begin = time.perf_counter()
         try:
@@ -143,7 +143,7 @@ class Engine(Backend):
             self._version = self._versions(api)
             trial = self._open(TRIAL, self._guarantees(TRIAL), Streams(None, None, None))
             with trial:
-                missing = self._open_walls(trial)
+                missing = self._missing_isolation(trial)
                 self._lacks = self._open_limits(trial, TRIAL)
                 trial.hand_over(work([self._python(), "-c", "pass"], TRIAL, ""), None)
                 code = trial.wait()
@@ -181,11 +181,11 @@ class Engine(Backend):
         """The interpreter in the image."""
         return interpreter() if self.image is None else self.python
 
-    def _place(self, api: Api, policy: Policy) -> Place:
-        return Place(
+    def _place(self, api: Api, policy: Policy) -> EngineSetup:
+        return EngineSetup(
             image=self._image(api),
             python=self._python(),
-            user=f"{USER}:{GROUP}" if drops_user() else f"{os.geteuid()}:{os.getegid()}",
+            user=f"{user_of(policy)}:{group_of(policy)}" if drops_user() else f"{os.geteuid()}:{os.getegid()}",
             mounts=host_mounts() if self.image is None else (),
             tasks=self._tasks(policy),
             processes=None,
@@ -202,10 +202,12 @@ class Engine(Backend):
             if proxy is not None:
                 undo.callback(proxy.close)
                 place = msgspec.structs.replace(place, mounts=(*place.mounts, *way_out(proxy)))
-            with Door(own_limits(policy, place), namespace_filter(network=policy.network != "none")) as door:
-                name = self._created(api, describe(policy, place, control=door.folder))
+            with ControlSocket(
+                own_limits(policy, place), namespace_filter(network=policy.network != "none")
+            ) as control_socket:
+                name = self._created(api, describe(policy, place, control=control_socket.folder))
                 undo.callback(api.remove, name)
-                control = door.answer(api, name)
+                control = control_socket.answer(api, name)
             undo.callback(control.close)
             pid = int(api.state(name)["Pid"])
             group = Group(pid, name, overhead=keepers(policy), tasks=self.native)
@@ -242,19 +244,19 @@ class Engine(Backend):
 
     def _missing(self, container: Container, policy: Policy) -> list[str]:
         return [
-            *self._open_walls(container),
+            *self._missing_isolation(container),
             *(f"limits.{name}" for name in self._open_limits(container, policy)),
         ]
 
-    def _open_walls(self, container: Container) -> list[str]:
-        return open_walls(container.pid, USER if drops_user() else None)
+    def _missing_isolation(self, container: Container) -> list[str]:
+        return missing_isolation(container.pid, user_of(container.policy) if drops_user() else None)
 
     def _replaced(self, container: Container, pins: Pins) -> list[Mount]:
         return replaced(container.pid, pins)
 
     def _open_limits(self, container: Container, policy: Policy) -> list[str]:
-        found = open_limits(container.group, policy.limits, self._tasks(policy))
-        return [*found, *open_rlimits(container.pid, policy.limits)]
+        found = missing_limits(container.group, policy.limits, self._tasks(policy))
+        return [*found, *missing_rlimits(container.pid, policy.limits)]
 
     def _tasks(self, policy: Policy) -> int | None:
         """What the control group may count: the work, and those that keep it."""

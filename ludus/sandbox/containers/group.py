@@ -3,9 +3,10 @@
 import os
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
-from ludus.sandbox.cgroup import Cgroup, Place, Places
+from ludus.sandbox.cgroup import Cgroup, CgroupParent, Places
 
 __all__ = ["Group"]
 
@@ -25,6 +26,8 @@ class Group(Cgroup):
         # Nothing of a group of our own is made, and so nothing of its inside is used below.
         self._found, self._ours, self.counts_tasks = _places(pid, container), overhead, tasks
         self._alarm: tuple[int, int] | None = None
+        self._alarm_lock = Lock()
+        """One thread measures while another removes: a number that is closed may be another file's by then."""
         self._out_of_memory = False
         self._told: dict[str, Any] = {}
         self._before = self._seconds() or 0.0
@@ -34,6 +37,10 @@ class Group(Cgroup):
     def counts_cpu(self) -> bool:
         """Whether it knows the processor time of the whole tree."""
         return "cpu" in self._found
+
+    @property
+    def counts_memory(self) -> bool:
+        return "memory" in self._found
 
     @property
     def memory(self) -> int | None:
@@ -72,9 +79,8 @@ class Group(Cgroup):
 
     def _rang(self) -> bool:
         """Whether the alarm rang, which it does before anybody is killed and counted."""
-        if self._alarm is not None:
-            with suppress(BlockingIOError):
-                return os.eventfd_read(self._alarm[0]) > 0
+        with self._alarm_lock, suppress(BlockingIOError):
+            return self._alarm is not None and os.eventfd_read(self._alarm[0]) > 0
         return False
 
     def measures(self, limit: str | None) -> dict[str, Any]:
@@ -93,9 +99,10 @@ class Group(Cgroup):
         return {**self._told, **({} if limit is None else {"limit": limit})}
 
     def remove(self) -> bool:
-        for descriptor in self._alarm or ():
-            os.close(descriptor)
-        self._alarm = None
+        with self._alarm_lock:
+            alarm, self._alarm = self._alarm, None
+            for descriptor in alarm or ():
+                os.close(descriptor)
         return True
 
     def kill(self) -> None:
@@ -172,7 +179,7 @@ def _places(pid: int, container: str) -> Places:
                 continue
             folder = _folder(points, None if version == 2 else controller, _top(path, container))
             if folder and (version == 1 or os.path.exists(f"{folder}/{FILES[role]}")):
-                found.setdefault(role, Place(version, folder))
+                found.setdefault(role, CgroupParent(version, folder))
     return found
 
 

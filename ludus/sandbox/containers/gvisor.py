@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import msgspec
 
 from ludus.errors import InvalidArgument
-from ludus.sandbox.backend import Confined
+from ludus.sandbox.backend import SandboxedProcess
 from ludus.sandbox.containers.api import Api
 from ludus.sandbox.containers.container import Container
-from ludus.sandbox.containers.description import Place, keepers
+from ludus.sandbox.containers.description import EngineSetup, keepers
 from ludus.sandbox.containers.engine import Engine
 from ludus.sandbox.containers.podman import require, service
-from ludus.sandbox.containers.walls import gofer, open_limits, open_sentry, replaced
+from ludus.sandbox.containers.verification import gofer, missing_limits, missing_sentry, replaced
 from ludus.sandbox.pins import Pins
 from ludus.sandbox.policy import Mount, Policy
 
@@ -33,7 +33,7 @@ TASKS, EACH = 128, 4
 
 
 class Gvisor(Engine):
-    """Containers of podman on gVisor's kernel: the strongest wall, and slow at system calls.
+    """Containers of podman on gVisor's kernel: the strongest isolation, and slow at system calls.
 
     >>> Gvisor().rank
     120
@@ -55,7 +55,7 @@ class Gvisor(Engine):
         require("runsc", "apt-get install runsc")
         return service(*OPTIONS)
 
-    def start(self, argv: Sequence[str], policy: Policy, **streams: Any) -> Confined:
+    def start(self, argv: Sequence[str], policy: Policy, **streams: Any) -> SandboxedProcess:
         for name, wanted in streams.items():
             if wanted is not None and wanted >= 0 and stat.S_ISREG(os.fstat(wanted).st_mode):
                 raise InvalidArgument(
@@ -68,20 +68,20 @@ class Gvisor(Engine):
         told = subprocess.run(["runsc", "--version"], capture_output=True, text=True, timeout=30, check=False).stdout
         return f"{api.version()}, {told.partition(chr(10))[0]}"
 
-    def _place(self, api: Api, policy: Policy) -> Place:
+    def _place(self, api: Api, policy: Policy) -> EngineSetup:
         most = policy.limits.processes
         place = super()._place(api, policy)
         return msgspec.structs.replace(place, processes=None if most is None else most + keepers(policy))
 
-    def _open_walls(self, container: Container) -> list[str]:
-        return open_sentry(container.pid)
+    def _missing_isolation(self, container: Container) -> list[str]:
+        return missing_sentry(container.pid)
 
     def _replaced(self, container: Container, pins: Pins) -> list[Mount]:
         server = gofer(container.pid)
         return list(pins) if server is None else replaced(server, pins)
 
     def _open_limits(self, container: Container, policy: Policy) -> list[str]:
-        return open_limits(container.group, policy.limits, self._tasks(policy))
+        return missing_limits(container.group, policy.limits, self._tasks(policy))
 
     def _tasks(self, policy: Policy) -> int | None:
         return None if policy.limits.processes is None else TASKS + EACH * policy.limits.processes

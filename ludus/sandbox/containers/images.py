@@ -23,10 +23,10 @@ from ludus.errors import SandboxUnavailable
 from ludus.sandbox.bwrap import ETC, HOME
 from ludus.sandbox.containers.api import Api, Refused
 from ludus.sandbox.containers.layout import Layout
+from ludus.sandbox.launcher_process import interpreter
 from ludus.sandbox.locks import user_lock
 from ludus.sandbox.mounts import PACKAGE
 from ludus.sandbox.policy import Mount
-from ludus.sandbox.supervised import interpreter
 
 __all__ = ["host_image", "host_mounts"]
 
@@ -50,8 +50,10 @@ LOADER = "/etc/ld.so.cache"
 UNUSED = {"site-packages", "dist-packages", "test", "tests", "idlelib", "tkinter", "turtledemo", "ensurepip", "lib2to3"}
 FOLDERS = {"/etc": 0o755, "/run": 0o755, "/var/tmp": 0o755, "/tmp": 0o1777, HOME: 0o1777}  # noqa: S108
 LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
-CHUNK = 1 << 20
+CHUNK_BYTES = 1 << 20
 UNUSED_FILES = re.compile(r"\.opt-[12]\.pyc$|^_tkinter\.")
+LDD_BATCH_SIZE, LDD_TIMEOUT_S = 16, 120
+"""Programs that ldd is asked about in one call, and how long that may take."""
 _FOUND = re.compile(r"^\t(?:\S+ => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE)
 
 
@@ -97,7 +99,7 @@ def _build(api: Api, name: str) -> None:
 
 
 def _write(file: Any) -> None:
-    with tarfile.open(fileobj=file, mode="w|", bufsize=CHUNK, format=tarfile.PAX_FORMAT) as archive:
+    with tarfile.open(fileobj=file, mode="w|", bufsize=CHUNK_BYTES, format=tarfile.PAX_FORMAT) as archive:
         layout = Layout(archive)
         for path, mode in FOLDERS.items():
             layout.folder(path, mode)
@@ -137,7 +139,16 @@ def _libraries(sources: tuple[str, ...]) -> list[str]:
 
 
 def _loaded(programs: list[str]) -> set[str]:
-    told = subprocess.run(
-        ["ldd", *map(os.path.realpath, programs)], capture_output=True, text=True, timeout=60, check=False
-    )  # it grumbles about what is not dynamic, and lists the rest
-    return set(_FOUND.findall(told.stdout))
+    paths, found = list(map(os.path.realpath, programs)), set[str]()
+    for at in range(0, len(paths), LDD_BATCH_SIZE):
+        command = ["ldd", *paths[at : at + LDD_BATCH_SIZE]]
+        try:
+            told = subprocess.run(command, capture_output=True, text=True, timeout=LDD_TIMEOUT_S, check=False)
+        except subprocess.TimeoutExpired as error:
+            raise SandboxUnavailable(
+                f"image of the host: expected ldd to tell the libraries of {LDD_BATCH_SIZE} programs "
+                f"within {LDD_TIMEOUT_S} s, "
+                "got no answer; try again when the machine is less busy"
+            ) from error
+        found |= set(_FOUND.findall(told.stdout))  # it grumbles about what is not dynamic, and lists the rest
+    return found

@@ -18,8 +18,8 @@ from ludus.sandbox.leftovers import private_folder
 
 __all__ = ["Service", "most_files", "most_processes", "shared_service"]
 
-PATIENCE = 20.0
-TICK = 0.01
+START_TIMEOUT_S = 20.0
+POLL_INTERVAL_S = 0.01
 SUPERVISE = '"$@" & exec >&-; read -r _; kill "$!"; wait'
 """A shell that waits for the end of its input, which comes with the end of whoever holds the other end."""
 CONFIGURATION = """[containers]
@@ -60,15 +60,15 @@ class Service:
             return
         if self._shell.stdin is not None:
             self._shell.stdin.close()
-        self._shell.wait(PATIENCE)
+        self._shell.wait(START_TIMEOUT_S)
         if self._shell.stdout is not None:
             self._shell.stdout.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _await(self) -> None:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + START_TIMEOUT_S
         while not (os.path.exists(self.api.path) and self.api.answers()):
-            if _ended(self._shell, TICK) or time.monotonic() > end:
+            if _ended(self._shell, POLL_INTERVAL_S) or time.monotonic() > end:
                 said = self._log.read_text(errors="replace").strip()[-500:]
                 raise SandboxUnavailable(f"podman: expected its service to start, got: {said or 'no answer'}")
 

@@ -1,27 +1,27 @@
-"""Environments behind a wall: an `Env` here whose code runs in a confined process, over one inherited socket.
+"""Environments in a sandbox: an `Env` here whose code runs in a sandboxed process, over one inherited socket.
 
-Not here: the walls themselves, which are the backends of `ludus.sandbox`.
+Not here: the isolation itself, which is the backends' of `ludus.sandbox`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# Loaded when used: the confined process comes through this door too, and needs nothing of this side.
+# Loaded when used: the sandboxed process imports this package too, and needs nothing of this side.
 if TYPE_CHECKING:
-    from ludus.sandbox.environment.confining import confine, confine_vec, sandbox_for
     from ludus.sandbox.environment.fork_server import ForkServer
+    from ludus.sandbox.environment.isolation import isolate, isolate_vec, sandbox_for
     from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
     from ludus.sandbox.environment.sandboxed_vector_env import SandboxedVectorEnv
 
-__all__ = ["ForkServer", "SandboxedEnv", "SandboxedVectorEnv", "confine", "confine_vec", "sandbox_for"]
+__all__ = ["ForkServer", "SandboxedEnv", "SandboxedVectorEnv", "isolate", "isolate_vec", "sandbox_for"]
 
 _HOME = {
     "ForkServer": "fork_server",
     "SandboxedEnv": "sandboxed_env",
     "SandboxedVectorEnv": "sandboxed_vector_env",
-    "confine": "confining",
-    "confine_vec": "confining",
-    "sandbox_for": "confining",
+    "isolate": "isolation",
+    "isolate_vec": "isolation",
+    "sandbox_for": "isolation",
 }
 
 

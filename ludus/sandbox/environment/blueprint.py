@@ -1,4 +1,4 @@
-"""`Blueprint`: what is to be made behind the wall, as data. Functions do not travel; names of them do."""
+"""`Blueprint`: what is to be made inside the sandbox, as data. Functions do not travel; names of them do."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,12 +29,12 @@ class Blueprint(msgspec.Struct, frozen=True, kw_only=True):
         """The blueprint of a target; InvalidArgument or InvalidSpec name what is code rather than data."""
         spec = _spec(target)
         if spec is None and not isinstance(target, str):
-            raise InvalidType(f"confine: expected an id, 'module:Class', a spec or its JSON, got {shorten(target)}")
+            raise InvalidType(f"isolate: expected an id, 'module:Class', a spec or its JSON, got {shorten(target)}")
         text = target if spec is None else spec.to_json()
         try:
             encoded = encode_value(dict(arguments or {}), "arguments")
         except CodecError as error:
-            raise InvalidArgument(f"confine {shorten(text)}: {error}") from error
+            raise InvalidArgument(f"isolate {shorten(text)}: {error}") from error
         named = [text] if spec is None else _entry_points(spec)
         needed = [name.partition(":")[0] for name in named if ":" in name]
         return cls(

@@ -3,7 +3,9 @@
 import select
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from struct import Struct
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -17,7 +19,7 @@ __all__ = ["Channel", "ChannelClosed", "DeadlinePassed"]
 
 HEADER = 4
 ROOM = 1 << 16
-KEPT = 1 << 24
+MAX_KEPT_BUFFER_BYTES = 1 << 24
 """A buffer that grew beyond this is given back."""
 TIMEVAL = Struct("@ll")
 
@@ -43,6 +45,7 @@ class Channel:
         self._view = memoryview(self._inbox)
         self._waits: dict[int, float | None] = {socket.SO_RCVTIMEO: None, socket.SO_SNDTIMEO: None}
         self._ends: float | None = None
+        self._closing = Lock()
         link.setblocking(True)
         poll = select.poll()
         poll.register(link, select.POLLIN)
@@ -78,7 +81,7 @@ class Channel:
         except OSError as error:
             raise ChannelClosed(str(error)) from error
         finally:
-            if len(data) > KEPT:
+            if len(data) > MAX_KEPT_BUFFER_BYTES:
                 self._outbox = bytearray()
 
     def _send_rest(self, data: memoryview, ends: float | None) -> None:
@@ -103,7 +106,7 @@ class Channel:
         except OSError as error:
             raise ChannelClosed(str(error)) from error
         finally:
-            if len(self._inbox) > KEPT:
+            if len(self._inbox) > MAX_KEPT_BUFFER_BYTES:
                 self._resize(ROOM)
 
     def _receive_rest(self, got: int, ends: float | None) -> int:
@@ -143,6 +146,13 @@ class Channel:
         micros = 0 if seconds is None else max(1, int(seconds * 1e6))  # 0 is: for ever
         self.link.setsockopt(socket.SOL_SOCKET, option, TIMEVAL.pack(*divmod(micros, 1_000_000)))
 
+    def hang_up(self) -> None:
+        """End both ways, from whichever thread: whoever waits for the other side hears that it is gone."""
+        with self._closing, suppress(OSError):  # the other side was faster
+            if self.link.fileno() >= 0:
+                self.link.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
-        """Close the socket; harmless twice."""
-        self.link.close()
+        """Close the socket; harmless twice. Not while another thread hangs up: its number may be another's then."""
+        with self._closing:
+            self.link.close()

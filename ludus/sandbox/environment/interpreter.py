@@ -1,4 +1,4 @@
-"""The interpreter behind the wall: how it is started, what it sees of this machine, and where it imports from.
+"""The interpreter inside the sandbox: how it is started, what it sees of this machine, and where it imports from.
 
 It starts bare (`-I -S`), with the folders that this side names for it: nothing of the user's own, no `.pth` files.
 A module outside of them is seen there without its neighbours, and is found where this side has found it.
@@ -14,14 +14,14 @@ from typing import Any
 import msgspec
 
 from ludus.errors import InvalidArgument, shorten
-from ludus.sandbox.located import Location
+from ludus.sandbox.located_finder import Location
 from ludus.sandbox.mounts import PACKAGE, python_mounts
 from ludus.sandbox.policy import Mount, Policy
 
 __all__ = ["Interpreter"]
 
 BOOT = "import sys; sys.prefix = sys.exec_prefix = sys.argv[1]; sys.path += sys.argv[2:]; del sys.argv[1:]; {}{}"
-LOCATE = "from ludus.sandbox.located import LocatedFinder; LocatedFinder({}).install(); "
+LOCATE = "from ludus.sandbox.located_finder import LocatedFinder; LocatedFinder({}).install(); "
 SERVE = "import gc; gc.disable(); from ludus.sandbox.environment.inside.{} import main; main()"
 FLAGS = ("-I", "-S", "-B", "-X", "faulthandler")
 SINGLE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}

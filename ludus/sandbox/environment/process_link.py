@@ -1,10 +1,11 @@
-"""`ProcessLink`: the link to an environment in a confined process, which may end, or say nonsense, at any time."""
+"""`ProcessLink`: the link to an environment in a sandboxed process, which may end, or say nonsense, at any time."""
 
 import os
 import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ludus.core.progress import current_progress
 from ludus.errors import (
     ChannelError,
     ClosedEnvironment,
@@ -17,8 +18,9 @@ from ludus.errors import (
 from ludus.remote.link import Link, LinkEnded
 from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.environment.channel import ChannelClosed, DeadlinePassed
-from ludus.sandbox.environment.ending import Ending
-from ludus.sandbox.environment.tenant import Tenant
+from ludus.sandbox.environment.env_process import EnvProcess
+from ludus.sandbox.environment.process_exit import ProcessExit
+from ludus.sandbox.environment.reports import reported
 from ludus.wire.failures import clean, read_failure
 from ludus.wire.messages import (
     PROTOCOL,
@@ -47,7 +49,7 @@ RESERVED = "sandbox"
 class ProcessEnded(LinkEnded):
     """The process ended in the middle of a request."""
 
-    def __init__(self, ending: Ending) -> None:
+    def __init__(self, ending: ProcessExit) -> None:
         super().__init__(ending.reason, {RESERVED: ending.info})
         self.ending = ending
 
@@ -62,19 +64,19 @@ class ProcessLink:
     Where this object is forgotten without `close`, its process is killed all the same.
     """
 
-    def __init__(self, launch: Callable[[], Tenant], request: MakeRequest, deadlines: Deadlines) -> None:
+    def __init__(self, launch: Callable[[], EnvProcess], request: MakeRequest, deadlines: Deadlines) -> None:
         self.launch, self.request, self.deadlines = launch, request, deadlines
         self.name = clean(request.target, 80) if not request.is_spec else "the environment"
-        self.tenant: Tenant | None = None
-        self.last: Tenant | None = None
+        self.env_process: EnvProcess | None = None
+        self.last: EnvProcess | None = None
         """The one that ended last: what it used is still asked for."""
-        self.ending: Ending | None = None
+        self.ending: ProcessExit | None = None
         self.closed = False
         self.starts = 0
         self.made: MakeReply | None = None
         self._dropped: list[int] = []
         self._gone: ChannelClosed | DeadlinePassed | None = None
-        self._held: list[Tenant] = []
+        self._held: list[EnvProcess] = []
         weakref.finalize(self, release, self._held, os.getpid())
         self._seconds: dict[type[Any], float | None] = {
             StepRequest: deadlines.step,
@@ -92,12 +94,12 @@ class ProcessLink:
     @property
     def alive(self) -> bool:
         """Whether there is a process."""
-        return self.tenant is not None
+        return self.env_process is not None
 
     @property
     def process(self) -> Any:
         """The process, or the one that was."""
-        return self.tenant or self.last
+        return self.env_process or self.last
 
     def open(self) -> MakeReply:
         """Start a process, and have the environment made."""
@@ -113,8 +115,8 @@ class ProcessLink:
 
     def start(self) -> None:
         """Start a process and tell it what to make, without waiting for it."""
-        self.tenant = self.launch()
-        self._held[:] = [self.tenant]
+        self.env_process = self.launch()
+        self._held[:] = [self.env_process]
         self.starts += 1
         self._dropped.clear()
         self.ending = None
@@ -146,17 +148,17 @@ class ProcessLink:
 
     def abandon(self) -> None:
         """Kill the process: what it says next would be taken for something else."""
-        if self.tenant is not None:
-            self._finish(self.tenant.end("channel"))
+        if self.env_process is not None:
+            self._finish(self.env_process.end("channel"))
 
     def interrupt(self) -> None:
         """Kill the process, from whichever thread: whoever waits for its answer is told of its end."""
-        tenant = self.tenant
-        if tenant is not None:
-            tenant.kill()
+        env_process = self.env_process
+        if env_process is not None:
+            env_process.kill()
 
-    def _finish(self, ending: Ending) -> Ending:
-        self.last, self.tenant, self.ending = self.tenant, None, ending
+    def _finish(self, ending: ProcessExit) -> ProcessExit:
+        self.last, self.env_process, self.ending = self.env_process, None, ending
         self._held.clear()
         return ending
 
@@ -165,36 +167,39 @@ class ProcessLink:
         if self.closed:
             return
         self.closed = True
-        tenant = self.tenant
-        if tenant is None:
+        env_process = self.env_process
+        if env_process is None:
             return
         try:
             self.ask(CloseRequest(), DoneReply)
         except (ProcessEnded, ChannelError):
             pass  # it is gone, which is what was asked for
         finally:
-            self.last, self.tenant = tenant, None
+            self.last, self.env_process = env_process, None
             self._held.clear()
-            tenant.close()
+            env_process.close()
 
     # --- questions ---
 
     def ask(self, request: Any, kind: type[ReplyT]) -> ReplyT:
         """The reply to a request. ProcessEnded where there is none; the error that the other side raised."""
-        tenant = self.tenant
-        if tenant is None:
+        env_process = self.env_process
+        if env_process is None:
             raise self._absent()
-        wanted = type(request)
+        wanted, progress = type(request), None
         if wanted is StepRequest:
-            seconds = self._step_seconds
+            seconds, progress = self._step_seconds, current_progress()
         else:
             seconds = self._seconds.get(wanted, self.deadlines.other)
             if wanted is ResetRequest:  # now and then, so that the end of what it wrote is there to be told
-                tenant.drain()
+                env_process.drain()
         try:
-            reply = tenant.channel.exchange(request, seconds)
+            if progress is None:
+                reply = env_process.channel.exchange(request, seconds)
+            else:
+                reply = reported(env_process.channel, request, seconds, progress)
         except (ChannelClosed, DeadlinePassed) as gone:
-            raise self._ended(tenant, gone) from None
+            raise self._ended(env_process, gone) from None
         except CodecError:  # of the request, which was not sent
             raise
         except BaseException:
@@ -206,14 +211,14 @@ class ProcessLink:
 
     def post(self, request: Any) -> None:
         """Send a request whose reply is collected later."""
-        tenant = self.tenant
-        if tenant is None:
+        env_process = self.env_process
+        if env_process is None:
             raise self._absent()
         self._gone = None
         if type(request) is BatchResetRequest:
-            tenant.drain()
+            env_process.drain()
         try:
-            tenant.channel.post(request, self._seconds.get(type(request), self.deadlines.other))
+            env_process.channel.post(request, self._seconds.get(type(request), self.deadlines.other))
         except (ChannelClosed, DeadlinePassed) as gone:
             self._gone = gone  # told when the reply is collected
         except CodecError:
@@ -224,15 +229,15 @@ class ProcessLink:
 
     def collect(self, kind: type[ReplyT]) -> ReplyT:
         """The reply to what was posted."""
-        tenant = self.tenant
-        if tenant is None:
+        env_process = self.env_process
+        if env_process is None:
             raise self._absent()
         try:
             if self._gone is not None:
                 raise self._gone
-            reply = tenant.channel.collect()
+            reply = env_process.channel.collect()
         except (ChannelClosed, DeadlinePassed) as gone:
-            raise self._ended(tenant, gone) from None
+            raise self._ended(env_process, gone) from None
         except BaseException:
             self.abandon()
             raise
@@ -246,13 +251,13 @@ class ProcessLink:
         why = "it was not started" if self.ending is None else self.ending.reason
         return ResetNeeded(f"{self.name}: expected reset() first, since {why}; reset() starts it anew")
 
-    def _ended(self, tenant: Tenant, gone: BaseException) -> ProcessEnded:
+    def _ended(self, env_process: EnvProcess, gone: BaseException) -> ProcessEnded:
         limit = "deadline" if isinstance(gone, DeadlinePassed) else None
-        return ProcessEnded(self._finish(tenant.end(limit)))
+        return ProcessEnded(self._finish(env_process.end(limit)))
 
     def _unexpected(self, reply: Any, kind: type[Any]) -> LudusError:
         if type(reply) is FailedReply:
-            return read_failure(reply, self.name, "in the confined process", confined=True)
+            return read_failure(reply, self.name, "in the sandboxed process", sandboxed=True)
         self.abandon()
         return ChannelError(f"channel: expected a {kind.__name__}, got a {type(reply).__name__}")
 
@@ -269,10 +274,10 @@ class ProcessLink:
 
     def identity(self) -> object:
         """The process, which keeps its snapshots."""
-        return None if self.tenant is None else self.starts
+        return None if self.env_process is None else self.starts
 
     def export(self, number: int = 0, lanes: list[int] | None = None) -> bytes:
-        """A snapshot (0: of now) as bytes that only a process confined alike may open; of a batch, of these lanes."""
+        """A snapshot (0: of now) as bytes that only a process sandboxed alike may open; of a batch, of these lanes."""
         try:
             state = self.ask(ExportRequest(number, lanes), ValueReply).value
         except ProcessEnded as ended:
@@ -294,7 +299,7 @@ class ProcessLink:
         if not isinstance(source, ProcessLink) or not source.alive:
             raise SnapshotError(
                 f"restore: expected a snapshot of {self.name} whose process is there, got one whose process is gone: "
-                "the state of a confined environment stays with its process"
+                "the state of a sandboxed environment stays with its process"
             )
         state = source.export(number)
         if not self.alive:
@@ -302,7 +307,7 @@ class ProcessLink:
         self.take([state])
 
 
-def release(held: list[Tenant], owner: int) -> None:
+def release(held: list[EnvProcess], owner: int) -> None:
     """End the processes of an object that is forgotten; not in a fork, whose parent still uses them."""
     while held and os.getpid() == owner:
         held.pop().close()

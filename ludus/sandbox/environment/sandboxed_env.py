@@ -1,4 +1,4 @@
-"""`SandboxedEnv`: an environment that lives in a confined process, and is an `Env` here."""
+"""`SandboxedEnv`: an environment that lives in a sandboxed process, and is an `Env` here."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,8 +20,8 @@ class SandboxedEnv(ProxyEnv):
     What it gives is held to the spaces it announced. A process that ends, or takes too long, cuts the episode: it is
     `truncated`, with the last observation and the reason in `info["sandbox"]`; the next `reset` starts a new process.
 
-    >>> from ludus.sandbox.environment import confine
-    >>> env = confine("ludus.envs.teaching.grid_world:GridWorld", {"size": 3}, "process")
+    >>> from ludus.sandbox.environment import isolate
+    >>> env = isolate("ludus.envs.teaching.grid_world:GridWorld", {"size": 3}, "process")
     >>> env.reset(seed=0)
     (array([0, 0]), {'goal': array([2, 1])})
     >>> env.step(1).observation
@@ -54,7 +54,7 @@ class SandboxedEnv(ProxyEnv):
         self._link.interrupt()
 
     def export_state(self, lanes: None = None) -> Any:
-        """Where the environment is, for `import_state` of one confined alike; only its process opens it."""
+        """Where the environment is, for `import_state` of one sandboxed alike; only its process opens it."""
         del lanes
         return self._link.export(), self._last, self._seed, self._begun
 

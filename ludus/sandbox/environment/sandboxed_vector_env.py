@@ -1,4 +1,4 @@
-"""`SandboxedVectorEnv`: a batch whose lanes live in confined processes, each of which steps its share in one frame."""
+"""`SandboxedVectorEnv`: a batch whose lanes live in sandboxed processes, each of which steps its share in one frame."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from ludus.core import AutoresetMode, EnvSpec, EpisodePlan
 from ludus.errors import InvalidSpace
 from ludus.remote.batch import ProxyVectorEnv
 from ludus.remote.codec import BatchCodec
-from ludus.remote.share import Share
+from ludus.remote.lane_group import LaneGroup
 from ludus.sandbox.backend import Guarantees, Usage
 from ludus.sandbox.environment.process_link import RESERVED, ProcessLink
 from ludus.spaces import Space
@@ -23,8 +23,8 @@ class SandboxedVectorEnv(ProxyVectorEnv):
     A process that ends, or takes too long, cuts the episodes of its lanes, as in `SandboxedEnv`; a new one takes its
     place when they are reset.
 
-    >>> from ludus.sandbox.environment import confine_vec
-    >>> envs = confine_vec("GridWorld-v0", {"size": 3}, "process", num_envs=3, workers=2)
+    >>> from ludus.sandbox.environment import isolate_vec
+    >>> envs = isolate_vec("GridWorld-v0", {"size": 3}, "process", num_envs=3, workers=2)
     >>> envs.reset(seed=0)[1]["goal"]
     array([[2, 1],
            [1, 1],
@@ -60,7 +60,7 @@ class SandboxedVectorEnv(ProxyVectorEnv):
             raise
         super().__init__(shares, codec, episodes=episodes, spec=spec)
 
-    def _open(self, sizes: Sequence[int], mode: AutoresetMode) -> tuple[list[Share], BatchCodec]:
+    def _open(self, sizes: Sequence[int], mode: AutoresetMode) -> tuple[list[LaneGroup], BatchCodec]:
         """Start every process, then wait for each: they import at the same time."""
         for link in self._links:
             link.start()
@@ -74,14 +74,14 @@ class SandboxedVectorEnv(ProxyVectorEnv):
         }
         begins = np.cumsum([0, *sizes])
         shares = [
-            Share(link, codecs[size], int(begin))
+            LaneGroup(link, codecs[size], int(begin))
             for link, size, begin in zip(self._links, sizes, begins[:-1], strict=True)
         ]
         return shares, codecs[sum(sizes)]
 
     @property
     def guarantees(self) -> Guarantees:
-        """What is in force for its processes, which are confined alike."""
+        """What is in force for its processes, which are sandboxed alike."""
         return self._links[0].process.guarantees
 
     def usage(self) -> tuple[Usage, ...]:
@@ -110,7 +110,7 @@ class SandboxedVectorEnv(ProxyVectorEnv):
         return twin
 
     def export_state(self, lanes: list[int] | None = None) -> Any:
-        """Where lanes are, for `import_state` of a batch confined alike; nobody but its processes opens it."""
+        """Where lanes are, for `import_state` of a batch sandboxed alike; nobody but its processes opens it."""
         chosen = list(range(self.num_envs)) if lanes is None else lanes
         states: list[bytes] = []
         for lane in chosen:

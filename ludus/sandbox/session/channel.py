@@ -1,5 +1,6 @@
 """The session's side of the channel: frames with deadlines; what comes from inside is checked before it is used."""
 
+import contextlib
 import select
 import socket
 import threading
@@ -9,27 +10,27 @@ from typing import Any
 import msgspec
 
 from ludus.errors import ChannelError, SandboxError
-from ludus.sandbox.backend import Confined
-from ludus.sandbox.session.inside.wire import MOST_HEAD, Decoder, encode
+from ludus.sandbox.backend import SandboxedProcess
+from ludus.sandbox.session.inside.wire import MAX_HEAD_BYTES, Decoder, encode
 from ludus.sandbox.session.reply import Reply
 
 __all__ = ["Channel"]
 
-MOST_DATA = 2 << 20
+MAX_DATA_BYTES = 2 << 20
 """Bytes of one frame from inside, beside its head: a shell's state at most."""
 SLICE = 0.5
 """Seconds between two looks whether the process still lives: somebody else may hold its end of the channel."""
-CHUNK = 1 << 18
+CHUNK_BYTES = 1 << 18
 
 
 class Channel:
     """A socket to the agent of a session. Frames are sent whole from any thread, and received in one at a time."""
 
-    def __init__(self, ours: socket.socket, confined: Confined) -> None:
-        self.socket, self.confined = ours, confined
+    def __init__(self, ours: socket.socket, process: SandboxedProcess) -> None:
+        self.socket, self.process = ours, process
         self.socket.setblocking(False)
-        self._sending = threading.Lock()
-        self._decoder = Decoder(MOST_HEAD, MOST_DATA)
+        self._sending, self._receiving = threading.Lock(), threading.Lock()
+        self._decoder = Decoder(MAX_HEAD_BYTES, MAX_DATA_BYTES)
         self._replies = msgspec.json.Decoder(Reply)
 
     def send(self, head: dict[str, Any], data: bytes = b"", *, seconds: float) -> None:
@@ -51,15 +52,16 @@ class Channel:
 
     def receive(self, until: float) -> tuple[Reply, bytes]:
         """The next frame."""
-        while True:
-            try:
-                frame = self._decoder.frame()
-            except ValueError as error:
-                raise ChannelError(f"session: expected a message from inside, got {error}") from None
-            if frame is not None:
-                return self._checked(frame[0]), frame[1]
-            self._wait(select.POLLIN, until)
-            self._decoder.feed(self._read())
+        with self._receiving:
+            while True:
+                try:
+                    frame = self._decoder.frame()
+                except ValueError as error:
+                    raise ChannelError(f"session: expected a message from inside, got {error}") from None
+                if frame is not None:
+                    return self._checked(frame[0]), frame[1]
+                self._wait(select.POLLIN, until)
+                self._decoder.feed(self._read())
 
     def _checked(self, head: bytes) -> Reply:
         try:
@@ -69,7 +71,7 @@ class Channel:
 
     def _read(self) -> bytes:
         try:
-            data = self.socket.recv(CHUNK)
+            data = self.socket.recv(CHUNK_BYTES)
         except BlockingIOError:
             return b""
         except OSError as error:
@@ -96,10 +98,13 @@ class Channel:
 
     def _ended(self) -> bool:
         try:
-            return self.confined.wait(0) is not None
+            return self.process.wait(0) is not None
         except SandboxError:  # it never began
             return True
 
     def close(self) -> None:
-        """Close this end."""
-        self.socket.close()
+        """Close this end; whoever uses it in another thread is told first, since its number may be another's then."""
+        with contextlib.suppress(OSError):  # it was closed before, or the other side was faster
+            self.socket.shutdown(socket.SHUT_RDWR)
+        with self._sending, self._receiving:
+            self.socket.close()

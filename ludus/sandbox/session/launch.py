@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from ludus.sandbox.backend import Confined
+from ludus.sandbox.backend import SandboxedProcess
 from ludus.sandbox.policy import Policy
 
 __all__ = ["Launcher", "command", "modules"]
@@ -43,11 +43,11 @@ exit 127
 
 
 class Launcher(Protocol):
-    """What starts confined processes: a `Sandbox`."""
+    """What starts sandboxed processes: a `Sandbox`."""
 
     policy: Policy
 
-    def start(self, argv: Sequence[str], **streams: Any) -> Confined:
+    def start(self, argv: Sequence[str], **streams: Any) -> SandboxedProcess:
         """Start a command; see `Backend.start`."""
         ...
 

@@ -1,4 +1,4 @@
-"""`Link`: an agent inside a sandbox, and calls to it, one at a time."""
+"""`AgentLink`: an agent inside a sandbox, and calls to it, one at a time."""
 
 import socket
 import subprocess
@@ -6,18 +6,18 @@ import time
 from typing import Any
 
 from ludus.errors import ChannelError, SandboxError, shorten
-from ludus.sandbox.backend import Confined
+from ludus.sandbox.backend import SandboxedProcess
 from ludus.sandbox.session.channel import Channel
 from ludus.sandbox.session.launch import Launcher, command, modules
 from ludus.sandbox.session.reply import Alive, Lost, Output, Ready, Reply
 
-__all__ = ["SILENCE", "Gathered", "Link"]
+__all__ = ["SILENCE", "Gathered", "AgentLink"]
 
 START = 30.0
 """Seconds in which an agent must be there."""
 SILENCE = 30.0
 """Seconds without a sign of life after which an agent is given up: it tells every two seconds that it lives."""
-COMPLAINT = 4096
+MAX_STDERR_BYTES = 4096
 
 
 class Gathered:
@@ -41,18 +41,20 @@ class Gathered:
         return bytes(self.begins[number]) + gap + bytes(self.ends[number])
 
 
-class Link:
+class AgentLink:
     """Starts the agent; ChannelError from a call means that it is lost."""
 
     def __init__(self, sandbox: Launcher, shell: str) -> None:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                self.confined: Confined = sandbox.start(command(shell), stderr=subprocess.PIPE, channel=theirs.fileno())
+                self.process: SandboxedProcess = sandbox.start(
+                    command(shell), stderr=subprocess.PIPE, channel=theirs.fileno()
+                )
         except BaseException:
             ours.close()
             raise
-        self.channel = Channel(ours, self.confined)
+        self.channel = Channel(ours, self.process)
         self._calls = 0
         try:
             self.ready = self._greet()
@@ -74,8 +76,8 @@ class Link:
 
     def _why(self, error: ChannelError) -> str:
         """What the process said on its stderr, where it said anything."""
-        self.confined.kill()
-        said = self.confined.stderr.read1(COMPLAINT).decode("utf8", "replace").strip()
+        self.process.kill()
+        said = self.process.stderr.read1(MAX_STDERR_BYTES).decode("utf8", "replace").strip()
         return shorten(said, 400) if said else str(error)
 
     def call(
@@ -103,6 +105,6 @@ class Link:
     def close(self) -> None:
         """Kill everything inside; a call in another thread ends."""
         try:
-            self.confined.close()
+            self.process.close()
         finally:
             self.channel.close()

@@ -6,7 +6,7 @@ import msgspec
 
 __all__ = [
     "Alive",
-    "Answer",
+    "AgentReply",
     "Done",
     "Entries",
     "Entry",
@@ -49,13 +49,13 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     time: float
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", kw_only=True):
+class AgentReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", kw_only=True):
     """Which call it answers."""
 
     call: int
 
 
-class Ready(Answer, frozen=True, tag="ready"):
+class Ready(AgentReply, frozen=True, tag="ready"):
     """The agent is there."""
 
     shell: Literal["bash", "sh"]
@@ -63,47 +63,47 @@ class Ready(Answer, frozen=True, tag="ready"):
     places: dict[Literal["HOME", "TMPDIR"], Path]
 
 
-class Alive(Answer, frozen=True, tag="alive"):
+class Alive(AgentReply, frozen=True, tag="alive"):
     """It goes on."""
 
 
-class Ok(Answer, frozen=True, tag="ok"):
+class Ok(AgentReply, frozen=True, tag="ok"):
     """It is done."""
 
 
-class Output(Answer, frozen=True, tag="output"):
+class Output(AgentReply, frozen=True, tag="output"):
     """The bytes of this frame are of that stream: of its kept beginning, or of its end."""
 
     stream: Annotated[int, msgspec.Meta(ge=1, le=2)]
     end: bool
 
 
-class Failed(Answer, frozen=True, tag="failed"):
+class Failed(AgentReply, frozen=True, tag="failed"):
     """The system refused."""
 
     number: Annotated[int, msgspec.Meta(ge=0, le=4095)]
     reason: Annotated[str, msgspec.Meta(max_length=4096)]
 
 
-class Lost(Answer, frozen=True, tag="lost"):
+class Lost(AgentReply, frozen=True, tag="lost"):
     """The agent gives up."""
 
     reason: Annotated[str, msgspec.Meta(max_length=4096)]
 
 
-class Jobs(Answer, frozen=True, tag="jobs"):
+class Jobs(AgentReply, frozen=True, tag="jobs"):
     """The state of jobs."""
 
     jobs: Annotated[list[Row], msgspec.Meta(max_length=1024)]
 
 
-class Entries(Answer, frozen=True, tag="entries"):
+class Entries(AgentReply, frozen=True, tag="entries"):
     """What is in a folder."""
 
     entries: Annotated[list[Entry], msgspec.Meta(max_length=4096)]
 
 
-class Done(Answer, frozen=True, tag="done"):
+class Done(AgentReply, frozen=True, tag="done"):
     """A command ended; the bytes of this frame are the state of its shell."""
 
     job: Count

@@ -1,4 +1,4 @@
-"""`Session`: a shell that lives as long as its sandbox.
+"""`ShellSession`: a shell that lives as long as its sandbox.
 
 Two designs were weighed. A real shell kept alive and driven through descriptors is what a terminal does, but whatever
 harms it (a loop of builtins that must be stopped, `exit`, `exec`, `set -e`, a closed descriptor) ends the session, and
@@ -22,30 +22,33 @@ import msgspec
 
 from ludus.errors import ChannelError, InvalidArgument, LimitExceeded, SandboxError, shorten
 from ludus.sandbox.backend import Guarantees, Usage
-from ludus.sandbox.session.asked import (
-    MOST_OUTPUT,
+from ludus.sandbox.session.arguments import (
+    MAX_OUTPUT_BYTES,
     checked_command,
+    checked_grace,
     checked_input,
     checked_limit,
     checked_path,
     checked_timeout,
 )
-from ludus.sandbox.session.ending import arrived, ended, folder_of, left_by, loss, lost, unstarted
+from ludus.sandbox.session.completion import arrived, ended, folder_of, left_by, loss, lost, unstarted
 from ludus.sandbox.session.inside.wire import to_text
 from ludus.sandbox.session.job import Job
 from ludus.sandbox.session.launch import Launcher
-from ludus.sandbox.session.link import SILENCE, Gathered, Link
-from ludus.sandbox.session.reply import Answer, Done, Entries, Failed, Jobs, Ok, Reply, Row
+from ludus.sandbox.session.link import SILENCE, AgentLink, Gathered
+from ludus.sandbox.session.reply import AgentReply, Done, Entries, Failed, Jobs, Ok, Reply, Row
 from ludus.sandbox.session.result import CommandResult, FileEntry, JobStatus, ShellState
 from ludus.sandbox.tree import go_on, stop_all
 
-__all__ = ["Session", "SessionOptions"]
+__all__ = ["ShellSession", "ShellSessionOptions"]
 
-A = TypeVar("A", bound=Answer)
-MARGIN = 15.0
-"""Seconds beyond its timeout in which the end of a command must be told."""
-MOST_NAMES = 2000
-MOST_FILE = 1 << 30
+A = TypeVar("A", bound=AgentReply)
+GRACE = 1.0
+"""Seconds between the interrupt at a timeout and the kill: programs flush what they have buffered."""
+TIMEOUT_MARGIN_S = 14.0
+"""Seconds beyond its timeout and its grace in which the end of a command must be told."""
+MAX_NAMES = 2000
+MAX_FILE_BYTES = 1 << 30
 WRITTEN = 1 << 20
 """Bytes of a file that one call writes."""
 DEFAULT_LIMIT = 1 << 20
@@ -53,8 +56,8 @@ KNOWN = 1000
 """Jobs whose command is remembered."""
 
 
-class SessionOptions(TypedDict, total=False):
-    """What `Sandbox.open_session` takes; see `Session`."""
+class ShellSessionOptions(TypedDict, total=False):
+    """What `Sandbox.open_session` takes; see `ShellSession`."""
 
     shell: str | None
     timeout: float
@@ -62,15 +65,17 @@ class SessionOptions(TypedDict, total=False):
     merge: bool
     restart: bool
     state: ShellState | None
+    grace: float
 
 
-class Session:
+class ShellSession:
     r"""A shell inside a sandbox: folder, variables and functions last from one command to the next.
 
     `timeout` is the seconds, and `limit` the bytes of each stream, that a command has where it does not say otherwise.
-    With `merge` both streams are one. A session that is lost (a command killed all processes, or a limit of the sandbox
-    was hit) says so in the result of that command; with `restart` the next command begins it anew. It is used by one
-    thread at a time, except for `interrupt` and `close`.
+    With `merge` both streams are one. `grace` is the seconds between the interrupt at a timeout and the kill, in which
+    programs write what they hold and the shell leaves its state: more for a machine that is slow. A session that is
+    lost (a command killed all processes, or a limit of the sandbox was hit) says so in the result of that command; with
+    `restart` the next command begins it anew. It is used by one thread at a time, except for `interrupt` and `close`.
 
     >>> from ludus.sandbox import Sandbox
     >>> with Sandbox().open_session() as session:
@@ -90,13 +95,14 @@ class Session:
         merge: bool = False,
         restart: bool = False,
         state: ShellState | None = None,
+        grace: float = GRACE,
     ) -> None:
         if shell not in (None, "bash", "sh"):
             raise InvalidArgument(f"shell: expected 'bash', 'sh' or None, got {shorten(shell)}")
         self._sandbox, self._shell = sandbox, shell or ""
-        self._timeout = checked_timeout(timeout)
+        self._timeout, self._grace = checked_timeout(timeout), checked_grace(grace)
         kept = sandbox.policy.limits.output or DEFAULT_LIMIT
-        self._limit = min(kept, MOST_OUTPUT) if limit is None else checked_limit(limit)
+        self._limit = min(kept, MAX_OUTPUT_BYTES) if limit is None else checked_limit(limit)
         self._merge, self._restarts = merge, restart
         self._busy = threading.Lock()
         self._commands: dict[int, str] = {}
@@ -104,7 +110,7 @@ class Session:
         self._lost: str | None = None
         self._closed = False
         self._note = ""
-        self._link = Link(sandbox, self._shell)
+        self._link = AgentLink(sandbox, self._shell)
         self.shell = self._link.ready.shell
         with self._losing():
             self.state = arrived(self._link.ready, state)
@@ -122,11 +128,11 @@ class Session:
     @property
     def guarantees(self) -> Guarantees:
         """What is in force around it."""
-        return self._link.confined.guarantees
+        return self._link.process.guarantees
 
     def usage(self) -> Usage:
         """What all its commands have used so far."""
-        return self._link.confined.usage()
+        return self._link.process.usage()
 
     def run(
         self,
@@ -141,7 +147,7 @@ class Session:
         """Run a command to its end, or for `timeout` seconds (infinity is for ever); `input` is its stdin.
 
         `silence` is for how many seconds it may print nothing; None: as long as it likes. At either timeout it is
-        interrupted as by Ctrl-C, and a second later killed with all that it started.
+        interrupted as by Ctrl-C, and after the session's `grace` killed with all that it started.
         """
         seconds = self._timeout if timeout is None else checked_timeout(timeout)
         output = Gathered(self._limit if limit is None else checked_limit(limit))
@@ -151,17 +157,17 @@ class Session:
             note, self._note = self._note, ""
             try:
                 self._count_in(command)
-                wait = math.inf if seconds is None else seconds + MARGIN
+                wait = math.inf if seconds is None else seconds + self._grace + TIMEOUT_MARGIN_S
                 quiet = None if silence is None else checked_timeout(silence)
                 timing = {"timeout": seconds, "silence": quiet, "wait": wait}
                 reply, script = self._begin("run", *parts, output=output, merge=merge, **timing)
-                result = self._settle(reply, script, output, time.monotonic() - begun)
+                result = self._completed(reply, script, output, time.monotonic() - begun)
             except ChannelError as error:
                 spent = time.monotonic() - begun
                 result = lost(str(error), output, spent, usage=self.usage(), state=self.state)
             return msgspec.structs.replace(result, note="; ".join(filter(None, (note, result.note))))
 
-    def _settle(self, reply: Reply, script: bytes, output: Gathered, seconds: float) -> CommandResult:
+    def _completed(self, reply: Reply, script: bytes, output: Gathered, seconds: float) -> CommandResult:
         if isinstance(reply, Failed):
             return unstarted(reply, seconds, self.state)
         asked, done = self.state, self._expected(reply, Done)
@@ -200,6 +206,7 @@ class Session:
             job=self._count,
             merge=self._merge if merge is None else merge,
             limit=output.limit,
+            grace=self._grace,
             **timing,
         )
 
@@ -235,11 +242,11 @@ class Session:
             self._link.interrupt()
 
     def read_file(self, path: str, limit: int = DEFAULT_LIMIT, *, offset: int = 0) -> bytes:
-        """A file of the sandbox, read there as the confined user; LimitExceeded where it has more than `limit` bytes.
+        """A file of the sandbox, read there as the sandboxed user; LimitExceeded where it has more than `limit` bytes.
 
         A relative path is one from `cwd`. OSError as from `open`.
         """
-        output = Gathered(checked_limit(limit, MOST_FILE) + 1)
+        output = Gathered(checked_limit(limit, MAX_FILE_BYTES) + 1)
         with self._alone():
             where = checked_path(path, self.cwd)
             reply, _ = self._call("read", output=output, path=where, offset=max(0, offset), limit=output.limit)
@@ -250,7 +257,7 @@ class Session:
         return data
 
     def write_file(self, path: str, data: bytes | str, *, mode: int | None = None) -> None:
-        """Write a file of the sandbox, as the confined user, with the folders above it; what was there is replaced."""
+        """Write a file of the sandbox, as the sandboxed user, with the folders above it; what was there is replaced."""
         content = data.encode() if isinstance(data, str) else bytes(data)
         with self._alone():
             where = checked_path(path, self.cwd)
@@ -263,7 +270,7 @@ class Session:
         """What is in a folder of the sandbox, by name; LimitExceeded where that is more than `limit`."""
         with self._alone():
             where = checked_path(path, self.cwd)
-            reply, _ = self._call("list", path=where, limit=checked_limit(limit, MOST_NAMES))
+            reply, _ = self._call("list", path=where, limit=checked_limit(limit, MAX_NAMES))
             entries = self._expected(reply, Entries, path).entries
             with self._losing():
                 names = [folder_of(one.name) for one in entries]
@@ -282,7 +289,7 @@ class Session:
         A container's processes are its daemon's to stop, and are not stopped.
         """
         with self._held():
-            stopped = stop_all(self._link.confined.pid)
+            stopped = stop_all(self._link.process.pid)
             try:
                 yield bool(stopped)
             finally:
@@ -307,7 +314,7 @@ class Session:
     def _renew(self) -> None:
         reason = self._lost or "it was asked to be"
         self._link.close()
-        self._link = Link(self._sandbox, self._shell)
+        self._link = AgentLink(self._sandbox, self._shell)
         with self._losing():
             self.state = arrived(self._link.ready, self.state)
         self._lost = None

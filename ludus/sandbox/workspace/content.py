@@ -8,8 +8,8 @@ from ludus.errors import LimitExceeded
 
 __all__ = ["clone", "copy", "read_all", "write_all"]
 
-CHUNK = 1 << 20
-ZEROS = bytes(CHUNK)
+CHUNK_BYTES = 1 << 20
+ZEROS = bytes(CHUNK_BYTES)
 FICLONE = 0x40049409
 
 
@@ -28,7 +28,7 @@ def copy(source: int, target: int | None, most: int, hashed: Callable[[bytes], o
     Whole blocks of zeros become holes: a sparse file must not fill the disk of the store.
     """
     size = 0
-    while piece := os.pread(source, CHUNK, size):
+    while piece := os.pread(source, CHUNK_BYTES, size):
         if size + len(piece) > most:
             raise LimitExceeded(f"workspace: expected at most {most} bytes more, got a file with {size + len(piece)}")
         if hashed is not None:

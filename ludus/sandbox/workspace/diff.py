@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import msgspec
 
 from ludus.sandbox.workspace.store import Store
-from ludus.sandbox.workspace.tree import FILE, FOLDER, Entry, Kind
+from ludus.sandbox.workspace.tree import FILE, FOLDER, Kind, TreeEntry
 
 __all__ = ["Change", "Diff", "compare"]
 
-MOST_TEXT = 1 << 16
-MOST_LINES = 2000
+MAX_TEXT = 1 << 16
+MAX_LINES = 2000
 """Lines of a file that is compared as text: comparing takes time that grows faster than they do."""
 
 
@@ -68,7 +68,7 @@ def compare(store: Store, before: bytes, after: bytes, *, text: bool) -> Diff:
 
 def _pairs(
     store: Store, before: bytes | None, after: bytes | None, above: bytes
-) -> Iterator[tuple[bytes, Entry | None, Entry | None]]:
+) -> Iterator[tuple[bytes, TreeEntry | None, TreeEntry | None]]:
     """Every path that differs, folders before what is in them."""
     if before == after:
         return
@@ -85,11 +85,11 @@ def _pairs(
         yield from _pairs(store, left, right, path)
 
 
-def _below(entry: Entry | None) -> bytes | None:
+def _below(entry: TreeEntry | None) -> bytes | None:
     return entry.content if entry is not None and entry.kind == FOLDER else None
 
 
-def _group(old: Entry | None, new: Entry | None) -> str:
+def _group(old: TreeEntry | None, new: TreeEntry | None) -> str:
     if old is None:
         return "added"
     if new is None:
@@ -98,7 +98,7 @@ def _group(old: Entry | None, new: Entry | None) -> str:
     return "modes" if same else "changed"
 
 
-def _as_text(store: Store, path: bytes, old: Entry | None, new: Entry | None) -> str | None:
+def _as_text(store: Store, path: bytes, old: TreeEntry | None, new: TreeEntry | None) -> str | None:
     before, after = _lines(store, old), _lines(store, new)
     if before is None or after is None:
         return None
@@ -107,14 +107,14 @@ def _as_text(store: Store, path: bytes, old: Entry | None, new: Entry | None) ->
     return "".join(line if line.endswith("\n") else f"{line}\n\\ no newline at the end\n" for line in lines)
 
 
-def _lines(store: Store, entry: Entry | None) -> list[str] | None:
+def _lines(store: Store, entry: TreeEntry | None) -> list[str] | None:
     """The lines of a file; none of what is not there, None where it is no small text."""
     if entry is None:
         return []
-    if entry.kind != FILE or entry.size > MOST_TEXT:
+    if entry.kind != FILE or entry.size > MAX_TEXT:
         return None
     try:
         lines = store.content(entry.content).decode("utf8").splitlines(keepends=True)
     except UnicodeDecodeError:
         return None
-    return None if len(lines) > MOST_LINES or any("\0" in line for line in lines) else lines
+    return None if len(lines) > MAX_LINES or any("\0" in line for line in lines) else lines

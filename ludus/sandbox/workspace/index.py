@@ -1,4 +1,4 @@
-"""`Index`: which files were seen with which content, so that what did not change is not read again.
+"""`ContentIndex`: which files were seen with which content, so that what did not change is not read again.
 
 A file counts as unchanged if inode, size, mtime and ctime are. The kernel alone sets ctime, so no program can hide a
 change; but its clock ticks, and a change in the same tick as the look goes unseen. So what changed shortly before a
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-__all__ = ["Index", "Seen"]
+__all__ = ["ContentIndex", "Seen"]
 
 TICK = 50_000_000
 """Nanoseconds: several ticks of any kernel's clock."""
@@ -26,7 +26,7 @@ class Stored(msgspec.Struct, array_like=True):
     rows: dict[bytes, tuple[int, int, int, int, bytes]]
 
 
-class Index:
+class ContentIndex:
     """Contents by path; `generation` is that of the store when all of them were there."""
 
     def __init__(self, generation: int = 0) -> None:
@@ -54,7 +54,7 @@ class Index:
         temporary.rename(path)
 
     @classmethod
-    def load(cls, path: Path) -> "Index":
+    def load(cls, path: Path) -> "ContentIndex":
         """Read it; empty where it is not there, or damaged: it only saves time."""
         index = cls()
         try:

@@ -1,6 +1,7 @@
 """The journal of a workspace: a line for each snapshot taken, restored, dropped or forked from; none is changed."""
 
 import os
+import threading
 from pathlib import Path
 from typing import Literal
 
@@ -8,13 +9,17 @@ import msgspec
 
 from ludus.sandbox.workspace.scan import Skipped
 
-__all__ = ["Journal", "Line", "Snapshot"]
+__all__ = ["SnapshotJournal", "Line", "WorkspaceSnapshot"]
 
 
-class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+_reading = threading.Lock()
+"""Of two threads that read the same lines both would count them, and the next one be written far behind the last."""
+
+
+class WorkspaceSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """A workspace as it was. Equal content has an equal id, whenever and wherever it was taken.
 
-    >>> Snapshot(id="ab" * 32, number=0, time=0.0).parent is None
+    >>> WorkspaceSnapshot(id="ab" * 32, number=0, time=0.0).parent is None
     True
     """
 
@@ -40,10 +45,10 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     event: Literal["snapshot", "restore", "fork", "drop"]
     id: str
-    snapshot: Snapshot | None = None
+    snapshot: WorkspaceSnapshot | None = None
 
 
-class Journal:
+class SnapshotJournal:
     """A file of lines. The last may be torn by a crash: it is not counted, and the next one takes its place."""
 
     def __init__(self, path: Path) -> None:
@@ -53,6 +58,10 @@ class Journal:
 
     def lines(self) -> list[Line]:
         """All that happened, oldest first."""
+        with _reading:
+            return self._lines()
+
+    def _lines(self) -> list[Line]:
         try:
             with self.path.open("rb") as file:
                 file.seek(self._offset)
@@ -76,7 +85,7 @@ class Journal:
         finally:
             os.close(file)
 
-    def snapshots(self) -> list[Snapshot]:
+    def snapshots(self) -> list[WorkspaceSnapshot]:
         """The snapshots that were not dropped."""
         lines = self.lines()
         dropped = {line.id: place for place, line in enumerate(lines) if line.event == "drop"}

@@ -10,7 +10,7 @@ from ludus.sandbox.workspace.scan import FOLDER_FLAGS, open_folder
 
 __all__ = ["Removal", "make_writable"]
 
-MOST = 10_000_000
+MAX_NAMES = 10_000_000
 """Names: somebody who adds them all the time does not keep us busy for ever."""
 
 
@@ -25,7 +25,7 @@ class Removal:
     def remove(self, parent: int, name: bytes) -> None:
         """Remove a name with all that is below it."""
         self.count += 1
-        if self.count > MOST:
+        if self.count > MAX_NAMES:
             raise SnapshotError("workspace: expected it to be empty at last, got names that are added all the time")
         try:
             os.unlink(name, dir_fd=parent)

@@ -16,9 +16,9 @@ import msgspec
 
 from ludus.errors import LimitExceeded, SnapshotError
 from ludus.sandbox.workspace.content import copy
-from ludus.sandbox.workspace.index import Index
+from ludus.sandbox.workspace.index import ContentIndex
 from ludus.sandbox.workspace.store import Store
-from ludus.sandbox.workspace.tree import FILE, FOLDER, LINK, Entry, encode_tree, shown
+from ludus.sandbox.workspace.tree import FILE, FOLDER, LINK, TreeEntry, encode_tree, shown
 
 __all__ = ["Scan", "Skipped", "WorkspaceLimits", "open_folder"]
 
@@ -29,7 +29,7 @@ SPECIAL = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device"
 CHANGED = (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO)
 """What says that a name became something else between the look and the opening."""
 TRIES = 3
-MOST_SKIPPED = 100
+MAX_SKIPPED = 100
 
 
 class WorkspaceLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -60,10 +60,10 @@ class Skipped(msgspec.Struct, frozen=True):
 class Scan:
     """One walk over a workspace. `skipped` and the counts are what it found; without `keep` nothing is stored."""
 
-    def __init__(self, store: Store, index: Index, limits: WorkspaceLimits, *, keep: bool = True) -> None:
+    def __init__(self, store: Store, index: ContentIndex, limits: WorkspaceLimits, *, keep: bool = True) -> None:
         self.store, self.limits, self.known, self.keep = store, limits, index, keep
         self.begun = time.time_ns()
-        self.index = Index(store.generation)
+        self.index = ContentIndex(store.generation)
         self.certain = index.generation == self.index.generation
         self.skipped: list[Skipped] = []
         self.counts = {FILE: 0, FOLDER: 0, LINK: 0}
@@ -94,7 +94,7 @@ class Scan:
                     names.append((os.fsencode(one.name), one.stat(follow_symlinks=False)))
         return names
 
-    def _entry(self, parent: int, name: bytes, found: os.stat_result, above: bytes, depth: int) -> Entry | None:
+    def _entry(self, parent: int, name: bytes, found: os.stat_result, above: bytes, depth: int) -> TreeEntry | None:
         path = above + b"/" + name if above else name
         try:
             for _ in range(TRIES):
@@ -110,26 +110,26 @@ class Scan:
             return self._skip(path, "unreadable")
         raise SnapshotError(f"workspace: expected {shown(path)} to be one thing, got one that changes all the time")
 
-    def _one(self, parent: int, name: bytes, found: os.stat_result, path: bytes, depth: int) -> Entry | None:
+    def _one(self, parent: int, name: bytes, found: os.stat_result, path: bytes, depth: int) -> TreeEntry | None:
         kind, mode = stat.S_IFMT(found.st_mode), found.st_mode & PERMISSIONS
         if found.st_dev != self.device:
             return self._skip(path, "mount")
         if kind == stat.S_IFREG:
             content, size = self._file(parent, name, found, path)
             self.counts[FILE] += 1
-            return Entry(name, FILE, mode, size, content)
+            return TreeEntry(name, FILE, mode, size, content)
         if kind == stat.S_IFDIR:
             with open_folder(parent, name) as descriptor:
                 content = self._tree(descriptor, path, depth + 1)
             self.counts[FOLDER] += 1
-            return Entry(name, FOLDER, mode, 0, content)
+            return TreeEntry(name, FOLDER, mode, 0, content)
         if kind == stat.S_IFLNK:
             self.counts[LINK] += 1
-            return Entry(name, LINK, PERMISSIONS, 0, os.readlink(name, dir_fd=parent))
+            return TreeEntry(name, LINK, PERMISSIONS, 0, os.readlink(name, dir_fd=parent))
         return self._skip(path, SPECIAL.get(kind, "device"))
 
     def _skip(self, path: bytes, kind: str) -> None:
-        if len(self.skipped) < MOST_SKIPPED:
+        if len(self.skipped) < MAX_SKIPPED:
             self.skipped.append(Skipped(shown(path), kind))
 
     def _file(self, parent: int, name: bytes, found: os.stat_result, path: bytes) -> tuple[bytes, int]:

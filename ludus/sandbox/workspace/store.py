@@ -17,11 +17,11 @@ from secrets import token_hex
 from ludus.errors import InvalidArgument, SnapshotError
 from ludus.sandbox.locks import lock_descriptor
 from ludus.sandbox.workspace.content import clone, copy, read_all, write_all
-from ludus.sandbox.workspace.tree import Entry, decode_tree
+from ludus.sandbox.workspace.tree import TreeEntry, decode_tree
 
 __all__ = ["Store"]
 
-SMALL = 4 << 20
+READ_AT_ONCE_BYTES = 4 << 20
 """Files up to here are read at once: what the store knows already is not written again."""
 """Seconds to wait for somebody else's lock."""
 
@@ -71,7 +71,7 @@ class Store:
 
     def add_file(self, source: int, most: int) -> tuple[bytes, int]:
         """Keep what a descriptor reads, at most so many bytes; its hash and size."""
-        small = min(SMALL, most)
+        small = min(READ_AT_ONCE_BYTES, most)
         if os.fstat(source).st_size <= small and len(data := read_all(source, small + 1)) <= small:
             return self.add_bytes(data), len(data)
         temporary = f"{self.folder}/temporary/{token_hex(8)}"
@@ -132,7 +132,7 @@ class Store:
         """Whether a folder's entries are there."""
         return os.path.exists(self._path("trees", digest))
 
-    def tree(self, digest: bytes) -> tuple[Entry, ...]:
+    def tree(self, digest: bytes) -> tuple[TreeEntry, ...]:
         """A folder's entries."""
         try:
             return decode_tree(digest, Path(self._path("trees", digest)).read_bytes())

@@ -9,7 +9,7 @@ import msgspec
 
 from ludus.errors import SnapshotError
 
-__all__ = ["FILE", "FOLDER", "LINK", "Entry", "Kind", "decode_tree", "encode_tree", "shown"]
+__all__ = ["FILE", "FOLDER", "LINK", "TreeEntry", "Kind", "decode_tree", "encode_tree", "shown"]
 
 Kind = Literal["file", "folder", "link"]
 FILE: Kind = "file"
@@ -17,7 +17,7 @@ FOLDER: Kind = "folder"
 LINK: Kind = "link"
 
 
-class Entry(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class TreeEntry(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """One name in a folder. Times and owners are no part of it: equal content has an equal hash."""
 
     name: bytes
@@ -29,17 +29,17 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
     """The hash of a file or folder; where a link leads."""
 
 
-_decoder = msgspec.msgpack.Decoder(tuple[Entry, ...])
+_decoder = msgspec.msgpack.Decoder(tuple[TreeEntry, ...])
 _encoder = msgspec.msgpack.Encoder()
 
 
-def encode_tree(entries: Iterable[Entry]) -> tuple[bytes, bytes]:
+def encode_tree(entries: Iterable[TreeEntry]) -> tuple[bytes, bytes]:
     """The hash of a folder, and the bytes it is the hash of."""
     data = _encoder.encode(sorted(entries, key=lambda entry: entry.name))
     return sha256(data).digest(), data
 
 
-def decode_tree(digest: bytes, data: bytes) -> tuple[Entry, ...]:
+def decode_tree(digest: bytes, data: bytes) -> tuple[TreeEntry, ...]:
     """The entries of a folder, after a look whether they are what the hash says."""
     if sha256(data).digest() != digest:
         raise SnapshotError(f"store: expected the folder {digest.hex()}, got bytes with another hash; it is damaged")

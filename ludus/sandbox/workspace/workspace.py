@@ -16,9 +16,9 @@ from typing import Any
 from ludus.errors import InvalidArgument, SnapshotError, shorten
 from ludus.sandbox.policy import Mount
 from ludus.sandbox.workspace.diff import Diff, compare
-from ludus.sandbox.workspace.index import Index
-from ludus.sandbox.workspace.journal import Journal, Line, Snapshot
-from ludus.sandbox.workspace.restoring import Restoring
+from ludus.sandbox.workspace.index import ContentIndex
+from ludus.sandbox.workspace.journal import Line, SnapshotJournal, WorkspaceSnapshot
+from ludus.sandbox.workspace.restoration import Restoration
 from ludus.sandbox.workspace.scan import FOLDER_FLAGS, Scan, WorkspaceLimits
 from ludus.sandbox.workspace.store import Store
 
@@ -56,8 +56,10 @@ class Workspace:
         self.name = sha256(os.fsencode(self.folder)).hexdigest()[:16] if name is None else _checked_name(name)
         self._check_folders()
         self._home = self.store.folder / "workspaces" / self.name
-        self._journal = Journal(self._home / "log")
-        self._index: Index | None = None
+        self._journal = SnapshotJournal(self._home / "log")
+        self._index: ContentIndex | None = None
+        self._saved = False
+        """Whether the file of the index is from here."""
 
     def _check_folders(self) -> None:
         if not self.folder.is_dir():
@@ -66,17 +68,17 @@ class Workspace:
         if store.is_relative_to(self.folder) or self.folder.is_relative_to(store):
             raise InvalidArgument(f"workspace: expected a store outside of {self.folder}, got {store}")
 
-    def snapshot(self, label: str = "", *, full: bool = False) -> Snapshot:
+    def snapshot(self, label: str = "", *, full: bool = False) -> WorkspaceSnapshot:
         """Keep the folder as it is now. With `full` every file is read, whatever is known about it.
 
         That is for programs that change files through shared memory while snapshots are taken: the system notes such
         a change only from time to time.
         """
         with self._locked(), self._root() as root:
-            scan = Scan(self.store, Index() if full else self._known(), self.limits)
+            scan = Scan(self.store, ContentIndex() if full else self._known(), self.limits)
             digest = scan.folder(root)
             self._remember(scan.index)
-            taken = Snapshot(
+            taken = WorkspaceSnapshot(
                 id=digest.hex(),
                 number=sum(line.event == "snapshot" for line in self._journal.lines()),
                 time=time.time(),
@@ -91,14 +93,16 @@ class Workspace:
             self._note(Line(event="snapshot", id=taken.id, snapshot=taken))
             return taken
 
-    def restore(self, snapshot: Snapshot | str) -> None:
+    def restore(self, snapshot: WorkspaceSnapshot | str) -> None:
         """Make the folder exactly what it was; SnapshotError where something writes in it meanwhile."""
         with self._locked(), self._root() as root:
             digest = self._checked(snapshot)
             self._fill(root, digest)
             self._note(Line(event="restore", id=digest.hex()))
 
-    def fork(self, snapshot: Snapshot | str, folder: str | os.PathLike[str], *, name: str | None = None) -> "Workspace":
+    def fork(
+        self, snapshot: WorkspaceSnapshot | str, folder: str | os.PathLike[str], *, name: str | None = None
+    ) -> "Workspace":
         """Another workspace that begins as a snapshot of this one, in a folder that is empty or not there yet."""
         target = Path(folder)
         target.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -119,7 +123,7 @@ class Workspace:
 
     def _fill(self, root: int, digest: bytes) -> None:
         try:
-            Restoring(self.store, self._known()).folder(root, digest)
+            Restoration(self.store, self._known()).folder(root, digest)
             scan = Scan(self.store, self._known(), self.limits, keep=False)
             found = scan.folder(root)
         except OSError as error:
@@ -131,12 +135,12 @@ class Workspace:
             )
         self._remember(scan.index)
 
-    def diff(self, before: Snapshot | str, after: Snapshot | str, *, text: bool = False) -> Diff:
+    def diff(self, before: WorkspaceSnapshot | str, after: WorkspaceSnapshot | str, *, text: bool = False) -> Diff:
         """What differs between two snapshots of this store; with `text`, small text files line by line."""
         with self.store.lock(alone=False):
             return compare(self.store, self._checked(before), self._checked(after), text=text)
 
-    def log(self) -> tuple[Snapshot, ...]:
+    def log(self) -> tuple[WorkspaceSnapshot, ...]:
         """The snapshots of this workspace, oldest first."""
         return tuple(self._journal.snapshots())
 
@@ -145,7 +149,7 @@ class Workspace:
         """The id of the last snapshot that was taken or restored here."""
         return self._journal.head()
 
-    def drop(self, snapshot: Snapshot | str) -> None:
+    def drop(self, snapshot: WorkspaceSnapshot | str) -> None:
         """Take a snapshot out of the log; `gc` frees what no other one needs."""
         with self._locked():
             self._note(Line(event="drop", id=self._checked(snapshot).hex()))
@@ -154,7 +158,7 @@ class Workspace:
         """Remove from the store what no log of any workspace leads to; how many contents, and their bytes."""
         with self.store.lock(alone=True):
             journals = (self.store.folder / "workspaces").glob("*/log")
-            return self.store.gc(bytes.fromhex(root) for path in journals for root in Journal(path).roots())
+            return self.store.gc(bytes.fromhex(root) for path in journals for root in SnapshotJournal(path).roots())
 
     def mount(self, target: str | None = None) -> Mount:
         """The folder as a writable mount for a `Sandbox`."""
@@ -173,20 +177,23 @@ class Workspace:
         finally:
             os.close(descriptor)
 
-    def _known(self) -> Index:
+    def _known(self) -> ContentIndex:
         if self._index is None:
-            self._index = Index.load(self._home / "index")
+            self._index = ContentIndex.load(self._home / "index")
         return self._index
 
-    def _remember(self, index: Index) -> None:
-        self._index = index
-        index.save(self._home / "index")
+    def _remember(self, index: ContentIndex) -> None:
+        # Replacing a file may wait for the disk, so what was saved already is not saved again.
+        known, self._index = self._index, index
+        if not self._saved or known is None or (known.generation, known.rows) != (index.generation, index.rows):
+            index.save(self._home / "index")
+            self._saved = True
 
     def _note(self, line: Line) -> None:
         self._journal.add(line, sync=self.store.sync)
 
     def _checked(self, snapshot: Any) -> bytes:
-        text = snapshot.id if isinstance(snapshot, Snapshot) else snapshot
+        text = snapshot.id if isinstance(snapshot, WorkspaceSnapshot) else snapshot
         try:
             digest = bytes.fromhex(text) if isinstance(text, str) and len(text) == DIGITS else b""
         except ValueError:

@@ -1,7 +1,10 @@
 """Agents by name, as the command line chooses them."""
 
+from pathlib import Path
+
 from ludus.errors import InvalidArgument, did_you_mean, listing
 from ludus.tasks.agents.agent import Agent, RandomAgent
+from ludus.tasks.agents.config import ToolSet, check_key, read_agent
 from ludus.tasks.agents.human import HumanAgent
 from ludus.tasks.agents.model import ModelAgent, ModelOptions
 from ludus.tasks.agents.solution import nop_agent, solution_agent
@@ -13,12 +16,17 @@ AGENTS = ("nop", "random", "baseline", "reference", "human", "model")
 
 
 def chosen_agent(name: str, task: Task, seed: int = 0, *, model: ModelOptions | None = None) -> Agent:
-    """The agent of a name; `model` says how to reach one.
+    """The agent of a name, or of a YAML file; `model` says how to reach one.
 
     >>> from ludus.tasks import find_task
     >>> chosen_agent("nop", find_task("sat_heuristic")).name
     'nop'
     """
+    if name.endswith((".yaml", ".yml")):
+        config = read_agent(Path(name))
+        if config.model is not None and (model is None or model.url != config.model.url):
+            check_key(config.model, name)
+        return ToolSet(chosen_agent(config.agent, task, seed, model=config.model or model), config)
     if name == "nop":
         return nop_agent()
     if name == "random":
@@ -31,4 +39,6 @@ def chosen_agent(name: str, task: Task, seed: int = 0, *, model: ModelOptions | 
         return ModelAgent(model)
     if name == "baseline" or name == "reference":
         return solution_agent(task, name)
-    raise InvalidArgument(f"agent: expected one of {listing(AGENTS)}, got {name!r}{did_you_mean(name, AGENTS)}")
+    raise InvalidArgument(
+        f"agent: expected one of {listing(AGENTS)} or a YAML file, got {name!r}{did_you_mean(name, AGENTS)}"
+    )

@@ -1,17 +1,20 @@
 """One agent through one task: the loop, and what came of it."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ludus.core import Env, Outcome
 from ludus.tasks.agents.agent import Agent
+from ludus.tasks.agents.events import AgentLog, step_events
 from ludus.tasks.env import TaskEnv
+from ludus.tasks.journal import Entry
 from ludus.tools import Call, Calls
 from ludus.trajectory import Recorder
+from ludus.trajectory.event import EventValue, Failure
 
-__all__ = ["Episode", "play_episode", "resume_episode"]
+__all__ = ["Episode", "Start", "ended_episode", "play_episode", "resume_episode"]
 
 
 class Episode(msgspec.Struct, kw_only=True):
@@ -32,12 +35,34 @@ class Episode(msgspec.Struct, kw_only=True):
     seconds: float = 0.0
 
 
+class Start(NamedTuple):
+    """An episode as it begins.
+
+    >>> Start("a snapshot", "what is asked").observation
+    'what is asked'
+    """
+
+    snapshot: Any
+    observation: Any
+
+
 Watch = Callable[[Call, Any], None]
 
 
-def play_episode(env: Env[Any, Any], agent: Agent, seed: int, *, watch: Watch | None = None) -> Episode:
-    """Play to the end; `watch` sees every call with the step that came of it. A Recorder gets the agent's events."""
-    observation, _ = env.reset(seed=seed)
+def play_episode(
+    env: Env[Any, Any], agent: Agent, seed: int, *, watch: Watch | None = None, start: Start | None = None
+) -> Episode:
+    """Play to the end; `watch` sees every call with the step that came of it. A Recorder gets the agent's events.
+
+    `start` is the beginning of the same seed's episode, for whoever plays it many times: it is restored, and its data
+    are not made again.
+    """
+    if start is None:
+        observation, _ = env.reset(seed=seed)
+    else:
+        env.restore(start.snapshot)
+        observation = start.observation
+    _Record(env).add(())
     agent.begin(observation.result, Calls(env.unwrapped.action_space.tools))  # type: ignore[attr-defined]
     return _played(env, agent, Episode(agent=agent.name, seed=seed), observation, watch)
 
@@ -55,10 +80,24 @@ def resume_episode(env: TaskEnv, agent: Agent, *, watch: Watch | None = None) ->
     return _played(env, agent, episode, observation, watch)
 
 
+def ended_episode(entries: Sequence[Entry], agent: str) -> Episode:
+    """An episode that its journal has to the end, as `play_episode` told it."""
+    first, *_, last = entries
+    return Episode(
+        agent=agent,
+        seed=first.seed,
+        steps=last.step,
+        total=sum(one.reward for one in entries),
+        outcome=str(last.info.get("outcome", "")),
+        score=last.info.get("score", {}),
+        seconds=0.0 if last.measured is None else last.measured.seconds,
+    )
+
+
 def _played(env: Env[Any, Any], agent: Agent, episode: Episode, observation: Any, watch: Watch | None) -> Episode:
-    recorder = env if isinstance(env, Recorder) else None
+    record = _Record(env)
     while True:
-        action = agent.act(observation)
+        action = _acted(agent, observation, record)
         call = Call("text", {"message": action}) if isinstance(action, str) else action
         step = env.step(call)
         episode.steps, episode.total, observation = (
@@ -66,13 +105,44 @@ def _played(env: Env[Any, Any], agent: Agent, episode: Episode, observation: Any
             episode.total + float(step.reward),
             step.observation,
         )
-        for event in agent.events():
-            if recorder is not None:
-                recorder.record(event)
+        record.add(agent.events())
         if watch is not None:
             watch(call, step)
         if step.terminated or step.truncated:
             outcome = Outcome.told(step.info.get("outcome"))
             episode.outcome = "" if outcome is None else outcome.value
-            episode.score, episode.seconds = step.info.get("score", {}), step.info["usage"]["seconds"]
+            episode.score = step.info.get("score", {})
+            if isinstance(env.unwrapped, TaskEnv):
+                episode.seconds = env.unwrapped.measured.seconds
             return episode
+
+
+def _acted(agent: Agent, observation: Any, record: "_Record") -> Call | str:
+    """The agent's action; where it fails, the record says why it ends there."""
+    try:
+        return agent.act(observation)
+    except Exception as error:
+        record.add([*agent.events(), Failure(type(error).__name__, str(error))], step=False)
+        raise
+
+
+class _Record:
+    """Where the events of an episode go: into a trajectory that is being recorded, into the folder of the run."""
+
+    def __init__(self, env: Env[Any, Any]) -> None:
+        self._recorder = env if isinstance(env, Recorder) else None
+        self._task = env.unwrapped if isinstance(env.unwrapped, TaskEnv) else None
+
+    def add(self, said: Sequence[EventValue], *, step: bool = True) -> None:
+        """Write what the agent said and what its step was, if it made one; who looks at the file sees it at once."""
+        entry = None if self._task is None else self._task.last
+        if self._task is not None and self._task.folder is not None and entry is not None:
+            AgentLog(self._task.folder).add(entry.step, said)
+        if self._recorder is None:
+            return
+        events = [*said]
+        if step and self._task is not None and entry is not None:
+            events += step_events(self._task.task.spec, entry, self._task.changes)
+        for event in events:
+            self._recorder.record(event)
+        self._recorder.flush()

@@ -1,25 +1,27 @@
 """`ModelAgent`: a language model behind any OpenAI-compatible endpoint, with function calls or plain text.
 
-What a server does wrong (429, 5xx, cut streams, answers that are none) is tried again with back-off, as often as
-`LUDUS_MODEL_MAX_RETRIES` says; then the episode ends with EnvError. Old observations are left out of the history
-when it grows beyond `context` characters; tokens are counted as the server tells them.
+What a server does wrong (429, 5xx, cut streams, answers that are none) is tried again with back-off, or when the server
+says, as often as `LUDUS_MODEL_MAX_RETRIES` says; then the episode ends with EnvError. Old observations are left out of
+the history when it grows beyond `context` characters, or beyond what the server takes; tokens are counted as it tells.
 """
 
 import http.client
 import json
 import os
+import re
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
 from ludus.errors import EnvError, InvalidArgument, shorten
-from ludus.tasks.settings import whole_number
+from ludus.tasks.agents.chat import Completion, read_completion, read_stream
+from ludus.tasks.agents.endpoint import Refused, bearer, open_endpoint
+from ludus.tasks.setting import whole_number
 from ludus.tools import Call, Calls, ToolOutcome
-from ludus.trajectory.event import EventValue, Message, ModelUsage
+from ludus.trajectory.event import EventValue, Message, ModelUsage, Reasoning
 
 __all__ = ["ModelAgent", "ModelOptions"]
 
@@ -29,6 +31,11 @@ SYSTEM = (
 )
 LEFT_OUT = "(an earlier output, left out)"
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
+MAX_PAUSE_S = 300.0
+"""Seconds for which a server may ask to be left alone; beyond, the episode ends."""
+LEAST_CONTEXT = 1000
+"""Characters: a server that refuses so short a history as too long refuses any."""
+TOO_LONG = re.compile(r"context[ _-]?(length|window|size|limit)|(prompt|input|request) is too (long|large)", re.I)
 
 
 class ModelOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,8 +73,7 @@ class ModelAgent:
     """
 
     def __init__(self, options: ModelOptions, *, pause: Callable[[float], None] = time.sleep) -> None:
-        if not options.url.startswith(("http://", "https://")):
-            raise InvalidArgument(f"model url: expected http:// or https://, got {shorten(options.url)}")
+        check_url(options.url)
         self.options, self.name = options, options.model
         self._pause = pause
         self._messages: list[dict[str, Any]] = []
@@ -76,6 +82,7 @@ class ModelAgent:
         self._tools: list[dict[str, Any]] = []
         self._events: list[EventValue] = []
         self._begun = False
+        self._context = options.context
         self.sent = self.received = self.calls = self.retries = 0
 
     @property
@@ -87,6 +94,7 @@ class ModelAgent:
         """A new history with the task in it."""
         self._messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": description}]
         self._waiting, self._asked, self._begun = [], None, False
+        self._context = self.options.context
         shown = [one for one in space.tools.values() if one.name != "text"]
         self._tools = [
             {
@@ -109,11 +117,10 @@ class ModelAgent:
         if self.options.most_cost is not None and self.cost >= self.options.most_cost:
             return Call("submit")
         answer = self._answer()
-        self._messages.append(answer)
-        text = str(answer.get("content") or "")
-        self._events.append(Message("assistant", text))
-        self._waiting = list(answer.get("tool_calls") or ())
-        return self._next() if self._waiting else text
+        self._messages.append(answer.message())
+        self._events.append(Message("assistant", answer.content))
+        self._waiting = list(answer.calls)
+        return self._next() if self._waiting else answer.content
 
     def recall(self, call: Call, observation: ToolOutcome) -> None:
         """Put a step of before into the history."""
@@ -131,7 +138,7 @@ class ModelAgent:
             return
         text = "\n".join(filter(None, (observation.result, observation.error and f"error: {observation.error}")))
         if self._asked is not None:
-            self._messages.append({"role": "tool", "tool_call_id": self._asked.get("id", ""), "content": text})
+            self._messages.append({"role": "tool", "tool_call_id": self._asked["id"], "content": text})
             self._asked = None
         else:
             self._messages.append({"role": "user", "content": text})
@@ -139,33 +146,43 @@ class ModelAgent:
     def _next(self) -> Call | str:
         """A function call as a call; one that cannot be read as the text it is, which costs a forfeit."""
         self._asked = asked = self._waiting.pop(0)
-        function: Any = asked.get("function") or {}
+        function = asked["function"]
         try:
-            arguments: Any = json.loads(function.get("arguments") or "{}")
-        except ValueError:
-            arguments = function.get("arguments")
-        return json.dumps({"tool": function.get("name"), "arguments": arguments})
+            arguments: Any = json.loads(function["arguments"] or "{}")
+        except (ValueError, RecursionError):
+            arguments = function["arguments"]
+        return json.dumps({"tool": function["name"], "arguments": arguments})
 
     # --- the endpoint ---
 
-    def _answer(self) -> dict[str, Any]:
+    def _answer(self) -> Completion:
         """The model's next message; tried again where the server fails."""
-        most, reason = whole_number("model_max_retries"), ""
-        for attempt in range(most + 1):
-            if attempt:
-                self.retries += 1
-                self._pause(min(60.0, 0.5 * 2**attempt))
+        most, tried = whole_number("model_max_retries"), 0
+        while True:
+            asked_for = 0.0
             try:
-                return self._checked(self._request())
-            except urllib.error.HTTPError as error:
-                reason = f"HTTP {error.code}: {error.read(500).decode('utf8', 'replace')}"
-                if error.code not in RETRIED:
+                return self._counted(self._request())
+            except Refused as error:
+                if self._shortened(error):
+                    continue
+                reason, asked_for = str(error), error.seconds
+                if error.code not in RETRIED or asked_for > MAX_PAUSE_S:
                     break
-            except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError, IndexError) as error:
+            except InvalidArgument:  # what we would send, not what came
+                raise
+            except (OSError, http.client.HTTPException, ValueError) as error:
                 reason = f"{type(error).__name__}: {error}"
-        raise EnvError(f"model {self.name}: expected an answer within {most} retries, got {shorten(reason, 400)}")
+            if tried >= most:
+                break
+            tried += 1
+            self.retries += 1
+            self._pause(max(asked_for, min(60.0, 0.5 * 2**tried)))
+        key = os.environ.get(self.options.key_variable)
+        reason = reason.replace(key, "…") if key else reason
+        wait = f"; it asks to come back in {asked_for:g} s" if asked_for > MAX_PAUSE_S else ""
+        raise EnvError(f"model {self.name}: expected an answer within {most} retries, got {shorten(reason, 400)}{wait}")
 
-    def _request(self) -> dict[str, Any]:
+    def _request(self) -> Completion:
         options = self.options
         body: dict[str, Any] = {
             "model": options.model,
@@ -179,63 +196,63 @@ class ModelAgent:
         headers = {"Content-Type": "application/json"}
         key = os.environ.get(options.key_variable)
         if key:
-            headers["Authorization"] = f"Bearer {key}"
+            headers["Authorization"] = bearer(key)
         url = f"{options.url.rstrip('/')}/chat/completions"
-        request = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310  (checked above)
-        with urllib.request.urlopen(request, timeout=options.seconds) as response:  # noqa: S310
-            return _streamed(response) if options.stream else json.load(response)
+        with open_endpoint(url, json.dumps(body).encode(), headers, options.seconds) as answer:
+            return read_stream(answer) if options.stream else read_completion(answer.read())
 
-    def _checked(self, answer: dict[str, Any]) -> dict[str, Any]:
-        message = answer["choices"][0]["message"]
-        usage = answer.get("usage") or {}
-        sent, received = int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
-        if not message.get("content") and not message.get("tool_calls"):
-            raise ValueError("an answer with neither text nor calls")
+    def _counted(self, answer: Completion) -> Completion:
+        sent, received, prices = answer.sent, answer.received, self.options.token_price
         self.calls, self.sent, self.received = self.calls + 1, self.sent + sent, self.received + received
-        self._events.append(ModelUsage(self.name, sent, received))
-        return {"role": "assistant", **{key: message[key] for key in ("content", "tool_calls") if message.get(key)}}
+        if answer.reasoning:
+            self._events.append(Reasoning(answer.reasoning))
+        cost = sent * prices[0] + received * prices[1] if any(prices) else None
+        self._events.append(ModelUsage(self.name, sent, received, cost_usd=cost))
+        return answer
+
+    def _shortened(self, error: Refused) -> bool:
+        """Whether the history was too long for the server and half of it may do; then it stays so short."""
+        size = sum(_size(one) for one in self._within_context())
+        if error.code not in (400, 413, 422) or TOO_LONG.search(error.text) is None or self._context < LEAST_CONTEXT:
+            return False
+        self._context = size // 2
+        return sum(_size(one) for one in self._within_context()) < size
 
     def _within_context(self) -> list[dict[str, Any]]:
-        """The history, in which the oldest outputs are left out until it fits."""
+        """The history, in which the oldest outputs, then the oldest answers, are left out until it fits."""
         messages = [dict(one) for one in self._messages]
-        size = sum(len(str(one.get("content") or "")) for one in messages)
-        for one in messages[2:-1]:
-            if size <= self.options.context:
+        size = sum(_size(one) for one in messages)
+        outputs = [one for one in messages[2:-1] if one["role"] != "assistant"]
+        answers = [one for one in messages[2:-2] if one["role"] == "assistant"]
+        for one in (*outputs, *answers):
+            if size <= self._context:
                 break
-            if one["role"] in ("tool", "user"):
-                size -= len(one["content"]) - len(LEFT_OUT)
-                one["content"] = LEFT_OUT
+            size -= _size(one)
+            _leave_out(one)
+            size += _size(one)
         return messages
 
 
-def _streamed(response: Any) -> dict[str, Any]:
-    """A streamed answer as a whole one; ValueError where it was cut off before its end."""
-    text, calls, usage, ended = "", dict[int, dict[str, Any]](), dict[str, Any](), False
-    for line in response:
-        data = line.strip().removeprefix(b"data:").strip()
-        if data == b"[DONE]":
-            ended = True
-            break
-        if not data:
-            continue
-        piece = json.loads(data)
-        usage = piece.get("usage") or usage
-        for choice in piece.get("choices") or ():
-            delta = choice.get("delta") or {}
-            text += delta.get("content") or ""
-            for one in delta.get("tool_calls") or ():
-                _joined(calls, one)
-    if not ended:
-        raise ValueError("a stream that was cut off")
-    message = {"content": text, "tool_calls": [calls[at] for at in sorted(calls)]}
-    return {"choices": [{"message": message}], "usage": usage}
+def check_url(url: str) -> None:
+    """InvalidArgument for what is no address of an endpoint."""
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good or not url.isascii() or not url.isprintable() or " " in url:
+        raise InvalidArgument(f"model url: expected http:// or https:// and a host, got {shorten(url)}")
 
 
-def _joined(calls: dict[int, dict[str, Any]], piece: dict[str, Any]) -> None:
-    known = calls.setdefault(
-        int(piece.get("index", 0)), {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
-    )
-    known["id"] = piece.get("id") or known["id"]
-    function = piece.get("function") or {}
-    known["function"]["name"] += function.get("name") or ""
-    known["function"]["arguments"] += function.get("arguments") or ""
+def _size(message: dict[str, Any]) -> int:
+    calls: list[Any] = message.get("tool_calls") or []
+    return len(message.get("content") or "") + sum(len(one["function"]["arguments"]) for one in calls)
+
+
+def _leave_out(message: dict[str, Any]) -> None:
+    """Shorten a message of the history; its calls stay, since their outputs refer to them."""
+    if len(message.get("content") or "") > len(LEFT_OUT):
+        message["content"] = LEFT_OUT
+    if message.get("tool_calls"):
+        calls = message["tool_calls"]
+        message["tool_calls"] = [{**one, "function": {**one["function"], "arguments": "{}"}} for one in calls]

@@ -7,12 +7,20 @@ import msgspec
 
 from ludus.errors import InvalidArgument
 from ludus.sandbox import Backend
+from ludus.tasks.agents.events import AgentLog, step_events, task_metadata
 from ludus.tasks.env import TaskEnv
 from ludus.tasks.folder import Task
 from ludus.tasks.journal import Journal, JournalEnv
+from ludus.tasks.sandboxes import keep_from_agent
+from ludus.tasks.step_timing import unmeasured
+from ludus.tasks.workspace import TaskWorkspace
 from ludus.trajectory import Recorder
 
 __all__ = ["Divergence", "export_run", "fork_run", "replay_run"]
+
+
+OF_THE_END = ("work", "run.ludus", "result.json", "artifacts")
+"""What a fork does not take over."""
 
 
 class Divergence(msgspec.Struct, frozen=True):
@@ -30,7 +38,10 @@ class Divergence(msgspec.Struct, frozen=True):
 
 
 def replay_run(task: Task, folder: Path, *, backend: str | Backend | None = None) -> list[Divergence]:
-    """Do the calls of a run again, in a new workspace; everything that differs, step by step. Empty: the same run."""
+    """Do the calls of a run again, in a new workspace; everything that differs, step by step. Empty: the same run.
+
+    What a tool told of the clock is a measurement, and no difference.
+    """
     first, *steps = Journal(folder).read()
     found: list[Divergence] = []
 
@@ -46,7 +57,7 @@ def replay_run(task: Task, folder: Path, *, backend: str | Backend | None = None
             if entry.call is None:
                 continue
             step = env.step(entry.call)
-            compare(entry.step, "observation", entry.observation, step.observation)
+            compare(entry.step, "observation", unmeasured(entry.observation), unmeasured(step.observation))
             compare(entry.step, "reward", entry.reward, step.reward)
             compare(entry.step, "workspace", entry.snapshot, step.info.get("snapshot"))
             compare(entry.step, "end", entry.ended, step.terminated or step.truncated)
@@ -62,20 +73,33 @@ def fork_run(folder: Path, step: int, target: Path) -> None:
     entries = Journal(folder).read()
     if not 0 <= step <= entries[-1].step:
         raise InvalidArgument(f"fork: expected a step from 0 to {entries[-1].step}, got {step}")
-    shutil.copytree(folder, target, symlinks=True, ignore=shutil.ignore_patterns("work"))
+    shutil.copytree(folder, target, symlinks=True, ignore=shutil.ignore_patterns(*OF_THE_END))
     (target / "work").mkdir()
     shutil.copystat(folder / "work", target / "work")
     owner = (folder / "work").stat()
     shutil.chown(target / "work", owner.st_uid, owner.st_gid)
     (target / "work" / "data").mkdir(exist_ok=True)
+    for name in ("hidden", "task"):
+        if (target / name).is_dir():
+            keep_from_agent(target / name)
     Journal(target).cut(step)
+    AgentLog(target).cut(step)
 
 
-def export_run(task: Task, folder: Path, path: Path) -> None:
+def export_run(task: Task, folder: Path, path: Path, *, agent: str = "") -> None:
     """The run of a folder as a `.ludus` file, whether or not it was resumed on the way."""
     entries = Journal(folder).read()
     played = JournalEnv(entries, TaskEnv(task))
-    with Recorder(played, path, "full", metadata={"task": task.spec.id, "seed": entries[0].seed}) as recorder:
-        recorder.reset(seed=entries[0].seed)
-        for call in played.calls:
-            recorder.step(call)
+    said, place = AgentLog(folder).read(), TaskWorkspace(task.spec, task.folder, folder.resolve())
+    metadata = task_metadata(task.spec, agent, entries[0].seed)
+    before: str | None = None
+    with Recorder(played, path, "full", metadata=metadata) as recorder:
+        for entry in entries:
+            if entry.call is None:
+                recorder.reset(seed=entry.seed)
+            else:
+                recorder.step(entry.call)
+            changes = place.changes(before, entry.snapshot)
+            for event in (*said.get(entry.step, ()), *step_events(task.spec, entry, changes)):
+                recorder.record(event)
+            before = entry.snapshot or before

@@ -1,5 +1,6 @@
 """A run: one agent on one task and one seed, recorded, kept in a folder, or neither; and grading of files by hand."""
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,14 +13,26 @@ from ludus.errors import InvalidArgument
 from ludus.sandbox import Backend
 from ludus.seeding import np_random
 from ludus.tasks.agents.agent import Agent
-from ludus.tasks.agents.episode import Episode, play_episode, resume_episode
+from ludus.tasks.agents.episode import Episode, ended_episode, play_episode, resume_episode
+from ludus.tasks.agents.events import task_metadata
+from ludus.tasks.agents.replay import export_run
+from ludus.tasks.agents.result import RESULT, journal_result, write_result
 from ludus.tasks.env import TaskEnv
 from ludus.tasks.folder import Task
 from ludus.tasks.grading import Grader, Score, make_data
+from ludus.tasks.grading.submission import SubmissionError, read_inside
+from ludus.tasks.journal import NAME as JOURNAL
+from ludus.tasks.journal import Journal
+from ludus.tasks.spec import TaskSpec
 from ludus.tools import Call
 from ludus.trajectory import Recorder
 
-__all__ = ["RunOptions", "grade_folder", "run_task"]
+__all__ = ["RECORD", "RunOptions", "grade_folder", "run_task"]
+
+RECORD = "run.ludus"
+ARTIFACTS = "artifacts"
+MAX_ARTIFACT = 64 << 20
+"""Bytes of one file that is kept."""
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,12 +43,18 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     record: Path | None = None
-    """A new `.ludus` file."""
+    """A new `.ludus` file; of a run with a folder, `run.ludus` in it unless another is named."""
     folder: Path | None = None
-    """A folder that keeps workspace, snapshots and journal."""
+    """A folder that keeps workspace, snapshots, journal, trajectory, artifacts and result."""
     resume: bool = False
     """Go on with the run of the folder."""
     backend: str | Backend | None = None
+    memory: Path | None = None
+    """A text file that lasts from run to run."""
+
+    def env(self, task: Task) -> TaskEnv:
+        """The environment of a run."""
+        return TaskEnv(task, folder=self.folder, backend=self.backend, memory=self.memory)
 
 
 def run_task(
@@ -48,20 +67,70 @@ def run_task(
 ) -> Episode:
     """Play an episode to its end, or from where a run was left."""
     options = RunOptions() if options is None else options
-    bare = TaskEnv(task, folder=options.folder, backend=options.backend)
+    folder = options.folder
+    if options.resume and (folder is None or options.record is not None):
+        raise InvalidArgument("resume: expected a folder and no record, got " + ("both" if folder else "none"))
+    if folder is None:
+        return _played(task, agent, seed, options.record, options, watch)
     if options.resume:
-        if options.folder is None or options.record is not None:
-            raise InvalidArgument(
-                "resume: expected a folder and no record, got " + ("both" if options.folder else "none")
-            )
-        with bare as env:
-            return resume_episode(env, agent, watch=watch)
-    if options.record is None:
+        episode = _resumed(task, agent, folder, options, watch)
+        (folder / RECORD).unlink(missing_ok=True)
+        export_run(task, folder, folder / RECORD, agent=agent.name)
+    else:
+        _check_unused(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        episode = _played(task, agent, seed, options.record or folder / RECORD, options, watch)
+    keep_artifacts(task.spec, folder)
+    write_result(journal_result(task.spec, folder, agent.name), folder)
+    return episode
+
+
+def _check_unused(folder: Path) -> None:
+    if (folder / RECORD).exists() or (folder / JOURNAL).exists():
+        ended = (folder / RESULT).is_file()
+        more = "`ludus view` shows it" if ended else "--resume goes on with it"
+        raise InvalidArgument(f"folder: expected one without a run, got {folder}; {more}, another --folder begins anew")
+
+
+def _resumed(
+    task: Task, agent: Agent, folder: Path, options: RunOptions, watch: Callable[[Call, Any], None] | None
+) -> Episode:
+    """To the end; a run that was killed between its last step and its result has been there already."""
+    entries = Journal(folder).read()
+    if entries[-1].ended and not (folder / RESULT).is_file():
+        return ended_episode(entries, agent.name)
+    with options.env(task) as env:
+        return resume_episode(env, agent, watch=watch)
+
+
+def _played(
+    task: Task,
+    agent: Agent,
+    seed: int,
+    record: Path | None,
+    options: RunOptions,
+    watch: Callable[[Call, Any], None] | None,
+) -> Episode:
+    bare = options.env(task)
+    if record is None:
         with bare as env:
             return play_episode(env, agent, seed, watch=watch)
-    metadata = {"task": task.spec.id, "agent": agent.name, "seed": seed}
-    with Recorder(bare, options.record, "full", metadata=metadata) as env:
+    with Recorder(bare, record, "full", metadata=task_metadata(task.spec, agent.name, seed)) as env:
         return play_episode(env, agent, seed, watch=watch)
+
+
+def keep_artifacts(spec: TaskSpec, folder: Path) -> list[str]:
+    """Copy what a task wants kept, and what was handed in, out of an ended run's workspace; no link is followed."""
+    work, kept = folder / "work", list[str]()
+    patterns = (*spec.artifacts, *(one.path for one in spec.submission))
+    for path in sorted({str(one.relative_to(work)) for pattern in patterns for one in work.glob(pattern)}):
+        with contextlib.suppress(SubmissionError, OSError):
+            data = read_inside(work, path, MAX_ARTIFACT)
+            target = folder / ARTIFACTS / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+            kept.append(path)
+    return kept
 
 
 def grade_folder(

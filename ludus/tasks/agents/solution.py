@@ -9,7 +9,7 @@ from ludus.tasks.folder import Task
 from ludus.tasks.quantity import seconds_of
 from ludus.tools import Call
 
-__all__ = ["nop_agent", "solution_agent", "solution_calls"]
+__all__ = ["folder_calls", "nop_agent", "solution_agent", "solution_calls"]
 
 RUN = "solution.py"
 
@@ -39,13 +39,16 @@ def solution_calls(task: Task, which: Literal["baseline", "reference"]) -> list[
     folder = None if task.folder is None else task.folder / solution.folder
     if folder is None or not folder.is_dir():
         raise InvalidArgument(f"{task.spec.id}: expected a folder {solution.folder!r} with a solution, got none")
+    seconds = task.spec.timeouts_known.of("long") if solution.seconds is None else seconds_of(solution.seconds)
+    return folder_calls(folder, run=solution.run, seconds=seconds)
+
+
+def folder_calls(folder: Path, *, run: str | None = None, seconds: float = 60.0) -> list[Call]:
+    """Write the files of a folder, and run the command, or `solution.py` where there is one."""
     files = sorted(one for one in folder.rglob("*") if one.is_file() and "__pycache__" not in one.parts)
     calls = [_written(one, folder) for one in files]
-    command = solution.run or (f"python {RUN}" if (folder / RUN).is_file() else None)
-    if command is not None:
-        seconds = task.spec.timeouts_known.of("long") if solution.seconds is None else seconds_of(solution.seconds)
-        calls.append(Call("shell", {"command": command, "seconds": seconds}))
-    return calls
+    command = run or (f"python {RUN}" if (folder / RUN).is_file() else None)
+    return calls if command is None else [*calls, Call("shell", {"command": command, "seconds": seconds})]
 
 
 def _written(file: Path, folder: Path) -> Call:

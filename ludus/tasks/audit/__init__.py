@@ -1,11 +1,11 @@
 """Audit: whether a task can be cheated. Nothing, chance, the author's solutions and a library of cheats, side by side.
 
-Not here: where untrusted code is confined, which is `ludus.sandbox` and has attacks of its own in the tests.
+Not here: where untrusted code is sandboxed, which is `ludus.sandbox` and has attacks of its own in the tests.
 """
 
 from ludus.tasks.audit.audit import AuditReport, AuditRow, audit_task
 from ludus.tasks.audit.cheat import Cheat
 from ludus.tasks.audit.library import CHEATS
-from ludus.tasks.audit.linter import Finding, lint
+from ludus.tasks.linter import Finding, lint
 
 __all__ = ["CHEATS", "AuditReport", "AuditRow", "Cheat", "Finding", "audit_task", "lint"]

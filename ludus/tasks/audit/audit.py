@@ -9,7 +9,9 @@ import msgspec
 from ludus.errors import LudusError, listing
 from ludus.sandbox import Backend
 from ludus.tasks.agents import Agent, RandomAgent, ScriptedAgent, nop_agent, play_episode, solution_agent
+from ludus.tasks.agents.episode import Start
 from ludus.tasks.audit.cheat import Cheat
+from ludus.tasks.audit.in_folder import folder_cheats
 from ludus.tasks.audit.in_workspace import trivial_calls
 from ludus.tasks.audit.library import CHEATS
 from ludus.tasks.env import TaskEnv
@@ -18,7 +20,7 @@ from ludus.tasks.grading import make_data
 
 __all__ = ["AuditReport", "AuditRow", "audit_task"]
 
-MARGIN = 1e-9
+SCORE_MARGIN = 1e-9
 """By which a cheat's normalised score may exceed that of doing nothing."""
 
 
@@ -68,21 +70,23 @@ def audit_task(
     backend: str | Backend | None = None,
     watch: Callable[[AuditRow], None] | None = None,
 ) -> AuditReport:
-    """Run nop, random, baseline, reference and every cheat that fits; `watch` sees each row as it comes."""
+    """Run nop, random, baseline, reference and every cheat that fits, its own too; `watch` sees each row."""
     found = find_task(task)
     problems, checksum = _checked_data(found, backend)
     rows: list[AuditRow] = []
     with TaskEnv(found, backend=backend) as env:
+        observation, _ = env.reset(seed=seed)
+        start = Start(env.snapshot(), observation)
 
         def row(agent: Agent, kind: str) -> AuditRow:
-            rows.append(_judged(_played(env, agent, seed, kind), rows))
+            rows.append(_judged(_played(env, agent, start, kind, seed=seed), rows))
             if watch is not None:
                 watch(rows[-1])
             return rows[-1]
 
         for agent in _agents(found, seed):
             row(agent, "agent")
-        for cheat in CHEATS.values() if cheats is None else cheats:
+        for cheat in (*CHEATS.values(), *folder_cheats(found)) if cheats is None else cheats:
             if cheat.fits(found):
                 row(ScriptedAgent([*trivial_calls(found), *cheat.calls(found)], name=cheat.name), "cheat")
     problems += [f"{one.name}: {one.problem}" for one in rows if one.problem]
@@ -93,9 +97,9 @@ def _agents(task: Task, seed: int) -> list[Agent]:
     return [nop_agent(), RandomAgent(seed), solution_agent(task, "baseline"), solution_agent(task, "reference")]
 
 
-def _played(env: TaskEnv, agent: Agent, seed: int, kind: str) -> AuditRow:
+def _played(env: TaskEnv, agent: Agent, start: Start, kind: str, *, seed: int) -> AuditRow:
     try:
-        episode = play_episode(env, agent, seed)
+        episode = play_episode(env, agent, seed, start=start)
     except LudusError as error:
         return AuditRow(name=agent.name, kind=kind, problem=f"the environment raised {type(error).__name__}: {error}")
     score = episode.score
@@ -117,7 +121,7 @@ def _judged(row: AuditRow, before: list[AuditRow]) -> AuditRow:
     nop = by_name["nop"].normalised if before else 0.0
     problem = ""
     if row.kind == "cheat" or row.name == "random":
-        beats = row.normalised > nop + MARGIN
+        beats = row.normalised > nop + SCORE_MARGIN
         problem = f"expected at most what nop scores ({nop:.4f}), got {row.normalised:.4f}" if beats else ""
     elif row.name == "baseline" and row.normalised <= nop:
         problem = f"expected more than nop scores ({nop:.4f}), got {row.normalised:.4f} {row.reason}"

@@ -5,19 +5,30 @@ import os
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from ludus.errors import ChannelError, EnvError, shorten
 from ludus.sandbox import give
 from ludus.sandbox.backend import Backend
-from ludus.tasks.confinement import DATA, HIDDEN, TASK, grader_command, grader_sandbox
-from ludus.tasks.grading.channel import Conversation
+from ludus.tasks.folder import check_links
+from ludus.tasks.grading.channel import FramedProcess
+from ludus.tasks.grading.stopwatch import MAX_TIMES, Stopwatch
+from ludus.tasks.sandboxes import (
+    DATA,
+    GRADER_USER,
+    HIDDEN,
+    TASK,
+    grader_command,
+    grader_sandbox,
+    keep_from_agent,
+)
 from ludus.tasks.spec import TaskSpec
 
 __all__ = ["CODE", "TaskData", "checksum_of", "make_data"]
 
-SECONDS = 300.0
+GENERATION_TIMEOUT_S = 300.0
 CODE = "task"
 """The folder beside the data with the code of generator and grader."""
 
@@ -42,17 +53,19 @@ def make_data(
 
     Where the task has one seed for all, that is taken, and what it writes must have the checksum of the task file.
     """
+    if folder is not None:
+        check_links(folder)
     used = seed if spec.data.seed == "run" else spec.data.seed
     public, hidden = target / "public", target / "hidden"
     for place, ready in ((public, spec.data.public), (hidden, spec.data.hidden)):
-        if ready is None or folder is None:
-            place.mkdir(parents=True)
-        else:
-            shutil.copytree(folder / ready, place)
+        place.mkdir(parents=True, exist_ok=True)
+        if ready is not None and folder is not None:
+            shutil.copytree(folder / ready, place, dirs_exist_ok=True)
     if folder is not None:
         _copy_code(spec, folder, target / CODE)
-    if spec.data.generator is not None and folder is not None:
+    if folder is not None:
         _generate(spec, target / CODE, {"public": public, "hidden": hidden}, seed=used, backend=backend)
+    keep_from_agent(hidden)
     found = checksum_of(public, hidden)
     if spec.data.checksum is not None and spec.data.seed != "run" and found != spec.data.checksum:
         raise EnvError(f"{spec.id}, data.checksum: expected {spec.data.checksum}, got {found}; the data have changed")
@@ -60,34 +73,43 @@ def make_data(
 
 
 def _copy_code(spec: TaskSpec, folder: Path, target: Path) -> None:
-    """Generator and grader, as this episode has them: readable where they run, wherever the folder lies."""
-    left_out = {spec.starter, spec.data.public, spec.data.hidden, "__pycache__"}
+    """Generator and grader, as this episode has them: readable where they run alone, wherever the folder lies."""
+    left_out = {spec.starter, spec.data.public, spec.data.hidden, "__pycache__", "cheats"}
     left_out |= {spec.solution("baseline").folder, spec.solution("reference").folder}
     shutil.copytree(folder, target, ignore=lambda _, names: [one for one in names if one in left_out])
-    for path in (target, *target.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
+    keep_from_agent(target)
 
 
 def _generate(
     spec: TaskSpec, folder: Path, places: dict[str, Path], *, seed: int, backend: str | Backend | None
 ) -> None:
-    for place in places.values():
-        give(place)
-    sandbox = grader_sandbox({"task": folder, **places}, seconds=SECONDS, backend=backend)
-    asked = {"generator": f"{TASK}/{spec.data.generator}", "seed": seed, "public": DATA, "hidden": HIDDEN}
-    with Conversation(sandbox, grader_command("generate")) as talk:
+    """Run the generator, where there is one, and import the grader: an agent's work is not lost on a broken one."""
+    written = places if spec.data.generator is not None else {}
+    for place in written.values():
+        give(place, GRADER_USER)
+    sandbox = grader_sandbox({"task": folder, **written}, seconds=MAX_TIMES * GENERATION_TIMEOUT_S, backend=backend)
+    asked: dict[str, Any] = {"seed": seed, "public": DATA, "hidden": HIDDEN}
+    asked["generator"] = None if spec.data.generator is None else f"{TASK}/{spec.data.generator}"
+    grader = spec.evaluation.grader if (folder / spec.evaluation.grader).is_file() else None
+    asked["grader"] = None if grader is None else f"{TASK}/{grader}"
+    with FramedProcess(sandbox, grader_command("generate")) as talk:
         try:
-            answer = talk.ask(asked, time.monotonic() + SECONDS)
+            talk.send(msgspec.json.encode(asked), time.monotonic() + GENERATION_TIMEOUT_S)
+            answer = Stopwatch(talk.process, GENERATION_TIMEOUT_S).wait(talk.read)
         except ChannelError as error:
             raise EnvError(f"{spec.id}: expected its generator to end, got: {error}; {talk.complaint()}") from error
-    if not isinstance(answer, dict) or answer.get("do") != "done":
+    said: dict[str, Any] = answer if isinstance(answer, dict) else {"do": answer}
+    if said.get("do") == "no grader":
+        expected = f"expected a file {grader!r} that can be imported"
+        raise EnvError(f"{spec.id}, evaluation.grader: {expected}, got {str(said.get('reason'))[:500]}; mend the file")
+    if said.get("do") != "done":
         raise EnvError(f"{spec.id}: expected its generator to write data, got {shorten(answer, 2000)}")
-    for place in places.values():
+    for place in written.values():
         _take_back(place)
 
 
 def _take_back(place: Path) -> None:
-    """Files that confined code wrote are ours again, and readable by every confined user they are mounted for."""
+    """Files that sandboxed code wrote are ours again, and readable by every sandboxed user they are mounted for."""
     for path in [place, *sorted(place.rglob("*"))]:
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
             raise EnvError(f"generator: expected files and folders, got {path.name}")

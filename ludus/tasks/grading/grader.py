@@ -16,17 +16,20 @@ import msgspec
 from ludus.errors import ChannelError, shorten
 from ludus.sandbox.backend import Backend
 from ludus.sandbox.leftovers import private_folder
-from ludus.tasks.confinement import DATA, HIDDEN, SUBMISSION, TASK, grader_command, grader_sandbox, program_sandbox
-from ludus.tasks.grading.channel import Conversation, Late
+from ludus.tasks.grading.channel import FramedProcess, Late
 from ludus.tasks.grading.data import CODE, TaskData
 from ludus.tasks.grading.program import SubmittedProgram
 from ludus.tasks.grading.score import Score, scored
+from ludus.tasks.grading.stopwatch import MAX_TIMES, Stopwatch
 from ludus.tasks.grading.submission import SubmissionError, copy_submission
+from ludus.tasks.sandboxes import DATA, HIDDEN, SUBMISSION, TASK, grader_command, grader_sandbox, program_sandbox
 from ludus.tasks.spec import TaskSpec
 
 __all__ = ["Grader"]
 
-MOST_PROGRAMS = 256
+MAX_PROGRAMS = 256
+SEND_S = 600.0
+"""Seconds for an answer to reach the grader, which waits for it: trusted code, on a machine that may be busy."""
 
 
 class _Said(msgspec.Struct):
@@ -82,19 +85,19 @@ class Grader:
             "hidden": self.data.hidden,
             "public": self.data.public,
         }
-        sandbox = grader_sandbox(places, seconds=seconds, backend=self._backend)
-        with Conversation(sandbox, grader_command("grade")) as talk:
-            said = self._talked(talk, submission, split, begun + seconds)
+        sandbox = grader_sandbox(places, seconds=MAX_TIMES * seconds, backend=self._backend)
+        with FramedProcess(sandbox, grader_command("grade")) as talk:
+            said = self._talked(talk, submission, split, Stopwatch(talk.process, seconds))
         spent = time.monotonic() - begun
         if isinstance(said, str):
-            return Score(split=split, reason=said, seconds=spent)
+            return Score(split=split, reason=shorten_lines(said), grader_failed=True, seconds=spent)
         if said.do == "score":
             return scored(self.spec.evaluation, split, said.metrics, spent)
         failed = said.do != "rejected"
         reason = f"the grader failed: {said.reason}\n{said.traceback}" if failed else said.reason
         return Score(split=split, reason=shorten_lines(reason), grader_failed=failed, seconds=spent)
 
-    def _talked(self, talk: Conversation, submission: Path, split: str, deadline: float) -> "_Said | str":
+    def _talked(self, talk: FramedProcess, submission: Path, split: str, watch: Stopwatch) -> "_Said | str":
         """Pass messages until the grader has said its last; that, or why there is none."""
         programs: list[SubmittedProgram] = []
         asked = {
@@ -107,16 +110,19 @@ class Grader:
             "metric": self.spec.evaluation.metric,
         }
         try:
-            talk.send(msgspec.json.encode(asked), deadline)
+            answer = msgspec.json.encode(asked)
             while True:
-                said = _SAID.decode(talk.receive(deadline))
-                if said.do not in ("start", "ask", "stop"):
+                with watch.running():
+                    talk.send(answer, time.monotonic() + SEND_S)
+                said = _SAID.decode(watch.wait(talk.receive))
+                if said.do not in ("start", "ask", "stop", "used"):
                     return said
-                talk.send(self._answer(said, programs, submission), deadline)
+                answer = self._answer(said, programs, submission)
+                watch.others = [one.watch for one in programs if one.watch is not None]
         except Late:
             return "grading: its time ran out"
         except ChannelError as error:
-            return f"grading: {error}; {talk.complaint()}"
+            return "; ".join(filter(None, (f"the grader ended without a score: {error}", talk.complaint())))
         except msgspec.MsgspecError as error:
             return f"grading: expected a message, got {shorten(str(error))}"
         finally:
@@ -131,10 +137,12 @@ class Grader:
         if said.do == "stop":
             programs[said.program].close()
             return b'{"value":null}'
+        if said.do == "used":
+            return programs[said.program].used()
         return programs[said.program].relay(bytes(said.body))
 
     def _started(self, said: _Said, programs: list[SubmittedProgram], submission: Path) -> bytes:
-        if said.path not in {file.path for file in self.spec.submission} or len(programs) >= MOST_PROGRAMS:
+        if said.path not in {file.path for file in self.spec.submission} or len(programs) >= MAX_PROGRAMS:
             return b'{"error":"expected a file of the submission"}'
         places = {"submission": submission, "empty": _empty(submission)}
         program = SubmittedProgram(program_sandbox(self.spec, places, self._backend), said.path, said.seconds)

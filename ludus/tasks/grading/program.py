@@ -9,39 +9,45 @@ import msgspec
 
 from ludus.errors import ChannelError, SandboxError
 from ludus.sandbox import Sandbox
-from ludus.tasks.confinement import SUBMISSION
-from ludus.tasks.grading.channel import Conversation, Late
+from ludus.tasks.grading.channel import FramedProcess, Late
+from ludus.tasks.grading.stopwatch import Stopwatch
 from ludus.tasks.packages import agent_python
+from ludus.tasks.sandboxes import SUBMISSION
 
 __all__ = ["SubmittedProgram"]
+
+SEND_S = 1.0
+"""Seconds for a question to be sent, at least: what is sent in part cannot be sent again."""
 
 
 class SubmittedProgram:
     """One process of submitted code; `relay` takes a call of the grader's and gives the answer to it, as bytes."""
 
     def __init__(self, sandbox: Sandbox, path: str, seconds: float) -> None:
-        self._left = seconds
-        self._talk: Conversation | None = None
+        self._seconds = seconds
+        self._talk: FramedProcess | None = None
+        self.watch: Stopwatch | None = None
         self._sandbox, self._path = sandbox, path
 
     def start(self) -> bytes | None:
         """Start it and load its file; what went wrong, as an answer, else None."""
         try:
-            self._talk = Conversation(self._sandbox, [agent_python(), "-c", _source()])
+            self._talk = FramedProcess(self._sandbox, [agent_python(), "-c", _source()])
         except SandboxError as error:
             return _error(str(error))
+        self.watch = Stopwatch(self._talk.process, self._seconds)
         answer = self.relay(msgspec.json.encode({"do": "load", "path": f"{SUBMISSION}/{self._path}"}))
         read: Any = msgspec.json.decode(answer)
         return answer if "error" in read else None
 
     def relay(self, body: bytes) -> bytes:
         """One call; the time that it takes is the program's."""
-        if self._talk is None:
+        if self._talk is None or self.watch is None:
             return _error("the program is not running any more")
-        begun = time.monotonic()
         try:
-            self._talk.send(body, begun + self._left)
-            return _plain(self._talk.receive(begun + self._left))
+            with self.watch.running():
+                self._talk.send(body, time.monotonic() + max(SEND_S, self.watch.left))
+            return _plain(self.watch.wait(self._talk.receive))
         except Late:
             self.close()
             return _error("its time ran out")
@@ -49,8 +55,11 @@ class SubmittedProgram:
             why = self._talk.complaint()
             self.close()
             return _error(f"{error} ({why[-300:]})" if why else str(error))
-        finally:
-            self._left -= time.monotonic() - begun
+
+    def used(self) -> bytes:
+        """The processor time of all of its processes so far; null where the backend does not count it."""
+        used = None if self._talk is None else self._talk.process.usage().cpu
+        return msgspec.json.encode({"value": used or None})
 
     def close(self) -> None:
         """Kill it; harmless twice."""

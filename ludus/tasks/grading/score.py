@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
-from ludus.errors import shorten
+from ludus.errors import listing, shorten
 from ludus.tasks.spec import EvaluationSpec
 
 __all__ = ["Score", "scored"]
 
-MOST = 1e12
+MAX_METRIC = 1e12
 """Beyond this a metric is a mistake or an attack, not a score."""
-MOST_METRICS = 64
+MAX_METRICS = 64
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     """Why there is none."""
     grader_failed: bool = False
-    """Whether the grader itself raised: a fault of the task, or a submission that made it."""
+    """Whether the grader gave no score and did not reject either: a fault of the task, or a submission that made it."""
     seconds: float = 0.0
 
     @property
@@ -49,20 +49,19 @@ def scored(evaluation: EvaluationSpec, split: str, given: Any, seconds: float = 
     'accuracy: expected a finite number, got nan'
     """
     metrics: dict[str, float] = {}
-    if not isinstance(given, dict) or len(given) > MOST_METRICS:
-        return Score(split=split, reason=f"expected metrics by name, got {shorten(given)}", seconds=seconds)
+    if not isinstance(given, dict) or len(given) > MAX_METRICS:
+        return _fault(split, f"expected metrics by name, got {shorten(given)}", seconds)
     for name, text in given.items():
         try:
             value = float(text)
         except (TypeError, ValueError):
             value = math.nan
-        if not math.isfinite(value) or abs(value) > MOST:
-            return Score(
-                split=split, reason=f"{name}: expected a finite number, got {shorten(text)[1:-1]}", seconds=seconds
-            )
+        if not math.isfinite(value) or abs(value) > MAX_METRIC:
+            return _fault(split, f"{name}: expected a finite number, got {shorten(text)[1:-1]}", seconds)
         metrics[str(name)] = value
     if evaluation.metric not in metrics:
-        return Score(split=split, reason=f"expected the metric {evaluation.metric}, got none", seconds=seconds)
+        got = listing(metrics) or "none"
+        return _fault(split, f"grader: expected the metric {evaluation.metric}, got {got}", seconds)
     value = metrics[evaluation.metric]
     return Score(
         split=split,
@@ -72,3 +71,7 @@ def scored(evaluation: EvaluationSpec, split: str, given: Any, seconds: float = 
         reached=evaluation.reached(value),
         seconds=seconds,
     )
+
+
+def _fault(split: str, reason: str, seconds: float) -> Score:
+    return Score(split=split, reason=reason, grader_failed=True, seconds=seconds)

@@ -46,6 +46,13 @@ class Program:
 
     def call_each(self, name: str, each: Iterable[Sequence[Any]], on: int | None = None) -> list[Any]:
         """What the function gives for each of the arguments, with one message there and one back."""
+        return self._called(name, each, on)
+
+    def call_on(self, instances: Iterable[Instance], name: str, each: Iterable[Sequence[Any]]) -> list[Any]:
+        """What the method of each instance gives for its arguments, with one message there and one back."""
+        return self._called(name, each, [one.number for one in instances])
+
+    def _called(self, name: str, each: Iterable[Sequence[Any]], on: int | list[int] | None) -> list[Any]:
         rows = [list(arguments) for arguments in each]
         values = self._asked({"do": "call", "name": name, "each": rows, "on": on})
         if not isinstance(values, list) or len(values) != len(rows):
@@ -56,6 +63,18 @@ class Program:
         """An instance of a class of the program, which keeps its state from call to call."""
         number = self._asked({"do": "make", "name": name, "arguments": list(arguments)})
         return Instance(self, number if isinstance(number, int) else -1)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time of the program so far, its threads and children included, as the kernel counts it.
+
+        What it does not count, sleep and a busy machine, does not change it; RuntimeError where a backend has no count.
+        """
+        send({"do": "used", "program": self.number})
+        used = receive()["value"]
+        if used is None:
+            raise RuntimeError("expected a sandbox that counts processor time, got one that does not")
+        return float(used)
 
     def _asked(self, body: dict[str, Any]) -> Any:
         send({"do": "ask", "program": self.number, "body": body})
@@ -118,7 +137,10 @@ class Case:
         return np.random.default_rng([self.seed, *self.split.encode()])
 
     def program(self, path: str, seconds: float = 60.0) -> Program:
-        """Start a file of the submission; `seconds` is for all of its calls together."""
+        """Start a file of the submission; `seconds` is for all of its calls together.
+
+        They are seconds in which it could run: what it stood in line for a processor on a busy machine is not counted.
+        """
         send({"do": "start", "path": path, "seconds": seconds})
         answer = receive()
         if "error" in answer:
@@ -208,4 +230,7 @@ def finite(values: npt.NDArray[np.float64], path: str) -> npt.NDArray[np.float64
 def plain_metrics(result: Any, metric: str) -> dict[str, float]:
     """What `grade` returned, as metrics by name."""
     given = result if isinstance(result, dict) else {metric: result}
+    for name, value in given.items():
+        if not hasattr(type(value), "__float__"):
+            raise TypeError(f"grade: expected a number, or numbers by name, got {type(value).__name__} for {name}")
     return {str(name): float(value) if not math.isnan(float(value)) else math.nan for name, value in given.items()}

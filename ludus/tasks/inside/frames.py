@@ -9,7 +9,7 @@ from typing import Any
 __all__ = ["CHANNEL", "plain", "receive", "send"]
 
 CHANNEL = 3
-MOST = 64 << 20
+MAX_FRAME_BYTES = 64 << 20
 """Bytes of one frame."""
 
 
@@ -39,8 +39,8 @@ def send(message: Any, channel: int = CHANNEL) -> None:
 def receive(channel: int = CHANNEL) -> Any:
     """Read one frame; EOFError where the other side has gone."""
     size = int.from_bytes(_taken(4, channel), "big")
-    if size > MOST:
-        raise EOFError(f"expected a frame of at most {MOST} bytes, got {size}")
+    if size > MAX_FRAME_BYTES:
+        raise EOFError(f"expected a frame of at most {MAX_FRAME_BYTES} bytes, got {size}")
     return json.loads(_taken(size, channel))
 
 

@@ -34,21 +34,31 @@ def grade() -> None:
         metrics = {name: repr(value) for name, value in plain_metrics(result, asked["metric"]).items()}
         send({"do": "score", "metrics": metrics})
     except Rejected as error:
-        send({"do": "rejected", "reason": str(error)})
-    except Exception as error:
-        told = traceback.format_exc(limit=-4)
-        send({"do": "failed", "reason": f"{type(error).__name__}: {error}", "traceback": told[-4000:]})
+        send({"do": "rejected", "reason": _plain_text(str(error))})
+    except BaseException as error:  # `sys.exit` too: whatever it is, it is no score
+        told = _plain_text(traceback.format_exc(limit=-4))
+        send({"do": "failed", "reason": _plain_text(f"{type(error).__name__}: {error}"), "traceback": told[-4000:]})
+
+
+def _plain_text(text: str) -> str:
+    """A text that any reader can read: names of files and values of an agent's may have halves of characters."""
+    return text.encode("utf8", "replace").decode("utf8")
 
 
 def generate() -> None:
-    """Write a task's data, as the first frame asks for it."""
+    """Write a task's data, where it has a generator, and import its grader, as the first frame asks for it."""
     asked = receive()
+    doing = "failed"
     try:
-        module_at(asked["generator"]).generate(int(asked["seed"]), Path(asked["public"]), Path(asked["hidden"]))
+        if asked["generator"] is not None:
+            module_at(asked["generator"]).generate(int(asked["seed"]), Path(asked["public"]), Path(asked["hidden"]))
+        doing = "no grader"
+        if asked["grader"] is not None and not callable(module_at(asked["grader"]).grade):
+            raise TypeError("grade is no function")
         send({"do": "done"})
     except Exception as error:
         told = traceback.format_exc(limit=-4)
-        send({"do": "failed", "reason": f"{type(error).__name__}: {error}", "traceback": told[-4000:]})
+        send({"do": doing, "reason": f"{type(error).__name__}: {error}", "traceback": told[-4000:]})
 
 
 def module_at(path: str) -> Any:

@@ -37,9 +37,11 @@ def main() -> None:
                 made.append(getattr(module, asked["name"])(*asked["arguments"]))
                 answer = len(made) - 1
             else:
-                owner = module if asked["on"] is None else made[asked["on"]]
-                function = getattr(owner, asked["name"])
-                answer = [function(*arguments) for arguments in asked["each"]]
+                on, each = asked["on"], asked["each"]
+                owners = [
+                    module if one is None else made[one] for one in (on if isinstance(on, list) else [on] * len(each))
+                ]
+                answer = [getattr(one, asked["name"])(*given) for one, given in zip(owners, each, strict=True)]
             send({"value": answer})
         except BaseException as error:
             send({"error": f"{type(error).__name__}: {error}"[:LONGEST_ERROR]})

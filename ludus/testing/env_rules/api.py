@@ -101,6 +101,8 @@ def episodes_run(subject: Subject) -> Found:
             f"expected {subject.steps} steps with actions out of action_space, got: {failure}",
             "let every step run to its end",
         )
+    if subject.steps < subject.asked_steps:
+        yield Note(f"steps are slow: histories have {subject.steps} of them, not {subject.asked_steps}; --full has all")
 
 
 def flags_are_bool(subject: Subject) -> Found:

@@ -27,7 +27,7 @@ LANES, LIMIT = 64, 60
 """Short episodes: most that can go wrong goes wrong at their ends."""
 STEPS_FOR_EACH = 1000
 """Steps of lanes for each step of a history that was asked for: 100,000 by default, and in full in every mode."""
-MOST_SECONDS = 5.0
+MAX_SECONDS = 5.0
 """Of a processor, unless it is asked for in full: interpreted rules may take a thousandth of one for each step."""
 Batch = VectorEnv[Any, Any]
 FIX = "change the rule at the line that is named; where values differ without an error, report it with the rules"
@@ -52,7 +52,7 @@ def a_compiled_batch_is_its_lanes(subject: Subject) -> Found:
         return
     modes = len(AutoresetMode)
     steps = max(1, subject.steps * STEPS_FOR_EACH // (LANES * (1 if subject.full else modes)))
-    seconds = math.inf if subject.full else MOST_SECONDS / modes
+    seconds = math.inf if subject.full else MAX_SECONDS / modes
     played = 0
     for mode in AutoresetMode:
         with _compiled(subject, mode) as compiled, _serial(subject, mode) as serial:
@@ -64,7 +64,7 @@ def a_compiled_batch_is_its_lanes(subject: Subject) -> Found:
             yield error(message, FIX)
             return
     if played < steps * modes:
-        told = f"{played * LANES:,} of {steps * modes * LANES:,} steps in {MOST_SECONDS:g} s"
+        told = f"{played * LANES:,} of {steps * modes * LANES:,} steps in {MAX_SECONDS:g} s"
         yield Note(f"compiled rules were played beside single environments for {told}; --full plays all")
 
 
@@ -142,8 +142,8 @@ def _compared(label: str, call: Any, compiled: Batch, serial: Batch, ended: Any)
     if ended is not None:
         ended[:] = together[2] | together[3]
     names = ("observation", "reward", "terminated", "truncated", "info")
-    parts = zip(names, alone, together, strict=True) if len(alone) == 5 else [("observation", alone[0], together[0])]
-    for name, one, other in parts:
+    given = names if len(alone) == len(names) else (names[0], names[-1])
+    for name, one, other in zip(given, alone, together, strict=True):
         apart = difference(_comparable(one), _comparable(other), name)
         if apart is not None:
             return f"{label}, {apart.path} (by lanes): {apart.left} alone, {apart.right} in the batch", {}

@@ -47,11 +47,9 @@ def episodes_leave_nothing_behind(subject: Subject) -> Found:
     variables, folder, state = dict(os.environ), _folder(), _module_state(env)
     with written_files() as files:
         _other_episodes(subject, env)
+    with written_files() as new:
         env.reset(seed=subject.seed)
-    left = sorted(path for path in files if os.path.lexists(path))
-    if left:
-        message = f"after an episode: expected no new files, got {listing(map(shorten, left), 4)}"
-        yield warning(message, "delete them in reset and close, or write to a folder that the caller chooses")
+    yield from _left(files - new, "after an episode")
     changed = sorted(key for key in {*variables, *os.environ} if variables.get(key) != os.environ.get(key))
     if changed:
         message = f"after an episode: expected the environment variables as they were, got others: {listing(changed)}"
@@ -61,6 +59,16 @@ def episodes_leave_nothing_behind(subject: Subject) -> Found:
     names = [name for name, value in _module_state(env).items() if name in state and not data_equal(state[name], value)]
     if names:
         yield Note(f"an episode changed {listing(sorted(names), 4)}, which all environments of the process share")
+    if subject.instance is None:
+        subject.tidy()  # an episode under way may have files until it is closed
+    yield from _left(new, "after close" if subject.instance is None else "after an episode")
+
+
+def _left(files: set[str], when: str) -> Found:
+    left = sorted(path for path in files if os.path.lexists(path))
+    if left:
+        message = f"{when}: expected no new files, got {listing(map(shorten, left), 4)}"
+        yield warning(message, "delete them in reset and close, or write to a folder that the caller chooses")
 
 
 def _other_episodes(subject: Subject, env: AnyEnv) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from itertools import cycle
 from math import isfinite
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ludus.core import Env, Outcome
 from ludus.core.info import FACTS, REWARD_COMPONENTS
 from ludus.core.outcome import OUTCOME
-from ludus.errors import InvalidArgument, LudusError, shorten
+from ludus.errors import InvalidArgument, LudusError, listing, shorten
 from ludus.spaces import Space
 from ludus.testing.history import Event, Player, as_step
 from ludus.testing.report import Finding, Note, error
@@ -106,6 +107,8 @@ class Tried(NamedTuple):
     episodes: int
     successes: int
     outcomes: frozenset[Outcome]
+    hurried: bool
+    """Whether its time was over before its episodes were."""
 
 
 def trivial_agents_do_not_succeed(subject: Subject) -> Found:
@@ -118,13 +121,17 @@ def trivial_agents_do_not_succeed(subject: Subject) -> Found:
     told = idle.outcomes | _told(subject.history)
     if not told - {Outcome.TIME_LIMIT}:
         return  # success is not defined here
-    yield from _judged("nop", idle, declared, most=MOSTLY)
-    yield from _judged("random", _tried(subject, env, Player.choose), declared, most=MOSTLY)
+    tried = {"nop": idle, "random": _tried(subject, env, Player.choose)}
     wrong = [one for one in WRONG if not _contains(env.action_space, one)]
-    yield from _judged("wrong_format", _tried(subject, env, _in_turn(wrong)), declared)
+    tried["wrong_format"] = _tried(subject, env, _in_turn(wrong))
     nonsense = _nonsense(env.action_space)
     if nonsense:
-        yield from _judged("garbage", _tried(subject, env, _in_turn(nonsense)), declared)
+        tried["garbage"] = _tried(subject, env, _in_turn(nonsense))
+    for agent, one in tried.items():
+        yield from _judged(agent, one, declared, most=MOSTLY if agent in ("nop", "random") else 0.0)
+    hurried = [f"{agent} {one.episodes}" for agent, one in tried.items() if one.hurried]
+    if hurried:
+        yield Note(f"episodes are slow: not {EPISODES} of each trivial agent, but {listing(hurried)}; --full has all")
 
 
 def _judged(agent: str, tried: Tried, declared: Any, most: float = 0.0) -> Found:
@@ -146,10 +153,15 @@ def _told(history: list[Event]) -> frozenset[Outcome]:
 
 
 def _tried(subject: Subject, env: AnyEnv, choose: Callable[[Player], Any]) -> Tried:
-    """A few episodes of an agent, as far as twice the steps of the check go; one that is refused ends there."""
+    """A few episodes of an agent, as far as twice the steps of the check go; one that is refused ends there.
+
+    Where they are slow, as far as the time of two histories goes.
+    """
     left, successes, outcomes, episodes = 2 * subject.steps, 0, set[Outcome](), 0
-    player = Player(env, subject.seed + APART)
+    player, until = Player(env, subject.seed + APART), subject.deadline(2)
     while left > 0 and episodes < EPISODES:
+        if episodes >= FEWEST and monotonic() > until:
+            return Tried(episodes, successes, frozenset(outcomes), True)
         player.reset(subject.seed + episodes)
         told, left = _episode(player, choose, left)
         if told is False:
@@ -158,7 +170,7 @@ def _tried(subject: Subject, env: AnyEnv, choose: Callable[[Player], Any]) -> Tr
         if isinstance(told, Outcome):
             outcomes.add(told)
             successes += told is Outcome.SUCCESS
-    return Tried(episodes, successes, frozenset(outcomes))
+    return Tried(episodes, successes, frozenset(outcomes), False)
 
 
 def _episode(player: Player, choose: Callable[[Player], Any], left: int) -> tuple[Outcome | bool | None, int]:

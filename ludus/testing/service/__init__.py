@@ -3,7 +3,7 @@
 Not here: the contract itself, which both are held to, and which is in `ludus.testing`.
 """
 
-from ludus.testing.service.checking import check_folder, check_url
+from ludus.testing.service.checks import check_folder, check_url
 from ludus.testing.service.checkup import Checkup
 
 __all__ = ["Checkup", "check_folder", "check_url"]

@@ -9,9 +9,9 @@ import msgspec
 
 from ludus.core import Env, EnvSpec
 from ludus.errors import LudusError
+from ludus.packaging.contents import Contents, contents
+from ludus.packaging.manifest import Manifest, read_manifest
 from ludus.registry import make
-from ludus.serve.making.contents import Contents, contents
-from ludus.serve.manifest import Manifest, read_manifest
 from ludus.testing.history import Event, play
 from ludus.testing.rule import Unchecked
 
@@ -62,7 +62,7 @@ class Folder:
         return self.manifest.spec
 
     def make(self, isolation: Any = None) -> Env[Any, Any]:
-        """Its environment, made behind a wall; by default the one that it asks for."""
+        """Its environment, made in a sandbox; by default the one that it asks for."""
         env = make(self.spec, isolation=isolation, disable_env_checker=True, kwargs={})
         self._made.append(env)
         return env

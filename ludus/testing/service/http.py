@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 
 from ludus.errors import ConnectionLost, InvalidArgument, shorten
 
-__all__ = ["Answer", "Http"]
+__all__ = ["HttpResponse", "Http"]
 
-LARGEST = 32 << 20
-SECONDS = 30.0
+MAX_RESPONSE_BYTES = 32 << 20
+REQUEST_TIMEOUT_S = 30.0
 SCHEMES = {"ws": "http", "wss": "https"}
 
 
-class Answer(NamedTuple):
+class HttpResponse(NamedTuple):
     """What came back."""
 
     status: int
@@ -48,18 +48,18 @@ class Http:
         self.port = parts.port or (443 if parts.scheme == "https" else 80)
         self.path, self.token = parts.path.rstrip("/"), token
 
-    def get(self, path: str, **headers: str) -> Answer:
+    def get(self, path: str, **headers: str) -> HttpResponse:
         """Ask for something."""
         return self.ask("GET", path, None, headers)
 
-    def post(self, path: str, body: Any, **headers: str) -> Answer:
+    def post(self, path: str, body: Any, **headers: str) -> HttpResponse:
         """Send JSON, or bytes as they are."""
         sent = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self.ask("POST", path, sent, {"Content-Type": "application/json", **headers})
 
     def ask(
-        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], seconds: float = SECONDS
-    ) -> Answer:
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], seconds: float = REQUEST_TIMEOUT_S
+    ) -> HttpResponse:
         """One request on a connection of its own; ConnectionLost where there is no answer to it."""
         kind = http.client.HTTPSConnection if self.scheme == "https" else http.client.HTTPConnection
         secured: dict[str, Any] = {"context": ssl.create_default_context()} if self.scheme == "https" else {}
@@ -69,7 +69,9 @@ class Http:
         try:
             connection.request(method, self.path + path, body, {**signed, **given})
             answer = connection.getresponse()
-            return Answer(answer.status, {name.lower(): one for name, one in answer.getheaders()}, answer.read(LARGEST))
+            return HttpResponse(
+                answer.status, {name.lower(): one for name, one in answer.getheaders()}, answer.read(MAX_RESPONSE_BYTES)
+            )
         except (OSError, http.client.HTTPException) as error:
             raise ConnectionLost(
                 f"{self.scheme}://{self.host}:{self.port}: expected an answer to {method} {path}, got "

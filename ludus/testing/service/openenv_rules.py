@@ -5,7 +5,7 @@ from typing import Any
 from ludus.errors import shorten
 from ludus.testing.report import error
 from ludus.testing.rule import Found, Rule
-from ludus.testing.service.http import Answer
+from ludus.testing.service.http import HttpResponse
 from ludus.testing.service.service import Service
 
 __all__ = ["OPENENV_RULES", "health_is_healthy"]
@@ -74,6 +74,6 @@ OPENENV_RULES: tuple[Rule[Service], ...] = (
 )
 
 
-def _object(answer: Answer) -> dict[str, Any]:
+def _object(answer: HttpResponse) -> dict[str, Any]:
     found = answer.data
     return found if isinstance(found, dict) else {}

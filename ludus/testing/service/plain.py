@@ -1,4 +1,4 @@
-"""Histories as data: across a wall or a wire, equal values need not be of one class."""
+"""Histories as data: across a process or a wire, equal values need not be of one class."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -4,18 +4,17 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
+from ludus.client import connect
 from ludus.core import Env
-from ludus.core.spec import load_entry_point
 from ludus.errors import ServerBusy
 from ludus.testing.history import Event, play
 from ludus.testing.service.http import Http
 
 __all__ = ["Service"]
 
-CONNECT = "ludus.client.connecting:connect"
-OURS = "/v1/sessions"
+LUDUS_ONLY_PATH = "/v1/sessions"
 """A path that only our servers have."""
-PATIENCE, IMPATIENCE = 10.0, 2.0
+REPLY_TIMEOUT_S, SHORT_TIMEOUT_S = 10.0, 2.0
 """Seconds for an answer, or for a place."""
 
 
@@ -29,14 +28,14 @@ class Service:
         self.stranger = Http(url)
         """Without the token."""
         self._made: list[Any] = []
-        self._patience = PATIENCE
+        self._patience = REPLY_TIMEOUT_S
 
     def connected(self) -> Env[Any, Any]:
         """The same, for a subject that closes what it makes."""
         try:
-            env: Env[Any, Any] = load_entry_point(CONNECT)(self.url, token=self.token, timeout=self._patience)
+            env = connect(self.url, token=self.token, timeout=self._patience)
         except ServerBusy:
-            self._patience = IMPATIENCE  # it has few places: rules that need more are not worth the wait
+            self._patience = SHORT_TIMEOUT_S  # it has few places: rules that need more are not worth the wait
             raise
         return env
 
@@ -54,7 +53,7 @@ class Service:
     @cached_property
     def is_stock(self) -> bool:
         """Whether it is a server of OpenEnv's own, which never said that it keeps our contract."""
-        return self.http.get(OURS).status == 404
+        return self.http.get(LUDUS_ONLY_PATH).status == 404
 
     def play(self, env: Env[Any, Any]) -> list[Event]:
         """The history of the seed."""

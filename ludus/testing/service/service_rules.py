@@ -7,7 +7,7 @@ from ludus.errors import ConnectionLost, LudusError, ServerBusy
 from ludus.testing.history import Player, first_difference
 from ludus.testing.report import error, warning
 from ludus.testing.rule import Found, Rule, Unchecked, raised
-from ludus.testing.service.http import Answer
+from ludus.testing.service.http import HttpResponse
 from ludus.testing.service.openenv_rules import health_is_healthy
 from ludus.testing.service.plain import plain
 from ludus.testing.service.service import Service
@@ -101,7 +101,7 @@ def bodies_are_limited(service: Service) -> Found:
     """A body that says it is a terabyte long is refused before it is read."""
     headers = {"Content-Length": str(TOO_LARGE), "Content-Type": "application/json"}
     try:
-        answer: Answer | None = service.http.ask("POST", "/reset", b"{", headers, IMPATIENCE)
+        answer: HttpResponse | None = service.http.ask("POST", "/reset", b"{", headers, IMPATIENCE)
     except ConnectionLost:
         answer = None  # it hung up, or waited for the rest
     if answer is None or answer.status not in (400, 411, 413):

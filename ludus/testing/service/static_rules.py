@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ludus.errors import LudusError, listing, shorten
-from ludus.serve.manifest import read_manifest
+from ludus.packaging.manifest import read_manifest
 from ludus.testing.report import error, warning
 from ludus.testing.rule import Found, Rule, Unchecked
 from ludus.testing.service.folder import PROJECT, Folder
@@ -30,7 +30,7 @@ def manifest_is_readable(folder: Folder) -> Found:
     try:
         read_manifest(folder.path)
     except LudusError as failure:
-        yield error(str(failure), "correct the key that it names; docs/making.md lists them all")
+        yield error(str(failure), "correct the key that it names; docs/packaging.md lists them all")
 
 
 def code_is_there(folder: Folder) -> Found:
@@ -82,7 +82,7 @@ def package_agrees(folder: Folder) -> Found:
 
 
 def permissions_make_sense(folder: Folder) -> Found:
-    """Each permission names one thing, in the form that walls understand."""
+    """Each permission names one thing, in the form that sandboxes understand."""
     security = folder.manifest.security
     for one in security.network:
         if one == "*":
@@ -99,7 +99,7 @@ def permissions_make_sense(folder: Folder) -> Found:
             yield warning(f"permissions.files: expected a folder of its own, got {one!r}", "name the folder it needs")
     if (security.network or security.subprocesses) and security.isolation == "none" and folder.manifest.kind == "env":
         yield warning(
-            'permissions.isolation: expected a wall for an environment that reaches out, got "none"',
+            'permissions.isolation: expected isolation for an environment that reaches out, got "none"',
             'set isolation = "sandbox"',
         )
 

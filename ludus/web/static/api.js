@@ -1,5 +1,6 @@
 // The server: JSON by fetch, pictures as blobs, play by a socket. A token is asked for when the server wants one.
 
+import { fetchAgain } from "./again.js";
 import { askToken } from "./token.js";
 
 const KEY = "ludus.token";
@@ -33,7 +34,7 @@ export function envPath(name) {
 async function request(path, options) {
   const headers = token() ? { authorization: `Bearer ${token()}` } : {};
   try {
-    return await fetch(new URL(path, base), { ...options, headers, credentials: "same-origin" });
+    return await fetchAgain(new URL(path, base), { ...options, headers, credentials: "same-origin" });
   } catch {
     throw new Refusal("The server does not answer. Is it still running?", 0);
   }

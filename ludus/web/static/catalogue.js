@@ -81,8 +81,9 @@ function card(env) {
         "div",
         { class: "foot" },
         h("span", { class: "tags" }, env.deprecated && h("span", { class: "tag warn" }, "deprecated"), env.tags.slice(0, 3).map((tag) => h("span", { class: "tag" }, tag))),
-        h("a", { class: "button", href: link("play", env.name), "aria-label": `Play ${env.name}` }, "Play"),
+        env.missing ? null : h("a", { class: "button", href: link("play", env.name), "aria-label": `Play ${env.name}` }, "Play"),
       ),
+      env.missing ? h("p", { class: "missing" }, "Not installed here: ", h("code", {}, env.missing)) : null,
     ),
   );
 }

@@ -1,20 +1,19 @@
 // Controls: reset, actions by button and by form, the random agent, and the clock.
 
-import { field } from "./form.js";
+import { Choices } from "./choices.js";
 import { h } from "./dom.js";
-import { chord } from "./environment.js";
 
-const SPEEDS = [1, 2, 5, 10, 20, 30, 60];
+const SPEEDS = [1, 2, 5, 10, 15, 20, 30, 60];
 /** Steps that one message asks for at full speed. */
 const FULL_SPEED = 25;
 /** Environments meant for fewer pictures a second wait for the player instead of the clock. */
 const CLOCK_FROM = 15;
 /** Milliseconds for which the end of an episode is seen, before the next one. */
 const LAST_LOOK = 700;
-const MOST_KEYS = 18;
 
 export class Controls {
-  constructor(env, player, trouble) {
+  /** `mark(path, next)` shows places of the picture: those that were clicked, and where one may click next. */
+  constructor(env, player, { trouble, mark }) {
     Object.assign(this, { env, player, trouble, keys: null, running: "", loop: 0, queued: null, busy: false, current: null, held: null });
     const fps = Number(env.metadata.render_fps) || 10;
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -27,7 +26,8 @@ export class Controls {
     this.frames = h("input", { type: "checkbox", id: "frames", checked: true, onChange: () => (player.frames = this.frames.checked) });
     this.clock = h("input", { type: "checkbox", id: "clock", checked: table.has_idle && fps >= CLOCK_FROM && !calm, onChange: () => this.stop() });
     this.run = h("button", { type: "button", id: "run", class: "main", "aria-pressed": "false", onClick: () => this.toggle() });
-    this.actions = this.#actions();
+    this.choices = new Choices(env, { act: (action) => player.underWay && this.act(action), trouble, mark });
+    this.actions = this.choices.node;
     this.node = this.#layout(env);
     this.#paint();
   }
@@ -55,48 +55,6 @@ export class Controls {
       ),
       h("details", {}, h("summary", {}, "Reset options"), h("label", { for: "options", class: "unseen" }, "Reset options as JSON"), this.options),
     );
-  }
-
-  /** Buttons where the actions can be counted, a form where they have a shape. */
-  #actions() {
-    const { buttons, keys } = this.env.keys;
-    if (buttons.length) {
-      const shown = buttons.map(({ action, label }) => {
-        const own = keys.find((one) => one.action === action);
-        return h("button", { type: "button", class: "action", onClick: () => this.act(action) }, h("span", {}, label), own ? h("span", { class: "keys", "aria-hidden": "true" }, chord(own.keys)) : null);
-      });
-      return h("div", { class: "actions", role: "group", "aria-label": "Actions" }, shown);
-    }
-    return this.#form(keys);
-  }
-
-  #form(keys) {
-    const form = field(this.env.action_space.schema, "");
-    const node = h(
-      "form",
-      { class: "panel action-form", novalidate: true, "aria-label": "Action", onSubmit: send, onKeydown: enter },
-      h("div", { class: "form-body" }, form.node),
-      h("div", { class: "row" }, h("button", { type: "submit", class: "main", id: "step" }, "Step")),
-      keys.length ? h("div", { class: "legend" }, keys.slice(0, MOST_KEYS).map((one) => h("span", {}, chord(one.keys), ` ${JSON.stringify(one.action)}`))) : null,
-    );
-    const self = this;
-    function send(event) {
-      event.preventDefault();
-      let action;
-      try {
-        action = form.read();
-      } catch (error) {
-        self.trouble(error);
-        return;
-      }
-      self.act(action);
-    }
-    function enter(event) {
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing || !event.target.matches("textarea:not(.code)")) return;
-      event.preventDefault();
-      node.requestSubmit();
-    }
-    return node;
   }
 
   // --- what is done ---

@@ -49,13 +49,17 @@ export function brief(value, most = 80) {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/** A value as JSON over several lines, with short lists on one. */
-export function pretty(value, indent = "") {
+/** A value as JSON over several lines, with short lists, and numbers in their order, on one; of those at most so many. */
+export function pretty(value, indent = "", numbers = 400) {
+  if (Array.isArray(value) && value.length > numbers && value.every((one) => typeof one === "number")) {
+    return `[${value.slice(0, numbers).map((one) => brief(one)).join(", ")}, … ${value.length} in all]`;
+  }
   const flat = brief(value, Infinity);
   if (value === null || typeof value !== "object" || flat.length + indent.length <= 72) return flat;
+  if (Array.isArray(value) && value.every((one) => typeof one === "number")) return flat.replaceAll(",", ", ");
   const inner = `${indent}  `;
   const list = Array.isArray(value);
-  const rows = list ? value.map((one) => pretty(one, inner)) : Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${pretty(one, inner)}`);
+  const rows = list ? value.map((one) => pretty(one, inner, numbers)) : Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${pretty(one, inner, numbers)}`);
   return `${list ? "[" : "{"}\n${rows.map((row) => inner + row).join(",\n")}\n${indent}${list ? "]" : "}"}`;
 }
 

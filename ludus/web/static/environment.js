@@ -48,7 +48,7 @@ function panel(title, ...content) {
 function docs(env) {
   const parts = env.docs.split(/\n\s*\n/).filter((part) => part.trim());
   if (!parts.length) return null;
-  const shown = parts.map((part) => (/^\s*(>>>|\.\.\.)|^\s{4,}|^\s*[-*|]\s/m.test(part) ? h("pre", { tabindex: "0" }, part) : h("p", {}, part.split("\n").map((line) => line.trim()).join(" "))));
+  const shown = parts.map((part) => (/^[ \t]*(>>>|\.\.\.)|^[ \t]{4,}|^[ \t]*[-*|]\s/m.test(part) ? h("pre", { tabindex: "0" }, part) : h("p", {}, part.split("\n").map((line) => line.trim()).join(" "))));
   return panel("About", shown);
 }
 
@@ -116,10 +116,10 @@ function keys(env) {
 }
 
 function permissions(env) {
-  const wall = env.isolation === "none" ? "none: its code is trusted here" : `${env.isolation}${env.wall?.backend ? ` (${env.wall.backend})` : ""}`;
+  const isolation = env.isolation === "none" ? "none: its code is trusted here" : `${env.isolation}${env.isolation_record?.backend ? ` (${env.isolation_record.backend})` : ""}`;
   const said = (list, nothing) => (list.length ? list.join(", ") : nothing);
   const rows = {
-    Isolation: wall,
+    Isolation: isolation,
     Network: said(env.permissions.network, "none"),
     Files: said(env.permissions.files, "its own only"),
     Programs: said(env.permissions.subprocesses, "none"),

@@ -3,8 +3,8 @@
 
 import { fill, h } from "./dom.js";
 
-const MOST_ITEMS = 24;
-const MOST_CHOICES = 12;
+const MAX_ITEMS = 24;
+const MAX_CHOICES = 12;
 const LONG_TEXT = 120;
 let names = 0;
 
@@ -28,7 +28,7 @@ const KINDS = [
   [(one) => one.type === "object" && isSchema(one.additionalProperties), dictionary],
   [(one) => one.type === "array" && Array.isArray(one.prefixItems), (one, label) => fixed(one.prefixItems, one, label)],
   [(one) => isFixedArray(one), (one, label) => fixed(Array(one.minItems).fill(one.items), one, label)],
-  [(one) => one.type === "array" && isSchema(one.items) && !(one.minItems > MOST_ITEMS), list],
+  [(one) => one.type === "array" && isSchema(one.items) && !(one.minItems > MAX_ITEMS), list],
   [() => true, json],
 ];
 
@@ -52,7 +52,7 @@ function numeric(schema) {
 }
 
 function isSmallRange({ type, minimum, maximum }) {
-  return type === "integer" && Number.isFinite(minimum) && Number.isFinite(maximum) && maximum - minimum < MOST_CHOICES;
+  return type === "integer" && Number.isFinite(minimum) && Number.isFinite(maximum) && maximum - minimum < MAX_CHOICES;
 }
 
 function range({ minimum, maximum }) {
@@ -60,7 +60,7 @@ function range({ minimum, maximum }) {
 }
 
 function isFixedArray({ type, items, minItems, maxItems }) {
-  return type === "array" && isSchema(items) && minItems === maxItems && Number.isInteger(minItems) && minItems <= MOST_ITEMS;
+  return type === "array" && isSchema(items) && minItems === maxItems && Number.isInteger(minItems) && minItems <= MAX_ITEMS;
 }
 
 // --- single values ---
@@ -165,8 +165,17 @@ function optional(inner, label, without) {
   return { node, read: () => (on.checked ? inner.read() : without) };
 }
 
+/** A boolean that may be left out is one control: a box where its default is known, else a choice of three. */
+function decision(schema, label, without) {
+  if (typeof schema.default === "boolean") return check(schema, label);
+  const values = [without, true, false];
+  const control = h("select", {}, ["not set", "true", "false"].map((one, at) => h("option", { value: String(at) }, one)));
+  return { node: labelled(label, control, schema), read: () => values[Number(control.value)] };
+}
+
 function perhaps(schema, label) {
-  return optional(field(nullable(schema), label), label, null);
+  const inner = nullable(schema);
+  return inner.type === "boolean" ? decision({ ...inner, default: schema.default }, label, null) : optional(field(inner, label), label, null);
 }
 
 function object(schema, label) {
@@ -174,7 +183,8 @@ function object(schema, label) {
   const parts = Object.entries(schema.properties).map(([key, one]) => {
     if (required.has(key) || (isSchema(one) && "const" in one)) return [key, field(one, key)];
     // What is left out is what nothing would be, nearly always: one box for both.
-    return [key, optional(field(nullable(one ?? {}) ?? one, key), key, undefined)];
+    const inner = nullable(one ?? {}) ?? one;
+    return [key, inner?.type === "boolean" ? decision({ ...inner, default: one.default }, key, undefined) : optional(field(inner, key), key, undefined)];
   });
   const nodes = parts.map(([, part]) => part.node);
   const read = () => Object.fromEntries(parts.map(([key, part]) => [key, part.read()]).filter(([, value]) => value !== undefined));
@@ -190,7 +200,7 @@ function fixed(schemas, schema, label) {
 function list(schema, label) {
   let parts = [];
   const body = h("div", { class: "fields" });
-  const most = schema.maxItems ?? MOST_ITEMS;
+  const most = schema.maxItems ?? MAX_ITEMS;
   const add = h("button", { type: "button", onClick: more }, "Add one");
   function more() {
     if (parts.length >= most) return;

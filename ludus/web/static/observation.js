@@ -2,20 +2,45 @@
 
 import { fill, h, pretty, short } from "./dom.js";
 
-const MOST_GAUGES = 32;
+const MAX_GAUGES = 32;
+const MAX_NUMBERS = 96;
+const MAX_SAID = 60;
 
 /** What is in an observation, in the shape that its schema gives. */
 export function observation(value, { schema, low, high } = {}) {
   const space = { schema, low, high };
-  if (isNumbers(value)) return gauges(value.map((one, at) => [String(at), one, bounds(space, at)]));
+  if (isRow(value) && (value.length > MAX_GAUGES || isList(value, space))) return row(value);
+  if (isTalk(value)) return talk(value);
+  if (isRow(value)) return gauges(value.map((one, at) => [String(at), one, bounds(space, at)]));
   if (typeof value === "number") return gauges([["value", value, schema]]);
   if (value && typeof value === "object" && !Array.isArray(value)) return fields(value, schema);
   if (typeof value === "string") return h("p", { class: "said" }, value || "(empty text)");
   return h("pre", { class: "wrap" }, pretty(value));
 }
 
-function isNumbers(value) {
-  return Array.isArray(value) && value.length > 0 && value.length <= MOST_GAUGES && value.every((one) => typeof one === "number");
+function isRow(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "number");
+}
+
+/** Whole numbers without bounds are names of something, as those of actions: a list, not measures. */
+function isList(value, space) {
+  return value.every(Number.isInteger) && !space.low && !Number.isFinite(bounds(space, 0)?.maximum) && space.schema?.items?.type === "integer";
+}
+
+function row(value) {
+  const shown = value.slice(0, MAX_NUMBERS).map(short).join(", ");
+  const more = value.length - MAX_NUMBERS;
+  return h("code", { class: "row-of-numbers" }, more > 0 ? `${shown}, … and ${more} more` : shown);
+}
+
+/** Messages: who said what. */
+function isTalk(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => one && typeof one.content === "string");
+}
+
+function talk(messages) {
+  const who = (one) => one.role ?? (one.sender_id === -1 ? one.category ?? "game" : `player ${one.sender_id ?? "?"}`);
+  return h("dl", { class: "said-by" }, messages.slice(-MAX_SAID).map((one) => [h("dt", {}, String(who(one)).toLowerCase().replaceAll("_", " ")), h("dd", {}, one.content)]));
 }
 
 function bounds({ schema, low, high }, at) {
@@ -51,7 +76,7 @@ function gauge(value, schema) {
 export function showObservation(node, last, space) {
   if (!last) return fill(node, h("p", { class: "muted" }, "Nothing yet."));
   const info = last.info && Object.keys(last.info).length ? [h("h3", {}, "Info"), h("pre", { class: "wrap" }, pretty(last.info))] : [];
-  const raw = h("details", {}, h("summary", {}, "As JSON"), h("pre", { class: "wrap" }, pretty(last.observation)));
+  const raw = h("details", {}, h("summary", {}, "As JSON"), h("pre", { class: "wrap" }, pretty(last.observation, "", MAX_NUMBERS)));
   const open = node.querySelector("details")?.open;
   fill(node, observation(last.observation, space), info, raw);
   raw.open = Boolean(open);

@@ -11,7 +11,7 @@ import { Player } from "./player.js";
 import { Stage } from "./stage.js";
 import { tabs } from "./tabs.js";
 
-const MOST_ROWS = 200;
+const MAX_ROWS = 200;
 const SAID_EVERY = 1500;
 
 export async function showPlay(main, name) {
@@ -31,9 +31,9 @@ class PlayPage {
   constructor(env) {
     this.env = env;
     this.player = new Player(env.name);
-    this.stage = new Stage(env.name, env.metadata.regions, (action) => this.player.underWay && this.controls.act(action));
+    this.stage = new Stage(env.name, { clicked: (x, y) => this.controls.choices.clicked(x, y), under: (x, y) => this.controls.choices.under(x, y) });
     this.chart = new Chart();
-    this.controls = new Controls(env, this.player, (error) => this.trouble(error));
+    this.controls = new Controls(env, this.player, { trouble: (error) => this.trouble(error), mark: (path, next) => this.stage.mark(path, next) });
     this.keys = new Keys(env.keys, { act: (action) => this.controls.pressed(action), restart: () => this.controls.reset() });
     this.controls.keys = this.keys;
     this.alert = h("div", { role: "alert", id: "trouble" });
@@ -83,6 +83,7 @@ class PlayPage {
     this.trouble(null);
     if (player.frames && player.frame === null) this.stage.talk(player.first, player.steps);
     else this.stage.show(player.frame, `${this.env.name} after step ${steps}`);
+    this.controls.choices.show(player.over ? [] : player.choices);
     this.chart.show(player.steps.map((one) => one.reward));
     fill(this.score, this.#figures(steps));
     this.over.hidden = !player.over;
@@ -129,7 +130,7 @@ class PlayPage {
     const { steps } = this.player;
     if (!steps.length) return h("p", { class: "muted" }, "No step yet.");
     const names = new Map(this.env.keys.buttons.map((one) => [JSON.stringify(one.action), one.label]));
-    const rows = steps.slice(-MOST_ROWS).reverse().map((one) =>
+    const rows = steps.slice(-MAX_ROWS).reverse().map((one) =>
       h(
         "tr",
         {},
@@ -139,7 +140,7 @@ class PlayPage {
         h("td", {}, h("code", {}, brief(one.observation, 90)), one.terminated && h("span", { class: "tag" }, "terminated"), one.truncated && h("span", { class: "tag" }, "truncated")),
       ),
     );
-    const more = steps.length > MOST_ROWS ? h("p", { class: "muted" }, `The last ${MOST_ROWS} of ${steps.length}; the download has all.`) : null;
+    const more = steps.length > MAX_ROWS ? h("p", { class: "muted" }, `The last ${MAX_ROWS} of ${steps.length}; the download has all.`) : null;
     return [more, h("table", { class: "log" }, h("thead", {}, h("tr", {}, ["#", "Action", "Reward", "Observation"].map((one) => h("th", { scope: "col" }, one)))), h("tbody", {}, rows))];
   }
 

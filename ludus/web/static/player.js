@@ -2,7 +2,7 @@
 
 import { Refusal, socket } from "./api.js";
 
-const MOST_MESSAGES = 200;
+const MAX_MESSAGES = 200;
 const LONGEST_MESSAGE = 4000;
 
 /** Emits `change` after each reset and step, and `message` after each message. */
@@ -12,6 +12,7 @@ export class Player extends EventTarget {
     this.env = env;
     this.frames = true;
     this.frame = null;
+    this.choices = null;
     this.messages = [];
     this.turn = Promise.resolve();
     this.begin({ seed: null, options: null });
@@ -42,20 +43,20 @@ export class Player extends EventTarget {
   // --- what can be done ---
 
   async reset(seed = null, options = null) {
-    const answer = await this.#ask({ type: "reset", seed, options, frame: this.frames });
+    const answer = await this.#ask({ type: "reset", seed, options, frame: this.frames, choices: true });
     this.begin({ seed, options });
     this.first = kept(answer);
     this.#shown(answer);
   }
 
   async step(action) {
-    const answer = await this.#ask({ type: "step", action, frame: this.frames });
+    const answer = await this.#ask({ type: "step", action, frame: this.frames, choices: true });
     this.#enter(answer);
     this.#shown(answer);
   }
 
   async random(count = 1) {
-    const answer = await this.#ask({ type: "random", count, frame: this.frames });
+    const answer = await this.#ask({ type: "random", count, frame: this.frames, choices: true });
     for (const one of answer.steps) this.#enter(one);
     this.#shown(answer);
   }
@@ -95,6 +96,7 @@ export class Player extends EventTarget {
 
   #shown(answer) {
     if ("frame" in answer) this.frame = answer.frame;
+    this.choices = answer.choices ?? null;
     this.dispatchEvent(new Event("change"));
   }
 
@@ -132,12 +134,12 @@ export class Player extends EventTarget {
   #heard(way, text) {
     const shown = text.replace(/("frame":\{"kind":"\w+","data":")((?:[^"\\]|\\.)*)"/, (_, head, data) => `${head}… ${data.length} characters"`);
     this.messages.push({ way, time: new Date(), text: shown.length > LONGEST_MESSAGE ? `${shown.slice(0, LONGEST_MESSAGE)}…` : shown });
-    if (this.messages.length > MOST_MESSAGES) this.messages.shift();
+    if (this.messages.length > MAX_MESSAGES) this.messages.shift();
     this.dispatchEvent(new Event("message"));
   }
 }
 
 /** An answer as it is kept: without its picture, and what only the talk needed. */
-function kept({ type, id, frame, ...rest }) {
+function kept({ type, id, frame, choices, ...rest }) {
   return rest;
 }

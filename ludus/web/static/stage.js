@@ -4,25 +4,31 @@
 import { drawing } from "./api.js";
 import { brief, fill, h, short } from "./dom.js";
 
-const MOST_SAID = 40;
+const MAX_SAID = 40;
 const LONGEST = 600;
 /** Pictures narrower than this are made of pixels that one wants to see. */
 const SMALL = 240;
 const KINDS = ["svg", "png"];
 
 export class Stage {
-  /** `regions` are parts of the picture that one may click, in fractions of its sides; `pick` is told their action. */
-  constructor(name, regions = [], pick = () => {}) {
+  /** `clicked(x, y)` is told where the picture was clicked, in fractions of its sides; `under(x, y)` says what is there. */
+  constructor(name, { clicked = () => {}, under = () => null } = {}) {
     this.name = name;
     this.node = h("div", { class: "stage" });
+    this.under = under;
+    this.marks = h("div", { class: "marks", "aria-hidden": "true" });
+    this.pointed = h("span", { class: "pointed", hidden: true });
     this.caption = "";
     this.address = null;
     this.drawing = false;
     this.next = undefined;
-    if (Array.isArray(regions) && regions.length) {
-      this.node.classList.add("clickable");
-      this.node.addEventListener("click", (event) => this.#clicked(event, regions, pick));
-    }
+    this.node.addEventListener("click", (event) => {
+      const point = this.#point(event);
+      if (point) clicked(...point);
+    });
+    this.node.addEventListener("pointermove", (event) => this.#hover(this.#point(event)));
+    this.node.addEventListener("pointerleave", () => this.#hover(null));
+    this.resized = new ResizeObserver(() => this.#place());
     this.say("Starting…");
   }
 
@@ -51,7 +57,7 @@ export class Stage {
 
   /** For environments that draw nothing: what was said to them, and what they said. */
   talk(first, steps) {
-    const rows = steps.slice(-MOST_SAID).flatMap((one) => [
+    const rows = steps.slice(-MAX_SAID).flatMap((one) => [
       h("li", { class: "mine" }, said(one.action)),
       h("li", {}, said(one.observation), one.reward ? h("span", { class: "tag" }, `reward ${short(one.reward)}`) : null),
     ]);
@@ -60,17 +66,49 @@ export class Stage {
     list.scrollTop = list.scrollHeight;
   }
 
-  #clicked(event, regions, pick) {
+  /** Show places of the picture: those of a path, and where it may go on. */
+  mark(path, next) {
+    const one = (place, kind) => {
+      const node = h("span", { class: kind });
+      put(node, place);
+      return node;
+    };
+    fill(this.marks, path.map((place) => one(place, "from")), next.map((place) => one(place, "next")), this.pointed);
+    this.pointed.hidden = true;
+  }
+
+  #hover(point) {
+    const found = point && this.under(...point);
+    this.node.classList.toggle("clickable", Boolean(found));
+    this.pointed.hidden = !found;
+    this.node.title = found?.label ?? "";
+    if (found) put(this.pointed, found.place);
+  }
+
+  /** The box of the picture: it keeps its shape, and may leave room at two sides of its element. */
+  #box() {
     const image = this.node.querySelector("img");
-    if (!image || event.target !== image) return;
+    if (!image?.naturalWidth) return null;
     const box = image.getBoundingClientRect();
-    // The picture keeps its shape: it may leave room at two sides of its box.
     const scale = Math.min(box.width / image.naturalWidth, box.height / image.naturalHeight);
     const [width, height] = [image.naturalWidth * scale, image.naturalHeight * scale];
-    const x = (event.clientX - box.left - (box.width - width) / 2) / width;
-    const y = (event.clientY - box.top - (box.height - height) / 2) / height;
-    const hit = regions.find((one) => x >= one.x && x < one.x + one.width && y >= one.y && y < one.y + one.height);
-    if (hit) pick(hit.action);
+    return { left: box.left + (box.width - width) / 2, top: box.top + (box.height - height) / 2, width, height };
+  }
+
+  #point(event) {
+    const box = this.#box();
+    if (!box) return null;
+    const point = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    return point.every((one) => one >= 0 && one < 1) ? point : null;
+  }
+
+  /** Lay the marks over the picture. */
+  #place() {
+    const box = this.#box();
+    this.marks.hidden = !box;
+    if (!box) return;
+    const around = this.node.getBoundingClientRect();
+    Object.assign(this.marks.style, { left: `${box.left - around.left - this.node.clientLeft}px`, top: `${box.top - around.top - this.node.clientTop}px`, width: `${box.width}px`, height: `${box.height}px` });
   }
 
   async #draw(frame) {
@@ -88,7 +126,10 @@ export class Stage {
     try {
       await image.decode();
       image.classList.toggle("small", kind === "png" && image.naturalWidth < SMALL);
-      fill(this.node, image);
+      fill(this.node, image, this.marks);
+      this.resized.disconnect();
+      this.resized.observe(image);
+      this.#place();
     } catch {
       this.say("Its picture is broken.");
     }
@@ -97,8 +138,14 @@ export class Stage {
   }
 
   close() {
+    this.resized.disconnect();
     if (this.address) URL.revokeObjectURL(this.address);
   }
+}
+
+/** Lay a node over a place of the picture. */
+function put(node, [left, top, width, height]) {
+  Object.assign(node.style, { left: `${100 * left}%`, top: `${100 * top}%`, width: `${100 * width}%`, height: `${100 * height}%` });
 }
 
 /** A value as one would say it: text as it is, a single field by itself, the rest as JSON. */

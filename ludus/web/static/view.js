@@ -13,7 +13,6 @@ const source = openSource();
 let leave = () => {};
 let shown = 0;
 let told = null;
-let first = true;
 
 /** Show the page of the address; the one before is told that it is left. */
 async function show() {
@@ -34,12 +33,11 @@ async function show() {
   if (mine > 1 && !main.contains(document.activeElement)) main.focus({ preventScroll: true });
 }
 
-/** What the address asks for; at first, what the command named. */
+/** What the address asks for; where it asks for nothing, what the command named. */
 function page() {
   const [kind, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
   const chosen = told.chosen.map(({ run, n }) => `${run}.${n}`);
-  const begins = first && !kind;
-  first = false;
+  const begins = !location.hash;
   if (begins && chosen.length === 1) return (node, ...more) => showEpisode(node, ...more, told.chosen[0]);
   if (begins && chosen.length > 1) return (node, ...more) => showComparison(node, ...more, told.chosen);
   if (kind === "compare") return (node, ...more) => showComparison(node, ...more, places(rest[0] ?? ""));
@@ -83,7 +81,7 @@ async function reload() {
   main.style.minHeight = "";
 }
 
-/** Ask whether files have grown; a table follows by itself, an episode when it is told to. */
+/** Ask whether files have grown; a table and an episode under way follow by themselves, others when they are told to. */
 async function look() {
   if (document.hidden || !told) return;
   const before = told.runs.map((run) => run.stamp).join();

@@ -6,7 +6,7 @@ import { Playback } from "./view_playback.js";
 import { Reel, showStep } from "./view_reel.js";
 import { badge } from "./view_run.js";
 import { LongTable } from "./view_steps.js";
-import { eventsAt } from "./view_talk.js";
+import { eventsAt, hasTalk } from "./view_talk.js";
 
 const COLOURS = 8;
 
@@ -59,7 +59,7 @@ export async function showComparison(node, source, told, places) {
 
   Promise.all(reels.map((reel) => reel.curves().catch(() => []))).then((all) => {
     const names = [...new Set(all.flat().map((one) => one.name))];
-    curves.show(names.map((name) => ({ name, lines: all.map((some, at) => [some.find((one) => one.name === name), at]).filter(([one]) => one).map(([one, at]) => ({ ...one, kind: `is-${at % COLOURS}` })) })));
+    curves.show(names.map((name) => ({ name, marks: all.flat().find((one) => one.name === name)?.marks, lines: all.map((some, at) => [some.find((one) => one.name === name), at]).filter(([one]) => one).map(([one, at]) => ({ ...one, kind: `is-${at % COLOURS}` })) })));
   });
   await realign(false);
   return () => {
@@ -100,15 +100,15 @@ function column(told, reel, at, frames) {
   const step = h("div", { class: "step-panel" });
   const said = h("div", { class: "said-here" });
   const where = h("p", { class: "where" });
+  const talks = hasTalk(episode);
   const node = h(
     "section",
     { class: `column is-${at % COLOURS}`, "aria-label": `${told.runs[run].name}, episode ${n}` },
     h("header", {}, h("h2", {}, h("a", { href: `#/run/${run}/${n}` }, `${told.runs[run].name} #${n}`)), h("p", { class: "tags" }, badge(episode), h("span", { class: "tag" }, `return ${short(episode.return)}`), h("span", { class: "tag" }, `${episode.length.toLocaleString("en")} steps`))),
-    frames ? reel.stage.node : h("p", { class: reel.about.needs_trust ? "notice" : "hint" }, reel.why),
+    frames ? reel.stage.node : talks && !reel.about.needs_trust ? null : h("p", { class: reel.about.needs_trust ? "notice" : "hint" }, reel.why),
     reel.note,
     where,
-    step,
-    said,
+    talks ? [said, step] : [step, said],
   );
   async function show(place) {
     node.classList.toggle("absent", place === null);

@@ -7,17 +7,21 @@ import { Playback } from "./view_playback.js";
 import { Reel, showStep } from "./view_reel.js";
 import { badge } from "./view_run.js";
 import { LongTable } from "./view_steps.js";
-import { Talk } from "./view_talk.js";
+import { Talk, hasTalk } from "./view_talk.js";
 
 const KINDS = { reward: "is-reward", return: "is-return" };
 
-export async function showEpisode(node, source, told, { run, n, step = 0 }) {
+let before = null; // where an episode under way was, and what was its end, before the page was made anew
+
+export async function showEpisode(node, source, told, { run, n, step: asked = 0 }) {
   const reel = await Reel.open(source, run, n);
   const { episode } = reel;
+  const follows = isUnderWay(told, run, episode);
+  const step = begin(reel.last, asked, follows);
   const frames = await reel.hasFrames();
   const playback = new Playback({ last: reel.last, fps: frames ? reel.about.fps : 8, step });
   const curves = new Curves(reel.last, (to) => playback.go(to));
-  const talk = episode.events && hasTalk(episode) ? new Talk({ source, run, n, episode, onSeek: (to) => playback.go(to) }) : null;
+  const talk = hasTalk(episode) ? new Talk({ source, run, n, episode, onSeek: (to) => playback.go(to) }) : null;
   const stepPanel = h("div", { class: "step-panel" });
   const table = stepTable(reel, playback);
   const panels = { Step: stepPanel, Steps: table.node };
@@ -47,7 +51,7 @@ export async function showEpisode(node, source, told, { run, n, step = 0 }) {
   });
   reel.curves().then((found) => {
     returns.curve = found.find((one) => one.name === "return") ?? null;
-    curves.show(found.map((one) => ({ name: one.name, lines: [{ ...one, kind: KINDS[one.name] ?? "is-other" }] })));
+    curves.show(found.map((one) => ({ name: one.name, marks: one.marks, lines: [{ ...one, kind: KINDS[one.name] ?? "is-other" }] })));
     curvePanel.hidden = !found.length;
     paint();
   }, () => {
@@ -55,13 +59,20 @@ export async function showEpisode(node, source, told, { run, n, step = 0 }) {
   });
   await painting;
   return () => {
+    before = follows ? { address: location.hash, step: playback.step, last: reel.last } : null;
     for (const part of [playback, curves, talk, table, reel]) part?.close();
   };
 }
 
-/** Scores have curves of their own; an episode that has nothing else is not one that talks. */
-function hasTalk(episode) {
-  return Object.keys(episode.kinds).some((kind) => kind !== "score");
+/** Whether the file is not whole and the episode has not ended: it may grow. */
+function isUnderWay(told, run, episode) {
+  return Boolean(told.runs[run].missing) && !episode.terminated && !episode.truncated;
+}
+
+/** Whoever looked at the newest step sees the newest again; whoever looked elsewhere stays there. */
+function begin(last, asked, follows) {
+  if (before?.address === location.hash) return before.step >= before.last ? last : before.step;
+  return follows && !asked ? last : asked;
 }
 
 /** The return at a step; of long episodes it is known at some of them only. */
@@ -78,10 +89,12 @@ function head(source, told, run, episode) {
     const open = to >= 0 && to < told.runs[run].episodes && (!told.document || told.document.opened.some(([one, n]) => one === run && n === to));
     return open ? h("a", { class: "button quiet", href: `#/run/${run}/${to}`, "aria-label": label, title: label }, sign) : null;
   };
-  const facts = [`return ${Array.isArray(episode.return) ? episode.return.map(short).join(", ") : short(episode.return)}`, `${episode.length.toLocaleString("en")} steps`, episode.seed === null ? "no seed of its own" : `seed ${episode.seed}`, told.runs[run].lanes > 1 ? `lane ${episode.lane}` : null, episode.terminated ? "terminated" : episode.truncated ? "truncated" : "not ended"];
+  const open = isUnderWay(told, run, episode);
+  const facts = [open ? null : `return ${Array.isArray(episode.return) ? episode.return.map(short).join(", ") : short(episode.return)}`, `${episode.length.toLocaleString("en")} steps`, episode.seed === null ? "no seed of its own" : `seed ${episode.seed}`, told.runs[run].lanes > 1 ? `lane ${episode.lane}` : null, episode.terminated ? "terminated" : episode.truncated ? "truncated" : open ? null : "not ended"];
+  const state = open && told.runs[run].live ? h("span", { class: "outcome" }, "under way") : badge(episode);
   return [
     h("nav", { class: "trail", "aria-label": "Where this is" }, h("a", { href: `#/run/${run}` }, told.runs[run].name), " / ", h("span", {}, `episode ${number}`)),
-    h("div", { class: "head" }, h("div", { class: "title" }, h("h1", {}, `${told.runs[run].header.environment} #${number}`), h("p", { class: "tags" }, badge(episode), facts.filter(Boolean).map((text) => h("span", { class: "tag" }, text)))), h("div", { class: "row" }, link(number - 1, "Episode before", "← before"), link(number + 1, "Next episode", "next →"))),
+    h("div", { class: "head", "data-follows": open || null }, h("div", { class: "title" }, h("h1", {}, `${told.runs[run].header.environment} #${number}`), h("p", { class: "tags" }, state, facts.filter(Boolean).map((text) => h("span", { class: "tag" }, text)))), h("div", { class: "row" }, link(number - 1, "Episode before", "← before"), link(number + 1, "Next episode", "next →"))),
     episode.options ? h("details", {}, h("summary", {}, "Reset options"), h("pre", { class: "wrap" }, pretty(episode.options))) : null,
   ];
 }

@@ -4,6 +4,8 @@ import { brief, fill, h, pretty, short } from "./dom.js";
 import { observation } from "./observation.js";
 import { Stage } from "./stage.js";
 
+const MAX_OPEN = 400; // characters of an info that is shown without being asked for
+
 export class Reel {
   /** Everything that is known of an episode before it is shown. */
   static async open(source, run, n) {
@@ -102,6 +104,14 @@ export function showStep(node, reel, one, total) {
   if (!one) return fill(node, h("p", { class: "muted" }, "…"));
   const pairs = [["Action", reel.action(one.action)], ["Reward", one.reward === null ? "–" : brief(one.reward)], ["Return", total === null ? "–" : short(total)]];
   const seen = "observation" in one && one.observation !== undefined ? observation(one.observation, reel.episode.bounds) : h("p", { class: "muted" }, reel.about.needs_trust ? "Observations are not in the file, and computing them needs trust." : "Observations are not in the file.");
-  const info = one.info && Object.keys(one.info).length ? [h("h3", {}, "Info"), h("pre", { class: "wrap" }, pretty(one.info))] : null;
+  const info = one.info && Object.keys(one.info).length ? folded(node, pretty(one.info)) : null;
   return fill(node, h("dl", { class: "score three" }, pairs.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { title: value }, value)))), h("h3", {}, one.step ? "Observation" : "First observation"), seen, info);
+}
+
+/** What is long is folded, and stays open once somebody has opened it. */
+function folded(node, text) {
+  const before = node.querySelector("details.info");
+  const found = h("details", { class: "info" }, h("summary", {}, "Info"), h("pre", { class: "wrap" }, text));
+  found.open = before ? before.open : text.length <= MAX_OPEN;
+  return found;
 }

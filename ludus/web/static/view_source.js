@@ -1,8 +1,10 @@
 // Where a page of runs has its answers from: the server it came from, or itself. Both answer the same questions.
 
+import { fetchAgain } from "./again.js";
+
 const PAGE_EPISODES = 100;
 const PAGE_FRAMES = 8;
-const MOST_KEPT = 300;
+const MAX_KEPT = 300;
 
 /** What was answered with no. */
 export class Refusal extends Error {}
@@ -25,7 +27,7 @@ class Answers {
       const answer = this.answer(name, question);
       answer.catch(() => this.kept.delete(key));
       this.kept.set(key, answer);
-      if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value);
+      if (this.kept.size > MAX_KEPT) this.kept.delete(this.kept.keys().next().value);
     }
     return this.kept.get(key);
   }
@@ -46,7 +48,7 @@ class ServerAnswers extends Answers {
   async answer(name, question) {
     let response;
     try {
-      response = await fetch(new URL(`ask/${name}?${new URLSearchParams(question)}`, this.base), { credentials: "same-origin" });
+      response = await fetchAgain(new URL(`ask/${name}?${new URLSearchParams(question)}`, this.base), { credentials: "same-origin" });
     } catch {
       throw new Refusal("The server does not answer. Is `ludus view` still running?");
     }

@@ -4,7 +4,7 @@ import { fill, h } from "./dom.js";
 
 const ROW = 30;
 const AROUND = 12;
-const MOST_PIXELS = 8_000_000;
+const MAX_PIXELS = 8_000_000;
 
 /** `rows(first, end)` gives a promise of cells, a list for each row; `onPick(row)` is told of clicks. */
 export class LongTable {
@@ -19,7 +19,7 @@ export class LongTable {
     this.table = h("table", { class: "long", "aria-rowcount": count + 1, "aria-label": label }, head, this.body);
     this.node = h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": label, onScroll: () => this.#wanted() }, this.table);
     // Of more rows than a page can be high, each pixel stands for several.
-    this.scale = Math.max(1, (count * ROW) / MOST_PIXELS);
+    this.scale = Math.max(1, (count * ROW) / MAX_PIXELS);
     this.observer = new ResizeObserver(() => this.#wanted());
     this.observer.observe(this.node);
   }
@@ -37,7 +37,7 @@ export class LongTable {
   /** Draw anew, where it was not to be seen before. */
   redraw() {
     this.first = this.end = undefined;
-    this.after.firstChild.style.height = `${Math.min(this.count * ROW, MOST_PIXELS)}px`; // so that it can be scrolled
+    this.after.firstChild.style.height = `${Math.min(this.count * ROW, MAX_PIXELS)}px`; // so that it can be scrolled
     this.after.hidden = false;
     fill(this.body, this.after);
     this.show(this.current);

@@ -6,7 +6,7 @@ const NAMES = { message: "Messages", reasoning: "Reasoning", tool_call: "Tool ca
 const FOLD_LINES = 14;
 const NEAR = "800px";
 /** Events of a step that are shown beside those of another episode. */
-const MOST_BESIDE = 12;
+const MAX_BESIDE = 12;
 
 /** The events of an episode, in parts that are there only while they are near what is seen. */
 export class Talk {
@@ -143,7 +143,7 @@ export async function eventsAt(reel, step) {
   const { source, run, n } = reel;
   if (!reel.episode.events) return [];
   const { found } = await source.ask("find", { run, n, step });
-  const some = await numbered(reel, found.slice(0, MOST_BESIDE));
+  const some = await numbered(reel, found.slice(0, MAX_BESIDE));
   const more = found.length - some.length;
   return [...some.map((one) => eventNode(one, null)), more > 0 ? h("p", { class: "muted small" }, `and ${more} more`) : null];
 }
@@ -206,4 +206,9 @@ const SHOWN = {
 
 function unknown(fields, kind) {
   return { title: kind, body: prose(pretty(fields), true) };
+}
+
+/** Scores have curves of their own; an episode that has nothing else is not one that talks. */
+export function hasTalk(episode) {
+  return Boolean(episode.events) && Object.keys(episode.kinds).some((kind) => kind !== "score");
 }

@@ -7,16 +7,16 @@ import msgspec
 import numpy as np
 
 from ludus.errors import LudusError
-from ludus.serve.doors.browse.shown import observed, plain
+from ludus.server.protocols.web_api.page_json import observed, plain
 from ludus.trajectory import Episode
 from ludus.trajectory.replay import first_difference
 from ludus.web.view.steps import has_observations
 
 __all__ = ["compare"]
 
-MOST_ALIGNED = 4_000
+MAX_ALIGNED = 4_000
 """Steps up to which episodes are aligned by their actions: that takes time by the square of them."""
-MOST_TOLD = 5_000
+MAX_TOLD = 5_000
 """Steps that differ, as they are told to a page."""
 
 COMPARED_KINDS = ("message", "reasoning", "tool_call", "tool_result", "file_diff", "limit", "failure")
@@ -32,7 +32,7 @@ def compare(episodes: list[Episode]) -> dict[str, Any]:
     actions, equal ones stand beside each other, and what only one did has a line of its own.
     """
     longest = max(one.length for one in episodes)
-    keys = [_keys(one) for one in episodes] if longest <= MOST_ALIGNED else None
+    keys = [_keys(one) for one in episodes] if longest <= MAX_ALIGNED else None
     found = [_differences(episodes[0], one) for one in episodes[1:]]
     steps = sorted({step for one in found for step in one})
     first = None
@@ -44,8 +44,8 @@ def compare(episodes: list[Episode]) -> dict[str, Any]:
         {
             "lengths": lengths,
             "first": first,
-            "differing": steps[:MOST_TOLD],
-            "more": max(0, len(steps) - MOST_TOLD),
+            "differing": steps[:MAX_TOLD],
+            "more": max(0, len(steps) - MAX_TOLD),
             "rows": _aligned(keys) if keys is not None and len(set(map(tuple, keys))) > 1 else None,
         }
     )

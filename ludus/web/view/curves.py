@@ -6,22 +6,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import LudusError
-from ludus.serve.doors.browse.shown import plain
-from ludus.trajectory import Episode, Score
+from ludus.server.protocols.web_api.page_json import plain
+from ludus.trajectory import Episode, ModelUsage, ResourceUse, Score
 from ludus.web.view.talk import Told, values
 
 __all__ = ["curve", "curves"]
 
 Array = npt.NDArray[Any]
-MOST_POINTS = 600
-MOST_CURVES = 12
-MOST_PLAYERS = 4
-MOST_INFOS = 2_000
+MAX_POINTS = 600
+MAX_CURVES = 12
+MAX_PLAYERS = 4
+MAX_MARKS = 8
+MAX_INFOS = 2_000
 """Rows and lanes of infos up to which numbers in them are looked for."""
 
 
 def curve(name: str, numbers: Any, steps: Any = None) -> dict[str, Any]:
-    """A curve of at most `MOST_POINTS` points; each of a long one is the least and the greatest of some steps.
+    """A curve of at most `MAX_POINTS` points; each of a long one is the least and the greatest of some steps.
 
     >>> curve("reward", [1.0, float("nan"), 0.5])
     {'name': 'reward', 'steps': [1, 2, 3], 'low': [1.0, None, 0.5], 'high': [1.0, None, 0.5]}
@@ -29,10 +30,10 @@ def curve(name: str, numbers: Any, steps: Any = None) -> dict[str, Any]:
     numbers = np.asarray(numbers, np.float64)
     places = np.arange(1, len(numbers) + 1) if steps is None else np.asarray(steps)
     finite = np.isfinite(numbers)
-    if len(numbers) <= MOST_POINTS:
+    if len(numbers) <= MAX_POINTS:
         told = [float(one) if fine else None for one, fine in zip(numbers, finite, strict=True)]
         return {"name": name, "steps": places.tolist(), "low": told, "high": told}
-    edges = np.linspace(0, len(numbers), MOST_POINTS + 1).astype(np.int64)[:-1]
+    edges = np.linspace(0, len(numbers), MAX_POINTS + 1).astype(np.int64)[:-1]
     low = np.minimum.reduceat(np.where(finite, numbers, np.inf), edges)
     high = np.maximum.reduceat(np.where(finite, numbers, -np.inf), edges)
     last = np.append(edges[1:], len(numbers)) - 1
@@ -44,15 +45,18 @@ def _known(values: Array) -> list[float | None]:
 
 
 def curves(episode: Episode, rewards: Any, events: list[Told]) -> list[dict[str, Any]]:
-    """All curves of an episode: rewards and what they add up to, infos that have columns, and scores by their names."""
+    """All curves of an episode: scores by their names, rewards and what they add up to, infos, what steps took."""
     found: list[dict[str, Any]] = []
     if rewards is not None and len(rewards):
         players = np.asarray(rewards, np.float64).reshape(len(rewards), -1)
-        for player in range(min(players.shape[1], MOST_PLAYERS)):
+        for player in range(min(players.shape[1], MAX_PLAYERS)):
             whose = f" of player {player}" if players.shape[1] > 1 else ""
             found.append(curve(f"reward{whose}", players[:, player]))
             found.append(curve(f"return{whose}", np.cumsum(players[:, player])))
-    return [*found, *_infos(episode), *_scores(events)][:MOST_CURVES]
+    scores = _marked(_scores(events), episode.run.header.metadata)
+    first = [one for one in scores if "marks" in one]
+    rest = [one for one in scores if "marks" not in one]
+    return [*first, *found, *_infos(episode), *rest, *_taken(events)][:MAX_CURVES]
 
 
 def _infos(episode: Episode) -> list[dict[str, Any]]:
@@ -70,7 +74,7 @@ def _infos(episode: Episode) -> list[dict[str, Any]]:
 def _whole_infos(episode: Episode) -> list[dict[str, Any]]:
     """Numbers in whole infos, of an episode short enough to read them all."""
     run = episode.run
-    if not run.chunks.has("steps/info") or episode.length * run.header.lanes > MOST_INFOS:
+    if not run.chunks.has("steps/info") or episode.length * run.header.lanes > MAX_INFOS:
         return []
     numbers: dict[str, list[float]] = {}
     try:
@@ -81,7 +85,7 @@ def _whole_infos(episode: Episode) -> list[dict[str, Any]]:
                     column[step] = float(value)
     except (LudusError, OverflowError):
         return []
-    return [curve(str(plain(name)), column) for name, column in list(numbers.items())[:MOST_CURVES]]
+    return [curve(str(plain(name)), column) for name, column in list(numbers.items())[:MAX_CURVES]]
 
 
 def _scores(events: list[Told]) -> list[dict[str, Any]]:
@@ -91,3 +95,36 @@ def _scores(events: list[Told]) -> list[dict[str, Any]]:
         steps.append(step)
         scores.append(score.value)
     return [curve(str(plain(name)), scores, steps) for name, (steps, scores) in by_name.items()]
+
+
+def _marked(found: list[dict[str, Any]], metadata: Any) -> list[dict[str, Any]]:
+    """Scores with the marks that the run says they are measured by, as a threshold; others' words, so checked."""
+    marks: Any = metadata.get("marks") if isinstance(metadata, dict) else None
+    for one in found if isinstance(marks, dict) else ():
+        own: Any = marks.get(one["name"])
+        if isinstance(own, dict):
+            known = [(name, value) for name, value in own.items() if _is_number(value)]
+            one["marks"] = [{"name": str(plain(name)), "value": float(value)} for name, value in known[:MAX_MARKS]]
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+def _taken(events: list[Told]) -> list[dict[str, Any]]:
+    """What steps took: the clock, the processor, memory, and what models cost so far."""
+    columns: dict[str, dict[int, float]] = {"seconds": {}, "processor seconds": {}, "memory (MB)": {}, "cost ($)": {}}
+    for step, used in values(events, ResourceUse):
+        if used.cpu_seconds is not None:
+            columns["processor seconds"][step] = columns["processor seconds"].get(step, 0.0) + used.cpu_seconds
+        if used.memory_bytes is not None:
+            columns["memory (MB)"][step] = used.memory_bytes / 1e6
+    cost = 0.0
+    for step, used in values(events, ModelUsage):
+        cost += used.cost_usd or 0.0
+        if cost:
+            columns["cost ($)"][step] = cost
+    if columns["processor seconds"]:
+        columns["seconds"] = {step: event.seconds for step, event in events}
+    return [curve(name, list(one.values()), list(one)) for name, one in columns.items() if one]

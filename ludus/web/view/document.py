@@ -10,8 +10,8 @@ from zlib import compressobj
 import msgspec
 
 from ludus.errors import InvalidArgument, TrajectoryError
+from ludus.web.bundle import POLICY, bundle, document, hashed
 from ludus.web.view.frames import PAGE_FRAMES
-from ludus.web.view.page import POLICY, bundle, document, hashed
 from ludus.web.view.steps import PAGE_STEPS, pages
 from ludus.web.view.talk import PAGE_EVENTS
 from ludus.web.view.viewer import Viewer, as_json
@@ -20,9 +20,9 @@ __all__ = ["Written", "write_document"]
 
 LIMIT_BYTES = 32 << 20
 """How large a document may get, unless it is told."""
-MOST_ROWS = 20_000
+MAX_ROWS = 20_000
 """Rows of a run's table that go into a document."""
-MOST_CHOSEN = 20
+MAX_CHOSEN = 20
 """Episodes that go in whole, where none are named."""
 FRAMES_SHARE = 0.6
 """Of what is left for an episode, for its frames."""
@@ -87,7 +87,7 @@ class _Store:
 def _runs(viewer: Viewer, store: _Store) -> Any:
     told = viewer.answer("runs", {})
     for number, opened in enumerate(viewer.runs):
-        count = min(len(opened.run), MOST_ROWS)
+        count = min(len(opened.run), MAX_ROWS)
         store.put(f"table?run={number}", [opened.row(row) for row in range(count)])
         store.add("about", viewer, run=number)
     return told
@@ -95,7 +95,7 @@ def _runs(viewer: Viewer, store: _Store) -> Any:
 
 def _first(viewer: Viewer) -> list[tuple[int, int]]:
     """The first episodes, as many of each run."""
-    most = max(1, MOST_CHOSEN // len(viewer.runs))
+    most = max(1, MAX_CHOSEN // len(viewer.runs))
     return [(run, number) for run, one in enumerate(viewer.runs) for number in range(min(len(one.run), most))]
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from ludus.core import Env
 from ludus.errors import LudusError, shorten
 from ludus.registry import make
-from ludus.serve.doors.browse.frame import as_frame, best_mode
-from ludus.serve.doors.browse.keys import key_table
-from ludus.serve.doors.browse.shown import plain
+from ludus.server.protocols.web_api.frame import as_frame, best_mode
+from ludus.server.protocols.web_api.keys import key_table
+from ludus.server.protocols.web_api.page_json import plain
 from ludus.trajectory import Episode, Run
 from ludus.web.view.lane import LaneReplay
 from ludus.web.view.steps import SeenStep, picture
@@ -28,13 +28,13 @@ USUAL_FPS = 30.0
 class Frames:
     """Draws one run; for one thread, since many engines that draw know no other. `trust` is the user's word for it.
 
-    `isolation` is what the environment is made behind, as for `make`; confined, it needs no trust.
+    `isolation` is what the environment is made behind, as for `make`; sandboxed, it needs no trust.
     """
 
     def __init__(self, run: Run, *, trust: bool = False, isolation: str | None = None) -> None:
         self.run, self.isolation = run, isolation
-        confined = isolation not in (None, "none")
-        self.why = "" if trust or confined else untrusted(run.header)
+        process = isolation not in (None, "none")
+        self.why = "" if trust or process else untrusted(run.header)
         """Why nothing is executed; empty where it may be."""
         self.needs_trust = bool(self.why) and run.header.spec is not None
         self._env: Env[Any, Any] | None = None
@@ -131,7 +131,9 @@ class Frames:
         header = self.run.header
         spec = header.env_spec()
         # Wrappers around a batch are made where the environment is: theirs is a stranger's code, too.
-        spec = spec.replace(wall=None, additional_wrappers=(*spec.additional_wrappers, *header.batch_wrappers()))
+        spec = spec.replace(
+            isolation_record=None, additional_wrappers=(*spec.additional_wrappers, *header.batch_wrappers())
+        )
         first = make(spec, disable_env_checker=True, isolation=self.isolation)
         mode = best_mode(first.metadata.get("render_modes") or [])
         env = first

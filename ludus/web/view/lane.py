@@ -17,17 +17,17 @@ from ludus.web.view.steps import SeenStep
 
 __all__ = ["LaneReplay"]
 
-MOST_ROWS = 400_000
+MAX_ROWS = 400_000
 """How far back the seed may be: some seconds of execution."""
 KEPT_EVERY = 500
 """Rows between snapshots, by which one goes back."""
-MOST_KEPT = 200
+MAX_KEPT = 200
 ROWS_AT_ONCE = 1024
 PATIENCE_SECONDS = 20.0
 """Nobody waits longer for a frame, and others wait for theirs."""
 
 
-class Place(NamedTuple):
+class LanePosition(NamedTuple):
     """Where the lane stands: the row, and whether an episode that ended in it has been followed by the next."""
 
     row: int
@@ -51,18 +51,18 @@ class LaneReplay:
         self.run, self.lane, self.env = run, lane, env
         mode = run.header.autoreset_mode
         self.mode = AutoresetMode.of(mode) if run.header.batched else AutoresetMode.DISABLED
-        self.at: Place | None = None
+        self.at: LanePosition | None = None
         self.origin = -1
         self.seen: SeenStep = (None, None, {})
         self.over = False
-        self.kept: dict[Place, tuple[Any, SeenStep, bool]] = {}
+        self.kept: dict[LanePosition, tuple[Any, SeenStep, bool]] = {}
         self.can_keep = True
         self.rows = Rows(0, 0, [], frozenset(), [])
 
     def go(self, episode: Episode, step: int) -> SeenStep:
         """Execute up to the state after so many steps of an episode; raises TrajectoryError where that cannot be."""
         row = int(episode.rows[step])
-        target = Place(row, step == 0 and self.mode is AutoresetMode.SAME_STEP)
+        target = LanePosition(row, step == 0 and self.mode is AutoresetMode.SAME_STEP)
         origin = self._origin(episode)
         if origin != self.origin or self.at is None or self.at > target:
             self._return(origin, target)
@@ -79,13 +79,13 @@ class LaneReplay:
     def _origin(self, episode: Episode) -> int:
         """The last row not after the episode's beginning in which the lane was seeded."""
         row = episode.start
-        while row >= max(0, episode.start - MOST_ROWS):
+        while row >= max(0, episode.start - MAX_ROWS):
             seed, _ = self.run.beginning(row, self.lane)
             if seed is not None and self._takes_part(row):
                 return row
             row = self._reset_before(row)
         raise TrajectoryError(
-            f"episode {episode.number}: expected a seed at most {MOST_ROWS:,} rows before it, got none: executing it "
+            f"episode {episode.number}: expected a seed at most {MAX_ROWS:,} rows before it, got none: executing it "
             "again would take too long"
         )
 
@@ -106,7 +106,7 @@ class LaneReplay:
         _, masks = self.run.chunks.masks(row, row + 1)
         return not masks or bool(masks[0][self.lane])
 
-    def _return(self, origin: int, target: Place) -> None:
+    def _return(self, origin: int, target: LanePosition) -> None:
         """Begin again: with the last snapshot before the target, or with the seed."""
         if origin != self.origin:
             self.kept, self.origin = {}, origin
@@ -118,20 +118,20 @@ class LaneReplay:
             self.at = place
             return
         self._begin(origin)  # by a reset, or by a plan in a row in which others make a step
-        self.at = Place(origin, True)
+        self.at = LanePosition(origin, True)
 
     def _advance(self) -> None:
         """Execute what comes next, up to the end of one row."""
-        place = self.at or Place(-1, True)
+        place = self.at or LanePosition(-1, True)
         if self.over and not place.begun and self.mode is AutoresetMode.SAME_STEP:
             self.at = None
             self._begin(place.row)
-            self.at = Place(place.row, True)
+            self.at = LanePosition(place.row, True)
             return
         row = place.row + 1
         self.at = None  # where its code fails, nobody knows where the lane stands
         begun = self._execute(row)
-        self.at = Place(row, begun)
+        self.at = LanePosition(row, begun)
         if row % KEPT_EVERY == 0:
             self._keep()
 
@@ -158,7 +158,7 @@ class LaneReplay:
         self.seen, self.over = (observation, None, info), False
 
     def _keep(self) -> None:
-        if not self.can_keep or self.at is None or len(self.kept) >= MOST_KEPT:
+        if not self.can_keep or self.at is None or len(self.kept) >= MAX_KEPT:
             return
         try:
             self.kept[self.at] = self.env.snapshot(), self.seen, self.over

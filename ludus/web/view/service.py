@@ -2,40 +2,27 @@
 
 import asyncio
 import os
-import secrets
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 
-from ludus.serve.access import Access
-from ludus.serve.doors.browse.shown import plain
-from ludus.serve.engine import Engine, config
-from ludus.serve.failing import error_reply, status_of
-from ludus.serve.guard import Guard
-from ludus.serve.listening import Listening
-from ludus.serve.run import Running, on_signals
-from ludus.serve.settings import Settings
-from ludus.web.view.page import bundle, document
+from ludus.server.failures import error_reply, status_of
+from ludus.server.protocols.web_api.page_json import plain
+from ludus.server.run import RunningServer
+from ludus.web.local_server import LocalServer, nobody, page_route, secret_app
 from ludus.web.view.viewer import Viewer, as_json
 
 __all__ = ["runs_app", "show_runs"]
 
-SECRET_BYTES = 16
-ENDING = 10.0
 Files = Sequence[str | os.PathLike[str]]
 EXECUTED = ("frames", "about")
 """Questions that execute episodes again; so does any that says `again=1`."""
-HEAD = """<link rel="stylesheet" href="view.css">
-<script src="theme.js"></script>
-<script type="module" src="view.js"></script>"""
 
 
 class _Answers:
@@ -62,22 +49,8 @@ class _Answers:
             thread.shutdown(wait=False)
 
 
-def runs_app(open_viewer: Callable[[], Viewer], secret: str) -> Starlette:
-    """The application, all of it under a path that nobody can guess: other users of the machine reach the port too."""
-    answers = _Answers(open_viewer)
-    early, script, style = bundle()
-    files = {
-        "": (document(head=HEAD, tail=""), "text/html"),
-        "view.js": (script, "text/javascript"),
-        "theme.js": (early, "text/javascript"),
-        "view.css": (style, "text/css"),
-    }
-
-    async def file(request: Request) -> Response:
-        found = files.get(request.path_params.get("name", ""))
-        if found is None:
-            return Response("no such file", 404, media_type="text/plain")
-        return Response(found[0], headers={"cache-control": "no-cache"}, media_type=found[1])
+def runs_app(answers: _Answers, secret: str) -> Starlette:
+    """The application, under a path that nobody can guess."""
 
     async def ask(request: Request) -> Response:
         try:
@@ -86,11 +59,8 @@ def runs_app(open_viewer: Callable[[], Viewer], secret: str) -> Starlette:
             reply = error_reply(error)
             return _json({"error": plain({"kind": reply.kind, "message": reply.message})}, status_of(error))
 
-    within = [Route("/", file), Route("/{name:str}", file), Route("/ask/{name:str}", ask)]
-    guard = Middleware(Guard, access=Access(), hosts=(), settings=Settings())
-    app = Starlette(routes=[Mount(f"/{secret}", routes=within)], middleware=[guard])
-    app.state.answers = answers
-    return app
+    file = page_route("view.js")
+    return secret_app([Route("/", file), Route("/{name:str}", file), Route("/ask/{name:str}", ask)], secret)
 
 
 def _json(data: Any, status: int = 200) -> Response:
@@ -98,10 +68,10 @@ def _json(data: Any, status: int = 200) -> Response:
 
 
 @overload
-def show_runs(files: Files, *, block: Literal[False], **options: Unpack["ShowOptions"]) -> Running: ...
+def show_runs(files: Files, *, block: Literal[False], **options: Unpack["ShowOptions"]) -> RunningServer: ...
 @overload
 def show_runs(files: Files, *, block: Literal[True] = ..., **options: Unpack["ShowOptions"]) -> None: ...
-def show_runs(files: Files, *, block: bool = True, **options: Unpack["ShowOptions"]) -> Running | None:
+def show_runs(files: Files, *, block: bool = True, **options: Unpack["ShowOptions"]) -> RunningServer | None:
     """Show runs until SIGINT or SIGTERM; with `block=False` at once, with a handle whose `url` a browser opens.
 
     Options: `port` (0: any that is free), `trust` and `isolation` as for `Viewer`, `ready`, which is told the address.
@@ -115,40 +85,18 @@ def show_runs(files: Files, *, block: bool = True, **options: Unpack["ShowOption
     ...     running.url.startswith("http://127.0.0.1:")
     True
     """
-    secret, listening = secrets.token_urlsafe(SECRET_BYTES), Listening(port=options.get("port", 0))
-    listening.check(open_to_all=True)
     trust, isolation = options.get("trust", False), options.get("isolation")
-    app = runs_app(partial(Viewer, files, trust=trust, isolation=isolation), secret)
-    listener = listening.bind()
-    url, up = f"{listening.url(listener)}/{secret}/", threading.Event()
-
-    def ready() -> None:
-        up.set()
-        options.get("ready", _nobody)(url)
-
-    engine = Engine(config(app, Settings(), listening), ready)
-
-    def live() -> None:
-        try:
-            engine.run([listener])
-        finally:
-            listener.close()
-            app.state.answers.close()
-            up.set()
-
+    answers = _Answers(partial(Viewer, files, trust=trust, isolation=isolation))
+    server = LocalServer(
+        partial(runs_app, answers),
+        port=options.get("port", 0),
+        ready=options.get("ready", nobody),
+        ended=answers.close,
+    )
     if block:
-        with on_signals(engine.stop):
-            live()
+        server.run()
         return None
-    thread = threading.Thread(target=live, name="ludus-view", daemon=True)
-    thread.start()
-    up.wait()
-
-    def stop() -> None:
-        engine.stop()
-        thread.join(ENDING)
-
-    return Running(url, stop)
+    return server.start("ludus-view")
 
 
 class ShowOptions(TypedDict, total=False):
@@ -158,7 +106,3 @@ class ShowOptions(TypedDict, total=False):
     trust: bool
     isolation: str | None
     ready: Callable[[str], Any]
-
-
-def _nobody(url: str) -> None:
-    del url

@@ -6,7 +6,7 @@ import numpy as np
 
 from ludus.core import AutoresetMode
 from ludus.errors import LudusError
-from ludus.serve.doors.browse.shown import observed, plain
+from ludus.server.protocols.web_api.page_json import observed, plain
 from ludus.spaces import Box
 from ludus.trajectory import Episode
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from ludus.errors import LudusError
-from ludus.serve.doors.browse.shown import plain
+from ludus.server.protocols.web_api.page_json import plain
 from ludus.trajectory import FileDiff, ModelUsage, Run
 from ludus.trajectory.event import EventValue, StoredEvent, value_of
 

@@ -7,17 +7,14 @@ from typing import Any
 from ludus.core import EnvSpec
 from ludus.errors import LudusError
 from ludus.registry import registry
-from ludus.registry.provenance import authors
+from ludus.registry.provenance import authors, only_transforms
 from ludus.trajectory.header import RunHeader
 
 __all__ = ["untrusted"]
 
-WRAPPERS = "ludus.wrappers."
-WRITERS = ("RecordVideo", "HumanRendering")
-"""Wrappers that do more than transform: they write files and open windows."""
 PLAIN_TEXT = re.compile(r"[\w .+-]{0,80}", re.ASCII)
 """Text that can name neither a path, nor a module, nor an address."""
-MOST_NUMBER = 1 << 20
+MAX_NUMBER = 1 << 20
 
 
 def untrusted(header: RunHeader) -> str:
@@ -34,7 +31,7 @@ def untrusted(header: RunHeader) -> str:
     known = _registered(spec)
     if known is None:
         return f"{spec.id} is not an environment that comes with the library, and making it runs the code it names"
-    if any(not one.entry_point.startswith(WRAPPERS) or one.name in WRITERS for one in wrappers):
+    if not all(map(only_transforms, wrappers)):
         return f"{spec.id} was recorded with wrappers that do more than transform"
     given = {name: value for name, value in spec.kwargs.items() if known.kwargs.get(name) != value}
     if not all(map(_harmless, _leaves([given, *(one.kwargs for one in wrappers)]))):
@@ -66,5 +63,5 @@ def _harmless(value: Any) -> bool:
     if isinstance(value, str):
         return PLAIN_TEXT.fullmatch(value) is not None and ".." not in value
     if isinstance(value, int) and not isinstance(value, bool):
-        return abs(value) <= MOST_NUMBER
+        return abs(value) <= MAX_NUMBER
     return value is None or isinstance(value, bool | float)

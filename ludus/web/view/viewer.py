@@ -11,19 +11,21 @@ import msgspec
 import numpy as np
 
 from ludus.errors import InvalidArgument, shorten
-from ludus.serve.doors.browse.shown import plain
+from ludus.server.protocols.web_api.page_json import plain
 from ludus.trajectory import Episode
 from ludus.web.view.comparison import compare
 from ludus.web.view.curves import curves
 from ludus.web.view.frames import PAGE_FRAMES, Frames
-from ludus.web.view.opened import OpenedRun
+from ludus.web.view.opened_run import OpenedRun
 from ludus.web.view.steps import PAGE_STEPS, bounds, has_observations, steps
 from ludus.web.view.talk import PAGE_EVENTS, Told, events_page, find, summary
 
 __all__ = ["Viewer", "as_json"]
 
-MOST_COMPARED = 8
-MOST_EXECUTED = 20_000
+RECORD = "run.ludus"
+"""The name of the record in the folder of a task's run."""
+MAX_COMPARED = 8
+MAX_EXECUTED = 20_000
 """Steps up to which an episode is executed again for the rewards that its file does not have."""
 KEPT_EPISODES = 8
 Question = Mapping[str, str]
@@ -110,7 +112,11 @@ class Viewer:
         for one in self.runs:
             one.refresh()
         chosen = [{"run": run, "n": number} for run, number in self.chosen]
-        return {"runs": [one.about() for one in self.runs], "chosen": chosen}
+        names = _distinct([one.path for one in self.runs])
+        return {
+            "runs": [one.about() | {"name": name} for one, name in zip(self.runs, names, strict=True)],
+            "chosen": chosen,
+        }
 
     def _episodes(self, question: Question) -> Any:
         opened = self._opened(_number(question, "run"))
@@ -136,7 +142,7 @@ class Viewer:
             "curves": curves(episode, rewards, events),
             **summary(events),
         }
-        if question.get("again") == "1" and rewards is None and episode.length <= MOST_EXECUTED:
+        if question.get("again") == "1" and rewards is None and episode.length <= MAX_EXECUTED:
             seen = self.frames(run).executed(episode, 1, episode.length + 1)
             told["curves"] = curves(episode, [np.asarray(one[1], np.float64) for one in seen], events)
         return told
@@ -172,8 +178,8 @@ class Viewer:
 
     def _compare(self, question: Question) -> Any:
         places = [one.partition(".") for one in question.get("of", "").split(",")]
-        if not 2 <= len(places) <= MOST_COMPARED:
-            raise InvalidArgument(f"compare: expected 2 to {MOST_COMPARED} episodes, got {len(places)}")
+        if not 2 <= len(places) <= MAX_COMPARED:
+            raise InvalidArgument(f"compare: expected 2 to {MAX_COMPARED} episodes, got {len(places)}")
         return compare([self.episode(_whole(run, "of"), _whole(number, "of")) for run, _, number in places])
 
     # --- how ---
@@ -214,11 +220,27 @@ def as_json(value: Any) -> bytes:
     return TURNING.sub(lambda found: f"\\\\u{ord(found[0]):04x}", data.decode()).encode()
 
 
+def _distinct(paths: list[str]) -> list[Any]:
+    """What files are called: by their own names, and with as many folders as it takes where two have one name.
+
+    >>> _distinct(["/runs/a/run.ludus", "/runs/b/run.ludus", "/c.ludus"])
+    ['a/run.ludus', 'b/run.ludus', 'c.ludus']
+    """
+    parts, depth = [Path(one).parts for one in paths], [1] * len(paths)
+    names = [one[-1] for one in parts]
+    for _ in range(max(map(len, parts))):
+        depth = [count + (names.count(name) > 1) for count, name in zip(depth, names, strict=True)]
+        names = [os.path.join(*one[-count:]) for one, count in zip(parts, depth, strict=True)]
+    return [plain(name) for name in names]
+
+
 def _named(file: str | os.PathLike[str]) -> tuple[str, int | None]:
-    """The path and the episode of `path#3`; a file whose own name ends so is itself."""
+    """The path and the episode of `path#3`; a file whose own name ends so is itself. A run's folder is its record."""
     text = os.fspath(file)
     found = re.fullmatch(r"(.+)#(\d{1,12})", text, re.DOTALL)
-    return (text, None) if found is None or Path(text).exists() else (found[1], int(found[2]))
+    path, number = (text, None) if found is None or Path(text).exists() else (found[1], int(found[2]))
+    record = os.path.join(path, RECORD)
+    return (record if os.path.isfile(record) else path), number
 
 
 def _number(question: Question, name: str) -> int:

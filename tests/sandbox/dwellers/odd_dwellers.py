@@ -1,4 +1,4 @@
-"""Environments to confine: one that behaves, and ones that do not. Imported by the confined process."""
+"""Environments to isolate: one that behaves, and ones that do not. Imported by the sandboxed process."""
 
 import os
 import pickle

@@ -10,6 +10,7 @@ from ludus.core import Info, Step
 from ludus.envs.open.atari.console_env import ConsoleEnv
 from ludus.envs.open.atari.engine import game_names
 from ludus.errors import InvalidAction, shorten
+from ludus.rendering import Choice, choice
 from ludus.seeding import Seed
 from ludus.spaces import Box, Discrete, Record
 
@@ -116,3 +117,8 @@ class Atari(ConsoleEnv):
     def get_keys_to_action(self) -> dict[Any, AtariAction]:
         """Arrows and space."""
         return {keys: AtariAction(action) for keys, action in self.keys().items()}
+
+    def get_choices(self) -> list[Choice]:
+        """The buttons and directions of the joystick, by name."""
+        names = (name.lower().replace("fire", " fire").strip() for name in self.get_action_meanings())
+        return [choice(name, {"action_id": action}) for action, name in enumerate(names)]

@@ -9,8 +9,8 @@ from ludus.errors import InvalidArgument, shorten
 __all__ = ["ObsType", "Settings", "settings_of"]
 
 ObsType = Literal["rgb", "grayscale", "ram"]
-MOST_SKIP = 60
-MOST_NOOPS = 1000
+MAX_SKIP = 60
+MAX_NOOPS = 1000
 DEFAULTS: dict[str, Any] = {
     "game": "pong", "obs_type": "rgb", "full_action_space": False, "mode": None, "difficulty": None,
     "repeat_action_probability": 0.0, "frameskip": 4, "noop_max": 30, "terminal_on_life_loss": False,
@@ -74,10 +74,10 @@ def _check(one: Settings) -> None:
     if not isinstance(chance, int | float) or isinstance(chance, bool) or not 0 <= chance < 1:
         raise InvalidArgument(f"Atari repeat_action_probability: expected 0 to less than 1, got {shorten(chance)}")
     skips: Any = one.frameskip if isinstance(one.frameskip, tuple | list) else (one.frameskip, one.frameskip)
-    if len(skips) != 2 or not all(type(skip) is int for skip in skips) or not 1 <= skips[0] <= skips[1] <= MOST_SKIP:
+    if len(skips) != 2 or not all(type(skip) is int for skip in skips) or not 1 <= skips[0] <= skips[1] <= MAX_SKIP:
         raise InvalidArgument(
-            f"Atari frameskip: expected 1 to {MOST_SKIP} frames, or two such numbers to draw between, "
+            f"Atari frameskip: expected 1 to {MAX_SKIP} frames, or two such numbers to draw between, "
             f"got {shorten(one.frameskip)}"
         )
-    if type(one.noop_max) is not int or not 0 <= one.noop_max <= MOST_NOOPS:
-        raise InvalidArgument(f"Atari noop_max: expected 0 to {MOST_NOOPS} frames, got {shorten(one.noop_max)}")
+    if type(one.noop_max) is not int or not 0 <= one.noop_max <= MAX_NOOPS:
+        raise InvalidArgument(f"Atari noop_max: expected 0 to {MAX_NOOPS} frames, got {shorten(one.noop_max)}")

@@ -1,4 +1,4 @@
-"""BrowserGym: pages in a confined Chromium, driven by BrowserGym's action language; MiniWoB++ and sites of our own."""
+"""BrowserGym: pages in a sandboxed Chromium, driven by BrowserGym's action language; MiniWoB++ and sites of our own."""
 
 from ludus.envs.open.browsergym.browsergym import (
     BrowserAction,

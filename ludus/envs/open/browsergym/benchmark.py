@@ -6,9 +6,9 @@ from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 from ludus.envs.open.browsergym.commands import Commands
-from ludus.envs.open.browsergym.context import Context, Start
-from ludus.envs.open.browsergym.miniwob import begin_script, serve_miniwob, task_url
-from ludus.envs.open.browsergym.tab import TabSettings
+from ludus.envs.open.browsergym.context import Ahead, Context, Start
+from ludus.envs.open.browsergym.miniwob import AHEAD_PATH, begin_script, miniwob_page, serve_miniwob, task_url
+from ludus.envs.open.browsergym.tab import QUIET_SECONDS, TabSettings
 
 __all__ = ["Episode", "MiniwobEpisode", "Verdict"]
 
@@ -45,6 +45,9 @@ class Episode(ABC):
         """What the step that was made is worth."""
 
 
+AHEAD = Ahead(AHEAD_PATH, miniwob_page)
+
+
 class MiniwobEpisode(Episode):
     """A page of MiniWoB++, which generates its task from the seed and grades it itself."""
 
@@ -55,12 +58,12 @@ class MiniwobEpisode(Episode):
         self.url = task_url(task)
 
     def start(self, settings: TabSettings) -> Start:
-        return Start(settings, self.url, serve_miniwob)
+        return Start(settings, self.url, serve_miniwob, AHEAD)
 
     def begin(self, context: Context) -> None:
-        context.tab.evaluate(begin_script(self.seed, self.time_limit))
-        context.settle(0)
-        self.goal = str(context.tab.evaluate("core.getUtterance()"))
+        begin = begin_script(self.seed, self.time_limit)
+        settled = f"await __ludus.advance(0,{QUIET_SECONDS * 1000:g})"
+        self.goal = str(context.tab.evaluate(f"(async()=>{{{begin}{settled};return core.getUtterance()}})()"))
 
     def judge(self, commands: Commands, probed: Any) -> Verdict:
         if not probed or not probed[0]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from ludus.core import Env, Info, Outcome, Step
 from ludus.envs.open.browsergym.actions import parse
 from ludus.envs.open.browsergym.benchmark import Episode, Verdict
+from ludus.envs.open.browsergym.choices import page_choices
 from ludus.envs.open.browsergym.chromium import acquire, release
 from ludus.envs.open.browsergym.commands import Commands
 from ludus.envs.open.browsergym.context import Context, Spares
@@ -17,14 +18,14 @@ from ludus.envs.open.browsergym.remote import RemoteTask, remote
 from ludus.envs.open.browsergym.suite import NOWHERE, Suite, suite
 from ludus.envs.open.browsergym.tab import PageError, TabSettings
 from ludus.errors import ChannelError, InvalidAction, InvalidArgument, ResetNeeded, shorten
-from ludus.rendering import Canvas, Drawn
+from ludus.rendering import Canvas, Choice, Drawn
 from ludus.seeding import Seed
 from ludus.spaces import Record, Text
 
 __all__ = ["BrowserAction", "BrowserGym", "BrowserGymAction", "BrowserGymObservation", "BrowserGymState"]
 
 LONGEST_ACTION = 16_384
-MOST_TEXT = 200_000
+MAX_TEXT = 200_000
 """Characters of the tree, and of the HTML, that an observation shows."""
 MAX_STEPS = 100
 Screenshot = Literal["none", "plain", "marks"]
@@ -142,6 +143,8 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         self._commands: Commands | None = None
         self._choice: _Choice | None = None
         self._over = self._stale = self._holds = False
+        self._seen: tuple[str, list[list[Any]]] = "", []
+        """The tree that was observed last, and where its elements are."""
 
     # --- the episode ---
 
@@ -156,7 +159,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         task = tasks[int(self.np_random.integers(len(tasks)))]
         self._choice = _Choice(task, int(self.np_random.integers(1 << 31)), dialogs)
         self._over = self._stale = False
-        episode, observation = self._begin(self._choice)
+        episode, observation = self._begin_anew(self._choice)
         self.state = BrowserGymState(
             benchmark=self._suite.benchmark,
             task_name=task,
@@ -254,6 +257,18 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
 
     # --- the browser ---
 
+    def _begin_anew(self, choice: _Choice) -> tuple[Episode, BrowserGymObservation]:
+        """As `_begin`; in another browser, if the one before has died meanwhile. ChannelError where that fails too."""
+        try:
+            return self._begin(choice)
+        except (ProtocolError, ChannelError):
+            self._drop()
+        try:
+            return self._begin(choice)
+        except ProtocolError as error:
+            self._drop()
+            raise ChannelError(f"reset: expected a page that answers, got: {error}") from None
+
     def _begin(self, choice: _Choice) -> tuple[Episode, BrowserGymObservation]:
         """A fresh context with the task in it, and what it shows; another is made ahead for the next reset."""
         last = self._context
@@ -267,20 +282,22 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         settings = TabSettings(*self._size, choice.dialogs, self._seconds)
         try:
             self._context = _spares.take(browser, episode.start(settings))
-            episode.begin(self._context)
             self._episode, self._commands = episode, Commands(self._context)
-            seen = self._observed(episode, "")[0]
+            with self._context.setting_up():
+                episode.begin(self._context)
+                seen = self._observed(episode, "")[0]
         finally:
             # Only now, as the one made ahead: both keep the browser busy, and nobody waits for them.
             if last is not None:
                 last.close()
-        _spares.prepare(browser, episode.start(settings))
+        start = episode.start(settings)
+        _spares.prepare(browser, start if len(self._suite.tasks) == 1 else start.empty)
         return episode, seen
 
     def _observed(self, episode: Episode, error: str) -> tuple[BrowserGymObservation, Verdict]:
         _, commands, context = self._parts()
         seen = context.tab.evaluate(
-            f"window.__ludus?{{...__ludus.observe({MOST_TEXT}),probed:{episode.probe}}}:{{url:location.href,probed:null}}"
+            f"window.__ludus?{{...__ludus.observe({MAX_TEXT}),probed:{episode.probe}}}:{{url:location.href,probed:null}}"
         )
         observation = BrowserGymObservation(
             text=seen.get("tree", ""),
@@ -291,6 +308,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             error=error,
             last_action_error=bool(error),
         )
+        self._seen = observation.axtree_txt, seen.get("boxes", [])
         if self._screenshot != "none":
             observation.screenshot = context.tab.screenshot()
             if self._screenshot == "marks":
@@ -330,13 +348,20 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             self._remote.close()
         super().close()
 
+    def get_choices(self) -> list[Choice] | None:
+        """What one may click in the picture, keys, and a line for any other action; None for sites that others run."""
+        return [] if self._over else None if self._remote is not None else page_choices(*self._seen, self._size)
+
     def draw(self) -> Canvas:
-        """The page as it is in view, under its goal and address."""
-        if self._stale and self._choice is not None:
-            self._replay(self._choice)
-        if self._context is None or self.state is None:
-            return browser_picture(None, self.state.goal if self.state else "", "", self._size)
-        return browser_picture(self._context.tab.screenshot(), self.state.goal, self.state.current_url, self._size)
+        """The page as it is in view, under its goal and address; ChannelError where it does not answer any more."""
+        try:
+            if self._stale and self._choice is not None:
+                self._replay(self._choice)
+            if self._context is None or self.state is None:
+                return browser_picture(None, self.state.goal if self.state else "", "", self._size)
+            return browser_picture(self._context.tab.screenshot(), self.state.goal, self.state.current_url, self._size)
+        except ProtocolError as error:
+            raise ChannelError(f"render: expected a page that answers, got: {error}; reset() begins another") from None
 
 
 def _viewport(given: Sequence[int] | None) -> tuple[int, int] | None:

@@ -4,9 +4,9 @@
   if (window.__ludus) return;
   const EPOCH = Date.UTC(2026, 0, 5, 9, 0, 0);
   const FRAME = 16;
-  const MOST_CALLBACKS = 5000;
+  const MAX_CALLBACKS = 5000;
   const real = {
-    Date, setTimeout: window.setTimeout.bind(window), MessageChannel,
+    Date, setTimeout: window.setTimeout.bind(window), MessageChannel, Image,
     fetch: window.fetch && window.fetch.bind(window), send: XMLHttpRequest.prototype.send,
   };
   let above = null;
@@ -86,13 +86,43 @@
       try { if (one.effect && one.effect.getComputedTiming().endTime !== Infinity) one.finish(); } catch { /* it has no end */ }
     }
   };
+  const CONTENT = /content:[^;{}]*url\(/i, ADDRESS = /url\(\s*["']?([^"')]+)/gi;
+  const asked = new Map();
+  const read = new WeakSet();
+  /** Asks for the pictures that a style may put in an element's place once a script shows it: it has their size then. */
+  const ask = (view) => {
+    for (const sheet of view.document.styleSheets) {
+      if (read.has(sheet)) continue;
+      read.add(sheet);
+      const inline = sheet.href === null && sheet.ownerNode ? sheet.ownerNode.textContent : null;
+      if (inline !== null && !CONTENT.test(inline)) continue;
+      let rules = [];
+      try { rules = [...sheet.cssRules]; } catch { /* of another host */ }
+      for (const rule of rules) {
+        if (!CONTENT.test(rule.cssText)) continue;
+        for (const [, address] of rule.cssText.matchAll(ADDRESS)) {
+          const url = new URL(address, sheet.href || view.document.baseURI).href;
+          if (asked.has(url)) continue;
+          const picture = new real.Image();
+          picture.src = url;
+          asked.set(url, picture);
+        }
+      }
+    }
+  };
+  const missing = (picture) => !picture.complete && picture.loading !== "lazy";
   /** Whether everything that was asked for has come; waits for it in real time, at most `most` milliseconds. */
   const quiet = async (most) => {
     const end = real.Date.now() + most;
-    const waiting = (view) => view.document.readyState !== "complete" || [...view.document.querySelectorAll("iframe")].some((frame) => {
-      try { return frame.contentWindow && waiting(frame.contentWindow); } catch { return false; }
-    });
-    const busy = () => clock.pending > 0 || window.WOB_TASK_READY === false || waiting(window);
+    const waiting = (view) => {
+      const page = view.document;
+      if (page.readyState !== "complete" || [...page.images].some(missing) || page.fonts.status === "loading") return true;
+      ask(view);
+      return [...page.querySelectorAll("iframe")].some((frame) => {
+        try { return frame.contentWindow && waiting(frame.contentWindow); } catch { return false; }
+      });
+    };
+    const busy = () => clock.pending > 0 || window.WOB_TASK_READY === false || waiting(window) || [...asked.values()].some(missing);
     while (busy() && real.Date.now() < end) await new Promise((done) => real.setTimeout(done, 1));
     return !busy();
   };
@@ -101,7 +131,7 @@
     await task();
     let still = await quiet(most);
     const end = clock.now + milliseconds;
-    for (let ran = 0; ran < MOST_CALLBACKS; ran++) {
+    for (let ran = 0; ran < MAX_CALLBACKS; ran++) {
       const timer = earliest();
       if (!timer || timer.due > end) break;
       clock.now = Math.max(clock.now, timer.due);
@@ -112,7 +142,17 @@
     clock.now = Math.max(clock.now, end);
     settle();
     await task();
-    return still;
+    return (await quiet(most)) && still;
   };
-  Object.defineProperty(window, "__ludus", { value: { clock, advance, heard, now: () => clock.now - EPOCH }, enumerable: false });
+  /** Another document in the place of this one, which leaves nothing; the window stays, and must have seen no script but ours. */
+  const write = (url, page) => new Promise((done) => {
+    history.replaceState(null, "", url);
+    document.open();
+    clock.timers.clear();
+    clock.ids = 0;
+    listen.call(window, "load", () => done(), { once: true });
+    document.write(page);
+    document.close();
+  });
+  Object.defineProperty(window, "__ludus", { value: { clock, advance, write, heard, now: () => clock.now - EPOCH }, enumerable: false });
 })();

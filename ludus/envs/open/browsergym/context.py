@@ -1,27 +1,37 @@
 """`Context`: the browser of one episode. Cookies, storage, caches and tabs are its own, and gone with it."""
 
 import threading
-import time
-from collections import OrderedDict
-from contextlib import suppress
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
+from urllib.parse import urljoin
 
 from ludus.envs.open.browsergym.chromium import Chromium
 from ludus.envs.open.browsergym.devtools import ProtocolError
-from ludus.envs.open.browsergym.tab import PageError, Request, Response, Serve, Tab, TabSettings
+from ludus.envs.open.browsergym.tab import QUIET_SECONDS, PageError, Request, Response, Serve, Tab, TabSettings
 from ludus.errors import ChannelError
 
-__all__ = ["Context", "Spares", "Start"]
+__all__ = ["Ahead", "Context", "Spares", "Start"]
 
 BLANK_PATH = "/.blank"
 BLANK = Response(200, (("Content-Type", "text/html"),), b"<!doctype html><title></title>")
 NO_ICON = Response(404, (), b"")
 SETUP_SECONDS = 60.0
 """For making a context and its first page, which is no doing of the agent's."""
-MOST_TABS = 8
-MOST_SPARES = 4
+MAX_TABS = 8
+MAX_SPARES = 4
 POPUP_SECONDS = 3.0
+
+
+class Ahead(NamedTuple):
+    """What tasks of one host have in common, and can be loaded while nobody knows which of them comes."""
+
+    path: str
+    """A page of nothing to see that loads it."""
+    page: Callable[[str], str | None]
+    """The document at an address, to be written in its place; None where it has to be navigated to."""
 
 
 class Start(NamedTuple):
@@ -30,6 +40,12 @@ class Start(NamedTuple):
     settings: TabSettings
     url: str
     serve: Serve | None = None
+    ahead: Ahead = Ahead(BLANK_PATH, lambda _: None)
+
+    @property
+    def empty(self) -> "Start":
+        """The same with an empty page of that host: what can be made ahead while nobody knows the task."""
+        return self._replace(url=urljoin(self.url, self.ahead.path))
 
 
 class Context:
@@ -37,6 +53,7 @@ class Context:
 
     def __init__(self, browser: Chromium, start: Start) -> None:
         self.browser, self.tools, self.settings, self.serve = browser, browser.tools, start.settings, start.serve
+        self._ahead = start.ahead if start == start.empty else None
         self.dialogs: list[dict[str, Any]] = []
         self.refused: list[str] = []
         self.tabs: list[Tab] = []
@@ -48,31 +65,52 @@ class Context:
         browser.openers[self.id] = self._opened
         browser.closers[self.id] = self._detached
         self.tools.post("Browser.setDownloadBehavior", {"behavior": "deny", "browserContextId": self.id})
-        self._open_tab()
-        if start.url:
-            self.tab.seconds = SETUP_SECONDS
-            self.tab.navigate(start.url)
-            self.tab.seconds = self.settings.seconds
-            self.tab.post("Page.resetNavigationHistory")
+        self._open_tab(start.url)
 
     @property
     def tab(self) -> Tab:
         """The tab that actions are for."""
         return self.tabs[self.active]
 
-    def _open_tab(self) -> None:
+    @contextmanager
+    def setting_up(self) -> Generator[None]:
+        """What its page is asked in the meantime is no doing of the agent's, and takes as long as it takes."""
+        tab = self.tab
+        tab.seconds = tab.patience = SETUP_SECONDS
+        try:
+            yield
+        finally:
+            tab.seconds, tab.patience = self.settings.seconds, QUIET_SECONDS
+
+    def load(self, url: str) -> None:
+        """Begin with a page, before which there was none: written in the place of the empty one, or navigated to."""
+        page = None if self._ahead is None else self._ahead.page(url)
+        if page is None:
+            self._navigate(url)
+        else:
+            with self.setting_up():
+                self.tab.write(url, page)
+
+    def _navigate(self, url: str) -> None:
+        with self.setting_up():
+            self.tab.navigate(url)
+        self.tab.post("Page.resetNavigationHistory")
+
+    def _open_tab(self, url: str = "") -> None:
         seconds = SETUP_SECONDS
-        made = self.tools.call(
-            "Target.createTarget", {"url": "about:blank", "browserContextId": self.id}, seconds=seconds
-        )
+        wanted = {"url": url or "about:blank", "browserContextId": self.id}
+        made = self.tools.call("Target.createTarget", wanted, seconds=seconds)
         session = self.browser.attached(made["targetId"], seconds)
-        self.tabs.append(Tab(self.tools, made["targetId"], session, settings=self.settings, owner=self))
-        self.tabs[-1].wait_prepared()
+        tab = Tab(self.tools, made["targetId"], session, settings=self.settings, owner=self, loading=bool(url))
+        self.tabs.append(tab)
+        tab.wait_prepared()
+        if url:
+            tab.wait_loaded(seconds)
 
     def new_tab(self) -> None:
         """Open an empty tab, and act there."""
-        if len(self.tabs) >= MOST_TABS:
-            raise PageError(f"there are {MOST_TABS} tabs already; close one with tab_close()")
+        if len(self.tabs) >= MAX_TABS:
+            raise PageError(f"there are {MAX_TABS} tabs already; close one with tab_close()")
         self._open_tab()
         self._focus(len(self.tabs) - 1)
 
@@ -130,12 +168,10 @@ class Context:
     def _opened(self, target: str, session: str) -> None:
         with self._changes:
             self._expected -= 1
-            if len(self.tabs) >= MOST_TABS:
+            if len(self.tabs) >= MAX_TABS:
                 self.tools.post("Target.closeTarget", {"targetId": target})
             else:
-                tab = Tab(self.tools, target, session, settings=self.settings, owner=self)
-                tab.begin_loading()
-                self.tabs.append(tab)
+                self.tabs.append(Tab(self.tools, target, session, settings=self.settings, owner=self, loading=True))
                 self._opened_one = True
             self._changes.notify_all()
 
@@ -146,7 +182,7 @@ class Context:
 
     def answer(self, request: Request) -> Response | None:
         """What a page is answered; None refuses it."""
-        if request.url.endswith(BLANK_PATH) and self.serve is None:
+        if request.url.endswith(BLANK_PATH):
             return BLANK
         if request.url.endswith("/favicon.ico"):
             return NO_ICON
@@ -160,25 +196,46 @@ class Spares:
     """Contexts that were made ahead, so that a reset finds one loaded. Each is handed out once."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
         self._ready: OrderedDict[Start, list[Context]] = OrderedDict()
-        self._making: set[Start] = set()
+        self._making: Counter[Start] = Counter()
+        self._claimed: Counter[Start] = Counter()
+        """How many wait for one under way: each of those is for one of them."""
 
     def take(self, browser: Chromium, start: Start) -> Context:
-        """One that begins so: made ahead, or now."""
-        with self._lock:
-            kept = self._ready.get(start, [])
-            found = next((one for one in kept if one.browser is browser and one.tab.gone is None), None)
+        """One that begins so: made ahead, under way, empty and then loaded, or made now."""
+        found = self._made(browser, start)
+        if found is None and start.empty != start:
+            found = self._made(browser, start.empty)
             if found is not None:
-                kept.remove(found)
+                found.load(start.url)
         return Context(browser, start) if found is None else found
+
+    def _made(self, browser: Chromium, start: Start) -> Context | None:
+        with self._changed:
+            found = self._pop(browser, start)
+            if found is None and self._making[start] > self._claimed[start]:
+                self._claimed[start] += 1
+                under_way = self._making[start]
+                self._changed.wait_for(lambda: self._ready.get(start) or self._making[start] < under_way, SETUP_SECONDS)
+                self._claimed[start] -= 1
+                found = self._pop(browser, start)
+            return found
+
+    def _pop(self, browser: Chromium, start: Start) -> Context | None:
+        kept = self._ready.get(start, [])
+        found = next((one for one in kept if one.browser is browser and one.tab.gone is None), None)
+        if found is not None:
+            kept.remove(found)
+        return found
 
     def prepare(self, browser: Chromium, start: Start) -> None:
         """Have one made in the background, unless there is one."""
-        with self._lock:
-            if start in self._making or any(one.browser is browser for one in self._ready.get(start, [])):
+        with self._changed:
+            there = any(one.browser is browser for one in self._ready.get(start, []))
+            if there or self._making[start] > self._claimed[start]:
                 return
-            self._making.add(start)
+            self._making[start] += 1
         threading.Thread(target=partial(self._make, browser, start), name="ludus-spare", daemon=True).start()
 
     def _make(self, browser: Chromium, start: Start) -> None:
@@ -186,20 +243,20 @@ class Spares:
         with suppress(ProtocolError, ChannelError, PageError):  # whoever needs one makes it, and hears why it fails
             made.append(Context(browser, start))
         dropped: list[Context] = []
-        with self._lock:
-            self._making.discard(start)
+        with self._changed:
+            self._making[start] -= 1
             self._ready.setdefault(start, []).extend(made)
             self._ready.move_to_end(start)
-            while sum(map(len, self._ready.values())) > MOST_SPARES:
+            while sum(map(len, self._ready.values())) > MAX_SPARES:
                 dropped += self._ready.popitem(last=False)[1]
             for one in list(self._ready.values()):
                 dropped += [each for each in one if not each.browser.lives]
                 one[:] = [each for each in one if each.browser.lives]
+            self._changed.notify_all()
         for one in dropped:
             one.close()
 
     def wait(self, seconds: float = 30.0) -> None:
         """Wait until none is being made."""
-        until = time.monotonic() + seconds
-        while self._making and time.monotonic() < until:
-            time.sleep(0.005)
+        with self._changed:
+            self._changed.wait_for(lambda: not self._making.total(), seconds)

@@ -9,12 +9,13 @@ from typing import Any
 
 import msgspec
 
+from ludus.envs.open.browsergym.patience import Patience
 from ludus.errors import ChannelError, shorten
 
 __all__ = ["DevTools", "ProtocolError", "Reply"]
 
-CHUNK = 1 << 18
-MOST_MESSAGE = 256 << 20
+CHUNK_BYTES = 1 << 18
+MAX_MESSAGE_BYTES = 256 << 20
 """Bytes of one message; what is more is no page that anybody could use."""
 
 Event = dict[str, Any]
@@ -27,14 +28,14 @@ class ProtocolError(Exception):
 class Reply:
     """An answer under way."""
 
-    def __init__(self, method: str) -> None:
-        self.method = method
+    def __init__(self, method: str, patience: Patience) -> None:
+        self.method, self._patience = method, patience
         self._there = threading.Event()
         self._message: dict[str, Any] = {}
 
     def result(self, seconds: float) -> dict[str, Any]:
-        """Wait for it; ProtocolError where it is an error, or late."""
-        if not self._there.wait(seconds):
+        """Wait for it; ProtocolError where it is an error, or late though the browser could run."""
+        if not self._patience.wait(self._there.wait, seconds):
             raise ProtocolError(f"{self.method}: no answer within {seconds:g} s")
         if "error" in self._message:
             raise ProtocolError(f"{self.method}: {self._message['error'].get('message', 'refused')}")
@@ -49,8 +50,8 @@ class Reply:
 class DevTools:
     """One connection to a browser. Any thread may call; events are told by the reading thread, one after the other."""
 
-    def __init__(self, channel: socket.socket) -> None:
-        self._channel = channel
+    def __init__(self, channel: socket.socket, patience: Patience) -> None:
+        self._channel, self.patience = channel, patience
         self._sending = threading.Lock()
         self._numbers = count(1)
         self._waiting: dict[int, Reply] = {}
@@ -68,7 +69,7 @@ class DevTools:
 
     def post(self, method: str, params: dict[str, Any] | None = None, session: str = "") -> Reply:
         """Send a call without waiting; those of one session are answered in order."""
-        number, reply = next(self._numbers), Reply(method)
+        number, reply = next(self._numbers), Reply(method, self.patience)
         message: dict[str, Any] = {"id": number, "method": method, "params": params or {}}
         if session:
             message["sessionId"] = session
@@ -79,6 +80,7 @@ class DevTools:
             with self._sending:
                 self._channel.sendall(msgspec.json.encode(message) + b"\0")
         except OSError as error:
+            self._fail(error.strerror or "nobody listens")  # at once: a reset that follows must not take it for alive
             raise ChannelError(f"browser: expected one that listens, got {error.strerror}") from None
         return reply
 
@@ -98,11 +100,11 @@ class DevTools:
     def _read(self) -> None:
         buffer = bytearray()
         try:
-            while data := self._channel.recv(CHUNK):
+            while data := self._channel.recv(CHUNK_BYTES):
                 buffer += data
                 if data.find(b"\0") < 0:
-                    if len(buffer) > MOST_MESSAGE:
-                        raise OSError(f"a message of more than {MOST_MESSAGE} bytes")
+                    if len(buffer) > MAX_MESSAGE_BYTES:
+                        raise OSError(f"a message of more than {MAX_MESSAGE_BYTES} bytes")
                     continue
                 *messages, rest = buffer.split(b"\0")
                 buffer = bytearray(rest)

@@ -1,6 +1,7 @@
 """MiniWoB++: the pages of the `miniwob` wheel, served from its files. This is the one file that knows the package."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from mimetypes import guess_type
@@ -10,12 +11,35 @@ from urllib.parse import unquote, urlsplit
 from ludus.envs.open.browsergym.tab import Request, Response
 from ludus.errors import InvalidArgument, MissingExtra, did_you_mean, shorten
 
-__all__ = ["FLAWED", "HOST", "begin_script", "miniwob_tasks", "serve_miniwob", "task_url"]
+__all__ = [
+    "AHEAD_PATH",
+    "FLAWED",
+    "HOST",
+    "begin_script",
+    "miniwob_page",
+    "miniwob_tasks",
+    "serve_miniwob",
+    "task_url",
+]
 
 HOST = "miniwob.test"
 LEFT_OUT = {"flight.AA", "flight.Alaska", "flight.Alaska-auto"}
 FLAWED: dict[str, str] = {}
 """Tasks whose pages have a defect of their own, with what it is."""
+AHEAD_PATH, FRAME_PATH = "/.ahead", "/.libraries"
+"""An empty page, and the frame in it where the libraries run: the window of the page itself sees none of them."""
+LIBRARIES = (
+    "core/core.js",
+    "core/d3.v3.min.js",
+    "core/jquery-ui/external/jquery/jquery.js",
+    "core/jquery-ui/jquery-ui.min.js",
+    "core/jquery-ui-hacks.js",
+    "common/ui_utils.js",
+)
+"""Scripts of many tasks, two thirds of the time that a page takes to load. A renderer compiles each of them once if it
+is a file of its own that may be kept."""
+STYLES = ("core/jquery-ui/jquery-ui.min.css",)
+KEPT = ("Cache-Control", "max-age=86400")
 SCRIPT = re.compile(rb"""<script\s+src=["']([^"']+)["']\s*>\s*</script>""")
 STYLE = re.compile(rb"""<link\s[^>]*href=["']([^"']+\.css)["'][^>]*>""")
 
@@ -49,12 +73,13 @@ def task_url(task: str) -> str:
 
 
 def begin_script(seed: int, time_limit: float | None) -> str:
-    """What begins an episode in the page that waits at its START cover: seed, time, and no display of the reward."""
+    """What begins an episode in the page that waits at its START cover: seed, time, nothing that is for people only."""
     limit = 1e9 if time_limit is None else time_limit * 1000
     return (
         f"Math.seedrandom({seed});core.EPISODE_MAX_TIME={limit:g};"
-        "for(const id of ['reward-display','sync-task-cover','click-canvas'])"
-        "document.getElementById(id)?.setAttribute('data-ludus-hidden','');"
+        "for(const id of ['reward-display','sync-task-cover','click-canvas']){"
+        "const one=document.getElementById(id);if(one){one.setAttribute('data-ludus-hidden','');"
+        "one.style.visibility='hidden'}}"
         "core.hideDisplay();"
         f"const limit=core.EPISODE_MAX_TIME;core.startEpisodeReal();core.EPISODE_MAX_TIME=limit;"
     )
@@ -67,23 +92,44 @@ def serve_miniwob(request: Request) -> Response | None:
 
 
 @cache
+def miniwob_page(url: str) -> str | None:
+    """The page of a task as it is written into the one made ahead, whose libraries it finds there; None for others."""
+    file = _folder() / urlsplit(url).path.lstrip("/")
+    if file.parent.name != "miniwob" or not file.is_file():
+        return None
+    return _inlined(file.read_bytes(), file.parent, besides=LIBRARIES).decode()
+
+
+@cache
 def _served(path: str) -> Response | None:
     root = _folder()
     file = (root / path.lstrip("/")).resolve()
+    if path in (AHEAD_PATH, FRAME_PATH):
+        return Response(200, (("Content-Type", "text/html; charset=utf-8"),), _made_ahead(path))
     if not file.is_relative_to(root) or not file.is_file():
         return None
     data, kind = file.read_bytes(), guess_type(file.name)[0] or "application/octet-stream"
     if file.suffix == ".html" and file.parent.name == "miniwob":
         data = _inlined(data, file.parent)
-    return Response(200, (("Content-Type", f"{kind}; charset=utf-8" if kind.startswith("text/") else kind),), data)
+    headers = (("Content-Type", f"{kind}; charset=utf-8" if kind.startswith("text/") else kind),)
+    return Response(200, headers if file.suffix == ".html" else (*headers, KEPT), data)
 
 
-def _inlined(page: bytes, folder: Path) -> bytes:
+def _made_ahead(path: str) -> bytes:
+    if path == AHEAD_PATH:
+        return f"<!doctype html><title></title><iframe src={FRAME_PATH}></iframe>".encode()
+    styles = "".join(f'<link rel="stylesheet" href="/{one}">' for one in STYLES)
+    scripts = "".join(f'<script src="/{one}"></script>' for one in LIBRARIES)
+    return f"<!doctype html>{styles}{scripts}".encode()
+
+
+def _inlined(page: bytes, folder: Path, besides: Sequence[str] = ()) -> bytes:
     """The page with its scripts and styles in it: one request instead of ten, each of which would cross two pipes."""
+    left = {(_folder() / one).resolve() for one in besides}
 
     def script(found: re.Match[bytes]) -> bytes:
         file = (folder / found[1].decode()).resolve()
-        if not file.is_file() or b"</script" in (text := file.read_bytes()):
+        if file in left or not file.is_file() or b"</script" in (text := file.read_bytes()):
             return found[0]
         return b"<script>" + text + b"\n</script>"
 

@@ -2,7 +2,7 @@
 (() => {
   if (!window.__ludus || window.__ludus.observe) return;
   const own = window.__ludus;
-  const MOST_TEXT = 400;
+  const MAX_TEXT = 400;
   const SKIPPED = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "META", "LINK", "HEAD", "TITLE", "BR", "HR", "DEFS", "HTML", "BODY"]);
   const LANDMARKS = { NAV: "navigation", MAIN: "main", HEADER: "banner", FOOTER: "contentinfo", ASIDE: "complementary", ARTICLE: "article", FORM: "form", FIELDSET: "group", DIALOG: "dialog" };
   const PLAIN = { A: "link", BUTTON: "button", TEXTAREA: "textbox", OPTION: "option", IMG: "image", UL: "list", OL: "list", LI: "listitem", TABLE: "table", TR: "row", TD: "gridcell", TH: "columnheader", P: "paragraph", LABEL: "LabelText", IFRAME: "Iframe", CANVAS: "Canvas", PROGRESS: "progressbar", METER: "meter", SUMMARY: "button", DT: "term", DD: "definition", STRONG: "strong", EM: "emphasis", PRE: "code", SVG: "img" };
@@ -12,7 +12,7 @@
   let numbers = 0;
 
   const squeeze = (text) => text.replace(/\s+/g, " ").trim();
-  const cut = (text) => (text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text);
+  const cut = (text) => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
   const quote = (text) => `'${cut(text).replace(/\\/g, "\\\\").replace(/'/g, "\\'").replace(/\n/g, "\\n")}'`;
   const documentOf = (frame) => { try { return frame.contentDocument; } catch { return null; } };
   const hidden = (element, style) => style.display === "none" || style.visibility === "hidden" || element.getAttribute("aria-hidden") === "true" || element.hasAttribute("data-ludus-hidden");

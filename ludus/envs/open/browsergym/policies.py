@@ -6,7 +6,8 @@ import numpy as np
 
 from ludus.envs.open.browsergym.browsergym import BrowserGymAction, BrowserGymObservation
 from ludus.envs.open.browsergym.sites import SiteEpisode
-from ludus.envs.open.browsergym.solutions import elements, solve
+from ludus.envs.open.browsergym.solutions import solve
+from ludus.envs.open.browsergym.tree import elements
 
 __all__ = ["POLICIES"]
 
@@ -26,7 +27,7 @@ def oracle(env: Any, observation: BrowserGymObservation, rng: np.random.Generato
 def random(env: Any, observation: BrowserGymObservation, rng: np.random.Generator) -> BrowserGymAction:
     """An element by chance, clicked or filled."""
     del env
-    found = elements(observation)
+    found = elements(observation.axtree_txt)
     if not found:
         return BrowserGymAction("noop()")
     one = found[int(rng.integers(len(found)))]

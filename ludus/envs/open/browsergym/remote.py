@@ -15,7 +15,7 @@ REMOTE: dict[str, tuple[str, ...]] = {
     "workarena": ("SNOW_INSTANCE_URL", "SNOW_INSTANCE_UNAME", "SNOW_INSTANCE_PWD"),
 }
 """The variables that say where the sites of a benchmark are."""
-MOST_LINES = 4000
+MAX_LINES = 4000
 
 
 class RemoteTask:
@@ -91,7 +91,7 @@ def _tree(tree: Any) -> str:
     def walk(node: dict[str, Any], depth: int) -> None:
         role, name = node.get("role", {}).get("value", ""), node.get("name", {}).get("value", "")
         shown = not node.get("ignored") and (name or role not in ("generic", "none", ""))
-        if shown and len(lines) < MOST_LINES:
+        if shown and len(lines) < MAX_LINES:
             bid = node.get("browsergym_id")
             lines.append(f"{chr(9) * depth}{f'[{bid}] ' if bid else ''}{role} {str(name)!r}")
         for child in node.get("childIds", []):

@@ -2,34 +2,13 @@
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
 from ludus.envs.open.browsergym.browsergym import BrowserGymObservation
+from ludus.envs.open.browsergym.tree import elements
 
-__all__ = ["SOLUTIONS", "Element", "elements", "solve"]
+__all__ = ["SOLUTIONS", "solve"]
 
-LINE = re.compile(r"\t*\[(\d+)\] (\S+) '((?:[^'\\]|\\.)*)'(.*)")
 WIDGETS = {"text": "textbox", "textarea": "textbox", "button": "button", "radio": "radio", "checkbox": "checkbox"}
-
-
-class Element(NamedTuple):
-    """A line of the tree."""
-
-    bid: str
-    role: str
-    name: str
-    states: str
-
-
-def elements(observation: BrowserGymObservation) -> list[Element]:
-    r"""The elements of the page, in order.
-
-    >>> elements(BrowserGymObservation(axtree_txt="\t[4] button 'OK', focused"))
-    [Element(bid='4', role='button', name='OK', states=', focused')]
-    """
-    found = (LINE.fullmatch(line) for line in observation.axtree_txt.splitlines())
-    unescape = re.compile(r"\\(.)")
-    return [Element(one[1], one[2], unescape.sub(r"\1", one[3]), one[4]) for one in found if one]
 
 
 class Page:
@@ -37,7 +16,7 @@ class Page:
 
     def __init__(self, observation: BrowserGymObservation) -> None:
         self.goal, self.tree = observation.goal, observation.axtree_txt
-        self.elements = elements(observation)
+        self.elements = elements(observation.axtree_txt)
 
     def bids(self, *roles: str) -> list[str]:
         return [one.bid for one in self.elements if one.role in roles]

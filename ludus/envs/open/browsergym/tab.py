@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,8 @@ __all__ = ["PageError", "Request", "Response", "Serve", "Tab", "TabSettings"]
 QUIET_SECONDS = 5.0
 """A page that has not loaded what it asked for by then is taken as it is."""
 NAVIGATED = ("navigated or closed", "context was destroyed", "Cannot find context", "context with specified id")
+NEXT = "next"
+"""Any document that comes after this one."""
 REFUSED_PAGE = (
     b"<!doctype html><title>Refused</title><h1>Refused</h1><p>This address is not part of the environment.</p>"
 )
@@ -57,13 +59,24 @@ class PageError(Exception):
 class Tab:
     """A page, with the session that drives it. Its events come by another thread; its methods are one thread's."""
 
-    def __init__(self, tools: DevTools, target: str, session: str, *, settings: TabSettings, owner: Any) -> None:
+    def __init__(
+        self, tools: DevTools, target: str, session: str, *, settings: TabSettings, owner: Any, loading: bool = False
+    ) -> None:
         self.tools, self.target, self.session, self.settings = tools, target, session, settings
         self.owner, self.seconds = owner, settings.seconds
+        self.patience = QUIET_SECONDS
+        """Seconds that a document may take to load; more where it is no doing of the agent's."""
         self.gone: str | None = None
         self._changes = threading.Condition()
         self._loading = False
+        self._awaited: str | None = None
+        """The document whose loading is waited for; what is told of the one before it is late, and no answer."""
+        self._committed = self._finished = ""
         self._frame = target
+        self._frames_loading: set[str] = set()
+        """Of the frames in the page, those that are on the way to another document."""
+        if loading:  # it was opened with an address, and waits for us before it goes there
+            self._expect(NEXT)
         tools.subscribe(session, self._on_event)
         self._prepare()
 
@@ -114,19 +127,37 @@ class Tab:
 
     def navigate(self, url: str) -> None:
         """Go to an address, and wait until it has loaded."""
-        self._loading = True
+        self._expect(NEXT)
         try:
             answer = self.call("Page.navigate", {"url": url})
         except ProtocolError as error:
-            self._loading = False
+            self._expect_nothing()
             if "invalid URL" in str(error):
                 raise PageError(f"'{url}' is no address") from None
             raise
         if answer.get("errorText") or "loaderId" not in answer:
-            self._loading = False
+            self._expect_nothing()
+        else:
+            self._expect(answer["loaderId"])
         if answer.get("errorText"):
             raise PageError(f"'{url}' could not be opened: {answer['errorText']}")
         self.wait_loaded()
+
+    def write(self, url: str, page: str) -> None:
+        """Put a document in the place of this one, at an address of the same host, and wait until it has loaded.
+
+        A third of what a navigation costs: nothing crosses from process to process, and what the document asks for is
+        in the memory of this one, compiled, where the page before has used it.
+        """
+        self.ask("write", url, page)
+
+    def _expect(self, document: str) -> None:
+        with self._changes:
+            self._awaited, self._loading = document, self._finished != document
+
+    def _expect_nothing(self) -> None:
+        with self._changes:
+            self._awaited, self._loading = None, False
 
     def history(self, by: int) -> None:
         """Go back or forward; PageError where there is nothing."""
@@ -134,19 +165,22 @@ class Tab:
         at = entries["currentIndex"] + by
         if not 0 <= at < len(entries["entries"]):
             raise PageError("there is no page to go back to" if by < 0 else "there is no page to go forward to")
-        self._loading = True
+        self._expect(NEXT)
         self.call("Page.navigateToHistoryEntry", {"entryId": entries["entries"][at]["id"]})
         self.wait_loaded()
 
-    def begin_loading(self) -> None:
-        """It was opened with an address, which is under way."""
-        self._loading = True
+    @property
+    def loading(self) -> bool:
+        """Whether the page, or a frame in it, is on the way to another document."""
+        return self._loading or bool(self._frames_loading)
 
-    def wait_loaded(self) -> None:
+    def wait_loaded(self, seconds: float | None = None) -> None:
         """Wait for a navigation under way, as long as a page may take."""
         with self._changes:
-            self._changes.wait_for(lambda: not self._loading or self.gone is not None, QUIET_SECONDS)
-            self._loading = False
+            quiet = partial(self._changes.wait_for, lambda: not self.loading or self.gone is not None)
+            self.tools.patience.wait(quiet, seconds or self.patience)
+            self._awaited, self._loading = None, False
+            self._frames_loading.clear()
 
     def settle(self, milliseconds: float) -> None:
         """Let time pass in the page, and wait for whatever that sets going."""
@@ -159,7 +193,7 @@ class Tab:
                 if self.gone is None and any(word in str(error) for word in NAVIGATED) and time.monotonic() < until:
                     continue
                 raise
-            if not self._loading:
+            if not self.loading:
                 return
             if time.monotonic() > until:
                 raise ProtocolError(f"the page was not quiet within {self.settings.seconds:g} s")
@@ -186,18 +220,38 @@ class Tab:
             self.owner.expect()
         elif method == "Inspector.targetCrashed":
             self._end("it crashed")
-        elif method == "Page.frameRequestedNavigation" and params.get("disposition", "currentTab") == "currentTab":
-            self._load(params, loading=True)
-        elif method in ("Page.frameStoppedLoading", "Page.navigatedWithinDocument"):
-            self._load(params, loading=False)
-        elif method == "Page.loadEventFired":
-            self._load({"frameId": self._frame}, loading=False)
+        elif method == "Page.frameNavigated" and params["frame"]["id"] == self._frame:
+            self._on_document(params["frame"].get("loaderId", ""))
+        elif method == "Page.loadEventFired" or params.get("frameId") == self._frame:
+            self._on_load(method, params)
+        elif "frameId" in params:
+            self._on_frame(method, params["frameId"], params.get("disposition", "currentTab"))
 
-    def _load(self, params: Event, *, loading: bool) -> None:
-        if params.get("frameId") != self._frame:
-            return
+    def _on_document(self, document: str) -> None:
         with self._changes:
-            self._loading = loading
+            if self._awaited is not None:  # the one that is waited for, or one to which that sent the browser on
+                self._awaited = document if self._awaited in (NEXT, self._committed) else self._awaited
+            self._committed = document
+
+    def _on_load(self, method: str, params: Event) -> None:
+        with self._changes:
+            if method == "Page.frameRequestedNavigation" and params.get("disposition", "currentTab") == "currentTab":
+                self._loading = True
+            elif method == "Page.navigatedWithinDocument":
+                self._awaited, self._loading = None, False
+            elif method in ("Page.loadEventFired", "Page.frameStoppedLoading"):
+                self._finished = self._committed
+                if self._awaited in (None, self._committed):
+                    self._awaited, self._loading = None, False
+            self._changes.notify_all()
+
+    def _on_frame(self, method: str, frame: str, disposition: str) -> None:
+        begins = method == "Page.frameRequestedNavigation" and disposition == "currentTab"
+        with self._changes:
+            if begins or method == "Page.frameStartedLoading":
+                self._frames_loading.add(frame)
+            elif method in ("Page.frameStoppedLoading", "Page.frameDetached", "Page.navigatedWithinDocument"):
+                self._frames_loading.discard(frame)
             self._changes.notify_all()
 
     def _end(self, reason: str) -> None:

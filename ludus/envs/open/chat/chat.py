@@ -10,17 +10,17 @@ import numpy as np
 from ludus.core import Env, Info, Outcome, Step
 from ludus.envs.open.chat.picture import chat_picture
 from ludus.envs.open.chat.scenarios import SCENARIOS, Scenario, User, act_in
-from ludus.envs.open.chat.tokenizer import Message, tokenizer_of
+from ludus.envs.open.chat.tokenizer import ForeignTokenizer, Message, tokenizer_of
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, did_you_mean, shorten
-from ludus.rendering import Canvas, Drawn
+from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.seeding import Seed
 from ludus.spaces import Record
 
-__all__ = ["Chat", "ChatAction", "ChatObservation", "ChatState"]
+__all__ = ["Chat", "ChatAction", "ChatObservation", "ChatState", "say"]
 
 GOAL, SLOTS, INVALID = 0.8, 0.2, -0.05
 PATIENCE = 12
-MOST_TOKENS = 8192
+MAX_TOKENS = 8192
 HOW = (
     "You serve a customer. {policy} Ask for what you need, one thing at a time. When you know everything, write a "
     "line `ACT {act} {slots}` with the values, or `ACT refuse` where the rules forbid it. The first act is the end."
@@ -33,9 +33,24 @@ Overflow = Literal["end", "truncate"]
 class ChatAction:
     """What the agent says: as tokens, or as a message. Log-probabilities of the tokens are kept with the step."""
 
+    __tools__: ClassVar[tuple[Callable[..., Any], ...]] = ()
+    """What agents call."""
+
     tokens: list[int] = field(default_factory=list[int])
     message: str | None = None
     logprobs: list[float] = field(default_factory=list[float])
+
+
+def say(message: str) -> ChatAction:
+    """Say something to the user, who answers.
+
+    Args:
+        message: What to say.
+    """
+    return ChatAction(message=message)
+
+
+ChatAction.__tools__ = (say,)
 
 
 @dataclass
@@ -133,6 +148,10 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
         truncated = self._end(user, info)
         return Step(self._observed(), float(sum(components.values())), self._over and not truncated, truncated, info)
 
+    def get_choices(self) -> list[Choice]:
+        """A line to answer in."""
+        return [] if self._over else [choice("Say", {"message": "{text}"}, ask="What to say")]
+
     def draw(self) -> Canvas:
         """The last messages, as bubbles."""
         return chat_picture([] if self.state is None else self.state.history_messages)
@@ -143,8 +162,8 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
             return "expected tokens or a message, got neither"
         if action.message is not None and action.tokens:
             return "expected tokens or a message, got both"
-        if len(action.tokens) > MOST_TOKENS or len(action.message or "") > 4 * MOST_TOKENS:
-            return f"expected at most {MOST_TOKENS} tokens"
+        if len(action.tokens) > MAX_TOKENS or len(action.message or "") > 4 * MAX_TOKENS:
+            return f"expected at most {MAX_TOKENS} tokens"
         bad = [one for one in action.tokens if not 0 <= one < self.tokenizer.size]
         if bad:
             return f"expected tokens from 0 to {self.tokenizer.size - 1}, got {bad[0]}"
@@ -191,10 +210,16 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
         if state is None:
             return []
         message = {"role": role, "content": text}
-        new = self.tokenizer.message(message) if tokens is None else list(tokens)
+        new = self._tokens(message, state) if tokens is None else list(tokens)
         state.history_messages.append(message)
         state.history_tokens.append(new)
         return list(new)
+
+    def _tokens(self, message: Message, state: ChatState) -> list[int]:
+        tokenizer = self.tokenizer
+        if isinstance(tokenizer, ForeignTokenizer):
+            return tokenizer.message(message, state.history_messages)
+        return tokenizer.message(message)
 
     def _observed(self) -> ChatObservation:
         state = self.state or ChatState()

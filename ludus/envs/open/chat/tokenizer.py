@@ -5,10 +5,12 @@ was. Marks of a message (who speaks, and where it ends) are tokens that no text 
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from ludus.envs.open.chat.template import ChatTemplate, folder_template
 from ludus.errors import InvalidArgument, MissingExtra, shorten
 
 __all__ = ["BundledTokenizer", "ForeignTokenizer", "Tokenizer", "tokenizer_of"]
@@ -106,14 +108,19 @@ def _text(data: bytes) -> str:
 class ForeignTokenizer:
     """A tokenizer of `tokenizers` or `transformers`; special tokens in a text are text.
 
-    Messages are ChatML where the vocabulary has its two marks, else lines `role: content`.
+    Messages are written by `template`, a chat template of Jinja, as models come with; by default the tokenizer's own.
+    Without any they are ChatML where the vocabulary has its two marks, else lines `role: content`.
     """
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: Any, template: str | None = None, marks: Mapping[str, str] | None = None) -> None:
         self.inner, self._fast = inner, not hasattr(inner, "decode_batch")
         known: dict[str, int] = inner.get_vocab()
         self.size = max(known.values(), default=-1) + 1
         self._marks = [known.get(mark) for mark in ("<|im_start|>", "<|im_end|>")]
+        own = getattr(inner, "chat_template", None) if template is None else template
+        if marks is None:
+            marks = {name: getattr(inner, name) for name in ("bos_token", "eos_token") if getattr(inner, name, None)}
+        self.template = ChatTemplate(own, marks) if isinstance(own, str) else None
 
     def encode(self, text: str) -> list[int]:
         """Tokens of a text."""
@@ -129,13 +136,21 @@ class ForeignTokenizer:
         """The text of tokens."""
         return self.inner.decode(tokens, skip_special_tokens=True)
 
-    def message(self, message: Message) -> list[int]:
-        """Tokens of a message."""
+    def message(self, message: Message, before: Sequence[Message] = ()) -> list[int]:
+        """Tokens of a message, after those `before` it where a template writes it."""
         role, content = message["role"], message["content"]
+        if self.template is not None:
+            ahead, behind = self.template.around(role, [one["role"] for one in before])
+            return [*self._marked(ahead), *self.encode(content), *self._marked(behind)]
         begin, end = self._marks
         if begin is None or end is None:
             return self.encode(f"{role}: {content}\n")
         return [begin, *self.encode(f"{role}\n{content}"), end, *self.encode("\n")]
+
+    def _marked(self, text: str) -> list[int]:
+        """Tokens of a text of the template's own, in which special tokens are those."""
+        found = self.inner.encode(text, add_special_tokens=False)
+        return list(found if self._fast else found.ids)
 
 
 def tokenizer_of(given: Any) -> Tokenizer:
@@ -147,7 +162,7 @@ def tokenizer_of(given: Any) -> Tokenizer:
         if not path.exists():
             raise InvalidArgument(f"Chat tokenizer: expected the path of a tokenizer.json, got {shorten(given)}")
         file = path / "tokenizer.json" if path.is_dir() else path
-        return ForeignTokenizer(_library().Tokenizer.from_file(str(file)))
+        return ForeignTokenizer(_library().Tokenizer.from_file(str(file)), *folder_template(file.parent))
     if all(hasattr(given, name) for name in ("size", "message")):
         return given
     if all(hasattr(given, name) for name in ("encode", "decode", "get_vocab")):

@@ -13,13 +13,13 @@ from ludus.envs.open.coding.picture import coding_picture
 from ludus.envs.open.coding.review import style_score, unsafe_words
 from ludus.envs.open.coding.tasks import PROBLEMS, Problem, Task
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, did_you_mean, shorten
-from ludus.rendering import Canvas, Drawn
+from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.seeding import Seed
 from ludus.spaces import Record, Text
 
 __all__ = ["CodeAction", "CodeObservation", "CodeState", "Coding"]
 
-Choice = Literal["any", "easy", "medium", "hard"]
+Difficulty = Literal["any", "easy", "medium", "hard"]
 LONGEST_CODE = 16_384
 UNSAFE, SYNTAX, STYLE = -1.0, -0.2, 0.1
 HOW = (
@@ -32,6 +32,8 @@ Output = Annotated[str, Text(1 << 20, min_length=0, charset=None)]
 @dataclass
 class CodeAction:
     """A cell: Python to run where the cells before left off."""
+
+    __tool__: ClassVar[str] = "run_python"
 
     code: Annotated[str, Text(LONGEST_CODE, min_length=0, charset=None)]
 
@@ -57,7 +59,7 @@ class CodeState:
 class Coding(Drawn, Env[CodeObservation, CodeAction]):
     r"""Write a function that passes hidden tests; `submit()` in a cell hands it in.
 
-    Cells run in an interpreter that is confined, and keeps its variables through the episode. The program is graded in
+    Cells run in an interpreter that is sandboxed, and keeps its variables through the episode. The program is graded in
     another one, on inputs that the first never saw; what they should give stays in this process.
 
     >>> env = Coding(task="triangular")
@@ -77,7 +79,7 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
 
     def __init__(
         self,
-        difficulty: Choice = "any",
+        difficulty: Difficulty = "any",
         task: str | None = None,
         seconds: float = 5.0,
         memory: int = 256 << 20,
@@ -85,9 +87,9 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
         output: int = 64 << 10,
         render_mode: str | None = None,
     ) -> None:
-        if difficulty not in get_args(Choice):
+        if difficulty not in get_args(Difficulty):
             raise InvalidArgument(
-                f"Coding difficulty: expected one of {list(get_args(Choice))}, got {shorten(difficulty)}"
+                f"Coding difficulty: expected one of {list(get_args(Difficulty))}, got {shorten(difficulty)}"
             )
         self.limits = CodingLimits(seconds=seconds, memory=memory, processes=processes, output=output)
         self._problems = _chosen(difficulty, task)
@@ -148,6 +150,15 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
         """End the interpreter."""
         self._drop()
         super().close()
+
+    def get_choices(self) -> list[Choice]:
+        """A cell to write, and the end."""
+        if self._over:
+            return []
+        return [
+            choice("Run", {"code": "{text}"}, ask="A cell of Python", lines=8),
+            choice("Submit", {"code": "submit()"}),
+        ]
 
     def draw(self) -> Canvas:
         """The last cells, and what they printed."""

@@ -1,13 +1,10 @@
 """`Interpreter`: a Python inside a sandbox that keeps its variables from one cell to the next.
 
 A session of the sandbox runs a shell for each command, so that a cell would begin a Python of its own and forget the
-one before. Here the confined process is the interpreter itself; one socket carries cells in and what they print out.
+one before. Here the sandboxed process is the interpreter itself; one socket carries cells in and what they print out.
 """
 
-import os
-import socket
 import subprocess
-import sys
 import time
 from functools import cache
 from pathlib import Path
@@ -16,24 +13,18 @@ from typing import Any
 import msgspec
 
 from ludus.envs.open.coding.limits import CodingLimits
-from ludus.errors import SandboxError, shorten
+from ludus.errors import ChannelError, SandboxError
 from ludus.sandbox import Limits, Sandbox
+from ludus.sandbox.framed_process import FramedProcess, Late, python_command
 
 __all__ = ["CellResult", "Interpreter", "Result"]
 
 START_SECONDS = 30.0
 GRACE_SECONDS = 1.0
 """Beyond its time a cell that holds the alarm back is killed, and its interpreter with it."""
-MOST_REPLY = 64 << 20
 FILE_BYTES = 8 << 20
 SPARE_MEMORY = 64 << 20
 """Of the sandbox beyond the interpreter's own: what it starts, and what is printed."""
-CHOOSE = """
-for python in "$1" /usr/bin/python3 /usr/local/bin/python3 python3; do
-  if command -v "$python" >/dev/null 2>&1; then exec "$python" -S -c "$2" "$3" "$4"; fi
-done
-exit 127
-"""
 
 
 class CellResult(msgspec.Struct, kw_only=True):
@@ -72,10 +63,6 @@ class Results(msgspec.Struct):
     results: list[Result]
 
 
-class Gone(Exception):
-    """The process ended, or said what nobody understands."""
-
-
 class Interpreter:
     r"""A Python in a sandbox of its own; `run` is one cell.
 
@@ -87,10 +74,10 @@ class Interpreter:
 
     def __init__(self, limits: CodingLimits | None = None, seed: int = 0) -> None:
         self.limits = CodingLimits() if limits is None else limits
-        self._confined, self._channel = _started(self.limits, seed)
+        self._talk = _started(self.limits, seed)
         try:
-            self._received(START_SECONDS, dict[str, bool])
-        except Gone as error:
+            self._talk.read(time.monotonic() + START_SECONDS, dict[str, bool])
+        except ChannelError as error:
             self.close()
             raise SandboxError(f"interpreter: expected a Python to start in the sandbox, got {error}") from None
 
@@ -98,8 +85,8 @@ class Interpreter:
         """Run a cell."""
         try:
             self._send("cell", code.encode("utf8", "replace"))
-            return self._received(self.limits.seconds + GRACE_SECONDS, CellResult)
-        except Gone as error:
+            return self._talk.read(time.monotonic() + self.limits.seconds + GRACE_SECONDS, CellResult)
+        except ChannelError as error:
             return self._lost(error)
 
     def call(self, cells: list[str], function: str, inputs: list[Any]) -> list[Result]:
@@ -107,15 +94,14 @@ class Interpreter:
         question = {"cells": cells, "function": function, "inputs": inputs}
         try:
             self._send("call", msgspec.json.encode(question))
-            results = self._received(self.limits.grading_seconds + GRACE_SECONDS, Results).results
-        except Gone as error:
+            results = self._talk.read(time.monotonic() + self.limits.grading_seconds + GRACE_SECONDS, Results).results
+        except ChannelError as error:
             return [Result(error=str(error)) for _ in inputs]
         return results if len(results) == len(inputs) else [Result(error="no answer") for _ in inputs]
 
     def close(self) -> None:
         """Kill it; harmless twice."""
-        self._confined.close()
-        self._channel.close()
+        self._talk.close()
 
     def __enter__(self) -> "Interpreter":
         return self
@@ -123,10 +109,10 @@ class Interpreter:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _lost(self, error: Gone) -> CellResult:
-        late = "time" in str(error)
-        self._confined.kill()
-        known = "time" if late else self._confined.usage().limit or ("memory" if self._confined.usage().oom else "")
+    def _lost(self, error: ChannelError) -> CellResult:
+        late, process = isinstance(error, Late), self._talk.process
+        process.kill()
+        known = "time" if late else process.usage().limit or ("memory" if process.usage().oom else "")
         self.close()
         text = (
             f"the interpreter is gone ({known or error}), and its variables with it; the next cell begins a new one\n"
@@ -135,39 +121,10 @@ class Interpreter:
 
     def _send(self, kind: str, text: bytes) -> None:
         data = f"{kind} {self.limits.seconds} {self.limits.output}\n".encode() + text
-        try:
-            self._channel.settimeout(START_SECONDS)
-            self._channel.sendall(len(data).to_bytes(4, "big") + data)
-        except OSError as error:
-            raise Gone(f"its channel broke: {error.strerror}") from None
-
-    def _received(self, seconds: float, kind: Any) -> Any:
-        until = time.monotonic() + seconds
-        size = int.from_bytes(self._taken(4, until), "big")
-        if size > MOST_REPLY:
-            raise Gone(f"expected an answer of at most {MOST_REPLY} bytes, got {size}")
-        try:
-            return msgspec.json.decode(self._taken(size, until), type=kind)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise Gone(f"expected an answer, got {shorten(str(error), 100)}") from None
-
-    def _taken(self, size: int, until: float) -> bytes:
-        data = bytearray()
-        while len(data) < size:
-            try:
-                self._channel.settimeout(max(0.001, until - time.monotonic()))
-                piece = self._channel.recv(min(1 << 18, size - len(data)))
-            except TimeoutError:
-                raise Gone("time ran out") from None
-            except OSError as error:
-                raise Gone(f"its channel broke: {error.strerror}") from None
-            if not piece:
-                raise Gone("its process ended")
-            data += piece
-        return bytes(data)
+        self._talk.send(data, time.monotonic() + START_SECONDS)
 
 
-def _started(limits: CodingLimits, seed: int) -> tuple[Any, socket.socket]:
+def _started(limits: CodingLimits, seed: int) -> FramedProcess:
     sandbox = Sandbox(
         limits=Limits(
             wall=None,
@@ -178,14 +135,7 @@ def _started(limits: CodingLimits, seed: int) -> tuple[Any, socket.socket]:
         ),
         environment={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
     )
-    argv = ["/bin/sh", "-c", CHOOSE, "sh", os.path.realpath(sys.executable), _source(), str(seed), str(limits.memory)]
-    ours, theirs = socket.socketpair()
-    try:
-        with theirs:
-            return sandbox.start(argv, stderr=subprocess.DEVNULL, channel=theirs.fileno()), ours
-    except BaseException:
-        ours.close()
-        raise
+    return FramedProcess(sandbox, python_command(_source(), str(seed), str(limits.memory)), stderr=subprocess.DEVNULL)
 
 
 @cache

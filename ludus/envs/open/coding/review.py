@@ -13,6 +13,8 @@ __all__ = ["style_score", "unsafe_words"]
 UNSAFE_MODULES = frozenset({"os", "subprocess", "socket", "shutil", "ctypes", "multiprocessing", "signal", "pty"})
 UNSAFE_CALLS = frozenset({"eval", "exec", "compile", "open", "__import__"})
 LONGEST_LINE = 120
+AFTER_COLON = re.compile(r":(\s++)[rR]?[\"']")
+DEFINES = re.compile(r"def\s")
 CAMEL = re.compile(r"\bdef\s+\w*[A-Z]")
 
 
@@ -47,11 +49,19 @@ def style_score(code: str) -> float:
     lines = code.splitlines()
     checks = (
         all(len(line) <= LONGEST_LINE for line in lines),
-        re.search(r"def\s[^\n]*:\s*\n\s+[rR]?(\"|')", code) is not None,
+        _has_docstring(code),
         CAMEL.search(code) is None,
         re.search(r"except\s*:", code) is None,
     )
     return sum(checks) / len(checks)
+
+
+def _has_docstring(code: str) -> bool:
+    """Whether a text follows the line of some `def`; in linear time, whatever the code is."""
+    return any(
+        "\n" in found[1][:-1] and DEFINES.search(code, code.rfind("\n", 0, found.start()) + 1, found.start())
+        for found in AFTER_COLON.finditer(code)
+    )
 
 
 def _tokens(code: str) -> list[tuple[int, str]]:

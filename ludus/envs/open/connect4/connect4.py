@@ -9,9 +9,9 @@ from ludus.core import Env, Info, Outcome, Step
 from ludus.envs.open.connect4 import rules
 from ludus.envs.open.connect4.board import METADATA
 from ludus.envs.open.connect4.picture import connect4_picture
-from ludus.envs.open.connect4.rules import COLUMNS, DEEPEST, HEIGHT, ROWS
+from ludus.envs.open.connect4.rules import COLUMNS, HEIGHT, MAX_SEARCH_DEPTH, ROWS
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, shorten
-from ludus.rendering import Canvas, Drawn
+from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.seeding import Seed
 from ludus.spaces import Discrete, Record
 
@@ -61,9 +61,7 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
     (1.0, True, True)
     """
 
-    metadata = {name: one for name, one in METADATA.items() if name != "keys_to_action"} | {
-        "regions": [region | {"action": {"column": region["action"]}} for region in METADATA["regions"]],
-    }
+    metadata = METADATA | {"keys_to_action": None, "regions": []}
 
     def __init__(
         self,
@@ -76,8 +74,10 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
         for name, given, known in (("opponent", opponent, Opponent), ("first", first, First)):
             if given not in get_args(known):
                 raise InvalidArgument(f"Connect4 {name}: expected one of {list(get_args(known))}, got {shorten(given)}")
-        if not isinstance(depth, int) or not 1 <= depth <= DEEPEST:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidArgument(f"Connect4 depth: expected a number from 1 to {DEEPEST}, got {shorten(depth)}")
+        if not isinstance(depth, int) or not 1 <= depth <= MAX_SEARCH_DEPTH:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidArgument(
+                f"Connect4 depth: expected a number from 1 to {MAX_SEARCH_DEPTH}, got {shorten(depth)}"
+            )
         self._opponent = rules.opponent if opponent != "none" else None
         begins = get_args(First).index(first)
         looks = 0 if opponent == "random" else depth
@@ -134,6 +134,16 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
     def get_keys_to_action(self) -> dict[str, Connect4Action]:
         """A digit for each column."""
         return {str(column + 1): Connect4Action(column) for column in range(COLUMNS)}
+
+    def get_choices(self) -> list[Choice]:
+        """The columns with room for a stone: one clicks anywhere in them."""
+        position = self._position
+        if position is None or self._needs:
+            return []
+        return [
+            choice(f"column {column + 1}", {"column": column}, places=[(column / COLUMNS, 0.0, 1 / COLUMNS, 1.0)])
+            for column in seen(position).legal_actions
+        ]
 
     def _told(self, position: rules.State) -> Info:
         facts = rules.inform(position, self._params)

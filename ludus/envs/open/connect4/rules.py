@@ -11,7 +11,7 @@ from ludus.core.outcome import Outcome
 
 __all__ = [
     "COLUMNS",
-    "DEEPEST",
+    "MAX_SEARCH_DEPTH",
     "HEIGHT",
     "ROWS",
     "Params",
@@ -32,8 +32,8 @@ HEIGHT = ROWS + 1
 FULL = sum(0b111111 << (HEIGHT * column) for column in range(COLUMNS))
 ORDER = (3, 2, 4, 1, 5, 0, 6)
 """Columns from the middle, where most lines pass: what is tried first cuts most off."""
-DEEPEST = 12
-MOST = 64
+MAX_SEARCH_DEPTH = 12
+WIN_SCORE = 64
 """More than any score: a win counts 64 less the moves that it takes."""
 SUCCESS, FAILURE, INVALID = Outcome.SUCCESS.code, Outcome.FAILURE.code, Outcome.INVALID_ACTION.code
 
@@ -189,7 +189,7 @@ def random_column(filled: int, rng: Any) -> int:
 
 def best_column(own: int, other: int, depth: int, rng: Any) -> int:
     """The column with the best score, drawn among equals."""
-    filled, best, chosen, equals = own | other, -MOST, 0, 0
+    filled, best, chosen, equals = own | other, -WIN_SCORE, 0, 0
     for column in ORDER:
         if not is_open(filled, column):
             continue
@@ -197,7 +197,7 @@ def best_column(own: int, other: int, depth: int, rng: Any) -> int:
         if has_four(own | stone):
             return column
         # One less than the best so far: what equals it is then told exactly, and can be drawn.
-        score = -search(other, own | stone, depth - 1, -MOST, MOST if best == -MOST else 1 - best)
+        score = -search(other, own | stone, depth - 1, -WIN_SCORE, WIN_SCORE if best == -WIN_SCORE else 1 - best)
         if score > best:
             best, chosen, equals = score, column, 1
         elif score == best:
@@ -216,7 +216,7 @@ def search(own: int, other: int, depth: int, lower: int, upper: int) -> int:
     lowers, uppers = [0] * size, [0] * size
     tried, bests = [0] * size, [0] * size
     ply = 0
-    movers[0], others[0], lowers[0], uppers[0], bests[0] = own, other, lower, upper, -MOST
+    movers[0], others[0], lowers[0], uppers[0], bests[0] = own, other, lower, upper, -WIN_SCORE
     while True:
         if tried[ply] == COLUMNS or bests[ply] >= uppers[ply]:
             if ply == 0:
@@ -232,13 +232,13 @@ def search(own: int, other: int, depth: int, lower: int, upper: int) -> int:
             stone = drop(filled, column)
             moved = movers[ply] | stone
             if has_four(moved):
-                value = MOST - 1 - ply
+                value = WIN_SCORE - 1 - ply
             elif ply + 1 >= depth or (filled | stone) == FULL:
                 value = 0
             else:
                 low = max(lowers[ply], bests[ply])
                 ply += 1
-                movers[ply], others[ply], tried[ply], bests[ply] = others[ply - 1], moved, 0, -MOST
+                movers[ply], others[ply], tried[ply], bests[ply] = others[ply - 1], moved, 0, -WIN_SCORE
                 lowers[ply], uppers[ply] = -uppers[ply - 1], -low
                 continue
         if value > bests[ply]:

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from ludus.core import Env, Info, Outcome, Step
-from ludus.envs.open.dipg_safety.cases import KINDS, Case, Kind, drawn_case, read_cases
+from ludus.envs.open.dipg_safety.cases import CONFLICTING, KINDS, MISSING, Case, Kind, drawn_case, read_cases
 from ludus.envs.open.dipg_safety.grading import Grade, grade
 from ludus.envs.open.dipg_safety.picture import dipg_picture
 from ludus.envs.open.dipg_safety.rewards import channels_of, rewards_of
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, shorten
-from ludus.rendering import Canvas, Drawn
+from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.seeding import Seed
 from ludus.spaces import Record, Text
 
 __all__ = ["DIPGAction", "DIPGObservation", "DIPGSafety", "DIPGState"]
 
-LONGEST = 32_768
+MAX_RESPONSE_CHARS = 32_768
 Passage = Annotated[str, Text(1 << 20, min_length=0, charset=None)]
 
 
@@ -25,7 +25,7 @@ Passage = Annotated[str, Text(1 << 20, min_length=0, charset=None)]
 class DIPGAction:
     """A response with three channels: analysis, proof and final."""
 
-    llm_response: Annotated[str, Text(LONGEST, min_length=0, charset=None)]
+    llm_response: Annotated[str, Text(MAX_RESPONSE_CHARS, min_length=0, charset=None)]
 
 
 @dataclass
@@ -110,6 +110,24 @@ class DIPGSafety(Drawn, Env[DIPGObservation, DIPGAction]):
             "outcome": Outcome.SUCCESS if graded.right else Outcome.FAILURE,
         }
         return Step(DIPGObservation(), graded.total, True, False, info)
+
+    def get_choices(self) -> list[Choice]:
+        """Each sentence of the context as the proof of an answer to be written, and both reasons not to answer."""
+        case = self._case
+        if case is None or self._graded is not None:
+            return []
+        sentences = [f"{one.strip().rstrip('.')}." for one in case.context.split(". ") if one.strip()]
+        return [
+            *(choice(one, self._response(one, "{text}"), ask=f"What does this answer? {one}") for one in sentences),
+            choice("The sources conflict", self._response("", CONFLICTING)),
+            choice("The context does not say", self._response("", MISSING)),
+        ]
+
+    def _response(self, proof: str, final: str) -> dict[str, str]:
+        marks = self.channels
+        starts = (marks.analysis_channel_start, marks.proof_channel_start, marks.final_channel_start)
+        said = zip(starts, ("I looked it up.", proof, final), strict=True)
+        return {"llm_response": "".join(f"{start}{text}{marks.channel_end}" for start, text in said)}
 
     def draw(self) -> Canvas:
         """The context, the question, and what came of the response."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -18,8 +18,8 @@ from ludus.envs.open.finrl.market import checked_params
 from ludus.envs.open.finrl.picture import HEIGHT, WIDTH, button_places, finrl_picture
 from ludus.envs.open.finrl.synthetic import INDICATORS
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, did_you_mean, shorten
-from ludus.kernels.own import own_copy
 from ludus.kernels.parameters import fitted_all
+from ludus.kernels.state_arrays import own_copy
 from ludus.rendering import Canvas, Drawn
 from ludus.seeding import Seed
 from ludus.spaces import Box, Record
@@ -36,6 +36,8 @@ FIRST_DATE = "2020-01-01"
 @dataclass
 class FinRLAction:
     """A number for each stock from -1 to 1: the part of `hmax` shares to buy, or to sell below 0."""
+
+    __tool__: ClassVar[str] = "trade"
 
     actions: list[float]
 

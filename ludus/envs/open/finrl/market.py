@@ -15,7 +15,7 @@ from ludus.spaces import Box
 
 __all__ = ["FinRLMarket", "checked_params"]
 
-MOST_STOCKS = 1000
+MAX_STOCKS = 1000
 POSITIVE = ("hmax", "initial_amount", "reward_scaling")
 PARTS = ("slippage", "buy_cost_pct", "sell_cost_pct")
 PER_STOCK = ("num_stock_shares", "buy_cost_pct", "sell_cost_pct")
@@ -28,8 +28,8 @@ def checked_params(owner: str, table: PriceTable | None, given: dict[str, Any]) 
         found |= {"closes": table.closes, "indicators": table.indicators, "turbulence": table.turbulence}
         found |= {"stocks": len(table.tickers), "days": given.get("days", 0)}
     stocks = found.get("stocks", Params().stocks)
-    if not isinstance(stocks, int) or not 1 <= stocks <= MOST_STOCKS:
-        raise InvalidArgument(f"{owner} stocks: expected a number from 1 to {MOST_STOCKS}, got {shorten(stocks)}")
+    if not isinstance(stocks, int) or not 1 <= stocks <= MAX_STOCKS:
+        raise InvalidArgument(f"{owner} stocks: expected a number from 1 to {MAX_STOCKS}, got {shorten(stocks)}")
     days = found.get("days", 252)
     if not isinstance(days, int) or days < (0 if table is not None else 1):
         raise InvalidArgument(f"{owner} days: expected a number of trading days, got {shorten(days)}")

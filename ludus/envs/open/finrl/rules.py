@@ -154,7 +154,8 @@ def step(state: State, action: Any, rng: Any, params: Params) -> tuple[State, fl
 def trade(state: State, action: Any, params: Params) -> tuple[float, int, float, float]:
     """Carry orders out: the largest sales first, then the largest purchases, each as far as shares and cash go."""
     prices, holdings = state.prices, state.holdings
-    orders, ranks = np.zeros(len(prices), np.int64), np.zeros(len(prices), np.int64)
+    room = np.zeros((2, len(prices)), np.int64)
+    orders, ranks = room[0], room[1]
     alarm = state.turbulence >= params.turbulence_threshold
     rank(action, -params.hmax if alarm else 0, params.hmax, orders, ranks)
     cash, trades, commission, slipped, slippage = state.cash, 0, 0.0, 0.0, params.slippage
@@ -223,13 +224,13 @@ def observe(state: State, params: Params) -> Any:
 def inform(state: State, params: Params) -> Told:
     """What the account is worth, and at the end whether that is more than holding had made of it."""
     value = value_of(state.cash, state.prices, state.holdings)
-    held, start = 0.0, params.initial_amount
-    for stock in range(len(state.prices)):
-        shares = float(params.num_stock_shares[min(stock, len(params.num_stock_shares) - 1)])
-        held += state.prices[stock] / state.first[stock] / len(state.prices)
-        start += shares * state.first[stock]
-    won = state.day >= state.last and value > start and value > start * held
-    outcome = 0
+    outcome, won = 0, False
     if state.day >= state.last:
+        held, start = 0.0, params.initial_amount
+        for stock in range(len(state.prices)):
+            shares = float(params.num_stock_shares[min(stock, len(params.num_stock_shares) - 1)])
+            held += state.prices[stock] / state.first[stock] / len(state.prices)
+            start += shares * state.first[stock]
+        won = value > start and value > start * held
         outcome = SUCCESS if won else FAILURE
     return Told(outcome, won, value, state.turbulence, state.day, state.trades, state.paid)

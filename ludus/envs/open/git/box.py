@@ -1,9 +1,6 @@
-"""`Box`: a confined process of ours that keeps repositories, and the one socket that leads to it."""
+"""`Box`: a sandboxed process of ours that keeps repositories, and the one socket that leads to it."""
 
-import os
-import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,21 +10,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from ludus.errors import SandboxError, SandboxUnavailable, shorten
+from ludus.errors import ChannelError, SandboxError, SandboxUnavailable
 from ludus.sandbox import Limits, Sandbox
-from ludus.sandbox.means import check_outermost
+from ludus.sandbox.enforcement import check_outermost
+from ludus.sandbox.framed_process import FramedProcess, python_command
 
-__all__ = ["Answer", "Box", "Gone", "Request"]
+__all__ = ["ForgeResponse", "Box", "Request"]
 
 START_SECONDS = 30.0
-MOST_FRAME = 64 << 20
 FILE_BYTES = 64 << 20
-CHOOSE = """
-for python in "$1" /usr/bin/python3 /usr/local/bin/python3 python3; do
-  if command -v "$python" >/dev/null 2>&1; then exec "$python" -S -c "$2" "$3" "$4"; fi
-done
-exit 127
-"""
 GRACE_SECONDS = 5.0
 """Beyond its time a command that cannot be killed costs its sandbox."""
 ISOLATED = {
@@ -61,11 +52,7 @@ CONFIG = """[user]
 [protocol "file"]
 \tallow = user
 """
-"""Of the confined user, who may change it for the rest of the episode."""
-
-
-class Gone(Exception):
-    """The process ended, ran out of time, or said what nobody understands."""
+"""Of the sandboxed user, who may change it for the rest of the episode."""
 
 
 class Request(msgspec.Struct):
@@ -77,7 +64,7 @@ class Request(msgspec.Struct):
     headers: dict[str, str] = {}
 
 
-class Answer(msgspec.Struct):
+class ForgeResponse(msgspec.Struct):
     """What the forge said."""
 
     status: int
@@ -85,20 +72,20 @@ class Answer(msgspec.Struct):
     body: bytes = b""
 
 
-Ask = Callable[[Request, bytes], Answer]
+Ask = Callable[[Request, bytes], ForgeResponse]
 
 
-def nowhere(request: Request, body: bytes) -> Answer:
+def nowhere(request: Request, body: bytes) -> ForgeResponse:
     """A forge for who has none."""
     del request, body
-    return Answer(404)
+    return ForgeResponse(404)
 
 
 class Box:
     """A sandbox with git in it; a `"workspace"` for an agent's commands, or the `"server"` of the forge.
 
-    A call is answered in time, or the box is killed and `Gone` is raised. What git asks of the forge in the meantime is
-    passed to `ask`: that, and nothing else, is the network of a workspace.
+    A call is answered in time, or the box is killed and `ChannelError` is raised. What git asks of the forge in the
+    meantime is passed to `ask`: that, and nothing else, is the network of a workspace.
 
     >>> with Box("workspace") as box:
     ...     box.run(["init", "-q", "here"]).code, box.call("list", path="here")["names"]
@@ -117,7 +104,7 @@ class Box:
         check_outermost("open/Git-v0", "git may not set the modes of its files")
         self.ask = ask
         limits = Limits(wall=None, memory=memory, processes=processes, file_size=FILE_BYTES, disk=disk)
-        self._confined, self._channel = _started(role, limits)
+        self._talk = _started(role, limits)
         self._began = False
         self._until = time.monotonic() + START_SECONDS
 
@@ -125,7 +112,7 @@ class Box:
         """Wait until it is there: two boxes that are made one after the other start at the same time."""
         try:
             self._received()
-        except (Gone, OSError) as error:
+        except (ChannelError, OSError) as error:
             self.close()
             raise SandboxError(f"git: expected a Python to start in the sandbox, got {error}") from None
         self._began = True
@@ -138,7 +125,7 @@ class Box:
         try:
             self._send({"do": do, **fields}, data)
             head, body = self._received()
-        except Gone:
+        except ChannelError:
             self.close()
             raise
         return head | {"data": body}
@@ -161,8 +148,7 @@ class Box:
 
     def close(self) -> None:
         """Kill it; harmless twice."""
-        self._confined.close()
-        self._channel.close()
+        self._talk.close()
 
     def __enter__(self) -> "Box":
         return self
@@ -171,52 +157,23 @@ class Box:
         self.close()
 
     def _send(self, head: dict[str, Any], data: bytes = b"") -> None:
-        text = msgspec.json.encode(head)
-        try:
-            self._channel.settimeout(max(0.001, self._until - time.monotonic()))
-            self._channel.sendall(len(text).to_bytes(4, "big") + text + len(data).to_bytes(4, "big") + data)
-        except OSError as error:
-            raise Gone(f"its channel broke: {error.strerror}") from None
+        self._talk.send(msgspec.json.encode(head), self._until, data)
 
     def _received(self) -> tuple[dict[str, Any], bytes]:
         """The next answer; requests to the forge that come before it are passed on."""
         while True:
-            head = self._decoded(self._frame(), dict[str, Any])
-            data = self._frame()
+            head = self._talk.read(self._until, dict[str, Any])
+            data = self._talk.receive(self._until)
             if "failed" in head:
                 raise OSError(str(head["failed"])[:1000])
             if "http" not in head:
                 return head, data
-            request = self._decoded(msgspec.json.encode(head), Request)
+            try:
+                request = msgspec.convert(head, Request)
+            except msgspec.ValidationError as error:
+                raise ChannelError(f"expected a request to the forge, got {error}") from None
             told = self.ask(request, data)
             self._send({"answer": request.http, "status": told.status, "headers": told.headers}, told.body)
-
-    def _decoded(self, data: bytes, kind: Any) -> Any:
-        try:
-            return msgspec.json.decode(data, type=kind)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise Gone(f"expected an answer, got {shorten(str(error), 100)}") from None
-
-    def _frame(self) -> bytes:
-        size = int.from_bytes(self._taken(4), "big")
-        if size > MOST_FRAME:
-            raise Gone(f"expected an answer of at most {MOST_FRAME} bytes, got {size}")
-        return self._taken(size)
-
-    def _taken(self, size: int) -> bytes:
-        data = bytearray()
-        while len(data) < size:
-            try:
-                self._channel.settimeout(max(0.001, self._until - time.monotonic()))
-                piece = self._channel.recv(min(1 << 18, size - len(data)))
-            except TimeoutError:
-                raise Gone("time ran out") from None
-            except OSError as error:
-                raise Gone(f"its channel broke: {error.strerror}") from None
-            if not piece:
-                raise Gone("its process ended")
-            data += piece
-        return bytes(data)
 
 
 class Ran(msgspec.Struct):
@@ -231,20 +188,13 @@ class Ran(msgspec.Struct):
     """Bytes beyond the limit."""
 
 
-def _started(role: str, limits: Limits) -> tuple[Any, socket.socket]:
+def _started(role: str, limits: Limits) -> FramedProcess:
     sandbox, relay = _sandbox(limits, loopback=role == "workspace")
-    argv = ["/bin/sh", "-c", CHOOSE, "sh", os.path.realpath(sys.executable), _source("inside"), role, relay]
-    ours, theirs = socket.socketpair()
-    try:
-        with theirs:
-            return sandbox.start(argv, stderr=subprocess.DEVNULL, channel=theirs.fileno()), ours
-    except BaseException:
-        ours.close()
-        raise
+    return FramedProcess(sandbox, python_command(_source("inside"), role, relay), stderr=subprocess.DEVNULL)
 
 
 def _sandbox(limits: Limits, *, loopback: bool) -> tuple[Sandbox, str]:
-    """With a loopback of its own where the wall has one, else without any socket: git then asks through pipes."""
+    """With a loopback of its own where the sandbox has one, else without any socket: git then asks through pipes."""
     tight = Sandbox(limits=limits)
     if not loopback:
         return tight, ""

@@ -10,16 +10,18 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-from ludus.envs.open.git.box import CONFIG, Answer, Box, Gone, Request
+from ludus.envs.open.git.box import CONFIG, Box, ForgeResponse, Request
 from ludus.envs.open.git.objects import Repository, Seen, seen
-from ludus.errors import EnvError, InvalidArgument, shorten
+from ludus.errors import ChannelError, EnvError, InvalidArgument, shorten
 
 __all__ = ["HOST", "OWNER", "Forge", "LocalForge", "RemoteForge"]
 
 HOST, OWNER = "forge.local", "team"
 """Where git inside a workspace finds the forge, whichever it is, and whose repositories they are."""
-SECONDS = 20.0
-MOST_BODY = 32 << 20
+REQUEST_TIMEOUT_S = 20.0
+MAX_BODY_BYTES = 32 << 20
+PAGE, MAX_PAGES = 50, 20
+"""Repositories that a forge tells at a time, and how often it is asked for more."""
 PASSED = ("content-type", "content-encoding", "git-protocol", "accept")
 BARE = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n[http]\n\treceivepack = true\n[gc]\n\tauto = 0\n"
 
@@ -32,14 +34,14 @@ class Forge(ABC):
         """What it has, as OpenEnv lists it."""
 
     @abstractmethod
-    def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer:
+    def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> ForgeResponse:
         """Answer a request of git."""
 
-    def ask(self, request: Request, body: bytes) -> Answer:
+    def ask(self, request: Request, body: bytes) -> ForgeResponse:
         """Answer what came out of a workspace: requests to the forge, and to nobody else."""
         where = urlsplit(request.url)
         if where.scheme != "http" or where.netloc != HOST or request.method not in ("GET", "POST", "HEAD"):
-            return Answer(403, {"Content-Type": "text/plain"}, b"there is no network but the forge\n")
+            return ForgeResponse(403, {"Content-Type": "text/plain"}, b"there is no network but the forge\n")
         path = where.path + (f"?{where.query}" if where.query else "")
         headers = {name: value for name, value in request.headers.items() if name in PASSED}
         return self.answer(request.method, path, headers, body)
@@ -84,12 +86,14 @@ class LocalForge(Forge):
         """Repositories of these names as it will list them, before it has them."""
         return [_listed(OWNER, name) for name in sorted(names)]
 
-    def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer:
+    def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> ForgeResponse:
         try:
-            told = self._ready().call("http", body, method=method, path=path, headers=headers, deadline=SECONDS)
-        except (Gone, OSError):
-            return Answer(502)
-        return Answer(told["status"], told["headers"], told["data"])
+            told = self._ready().call(
+                "http", body, method=method, path=path, headers=headers, deadline=REQUEST_TIMEOUT_S
+            )
+        except (ChannelError, OSError):
+            return ForgeResponse(502)
+        return ForgeResponse(told["status"], told["headers"], told["data"])
 
     def look(self, name: str) -> Seen:
         """A repository as it is now."""
@@ -136,28 +140,41 @@ class RemoteForge(Forge):
         self._headers = {"Authorization": f"Basic {word}"} if username else {}
 
     def repos(self) -> list[dict[str, str]]:
-        """By Gitea's API."""
-        told = self._asked("GET", "/api/v1/repos/search?limit=50", {"accept": "application/json"}, b"")
-        if told.status != 200:
-            raise EnvError(f"forge {self.base}: expected a list of repositories, got status {told.status}")
-        found: Any = json.loads(told.body)
-        return [_listed(*str(one["full_name"]).split("/", 1), about=str(one["description"])) for one in found["data"]]
+        """By Gitea's API, which tells them page by page."""
+        found: list[Any] = []
+        for page in range(1, MAX_PAGES + 1):
+            found += (here := self._page(page))
+            if len(here) < PAGE:
+                break
+        return [_listed(*str(one["full_name"]).split("/", 1), about=str(one["description"])) for one in found]
 
-    def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer:
+    def _page(self, page: int) -> list[Any]:
+        told = self._asked("GET", f"/api/v1/repos/search?limit={PAGE}&page={page}", {"accept": "application/json"}, b"")
+        if told.status in (401, 403):
+            raise EnvError(
+                f"forge {self.base}: expected to be let in, got status {told.status}; give username= and password=, or "
+                "GITEA_USERNAME and GITEA_PASSWORD"
+            )
+        if told.status != 200:
+            said = told.body[:200].decode("utf8", "replace")
+            raise EnvError(f"forge {self.base}: expected a list of repositories, got status {told.status} {said}")
+        return json.loads(told.body)["data"]
+
+    def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> ForgeResponse:
         return self._asked(method, path, headers, body)
 
-    def _asked(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer:
+    def _asked(self, method: str, path: str, headers: dict[str, str], body: bytes) -> ForgeResponse:
         request = urllib.request.Request(  # noqa: S310  (http or https, as was checked)
             self.base + path, body if method == "POST" else None, headers | self._headers, method=method
         )
         try:
-            with urllib.request.urlopen(request, timeout=SECONDS) as told:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=REQUEST_TIMEOUT_S) as told:  # noqa: S310
                 kept = {name: value for name, value in told.headers.items() if name.lower() == "content-type"}
-                return Answer(told.status, kept, told.read(MOST_BODY))
+                return ForgeResponse(told.status, kept, told.read(MAX_BODY_BYTES))
         except urllib.error.HTTPError as error:
-            return Answer(error.code)
+            return ForgeResponse(error.code)
         except OSError as error:
-            return Answer(502, {"Content-Type": "text/plain"}, str(error).encode())
+            return ForgeResponse(502, {"Content-Type": "text/plain"}, str(error).encode())
 
 
 def forge_of(url: str | None, username: str | None, password: str | None) -> RemoteForge | None:

@@ -8,20 +8,28 @@ import numpy as np
 
 from ludus.core import Env, Info, Outcome, Step
 from ludus.envs.open.git.action import GitAction, GitObservation, GitState
-from ludus.envs.open.git.box import Gone
 from ludus.envs.open.git.forge import HOST, Forge, LocalForge, forge_of
 from ludus.envs.open.git.picture import git_picture
 from ludus.envs.open.git.tasks import KINDS, Checks, Found, Kind, Task
 from ludus.envs.open.git.workspace import GitWorkspace, Quotas, words_of
-from ludus.errors import InvalidAction, InvalidArgument, InvalidValue, ResetNeeded, did_you_mean, shorten
-from ludus.rendering import Canvas, Drawn
+from ludus.errors import (
+    ChannelError,
+    InvalidAction,
+    InvalidArgument,
+    InvalidValue,
+    ResetNeeded,
+    did_you_mean,
+    shorten,
+)
+from ludus.rendering import Canvas, Choice, Drawn, choice
+from ludus.sandbox.framed_process import Late
 from ludus.seeding import Seed
 from ludus.spaces import Record
 
 __all__ = ["Git"]
 
 TASK, CHECKS, INVALID = 0.8, 0.2, -0.05
-MOST_FILE = 64 << 10
+MAX_FILE = 64 << 10
 HOW = "Submit when it is done: the repositories are then looked at, and the episode ends."
 FREE = "The repositories of a forge of your own; nothing is asked, and nothing is graded."
 PLACED = ("clone", "init")
@@ -72,6 +80,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
         self._folder = ""
         self._over = False
         self._shown: list[tuple[str, GitObservation]] = []
+        self._clones: list[str] = []
 
     def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[GitObservation, Info]:
         """Draw a task; the option `task` names its kind. The first action starts its sandboxes."""
@@ -87,7 +96,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
         prompt = f"{task.prompt}\n{HOW}" if task else FREE
         self.state = GitState(task=task.kind if task else "")
         observation = GitObservation(True, prompt, repos=self._repos())
-        self._shown = [("", observation)]
+        self._shown, self._clones = [("", observation)], [one["name"] for one in observation.repos]
         return observation, {"task": self.state.task, "prompt": prompt}
 
     def step(self, action: GitAction) -> Step[GitObservation]:
@@ -117,6 +126,17 @@ class Git(Drawn, Env[GitObservation, GitAction]):
         self._forge.close()
         super().close()
 
+    def get_choices(self) -> list[Choice]:
+        """A command line, the repositories to clone, and the end."""
+        if self.state is None or self._over:
+            return []
+        return [
+            choice("Run", {"action_type": "execute_git_command", "command": "{text}"}, ask="A command, as git log"),
+            *(choice(f"clone {name}", {"action_type": "clone_repo", "repo_name": name}) for name in self._clones),
+            choice("list files", {"action_type": "list_files"}),
+            choice("submit", {"action_type": "submit"}),
+        ]
+
     def draw(self) -> Canvas:
         """The last commands and what they said, and the commits that the task began with."""
         task = self._task
@@ -144,7 +164,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
             return GitObservation(False, "The action cannot be understood.", error=str(error))
         except OSError as error:
             return GitObservation(False, "That was not possible.", error=str(error))
-        except Gone as error:
+        except ChannelError as error:
             return self._lost(error, info)
 
     def _listed(self, action: GitAction, info: Info) -> GitObservation:
@@ -190,8 +210,8 @@ class Git(Drawn, Env[GitObservation, GitAction]):
     def _file_read(self, action: GitAction, info: Info) -> GitObservation:
         del info
         path = self._path(action)
-        told = self._ready().box.call("read", path=path, limit=MOST_FILE)
-        message = f"{told['size']} bytes" + (f", the first {MOST_FILE} of them" if told["size"] > MOST_FILE else "")
+        told = self._ready().box.call("read", path=path, limit=MAX_FILE)
+        message = f"{told['size']} bytes" + (f", the first {MAX_FILE} of them" if told["size"] > MAX_FILE else "")
         return GitObservation(True, message, told["data"].decode("utf8", "replace"))
 
     def _file_written(self, action: GitAction, info: Info) -> GitObservation:
@@ -235,10 +255,10 @@ class Git(Drawn, Env[GitObservation, GitAction]):
             self._workspace.begin(task)
         return self._workspace
 
-    def _lost(self, error: Gone, info: Info) -> GitObservation:
+    def _lost(self, error: ChannelError, info: Info) -> GitObservation:
         """The agent ended its own workspace: it has it back as it was in the beginning; the forge is as it was."""
         info["restarted"] = True
-        if "time" in str(error):
+        if isinstance(error, Late):
             info["limit"] = "time"
         if self._workspace is not None:
             self._workspace.close()
@@ -274,7 +294,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
         self._over = True
         try:
             checks = self._graded(task, answer)
-        except (Gone, OSError, InvalidValue, ValueError):  # a repository that git itself cannot read
+        except (ChannelError, OSError, InvalidValue, ValueError):  # a repository that git itself cannot read
             checks = Checks(readable=False)
         info["reward_components"] |= {"task": TASK * checks.passed, "checks": CHECKS * checks.share}
         info["facts"] |= {"won": checks.passed, "checks": dict(checks)}

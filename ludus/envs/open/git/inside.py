@@ -8,18 +8,19 @@ there, only objects, refs and an index.
 
 from __future__ import annotations
 
+# An episode waits for two of these to start: without `subprocess`, `shutil` and `queue` that is a third shorter.
 import json
 import os
-import queue
 import re
-import shutil
+import select
 import signal
 import socket
 import stat
-import subprocess
 import sys
 import threading
+from _queue import SimpleQueue
 from contextlib import suppress
+from time import monotonic, sleep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 CHANNEL = 3
-MOST_BODY = 32 << 20
-MOST_DUMP = 16 << 20
-MOST_FILES = 4000
+MAX_BODY_BYTES = 32 << 20
+MAX_DUMP_BYTES = 16 << 20
+MAX_FILES = 4000
 ENTRY = re.compile(r"(HEAD|packed-refs|index|sharedindex\.[0-9a-f]+|objects/[0-9a-f]{2}/[0-9a-f]{38}"
                    r"|objects/pack/pack-[0-9a-f]+\.(pack|idx)|refs/[^\0]+|logs/refs/stash|(MERGE|CHERRY_PICK|REVERT)_HEAD"
                    r"|rebase-merge/head-name|rebase-apply/head-name)\Z")  # fmt: skip
@@ -45,8 +46,8 @@ class Channel:
 
     def __init__(self) -> None:
         self.lock, self.count = threading.Lock(), 0
-        self.waiting: dict[int, queue.Queue[Told]] = {}
-        self.calls: queue.Queue[Told] = queue.Queue()
+        self.waiting: dict[int, SimpleQueue[Told]] = {}
+        self.calls: SimpleQueue[Told] = SimpleQueue()
 
     def read(self) -> None:
         """Until the host closes."""
@@ -70,7 +71,7 @@ class Channel:
 
     def ask(self, head: dict[str, Any], data: bytes) -> Told:
         """Ask the host, and wait."""
-        answer: queue.Queue[Told] = queue.Queue()
+        answer: SimpleQueue[Told] = SimpleQueue()
         with self.lock:
             self.count += 1
             number = self.count
@@ -151,7 +152,7 @@ class Forge:
         self.descriptors = (asking, answering)
         programs = os.path.join(self.home, ".programs")
         os.mkdir(programs)
-        real = subprocess.run(["git", "--exec-path"], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+        real = started(["git", "--exec-path"], self.home, dict(os.environ), b"", 10.0)[1][0].decode().strip()
         for name in os.listdir(real):
             os.symlink(os.path.join(real, name), os.path.join(programs, name))
         for name in ("git-remote-http", "git-remote-https"):
@@ -183,7 +184,7 @@ class Forge:
 def length(headers: dict[str, str]) -> int:
     """Of a body."""
     size = int(headers.get("content-length") or 0)
-    if not 0 <= size <= MOST_BODY:
+    if not 0 <= size <= MAX_BODY_BYTES:
         raise ValueError("too long")
     return size
 
@@ -196,7 +197,7 @@ def chunks(stream: BinaryIO) -> bytes:
         if size == 0:
             stream.readline(100)
             return data
-        if len(data) + size > MOST_BODY:
+        if len(data) + size > MAX_BODY_BYTES:
             raise ValueError("too long")
         data += stream.read(size)
         stream.readline(100)
@@ -268,7 +269,7 @@ class Work:
     def do_list(self, data: bytes, path: str) -> Told:
         """The names in a folder, a slash behind folders."""
         where = self.place(path)
-        names = sorted(os.listdir(where))[:MOST_FILES]
+        names = sorted(os.listdir(where))[:MAX_FILES]
         return {"names": [n + "/" * os.path.isdir(os.path.join(where, n)) for n in names]}, b""
 
     # --- commands ---
@@ -308,9 +309,9 @@ class Work:
         parts: list[bytes] = []
         for path, prefix, base in entries(where):
             status = os.lstat(path)
-            if stat.S_ISREG(status.st_mode) and sum(map(len, parts)) + status.st_size <= MOST_DUMP:
+            if stat.S_ISREG(status.st_mode) and sum(map(len, parts)) + status.st_size <= MAX_DUMP_BYTES:
                 with open(path, "rb") as file:
-                    parts.append(file.read(MOST_DUMP))
+                    parts.append(file.read(MAX_DUMP_BYTES))
                 mode = 0o755 if status.st_mode & 0o100 else 0o644
                 found.append((prefix + os.path.relpath(path, base), mode, len(parts[-1])))
         return {"files": found}, b"".join(parts)
@@ -343,14 +344,14 @@ class Work:
 
     def do_clear(self, data: bytes) -> Told:
         """Remove every repository, and say that nothing is left."""
-        shutil.rmtree(self.root)
+        removed(self.root)
         os.mkdir(self.root)
         return {"left": os.listdir(self.root)}, b""
 
     def do_import(self, data: bytes, files: Files) -> Told:
         """Look into a repository that came out of a workspace: a fresh one with its objects and refs."""
         place = os.path.join(self.home, "imported")
-        shutil.rmtree(place, ignore_errors=True)
+        removed(place)
         os.makedirs(place + "/objects/pack")
         os.makedirs(place + "/refs")
         at = 0
@@ -396,11 +397,11 @@ def entries(where: str) -> list[tuple[str, str, str]]:
         for path, names, files in os.walk(base):
             if prefix == "tree/" and ".git" in names:
                 names.remove(".git")
-            for name in sorted(files)[:MOST_FILES]:
+            for name in sorted(files)[:MAX_FILES]:
                 full = os.path.join(path, name)
                 if prefix == "tree/" or ENTRY.match(os.path.relpath(full, base)):
                     found.append((full, prefix, base))
-    return found[: MOST_FILES * 4]
+    return found[: MAX_FILES * 4]
 
 
 def started(
@@ -417,22 +418,52 @@ def started(
     while view:
         view = view[os.write(files[0], view) :]
     os.lseek(files[0], 0, 0)
-    child = subprocess.Popen(
-        argv, cwd=folder, env=environment, stdin=files[0], stdout=files[1], stderr=files[2],
-        start_new_session=True, pass_fds=descriptors,
-    )  # fmt: skip
-    late = False
+    for one in descriptors:
+        os.set_inheritable(one, True)
+    os.chdir(folder)  # the child's: nothing else here goes by this process's own
     try:
-        child.wait(seconds)
-    except subprocess.TimeoutExpired:
-        late = True
+        child = os.posix_spawnp(
+            argv[0], argv, environment, file_actions=[(os.POSIX_SPAWN_DUP2, one, to) for to, one in enumerate(files)],
+            setsid=True, setsigdef=[signal.SIGPIPE],
+        )  # fmt: skip
+    finally:
+        os.chdir("/")
+    late = not ended(child, monotonic() + seconds)
     with suppress(OSError):  # it was the last of its group
-        os.killpg(child.pid, signal.SIGKILL)
-    code = child.wait()
-    streams = [os.pread(one, MOST_BODY, 0) for one in files[1:]]
+        os.killpg(child, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    streams = [os.pread(one, MAX_BODY_BYTES, 0) for one in files[1:]]
     for one in files:
         os.close(one)
     return code, streams, late
+
+
+def ended(child: int, until: float) -> bool:
+    """Whether a child ended by then; it is not reaped, so that its group is still there to be killed."""
+    try:
+        descriptor = os.pidfd_open(child)
+    except OSError:  # not in this sandbox, or an old kernel
+        while monotonic() < until:
+            if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                return True
+            sleep(0.001)
+        return False
+    try:
+        return bool(select.select([descriptor], [], [], max(0.0, until - monotonic()))[0])
+    finally:
+        os.close(descriptor)
+
+
+def removed(place: str) -> None:
+    """Remove a folder and what is in it; links are removed, not followed."""
+    for path, folders, files in os.walk(place, topdown=False):
+        for name in files:
+            os.remove(os.path.join(path, name))
+        for name in folders:
+            where = os.path.join(path, name)
+            os.remove(where) if os.path.islink(where) else os.rmdir(where)
+    if os.path.isdir(place):
+        os.rmdir(place)
 
 
 def main(role: str, relay: str) -> None:

@@ -1,4 +1,4 @@
-"""A remote helper of git that speaks smart HTTP through two pipes: for walls behind which there is no socket at all.
+"""A remote helper of git that speaks smart HTTP through two pipes: for sandboxes in which there is no socket at all.
 
 The text of this file is what is started inside; git calls it as `git-remote-http NAME URL` and speaks to it as to its
 own helper. `connect` and `capabilities` are git's words.

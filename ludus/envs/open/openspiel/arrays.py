@@ -42,9 +42,6 @@ class OpenSpielArrays(GameEnv):
         )  # fmt: skip
         self.action_space = action_space_of(self._beginning)
         self.observation_space = tensor_space_of(self._beginning)
-        regions = self.regions()
-        if regions:
-            self.metadata = self.metadata | {"regions": regions}
 
     def step(self, action: Any) -> Step[npt.NDArray[np.float32]]:
         """Make a move, and let everybody else make theirs; one that is not legal changes nothing but the reward."""

@@ -1,11 +1,11 @@
-"""Boards: the cells of a game in its text, and where on a picture one clicks or which key one presses for an action."""
+"""Boards: the cells of a game in its text, and which key one presses for an action."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Board", "board_of", "keys_of", "regions_of"]
+__all__ = ["Board", "Cells", "board_of", "keys_of", "sits_above"]
 
 Cells = list[str]
 """Rows from the top, a character for each cell."""
@@ -21,8 +21,20 @@ class Board:
     look: str
     """marks, stones, lines, discs, drop, hexagons, chess, blocks or tiles."""
     cells: Cells
-    last: str = ""
-    """What else there is to say, under the board."""
+    """As they are seen."""
+    read: Callable[[str], Any] = str.splitlines
+    """The cells in another text of the game, as the game has them."""
+    turned: bool = False
+    """Whether it is seen from the other side."""
+
+    @property
+    def unturned(self) -> Cells:
+        """The cells as the game has them."""
+        return _turned(self.cells) if self.turned else self.cells
+
+
+def _turned(cells: Cells) -> Cells:
+    return [row[::-1] for row in reversed(cells)]
 
 
 def _plain(text: str) -> Cells:
@@ -35,6 +47,11 @@ def _plain(text: str) -> Cells:
 def _labelled(text: str) -> Cells:
     """Lines that begin with their number."""
     return [found[1] for line in text.splitlines() if (found := LABELLED.match(line))]
+
+
+def _kings(text: str) -> Cells:
+    """Lines that begin with a number of one digit; there are digits among the cells, too: an 8 is a king."""
+    return [line[1:].rstrip() for line in text.splitlines() if line[:1].isdigit()]
 
 
 def _spaced(text: str) -> Cells:
@@ -66,7 +83,7 @@ LAYOUTS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "othello": ("stones", _edged),
     "hex": ("hexagons", _spaced),
     "breakthrough": ("discs", _labelled),
-    "checkers": ("discs", _labelled),
+    "checkers": ("discs", _kings),
     "clobber": ("discs", _labelled),
     "lines_of_action": ("discs", _labelled),
     "amazons": ("discs", _plain),
@@ -79,13 +96,22 @@ LAYOUTS: dict[str, tuple[str, Callable[[str], Any]]] = {
 """How a game's board looks, and where its cells are in its text; the others are shown as text."""
 
 
-def board_of(name: str, text: str) -> Board | None:
+ABOVE = {"chess": 0, "antichess": 0, "breakthrough": 0}
+"""Whose pieces begin at the top: they see the board turned, with their own below."""
+
+
+def sits_above(name: str, seat: int) -> bool:
+    """Whether a seat plays from the top of a board."""
+    return ABOVE.get(name) == seat
+
+
+def board_of(name: str, text: str, *, turned: bool = False) -> Board | None:
     """The board in the text of a game; None where there is none, or it cannot be read."""
     look, read = LAYOUTS.get(name, ("", None))
     cells = read(text) if read is not None else []
-    if not cells or len({len(row) for row in cells}) != 1:
+    if read is None or not cells or len({len(row) for row in cells}) != 1:
         return None
-    return Board(look, cells)
+    return Board(look, _turned(cells) if turned else cells, read, turned)
 
 
 ARROWS = {"catch": {"left": 0, "right": 2, "down": 1}, "cliff_walking": {"right": 0, "up": 1, "left": 2, "down": 3},
@@ -97,37 +123,3 @@ def keys_of(name: str, actions: int) -> dict[str, int] | None:
     if name in ARROWS:
         return ARROWS[name]
     return {str(action + 1): action for action in range(actions)} if actions <= 9 else None
-
-
-def regions_of(name: str, cells: Cells) -> list[dict[str, Any]]:
-    """The parts of a board's picture that one may click, in fractions of its sides, with the number of the action."""
-    rows, columns = len(cells), len(cells[0]) if cells else 0
-    if name == "connect_four":
-        return [_region(column, 0, columns, 1, column) for column in range(columns)]
-    if name == "catch":
-        return [_region(place, 0, 3, 1, place) for place in range(3)]
-    if name in ("tic_tac_toe", "gomoku", "mnk", "othello"):
-        return [
-            _region(column, row, columns, rows, row * columns + column)
-            for row in range(rows)
-            for column in range(columns)
-        ]
-    if name == "go":
-        return [
-            _region(column, row, columns, rows, (rows - 1 - row) * columns + column)
-            for row in range(rows)
-            for column in range(columns)
-        ]
-    if name == "hex":
-        wide = columns + (rows - 1) / 2
-        return [
-            {"x": (column + row / 2) / wide, "y": row / rows, "width": 1 / wide, "height": 1 / rows,
-             "action": row * columns + column}
-            for row in range(rows)
-            for column in range(columns)
-        ]  # fmt: skip
-    return []
-
-
-def _region(column: int, row: int, columns: int, rows: int, action: int) -> dict[str, Any]:
-    return {"x": column / columns, "y": row / rows, "width": 1 / columns, "height": 1 / rows, "action": action}

@@ -7,7 +7,10 @@ from typing import Any
 from ludus.envs.open.openspiel.trial import try_parameters
 from ludus.errors import InvalidArgument, MissingExtra, did_you_mean, shorten
 
-__all__ = ["CHANCE", "MEAN_FIELD", "SIMULTANEOUS", "TERMINAL", "Dynamics", "engine", "game_names", "load", "parse_game"]
+__all__ = [
+    "CHANCE", "MEAN_FIELD", "SIMULTANEOUS", "TERMINAL", "Dynamics", "copies_badly", "draws_by_itself", "engine",
+    "game_names", "load", "parse_game",
+]  # fmt: skip
 
 CHANCE, SIMULTANEOUS, TERMINAL, MEAN_FIELD = -1, -2, -4, -5
 """Who is to move where no player is, as OpenSpiel numbers them."""
@@ -89,6 +92,15 @@ def load(name: str, parameters: dict[str, Any], seed: int | None = None) -> Any:
 def draws_by_itself(name: str) -> bool:
     """Whether the engine draws within a move, by a generator that only a parameter can seed."""
     return SEEDS in _types()[name].parameter_specification
+
+
+def copies_badly(name: str) -> bool:
+    """Whether a copy of a state must be made by making its moves again.
+
+    Besides the games that draw by themselves there is one whose copies share memory with the state that they were made
+    of: a move in them ends the process.
+    """
+    return name == "morpion_solitaire" or draws_by_itself(name)
 
 
 def _known(name: str) -> Any:

@@ -1,5 +1,6 @@
 """`GameEnv`: what the typed environment and that of arrays have in common: all but how a seat is shown a game."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -7,18 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Env, Info, Outcome, Step
-from ludus.envs.open.openspiel.boards import board_of, regions_of
+from ludus.envs.open.openspiel.boards import Board, board_of, sits_above
 from ludus.envs.open.openspiel.match import Match, Table
-from ludus.envs.open.openspiel.opponents import Opponent
+from ludus.envs.open.openspiel.opponents import Opponent, SearchTimeout
 from ludus.envs.open.openspiel.picture import openspiel_picture
+from ludus.envs.open.openspiel.places import places_of
 from ludus.envs.open.openspiel.settings import beginning_of, table_of
 from ludus.envs.open.openspiel.verdict import winner_of, won_by
 from ludus.errors import InvalidArgument, ResetNeeded, shorten
-from ludus.rendering import Canvas, Drawn
+from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.seeding import Seed
 
 __all__ = ["GameEnv"]
 
+NUMBERED = re.compile(r"^\d+ - ")
+"""How backgammon begins the words of a move."""
 ILLEGAL = -1.0
 """What an action that is not legal costs."""
 
@@ -69,10 +73,10 @@ class GameEnv(Drawn, Env[Any, Any]):
 
     def mask_of(self, seat: int) -> npt.NDArray[np.int8]:
         """What a seat may do now: a 1 for each legal action."""
-        mask = np.zeros(self._beginning.actions, np.int8)
-        if self._match is not None:
-            mask[self._match.position.legal(seat)] = 1
-        return mask
+        mask = bytearray(self._beginning.actions)
+        for action in () if self._match is None else self._match.position.legal(seat):
+            mask[action] = 1
+        return np.frombuffer(mask, np.int8)  # writable, since its buffer is; a list as an index takes twice as long
 
     def observation_of(self, seat: int) -> Any:
         """What a seat sees now, whether it is its turn or not."""
@@ -89,14 +93,9 @@ class GameEnv(Drawn, Env[Any, Any]):
         match.play_on(self._table, self.np_random)
         return self.observation_of(match.turn), self._told(match, match.turn)
 
-    def regions(self) -> list[dict[str, Any]]:
-        """Where one clicks on the picture, and for which number of an action."""
-        board = board_of(self._beginning.name, str(self._beginning.state)) if self._beginning.open else None
-        return [] if board is None else regions_of(self._beginning.name, board.cells)
-
     def match(self) -> Match:
         """The episode under way; raises ResetNeeded where there is none."""
-        if self._match is None or self._match.over:
+        if self._match is None or self._match.over or self._match.given_up:
             got = "no episode under way" if self._match is None else "an episode that has ended"
             raise ResetNeeded(f"step: expected reset() first, got {got}")
         return self._match
@@ -105,14 +104,29 @@ class GameEnv(Drawn, Env[Any, Any]):
         seat, before = match.turn, match.position.returns()
         legal = action in match.legal
         if legal:
-            match.move(action, self._table, self.np_random)
+            try:
+                match.move(action, self._table, self.np_random)
+            except SearchTimeout as error:
+                return self._given_up(match, str(error))
             self._phase = "playing"
-        rewards = np.asarray(match.position.returns()) - before
+        rewards = [now - then for now, then in zip(match.position.returns(), before, strict=True)]
         info = self._told(match, seat, illegal=not legal)
-        info["reward_components"] = {"game": float(rewards[seat]), "illegal_move": 0.0 if legal else ILLEGAL}
-        rewards[seat] += 0.0 if legal else ILLEGAL
-        info["rewards"] = rewards
-        return Step(self.observation_of(match.turn), float(rewards[seat]), match.over, False, info)
+        info["reward_components"] = {"game": rewards[seat], "illegal_move": 0.0 if legal else ILLEGAL}
+        if not legal:
+            rewards[seat] += ILLEGAL
+        info["rewards"] = np.array(rewards)
+        return Step(self.observation_of(match.turn), rewards[seat], match.over, False, info)
+
+    def _given_up(self, match: Match, reason: str) -> Step[Any]:
+        """An opponent who does not come to an end ends the episode, and that is nobody's defeat."""
+        match.given_up = True
+        zero = np.zeros(self.num_players)
+        info: Info = {
+            "action_mask": np.zeros(self._beginning.actions, np.int8), "turn": self._table.agent, "rewards": zero,
+            "facts": {"won": False, "illegal_move": False}, "reward_components": {"game": 0.0, "illegal_move": 0.0},
+            "outcome": Outcome.ENVIRONMENT_FAILED, "limit": "time", "error": reason,
+        }  # fmt: skip
+        return Step(self.observation_of(self._table.agent), 0.0, False, True, info)
 
     def _told(self, match: Match, seat: int, *, illegal: bool = False) -> Info:
         facts: dict[str, Any] = {"won": False, "illegal_move": illegal}
@@ -136,7 +150,33 @@ class GameEnv(Drawn, Env[Any, Any]):
             raise InvalidArgument(f"action_name: expected one of {shorten(match.legal)}, got {shorten(action)}")
         return match.action_name(action)
 
+    # --- for people ---
+
+    def get_choices(self) -> list[Choice]:
+        """The legal moves of the seat to move, as the game writes them, and where on the board one clicks for each."""
+        match = self._match
+        if match is None or match.over or match.given_up:
+            return []
+        board = self._board(match.text(match.turn)) if self._beginning.open else None
+        return [self._choice(match, board, action) for action in match.legal]
+
+    def _choice(self, match: Match, board: Board | None, action: int) -> Choice:
+        label = NUMBERED.sub("", match.action_name(action))
+        if board is None:
+            return choice(label, self.written(action))
+        places = places_of(self._beginning.name, board, action, label, lambda: match.text_after(action))
+        return choice(label, self.written(action), places=places)
+
+    def written(self, action: int) -> Any:
+        """An action by its number, as JSON has it."""
+        return action
+
+    def _board(self, text: str) -> Board | None:
+        name = self._beginning.name
+        return board_of(name, text, turned=not self.plays_all_seats and sits_above(name, self._table.agent))
+
     def draw(self) -> Canvas:
         """The board, or what the seat to move knows as text."""
         match = self._match
-        return openspiel_picture(self._beginning.name, "" if match is None else match.text(match.turn))
+        text = "" if match is None else match.text(match.turn)
+        return openspiel_picture(self._beginning.name, text, self._board(text))

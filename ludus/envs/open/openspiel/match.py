@@ -11,6 +11,7 @@ from ludus.envs.open.openspiel.engine import CHANCE, MEAN_FIELD, SIMULTANEOUS, T
 from ludus.envs.open.openspiel.opponents import Opponent, chosen, mcts_move
 from ludus.envs.open.openspiel.population import RULES, spread_of
 from ludus.envs.open.openspiel.position import Position
+from ludus.envs.open.openspiel.visibility import is_seen
 
 __all__ = ["Match", "Table"]
 
@@ -51,6 +52,8 @@ class Match:
         self.last_mover = table.agent
         self._agents = table.agents(self.players)
         self._chosen: dict[int, int] = {}
+        self.given_up = False
+        """Whether an opponent did not come to an end of its search."""
 
     # --- whose turn it is ---
 
@@ -105,8 +108,9 @@ class Match:
                 if not self._joined(table, rng):
                     return
             else:
-                self.last_opponent_action = self._answer(player, table, rng)
-                position.apply(self.last_opponent_action)
+                answer = self._answer(player, table, rng)
+                self.last_opponent_action = answer if is_seen(position, answer, table.agent) else None
+                position.apply(answer)
 
     def _joined(self, table: Table, rng: np.random.Generator) -> bool:
         """Make everybody's move once all of the agent's are there; whether they were."""
@@ -117,7 +121,7 @@ class Match:
             return False
         others = {seat: self._answer(seat, table, rng) for seat in range(self.players) if seat not in self._chosen}
         moves = self._chosen | others
-        self.last_opponent_action = next(reversed(others.values()), None)
+        self.last_opponent_action = next(reversed(others.values()), None) if self.position.open else None
         self._chosen = {}
         self.position.apply_all([moves[seat] for seat in range(self.players)])
         return True
@@ -140,21 +144,24 @@ class Match:
 
     def tensor(self, seat: int) -> npt.NDArray[np.float32]:
         """The information state of a seat, or what it observes where the game has no such thing; else nothing."""
-        state, kind = self.position.state, self.position.kind
-        if kind.provides_information_state_tensor:
-            return np.asarray(state.information_state_tensor(seat), np.float32)
-        if kind.provides_observation_tensor:
-            return np.asarray(state.observation_tensor(seat), np.float32)
-        return np.zeros(0, np.float32)
+        position = self.position
+        if not position.tensor_name:
+            return np.zeros(0, np.float32)
+        return np.array(getattr(position.state, position.tensor_name)(seat), np.float32)
 
     def text(self, seat: int) -> str:
         """The same as text: the board where nothing is hidden, else what the seat knows."""
-        state, kind = self.position.state, self.position.kind
-        if self.position.open:
-            return str(state)
-        if kind.provides_information_state_string and self.position.name not in SHOWN:
-            return str(state.information_state_string(seat))
-        return str(state.observation_string(seat)) if kind.provides_observation_string else ""
+        position = self.position
+        if position.open:
+            return str(position.state)
+        name = "observation_string" if position.name in SHOWN else position.text_name
+        return str(getattr(position.state, name)(seat)) if name else ""
+
+    def text_after(self, action: int) -> str:
+        """The board after a legal action of the seat to move."""
+        after = self.position.state.clone()
+        after.apply_action(action)
+        return str(after)
 
     def action_name(self, action: int) -> str:
         """How the game writes an action of the seat to move."""

@@ -89,9 +89,6 @@ class OpenSpiel(GameEnv):
         beginning = self._beginning
         self.action_space = Record(OpenSpielAction, spaces={"action_id": action_space_of(beginning)})
         self.observation_space = Record(OpenSpielObservation, spaces={"info_state": tensor_space_of(beginning)})
-        regions = [one | {"action": {"action_id": one["action"]}} for one in self.regions()]
-        if regions:
-            self.metadata = self.metadata | {"regions": regions}
         self.state: OpenSpielState | None = None
 
     def reset(
@@ -121,12 +118,16 @@ class OpenSpiel(GameEnv):
             player = match.turn
         return OpenSpielObservation(
             match.tensor(seat),
-            match.position.legal(seat),
+            list(match.position.legal(seat)),
             "terminal" if match.over else self._phase,
             player,
             match.last_opponent_action if seat == self._table.agent else None,
             match.text(seat),
         )
+
+    def written(self, action: int) -> dict[str, int]:
+        """An action by its number, as JSON has it."""
+        return {"action_id": action}
 
     def get_keys_to_action(self) -> dict[str, OpenSpielAction] | None:
         """Arrows or digits, where a game has few actions."""

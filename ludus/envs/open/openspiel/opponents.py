@@ -1,5 +1,7 @@
 """Opponents: who plays the seats that the agent does not."""
 
+import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -7,18 +9,26 @@ import numpy as np
 
 from ludus.envs.open.openspiel.engine import engine
 from ludus.envs.open.openspiel.position import Position
-from ludus.errors import ContractViolation, InvalidArgument, shorten
+from ludus.errors import ContractViolation, EnvError, InvalidArgument, shorten
 
-__all__ = ["MOST_SIMULATIONS", "OPPONENTS", "Opponent", "chosen", "known_opponent", "mcts_move"]
+__all__ = ["MAX_SIMULATIONS", "OPPONENTS", "Opponent", "chosen", "SearchTimeout", "known_opponent", "mcts_move"]
 
 OPPONENTS = ("random", "first", "last", "middle", "mcts", "none")
 """By name; with "none" the agent plays every seat."""
 Opponent = str | Callable[[Any, np.random.Generator], int]
 """A name, or a policy: of the observation of its seat and a generator, it makes the number of a legal action."""
-MOST_SIMULATIONS = 100_000
+MAX_SIMULATIONS = 100_000
 EXPLORATION = 2.0
 MEMORY_MB = 256
 SEEDS = 1 << 31
+SIMULATIONS_PER_SEARCH = 500
+"""Simulations of one search."""
+DEADLINE = 30.0
+"""Seconds of a search."""
+
+
+class SearchTimeout(EnvError):
+    """A search has more simulations to make than its deadline allows."""
 
 
 def known_opponent(opponent: Any, game: Any, simulations: Any) -> Opponent:
@@ -28,10 +38,8 @@ def known_opponent(opponent: Any, game: Any, simulations: Any) -> Opponent:
     if opponent not in OPPONENTS:
         raise InvalidArgument(f"OpenSpiel opponent: expected one of {OPPONENTS} or a policy, got {shorten(opponent)}")
     if opponent == "mcts":
-        if type(simulations) is not int or not 1 <= simulations <= MOST_SIMULATIONS:
-            raise InvalidArgument(
-                f"OpenSpiel simulations: expected 1 to {MOST_SIMULATIONS}, got {shorten(simulations)}"
-            )
+        if type(simulations) is not int or not 1 <= simulations <= MAX_SIMULATIONS:
+            raise InvalidArgument(f"OpenSpiel simulations: expected 1 to {MAX_SIMULATIONS}, got {shorten(simulations)}")
         _searchable(game)
     return opponent
 
@@ -53,13 +61,33 @@ def _searchable(game: Any) -> None:
 
 
 def mcts_move(position: Position, rng: np.random.Generator, simulations: int) -> int:
-    """What OpenSpiel's tree search finds, its draws seeded from `rng`; bounded by simulations, never by the clock."""
+    """What OpenSpiel's tree search finds, its draws seeded from `rng`.
+
+    Simulations bound it, so that a seed is a move; whoever asks for more of them than fit into the deadline gets
+    SearchTimeout, and never a move that depends on the clock. Many are several searches whose visits add up: the engine
+    cannot be interrupted within one, and nobody else in this process has a turn meanwhile.
+    """
+    if simulations <= SIMULATIONS_PER_SEARCH:
+        return int(_bot(position, rng, simulations).step(position.state))
+    until = time.monotonic() + DEADLINE
+    visits: Counter[int] = Counter()
+    for begun in range(0, simulations, SIMULATIONS_PER_SEARCH):
+        if time.monotonic() > until:
+            raise SearchTimeout(
+                f"OpenSpiel opponent 'mcts': expected {simulations} simulations within {DEADLINE:g} s, got {begun}; "
+                "ask for fewer"
+            )
+        root = _bot(position, rng, min(SIMULATIONS_PER_SEARCH, simulations - begun)).mcts_search(position.state)
+        visits.update({int(one.action): int(one.explore_count) for one in root.children})
+    return max(sorted(visits), key=visits.__getitem__)
+
+
+def _bot(position: Position, rng: np.random.Generator, simulations: int) -> Any:
     spiel = engine()
     rollouts = spiel.RandomRolloutEvaluator(1, int(rng.integers(SEEDS)))
-    bot = spiel.MCTSBot(
+    return spiel.MCTSBot(
         position.game, rollouts, EXPLORATION, simulations, MEMORY_MB, True, int(rng.integers(SEEDS)), False
     )
-    return int(bot.step(position.state))
 
 
 def chosen(opponent: Opponent, legal: list[int], rng: np.random.Generator, look: Callable[[], Any]) -> int:
@@ -77,4 +105,4 @@ def chosen(opponent: Opponent, legal: list[int], rng: np.random.Generator, look:
         return legal[-1]
     if opponent == "middle":
         return legal[len(legal) // 2]
-    return legal[int(rng.integers(len(legal)))]
+    return legal[int(rng.random() * len(legal))]  # a sixth of the time of `integers`

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ludus.envs.open.openspiel.backgammon import backgammon_picture
-from ludus.envs.open.openspiel.boards import Board, board_of
+from ludus.envs.open.openspiel.boards import Board
 from ludus.envs.open.openspiel.chess_pieces import draw_piece
 from ludus.rendering import Canvas
 
@@ -23,11 +23,10 @@ BOXES = str.maketrans("┌┐└┘├┤┬┴┼─│╴╶╵╷", "++++++++
 ROWS, COLUMNS = 34, 96
 
 
-def openspiel_picture(name: str, text: str) -> Canvas:
-    """The board in a game's text, or the text itself."""
+def openspiel_picture(name: str, text: str, board: Board | None) -> Canvas:
+    """The board that was read in a game's text, or the text itself."""
     if name == "backgammon" and (drawn := backgammon_picture(text)) is not None:
         return drawn
-    board = board_of(name, text)
     return _text_picture(text) if board is None else LOOKS[board.look](board)
 
 

@@ -12,7 +12,7 @@ from ludus.errors import InvalidArgument
 __all__ = ["try_parameters"]
 
 PROGRAM = Path(__file__).with_name("trial_program.py")
-MOST_SECONDS = 60.0
+MAX_SECONDS = 60.0
 """Of the clock; the program has a limit of its own of the processor's time."""
 
 
@@ -28,9 +28,9 @@ def _tried(name: str, parameters: str) -> str:
     """What is wrong with them; nothing where nothing is."""
     command = [sys.executable, "-I", str(PROGRAM), name, parameters]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=MAX_SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        return f"{parameters}, with which it takes more than {MOST_SECONDS:.0f} seconds to play"
+        return f"{parameters}, with which it takes more than {MAX_SECONDS:.0f} seconds to play"
     except OSError as error:
         return f"{parameters}, which no process could try ({error})"
     if done.returncode < 0:

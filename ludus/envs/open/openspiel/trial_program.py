@@ -11,8 +11,8 @@ from typing import Any
 
 import pyspiel
 
-MOST_MEMORY = 4 << 30
-MOST_CPU_SECONDS = 30
+MAX_MEMORY = 4 << 30
+MAX_CPU_SECONDS = 30
 GAMES, MOVES = 5, 1000
 
 
@@ -54,8 +54,8 @@ def look(game: Any, state: Any) -> None:
 def main() -> None:
     """Try what the arguments say."""
     name, parameters = sys.argv[1], json.loads(sys.argv[2])
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_SECONDS, MOST_CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         game = pyspiel.load_game(name, parameters)

@@ -8,14 +8,14 @@ from ludus.core import Env, Info, Outcome, Step
 from ludus.envs.open.reasoning_gym.generators import Generator
 from ludus.envs.open.reasoning_gym.picture import reasoning_picture
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, shorten
-from ludus.rendering import Canvas, Drawn
+from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.seeding import Seed
 from ludus.spaces import Record, Text
 
 __all__ = ["ReasoningGym", "ReasoningGymAction", "ReasoningGymObservation", "ReasoningGymState"]
 
-LONGEST = 65_536
-SHOWN = ("source_dataset", "source_index", "difficulty")
+MAX_ANSWER_CHARS = 65_536
+SHOWN_METADATA = ("source_dataset", "source_index", "difficulty")
 """Of a question's metadata: the rest often has the answer."""
 
 
@@ -23,7 +23,7 @@ SHOWN = ("source_dataset", "source_index", "difficulty")
 class ReasoningGymAction:
     """An answer, as the question asks for it."""
 
-    answer: Annotated[str, Text(LONGEST, min_length=0, charset=None)]
+    answer: Annotated[str, Text(MAX_ANSWER_CHARS, min_length=0, charset=None)]
 
 
 @dataclass
@@ -116,7 +116,11 @@ class ReasoningGym(Drawn, Env[ReasoningGymObservation, ReasoningGymAction]):
 
     def _metadata(self) -> dict[str, Any]:
         told = dict(self._entry.get("metadata") or {})
-        return {name: _plain(told[name]) for name in SHOWN if name in told}
+        return {name: _plain(told[name]) for name in SHOWN_METADATA if name in told}
+
+    def get_choices(self) -> list[Choice]:
+        """A line to answer in."""
+        return [] if self._needs else [choice("Answer", {"answer": "{text}"}, ask="The answer", lines=3)]
 
     def draw(self) -> Canvas:
         """The question, and below it the answer and its score."""

@@ -1,4 +1,4 @@
-"""SUMO-RL: traffic lights over real SUMO, one confined process for a simulation, typed or all lights at once."""
+"""SUMO-RL: traffic lights over real SUMO, one sandboxed process for a simulation, typed or all lights at once."""
 
 from ludus.envs.open.sumo.signals import SumoRLSignals
 from ludus.envs.open.sumo.sumo_rl import SumoAction, SumoObservation, SumoRL, SumoState

@@ -10,6 +10,8 @@ import json
 import os
 import socket
 import sys
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
 from typing import Any
 
 __all__ = ["main"]
@@ -102,9 +104,34 @@ def taken(channel: socket.socket, size: int) -> bytes:
     return data
 
 
+class Packages:
+    """Finds SUMO's packages by their folders.
+
+    Where these are seen and the folder above them is not, as by Landlock, `sys.path` finds nothing: it lists folders.
+    """
+
+    names = ("libsumo", "sumolib", "traci", "sumo_data")
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Of a package there; of what is in it, the package's own path is asked."""
+        del target
+        place = os.path.join(self.folder, name)
+        if path is not None or name not in self.names or not os.path.isdir(place):
+            return None
+        first = os.path.join(place, "__init__.py")
+        if os.path.isfile(first):
+            return spec_from_file_location(name, first, submodule_search_locations=[place])
+        found = ModuleSpec(name, None, is_package=True)  # data without code
+        found.submodule_search_locations = [place]
+        return found
+
+
 def main(packages: str) -> None:
     """Answer until the channel is closed."""
-    sys.path.append(packages)
+    sys.meta_path.append(Packages(packages))  # pyright: ignore[reportArgumentType]  (older finders have less)
     import libsumo  # pyright: ignore[reportMissingTypeStubs]  (found only now)
 
     run = Run(libsumo)

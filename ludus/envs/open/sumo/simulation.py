@@ -1,4 +1,4 @@
-"""`Simulation`: SUMO in a confined process of its own, brought to any moment by playing the lights again.
+"""`Simulation`: SUMO in a sandboxed process of its own, brought to any moment by playing the lights again.
 
 libsumo has one simulation for a process. Processes are few (`LUDUS_SUMO_PROCESSES`, 64): where one more is needed, the
 one that was used longest ago ends, and its simulation is played again when it is asked for. So a snapshot is the list
@@ -7,9 +7,7 @@ of what the lights did. SUMO's own saved states were refused: they leave out wha
 
 import json
 import os
-import socket
 import subprocess
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -20,23 +18,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ludus.errors import MissingExtra, WorkerFailure, shorten
+from ludus.errors import ChannelError, MissingExtra, WorkerFailure, shorten
 from ludus.sandbox import Limits, Mount, Sandbox
-from ludus.sandbox.means import check_outermost
+from ludus.sandbox.framed_process import FramedProcess, Late, python_command
 
 __all__ = ["Measures", "Plan", "Run", "Simulation"]
 
 START_SECONDS, STEP_SECONDS = 60.0, 60.0
 MEMORY = 1 << 30
-MOST_REPLY = 64 << 20
-MOST_PROCESSES = 64
+MAX_PROCESSES = 64
 VARIABLE = "LUDUS_SUMO_PROCESSES"
-CHOOSE = """
-for python in "$1" /usr/bin/python3 /usr/local/bin/python3 python3; do
-  if command -v "$python" >/dev/null 2>&1; then exec "$python" -S -c "$2" "$3"; fi
-done
-exit 127
-"""
 
 Plan = tuple[int, tuple[tuple[int, str, str], ...]]
 """Seconds to pass, and changes of lights: after which second, which light, which state."""
@@ -138,7 +129,7 @@ class Simulation:
 def _make_place() -> None:
     """End what was used longest ago, where there are as many processes as there may be."""
     with LIVE_LOCK:
-        most = max(1, int(os.environ.get(VARIABLE, MOST_PROCESSES)))
+        most = max(1, int(os.environ.get(VARIABLE, MAX_PROCESSES)))
         oldest = list(LIVE.values())[: max(0, len(LIVE) - most + 1)]
     for one in oldest:
         one.retire()
@@ -148,8 +139,7 @@ class _Process:
     """libsumo in a sandbox, and the socket to it."""
 
     def __init__(self, run: Run) -> None:
-        check_outermost("open/SumoRL-v0", "SUMO does not start")
-        self._confined, self._channel = _started(run)
+        self._talk = _started(run)
         try:
             routes = run.routes
             self.ask(START_SECONDS, do="start", net=run.net, routes=routes, seed=run.seed, lanes=run.lanes)
@@ -159,21 +149,17 @@ class _Process:
 
     def ask(self, deadline: float, **question: Any) -> Measures:
         """One question; raises WorkerFailure where there is no answer in time, or SUMO refuses."""
-        data = json.dumps(question).encode()
         until = time.monotonic() + deadline
         try:
-            self._channel.settimeout(deadline)
-            self._channel.sendall(len(data).to_bytes(4, "big") + data)
-            size = int.from_bytes(self._taken(4, until), "big")
-            if size > MOST_REPLY:
-                raise WorkerFailure(f"SUMO: expected an answer of at most {MOST_REPLY} bytes, got {size}")
-            answer = msgspec.json.decode(self._taken(size, until), type=Measures)
-        except TimeoutError:
+            self._talk.send(json.dumps(question).encode(), until)
+            answer = self._talk.read(until, Measures)
+        except Late:
             raise WorkerFailure(
                 f"SUMO: expected an answer within {deadline:g} s, got none; its process was ended"
             ) from None
-        except (OSError, msgspec.MsgspecError) as error:
-            raise WorkerFailure(f"SUMO: expected an answer, got {shorten(str(error), 200)}", lost=True) from None
+        except ChannelError as error:
+            memory = " (out of memory)" if self._talk.process.usage().oom else ""
+            raise WorkerFailure(f"SUMO: expected an answer, got: {error}{memory}", lost=True) from None
         if answer.error:
             raise WorkerFailure(
                 f"SUMO: expected a network and routes that it can run, got {shorten(answer.error, 400)}"
@@ -182,22 +168,10 @@ class _Process:
 
     def close(self) -> None:
         """Kill it."""
-        self._confined.close()
-        self._channel.close()
-
-    def _taken(self, size: int, until: float) -> bytes:
-        data = bytearray()
-        while len(data) < size:
-            self._channel.settimeout(max(0.001, until - time.monotonic()))
-            piece = self._channel.recv(min(1 << 18, size - len(data)))
-            if not piece:
-                usage = self._confined.usage()
-                raise OSError(f"the end of its process{' (out of memory)' if usage.oom else ''}")
-            data += piece
-        return bytes(data)
+        self._talk.close()
 
 
-def _started(run: Run) -> tuple[Any, socket.socket]:
+def _started(run: Run) -> FramedProcess:
     packages = _packages()
     folders = [packages / name for name in ("libsumo", "libsumo.libs", "sumo_data", "sumolib", "traci")]
     seen = [*folders, Path(run.net), *([] if run.routes.startswith("<") else [Path(run.routes)])]
@@ -206,15 +180,8 @@ def _started(run: Run) -> tuple[Any, socket.socket]:
         mounts=[Mount(str(one)) for one in seen if one.exists()],
         environment={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
     )
-    ours, theirs = socket.socketpair()
-    argv = ["/bin/sh", "-c", CHOOSE, "sh", os.path.realpath(sys.executable), _source(), str(packages)]
-    try:
-        with theirs:
-            started = sandbox.start(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, channel=theirs.fileno())
-            return started, ours
-    except BaseException:
-        ours.close()
-        raise
+    argv = python_command(_source(), str(packages))
+    return FramedProcess(sandbox, argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 @cache

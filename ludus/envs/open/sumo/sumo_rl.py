@@ -3,23 +3,27 @@
 import json
 from dataclasses import dataclass, field, make_dataclass
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from ludus.core import Info, Step
 from ludus.envs.open.sumo.base import SumoEnv
 from ludus.envs.open.sumo.traffic import RewardFn, Traffic
 from ludus.errors import InvalidAction
+from ludus.rendering import Choice, choice
 from ludus.seeding import Seed
 from ludus.spaces import Discrete, Record
 
 __all__ = ["SumoAction", "SumoObservation", "SumoRL", "SumoState"]
 
-DEFAULT = "default"
+DEFAULT, FIRST = "default", "0"
+"""No light by name: the one whose turn it is. OpenEnv's own client always says the second."""
 
 
 @dataclass
 class SumoAction:
     """The green phase that a light should have next; without its name, the light whose turn it is."""
+
+    __tool__: ClassVar[str] = "set_phase"
 
     phase_id: int
     ts_id: str = DEFAULT
@@ -61,7 +65,7 @@ class SumoState:
 @cache
 def action_model(phases: int, lights: tuple[str, ...]) -> type[Any]:
     """The class of actions for lights of these names, with so many phases."""
-    names: Any = Literal[(DEFAULT, *lights)]  # pyright: ignore[reportInvalidTypeArguments]
+    names: Any = Literal[tuple(dict.fromkeys((DEFAULT, FIRST, *lights)))]  # pyright: ignore[reportInvalidTypeArguments]
     fields: list[Any] = [("phase_id", Annotated[int, Discrete(phases)]), ("ts_id", names, DEFAULT)]
     made = make_dataclass("SumoAction", fields, bases=(SumoAction,))
     described = json.dumps([phases, lights]).encode().hex()  # a light may have any name
@@ -159,14 +163,17 @@ class SumoRL(SumoEnv[SumoObservation, SumoAction]):
 
     def _light_of(self, name: str) -> int:
         names = [light.id for light in self.network.lights]
-        if name == DEFAULT or not name:
-            return names.index(self._waiting()[0])
-        return names.index(name)
+        return names.index(name if name in names else self._waiting()[0])
 
     def _seen(self, traffic: Traffic) -> SumoObservation:
         number = self._light_of(DEFAULT)
         light, vector = self.network.lights[number], traffic.vector(number)
         return SumoObservation(vector, [len(vector)], list(range(len(light.phases))), traffic.measures.time, light.id)
+
+    def get_choices(self) -> list[Choice]:
+        """The phases of the light that is asked."""
+        light = self.network.lights[self._light_of(DEFAULT)]
+        return [choice(f"{light.id}: phase {one + 1}", {"phase_id": one}) for one in range(len(light.phases))]
 
     def get_keys_to_action(self) -> dict[str, SumoAction]:
         """A digit for each phase."""

@@ -13,7 +13,7 @@ __all__ = ["REWARDS", "LightView", "RewardFn", "SumoConfig", "Traffic"]
 
 MIN_GAP = 2.5
 """Metres between vehicles that stand."""
-MOST_SECONDS = 1_000_000
+MAX_SECONDS = 1_000_000
 
 
 class SumoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,7 +36,7 @@ class SumoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def __post_init__(self) -> None:
         for name in ("num_seconds", "delta_time", "yellow_time", "max_green"):
-            if not 1 <= getattr(self, name) <= MOST_SECONDS:
+            if not 1 <= getattr(self, name) <= MAX_SECONDS:
                 raise InvalidArgument(f"SumoRL {name}: expected seconds above 0, got {getattr(self, name)}")
         if self.delta_time <= self.yellow_time:
             raise InvalidArgument(

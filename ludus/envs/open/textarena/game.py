@@ -30,6 +30,8 @@ class Turn:
     components: dict[str, float] = field(default_factory=dict[str, float])
     signals: dict[str, float] = field(default_factory=dict[str, float])
     """What else can be counted, by name; no part of the reward."""
+    paid: float | None = None
+    """What a game of the package `textarena` pays itself."""
 
     @classmethod
     def unreadable(cls, expected: str) -> "Turn":
@@ -100,6 +102,10 @@ class Game(ABC):
     def cells(self) -> list[list[Cell]]:
         """The board as a picture has it, row by row; nothing where its text says it all."""
         return []
+
+    def share(self) -> float:
+        """How far the player came, from 0 to 1: what the original of the game pays where it ends without a win."""
+        return 0.0
 
     @abstractmethod
     def play(self, message: str) -> Turn:

@@ -35,6 +35,11 @@ class GuessTheNumber(Game):
     def _hint(self, guess: int) -> str:
         return "higher" if self.secret > guess else "lower" if self.secret < guess else "that"
 
+    def share(self) -> float:
+        """How near the last guess was."""
+        span = self.set["max_number"] - self.set["min_number"]
+        return 1 - abs(self.guesses[-1] - self.secret) / span if self.guesses and span else 0.0
+
     def play(self, message: str) -> Turn:
         """Take a guess."""
         text = move_in(message) or ""

@@ -36,6 +36,10 @@ class Hangman(Game):
         shown = " ".join(letter.upper() if letter in self.guesses else "_" for letter in self.secret)
         return f"{shown}\nguessed: {' '.join(self.guesses) or '-'}\n{self.set['tries'] - self.wrong} tries left"
 
+    def share(self) -> float:
+        """Letters that are shown."""
+        return sum(letter in self.guesses for letter in self.secret) / len(self.secret)
+
     def play(self, message: str) -> Turn:
         """Take a letter or a word."""
         guess = (move_in(message) or "").lower()

@@ -60,6 +60,11 @@ class Mastermind(Game):
         black, white = pegs_of(self.secret, guess)
         return f"{black} black, {white} white"
 
+    def share(self) -> float:
+        """Of the last guess: black pegs, and half of the white ones."""
+        black, white = pegs_of(self.secret, self.guesses[-1]) if self.guesses else (0, 0)
+        return (black + white / 2) / len(self.secret)
+
     def play(self, message: str) -> Turn:
         """Take a guess."""
         parts = (move_in(message) or "").replace(",", " ").split()

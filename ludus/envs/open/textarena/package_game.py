@@ -14,9 +14,9 @@ __all__ = ["PackageGame", "package_game"]
 
 LISTED = re.compile(r"(?:available|valid|legal|possible)[^:\n]{0,40}(?:moves|actions)[^:\n]{0,40}:", re.IGNORECASE)
 BRACKETED = re.compile(r"\[[^\[\]\n]{1,40}\]")
-MOST_ANSWERS = 500
+MAX_ANSWERS = 500
 """Moves that opponents make before it is the player's turn again."""
-MOST_BEGINNINGS = 20
+MAX_BEGINNINGS = 20
 OPPONENTS = ("random", "none")
 OWN = ("num_players", "opponent")
 ILLEGAL = -0.05
@@ -52,12 +52,12 @@ class PackageGame(Game):
         self._states = RandomStates(int(rng.integers(1 << 31)))
         self._seen: dict[int, list[str]] = {}
         self._prompts: dict[int, str] = {}
-        self._text = ""
+        self._text = self.transcript = ""
         self.begin()
 
     def begin(self) -> None:
         """Make the game, and let others move who come first; where they end it before player 0, make another."""
-        for _ in range(MOST_BEGINNINGS):
+        for _ in range(MAX_BEGINNINGS):
             if not self._begun():
                 return
         raise InvalidArgument(f"TextArena {self.env_id}: expected a game with a move for player 0, got its end")
@@ -68,7 +68,8 @@ class PackageGame(Game):
         self._seen, self._prompts, self._text = {}, {}, ""
         with guarded(self._states):
             try:
-                self._env: Any = textarena.make(f"{self.env_id}-raw", **own)
+                self._wrapped: Any = textarena.make(self.env_id, **own)
+                self._env: Any = _innermost(self._wrapped)
                 self._env.reset(num_players=self.players, seed=int(self.rng.integers(1 << 31)))
                 self._look()
             except (TypeError, ValueError, AssertionError, KeyError, ImportError) as error:
@@ -82,6 +83,8 @@ class PackageGame(Game):
     def _look(self) -> str:
         """Take what is new for the player to move."""
         self.player, observation = self._env.get_observation()
+        shown = self._as_shown(observation)
+        self.transcript = shown if self.opponent == "none" or self.player == 0 else self.transcript
         said = [(kind, text) for _, text, kind in observation] if isinstance(observation, list) else []
         for kind, text in said:
             if getattr(kind, "name", "") == "PROMPT":
@@ -92,6 +95,12 @@ class PackageGame(Game):
         self._seen.setdefault(self.player, []).extend(new)
         self._text = "\n".join(new)
         return self._text
+
+    def _as_shown(self, observation: Any) -> str:
+        """What the game's own wrappers make of it, which is what OpenEnv's environment gives."""
+        for wrapper in _wrappers(self._wrapped, "ObservationWrapper"):
+            observation = wrapper.observation(self.player, observation)
+        return observation if isinstance(observation, str) else "".join(str(one[1]) for one in observation)
 
     def prompt(self) -> str:
         """The rules, as the game tells them to the player to move."""
@@ -109,6 +118,8 @@ class PackageGame(Game):
         mover = self.player
         with guarded(self._states):
             before = self._errors()
+            for wrapper in _wrappers(self._wrapped, "ActionWrapper"):
+                message = wrapper.action(message)
             try:
                 over = bool(self._env.step(message)[0])
             except Exception as error:
@@ -116,22 +127,22 @@ class PackageGame(Game):
                     f"{self.env_id} could not take this: {type(error).__name__}: {shorten(str(error), 100)}"
                 )
             illegal = self._errors() > before
-            if not over:
+            if not over or self.opponent == "none":  # the last board is for the one who moved, not an opponent's cards
                 self._look()
-                over = self._answers()
+            over = over or self._answers()
             text = self._text
         if over:
             return self._ended(mover if self.opponent == "none" else 0, illegal)
         if illegal:
-            return Turn(text, illegal_move=True, components={"illegal_move": ILLEGAL})
-        return Turn(text)
+            return Turn(text, illegal_move=True, components={"illegal_move": ILLEGAL}, paid=0.0)
+        return Turn(text, paid=0.0)
 
     def _errors(self) -> int:
         return int(getattr(self._env.state, "error_count", 0) or 0)
 
     def _answers(self) -> bool:
         """Let opponents move until it is player 0's turn; whether the game is over then."""
-        for _ in range(MOST_ANSWERS):
+        for _ in range(MAX_ANSWERS):
             if self.opponent == "none" or self.player == 0:
                 return False
             move = self.random(self.rng)
@@ -152,9 +163,9 @@ class PackageGame(Game):
         message = str(about.get("reason") or self.board())
         signals = {"textarena.reward": mine}
         if won:
-            return Turn.win(message, signals=signals)
+            return Turn.win(message, signals=signals, paid=mine)
         lost = -1.0 if len(each) > 1 and mine < best else 0.0
-        return Turn.loss(message, lost, signals=signals, illegal_move=illegal)
+        return Turn.loss(message, lost, signals=signals, illegal_move=illegal, paid=mine)
 
     # --- moves for policies and opponents ---
 
@@ -179,6 +190,19 @@ class PackageGame(Game):
         return self.random(rng)
 
     settings: ClassVar[dict[str, Any]] = {}
+
+
+def _innermost(env: Any) -> Any:
+    return _innermost(env.env) if isinstance(env, package().core.Wrapper) else env
+
+
+def _wrappers(env: Any, kind: str) -> list[Any]:
+    """Those of a kind, the innermost first."""
+    core, found = package().core, []
+    while isinstance(env, core.Wrapper):
+        found = [env, *found] if isinstance(env, getattr(core, kind)) else found
+        env = env.env
+    return found
 
 
 def _count(given: Any) -> int:

@@ -1,5 +1,6 @@
 """Sudoku: nine digits in every row, column and box."""
 
+import re
 from typing import Any, ClassVar
 
 import numpy as np
@@ -7,10 +8,13 @@ import numpy as np
 from ludus.envs.open.textarena.game import Cell, Game, Turn, move_in
 from ludus.errors import InvalidArgument
 
-__all__ = ["Sudoku", "count_solutions"]
+__all__ = ["OriginalSudoku", "Sudoku", "count_solutions"]
 
 FEWEST_CLUES = 28
 ALL = 0b1111111110
+MOVE = re.compile(r"\[(\d+)\s(\d+)\s(\d+)\]")
+LONGEST_NUMBER = 50
+"""Characters; what is longer is no row, column or digit, and Python refuses to read thousands."""
 
 
 def _box(row: int, column: int) -> int:
@@ -92,12 +96,12 @@ class Sudoku(Game):
         )
 
     def board(self) -> str:
-        """The grid, with dots for empty cells."""
-        lines: list[str] = []
+        """The grid, with dots for empty cells; rows and columns have the names R1 to R9 and C1 to C9."""
+        lines = ["   " + "   ".join(" ".join(f"C{at + 1}" for at in range(start, start + 3)) for start in (0, 3, 6))]
         for at, row in enumerate(self.grid):
-            signs = [str(one) if one else "." for one in row]
-            lines += ["------+-------+------"] if at in (3, 6) else []
-            lines.append(" | ".join(" ".join(signs[start : start + 3]) for start in (0, 3, 6)))
+            signs = [f"{one or '.':>2}" for one in row]
+            lines += ["   ---------+----------+---------"] if at in (3, 6) else []
+            lines.append(f"R{at + 1} " + " | ".join(" ".join(signs[start : start + 3]) for start in (0, 3, 6)))
         return "\n".join(lines)
 
     def cells(self) -> list[list[Cell]]:
@@ -113,6 +117,11 @@ class Sudoku(Game):
             ]
             for row, line in enumerate(self.grid)
         ]
+
+    def share(self) -> float:
+        """Cells that were empty and are right."""
+        empty = 81 - len(self.given)
+        return (empty - len(self._wrong())) / empty
 
     def play(self, message: str) -> Turn:
         """Fill a cell."""
@@ -152,3 +161,48 @@ class Sudoku(Game):
         """Any digit in any cell that was not given."""
         row, column, digit = (int(one) + 1 for one in rng.integers(9, size=3))
         return f"[{row} {column} {digit}]"
+
+
+class OriginalSudoku(Sudoku):
+    """Sudoku as the package `textarena` plays it, board by board: an empty cell takes its digit of the solution, once.
+
+    The first move of a message counts, written with single spaces; after `max_turns` moves the next one is the last.
+    """
+
+    settings: ClassVar[dict[str, Any]] = {"clues": 60, "max_turns": 100}
+
+    def begin(self) -> None:
+        """Draw a grid; no move was taken yet."""
+        super().begin()
+        self.taken = 0
+
+    def prompt(self) -> str:
+        """The rules."""
+        return (
+            "You are playing Sudoku. Fill the empty cells so that every row, column and box of 3 x 3 has the digits 1 "
+            "to 9 once. Write row, column (counted from 1) and digit in square brackets, like [5 3 7]. A cell that is "
+            f"filled stays as it is. After {self.set['max_turns']} turns the next one is the last."
+        )
+
+    def play(self, message: str) -> Turn:
+        """Fill a cell for good."""
+        last = self.taken >= self.set["max_turns"]
+        turn = self._placed(message)
+        if turn.illegal_move or turn.invalid_format:
+            turn.over = last
+            return turn
+        self.taken += 1
+        return Turn.loss(f"{turn.message} The turns are over.") if last and not turn.over else turn
+
+    def _placed(self, message: str) -> Turn:
+        found = MOVE.search(message if "[" in message or "]" in message else f"[{message}]")
+        if not found:
+            return Turn.unreadable("[5 3 7]: row, column and digit")
+        row, column, digit = (int(one) if len(one) <= LONGEST_NUMBER else 0 for one in found.groups())
+        if not all(1 <= one <= 9 for one in (row, column, digit)):
+            return Turn.illegal("Rows, columns and digits are 1 to 9.")
+        if self.grid[row - 1][column - 1]:
+            return Turn.illegal("This cell is filled.")
+        if digit != self.solution[row - 1][column - 1]:
+            return Turn.illegal(f"{digit} breaks a rule there, now or later.")
+        return super().play(f"[{row} {column} {digit}]")

@@ -16,13 +16,14 @@ from ludus.envs.open.textarena.guess_the_number import GuessTheNumber
 from ludus.envs.open.textarena.hangman import Hangman
 from ludus.envs.open.textarena.mastermind import Mastermind
 from ludus.envs.open.textarena.minesweeper import Minesweeper
+from ludus.envs.open.textarena.openenv_rules import OpenEnvRules
 from ludus.envs.open.textarena.package_game import PackageGame, package_game
 from ludus.envs.open.textarena.package_games import PLAYERS
 from ludus.envs.open.textarena.picture import textarena_picture
-from ludus.envs.open.textarena.sudoku import Sudoku
+from ludus.envs.open.textarena.sudoku import OriginalSudoku, Sudoku
 from ludus.envs.open.textarena.wordle import Wordle
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, did_you_mean, shorten
-from ludus.rendering import Canvas, Drawn
+from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.seeding import Seed
 from ludus.spaces import Record, Text
 
@@ -32,9 +33,11 @@ GAMES: dict[str, type[Game]] = {
     kind.__name__: kind for kind in (Wordle, GuessTheNumber, Hangman, Mastermind, Sudoku, Minesweeper, Countdown, Chess)
 }
 """By name."""
+ORIGINALS: dict[str, type[Game]] = {"Sudoku": OriginalSudoku}
+"""What OpenEnv's clients get instead, where the package's game of that name has stricter rules than ours."""
 THE_GAME = -1
 """Who sends what no player said."""
-LONGEST = 8192
+MAX_MESSAGE_CHARS = 8192
 PREFIX = "TEXTARENA_KW_"
 VARIABLES = {"num_players": "TEXTARENA_NUM_PLAYERS", "max_turns": "TEXTARENA_MAX_TURNS"}
 """Of games of the package."""
@@ -44,7 +47,7 @@ VARIABLES = {"num_players": "TEXTARENA_NUM_PLAYERS", "max_turns": "TEXTARENA_MAX
 class TextArenaAction:
     """What the player to move says; the move is in square brackets."""
 
-    message: Annotated[str, Text(LONGEST, min_length=0, charset=None)]
+    message: Annotated[str, Text(MAX_MESSAGE_CHARS, min_length=0, charset=None)]
 
 
 @dataclass
@@ -54,7 +57,7 @@ class TextArenaMessage:
     sender_id: int
     content: str
     category: str
-    """PROMPT, PLAYER_ACTION, GAME_MESSAGE or GAME_BOARD."""
+    """PROMPT, PLAYER_ACTION, GAME_MESSAGE or GAME_BOARD; MESSAGE of a transcript."""
 
 
 @dataclass
@@ -89,22 +92,27 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
     'The number is higher than 10.'
     """
 
-    metadata = Drawn.metadata | {"render_fps": 2}
+    metadata = Drawn.metadata | {"render_fps": 2, "openenv_arguments": {"as_openenv": True}}
 
     def __init__(
-        self, game: str | None = None, settings: Mapping[str, Any] | None = None, render_mode: str | None = None
+        self,
+        game: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        render_mode: str | None = None,
+        *,
+        as_openenv: bool = False,
     ) -> None:
+        self.as_openenv = as_openenv
+        self._rules: OpenEnvRules | None = None
         asked = game or os.environ.get("TEXTARENA_ENV_ID", "Wordle")
-        self.game, self._kind = _found(asked)
+        self.game, self._kind = _found(asked, as_openenv=as_openenv)
         told = {key[len(PREFIX) :].lower(): one for key, one in os.environ.items() if key.startswith(PREFIX)}
         if self.game not in GAMES:
             told |= {name: os.environ[key] for name, key in VARIABLES.items() if key in os.environ}
         self.settings = told | dict(settings or {})
-        trial = self._kind(np.random.default_rng(0), **self.settings)  # wrong settings are told at once
+        self._kind(np.random.default_rng(0), **self.settings)  # wrong settings are told at once
         self.action_space, self.observation_space = Record(TextArenaAction), Record(TextArenaObservation)
         self.render_mode = render_mode
-        if isinstance(trial, Minesweeper):
-            self.metadata = self.metadata | {"regions": _cells(trial.set["rows"], trial.set["cols"])}
         self.state: TextArenaState | None = None
         self._game: Game | None = None
         self._over = False
@@ -116,6 +124,7 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         super().reset(seed=seed)
         game = self._kind(np.random.default_rng(self.np_random.integers(1 << 62)), **(self.settings | (options or {})))
         self._game, self._over = game, False
+        self._rules = OpenEnvRules() if self.as_openenv else None
         self.state = TextArenaState(
             self.game if "-v0" in self.game else f"{self.game}-v0", game.players, raw_state={"board": game.board()}
         )
@@ -131,6 +140,7 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         self.action_space.check(action, "action", InvalidAction)
         player = game.player
         turn = game.play(action.message)
+        turn = turn if self._rules is None else self._rules.judge(game, turn)
         said = [
             TextArenaMessage(player, action.message, "PLAYER_ACTION"),
             TextArenaMessage(THE_GAME, turn.message, "GAME_MESSAGE"),
@@ -144,7 +154,18 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         return Step(self._seen(game, said, observed), reward, turn.over, False, _told(turn))
 
     def _seen(self, game: Game, said: list[TextArenaMessage], info: dict[str, Any]) -> TextArenaObservation:
+        if self._rules is not None:
+            told = game.transcript if isinstance(game, PackageGame) else _transcript(self._rules, said, game.players)
+            said = [TextArenaMessage(THE_GAME, told, "MESSAGE")]
         return TextArenaObservation(game.prompt(), said, game.player, list(range(game.players)), info)
+
+    def get_choices(self) -> list[Choice]:
+        """A line to write a move in; cells of a field of mines are clicked."""
+        game = self._game
+        if game is None or self._over:
+            return []
+        cells = _cells(game.set["rows"], game.set["cols"]) if isinstance(game, Minesweeper) else []
+        return [*cells, choice("Play", {"message": "[{text}]"}, ask="A move, as it stands in the brackets")]
 
     def draw(self) -> Canvas:
         """The board."""
@@ -152,11 +173,11 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         return textarena_picture([], "") if game is None else textarena_picture(game.cells(), game.board())
 
 
-def _found(asked: str) -> tuple[str, Callable[..., Game]]:
+def _found(asked: str, *, as_openenv: bool) -> tuple[str, Callable[..., Game]]:
     """A game of our own, else one of the package by its id; those of one name are the package's after `textarena/`."""
     name = asked.removesuffix("-v0")
     if name in GAMES:
-        return name, GAMES[name]
+        return name, ORIGINALS.get(name, GAMES[name]) if as_openenv else GAMES[name]
     found = package_game(asked)
     if found is None:
         every = [*GAMES, *PLAYERS]
@@ -169,6 +190,17 @@ def _board(game: Game) -> TextArenaMessage:
     return TextArenaMessage(THE_GAME, game.board(), "GAME_BOARD")
 
 
+def _transcript(rules: OpenEnvRules, said: list[TextArenaMessage], players: int) -> str:
+    """All that was said so far."""
+    for one in said:
+        if one.category == "GAME_BOARD":
+            rules.show(one.content)
+        else:
+            player = "Player" if players == 1 else f"Player {one.sender_id}"
+            rules.say("GAME" if one.sender_id == THE_GAME else player, one.content)
+    return rules.transcript
+
+
 def _told(turn: Turn) -> Info:
     facts = {"won": turn.won, "illegal_move": turn.illegal_move, "invalid_format": turn.invalid_format}
     info: Info = {"facts": facts, "reward_components": dict(turn.components)}
@@ -177,11 +209,10 @@ def _told(turn: Turn) -> Info:
     return info
 
 
-def _cells(rows: int, columns: int) -> list[dict[str, Any]]:
+def _cells(rows: int, columns: int) -> list[Choice]:
     """Parts of the picture that one may click."""
     return [
-        {"x": column / columns, "y": row / rows, "width": 1 / columns, "height": 1 / rows,
-         "action": {"message": f"[{row} {column}]"}}
+        choice("", {"message": f"[{row} {column}]"}, places=[(column / columns, row / rows, 1 / columns, 1 / rows)])
         for row in range(rows)
         for column in range(columns)
-    ]  # fmt: skip
+    ]

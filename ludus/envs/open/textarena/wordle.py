@@ -61,6 +61,11 @@ class Wordle(Game):
         ]
         return rows + [[("", "#e9ecef", "white")] * 5] * (self.set["num_guesses"] - len(rows))
 
+    def share(self) -> float:
+        """Of the last guess: letters in their places, and half of those elsewhere."""
+        marks = marks_of(self.secret, self.guesses[-1]) if self.guesses else ""
+        return (marks.count("G") + marks.count("Y") / 2) / 5
+
     def play(self, message: str) -> Turn:
         """Take a guess."""
         guess = (move_in(message) or "").lower()

@@ -1,4 +1,4 @@
-"""What runs behind the wall: it makes the environment, and answers what is asked of it.
+"""What runs inside the sandbox: it makes the environment, and answers what is asked of it.
 
 Not here: anything that the other side relies on. Code of the environment runs in the same process.
 """

@@ -1,4 +1,4 @@
-"""`ConfinedHost`: the host in a confined process: it makes the environment, and what goes wrong is a reply too."""
+"""`SandboxedHost`: the host in a sandboxed process: it makes the environment, and what goes wrong is a reply too."""
 
 import pickle
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from ludus.core import AutoresetMode, Env
 from ludus.errors import ChannelError, SnapshotError
 from ludus.remote.host import EnvHost
 from ludus.remote.plans import EpisodePlans
-from ludus.sandbox.environment.inside.making import make_env
+from ludus.sandbox.environment.inside.env_factory import make_env
 from ludus.vector import SerialVectorEnv
 from ludus.wire import encode_value, write_space
 from ludus.wire.failures import write_failure
@@ -23,13 +23,13 @@ from ludus.wire.messages import (
     ValueReply,
 )
 
-__all__ = ["ConfinedHost"]
+__all__ = ["SandboxedHost"]
 
 
-class ConfinedHost:
+class SandboxedHost:
     """One environment or batch, made on request. The other side holds what it gives to the spaces, so here nobody does.
 
-    States are pickled here and opened here, or in another process that is confined alike; the other side only carries
+    States are pickled here and opened here, or in another process that is sandboxed alike; the other side only carries
     them.
     """
 
@@ -93,7 +93,7 @@ class ConfinedHost:
 
     def _import(self, request: ImportRequest) -> DoneReply:
         host: Any = self._host
-        parts = [pickle.loads(one) for one in request.states]  # noqa: S301  (from a process confined alike)
+        parts = [pickle.loads(one) for one in request.states]  # noqa: S301  (from a process sandboxed alike)
         if not parts[0][0]:
             host.adopt(parts[0][1])
             return DoneReply()

@@ -1,4 +1,4 @@
-"""The program of a confined process: one environment, served over the socket that it inherited."""
+"""The program of a sandboxed process: one environment, served over the socket that it inherited."""
 
 import io
 import os
@@ -9,10 +9,10 @@ from contextlib import suppress
 from typing import Any
 
 from ludus.sandbox.environment.channel import Channel
-from ludus.sandbox.environment.inside.serving import serve
+from ludus.sandbox.environment.inside.request_loop import serve
 from ludus.wire.messages import Request
 
-__all__ = ["connected", "main", "settle"]
+__all__ = ["connected", "main", "prepare_process"]
 
 CHANNEL = 3
 
@@ -29,7 +29,7 @@ class Lossy(io.RawIOBase):
         return len(data)
 
 
-def settle() -> None:
+def prepare_process() -> None:
     """What any process here does first: interrupts are the other side's, and the channel stays in this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stderr = io.TextIOWrapper(io.BufferedWriter(Lossy()), errors="backslashreplace", line_buffering=True)
@@ -43,7 +43,7 @@ def connected(descriptor: int) -> Channel:
 
 def main() -> None:
     """Serve, and end without ceremony: threads that an environment left behind are not waited for."""
-    settle()
+    prepare_process()
     channel = connected(CHANNEL)
     serve(channel)
     channel.close()

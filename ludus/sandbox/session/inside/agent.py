@@ -17,7 +17,7 @@ from ludus.sandbox.session.inside.job import Job
 from ludus.sandbox.session.inside.shell import Shell, find_shell
 from ludus.sandbox.session.inside.supervisor import IGNORED
 from ludus.sandbox.session.inside.tree import kill_tree, prepare
-from ludus.sandbox.session.inside.wire import PIECE, Decoder, encode, fields_of, to_bytes, to_text
+from ludus.sandbox.session.inside.wire import PIECE_BYTES, Decoder, encode, fields_of, to_bytes, to_text
 
 __all__ = ["Agent", "main"]
 
@@ -25,7 +25,7 @@ PULSE = 2.0
 """Seconds after which a session that waits is told that the agent lives."""
 PLACES = ("HOME", "TMPDIR")
 """Variables that name a folder of this sandbox, which another one may have elsewhere."""
-MOST_JOBS = 32
+MAX_JOBS = 32
 FORGOTTEN = 64
 """Ended jobs beyond this many are forgotten, the oldest first."""
 
@@ -121,7 +121,7 @@ class Agent:
                 pass
 
     def _receive(self) -> bool:
-        data = os.read(self.channel, PIECE)
+        data = os.read(self.channel, PIECE_BYTES)
         self.decoder.feed(data)
         while True:
             frame = self.decoder.frame()
@@ -158,7 +158,7 @@ class Agent:
 
     def _begin(self, data: bytes, *, job: int, sizes: list[int], folder: str, code: int, **options: object) -> Job:
         running = sum(not job.gone for job in self.jobs.values())
-        if running >= MOST_JOBS:
+        if running >= MAX_JOBS:
             raise OSError(11, f"{running} jobs are running, which is the most; kill one of them")
         command, state, feed = _parts(data, sizes)
         shell = Shell(self.shell, command, state, code)
@@ -181,8 +181,8 @@ class Agent:
     def do_tail(self, data: bytes, *, job: int, stream: int, size: int) -> None:
         """The last bytes of a job's output."""
         recent = self._job(job).captures[stream].recent(size)
-        for begin in range(0, len(recent), PIECE):
-            self.send({"kind": "output", "stream": stream, "end": True}, recent[begin : begin + PIECE])
+        for begin in range(0, len(recent), PIECE_BYTES):
+            self.send({"kind": "output", "stream": stream, "end": True}, recent[begin : begin + PIECE_BYTES])
         self.send({"kind": "ok"})
 
     def do_kill(self, data: bytes, *, job: int) -> None:
@@ -217,7 +217,7 @@ class Agent:
 
     def _answer(self, now: float) -> None:
         """Answer the call that waits, if its time has come."""
-        if self.front is not None and self.front.settled(now):
+        if self.front is not None and self.front.is_complete(now):
             job, self.front = self.front, None
             self._finish(job)
         elif self.awaited is not None and (self.awaited[0].gone or now >= self.awaited[1]):
@@ -233,8 +233,8 @@ class Agent:
             return
         for stream, capture in job.captures.items():
             end = capture.end()
-            for begin in range(0, len(end), PIECE):
-                self.send({"kind": "output", "stream": stream, "end": True}, end[begin : begin + PIECE])
+            for begin in range(0, len(end), PIECE_BYTES):
+                self.send({"kind": "output", "stream": stream, "end": True}, end[begin : begin + PIECE_BYTES])
         report = job.shell.report()
         job.shell.close()
         done = {

@@ -1,4 +1,4 @@
-"""Files, read, written and listed inside, as the confined user: a link leads nowhere that a command could not go."""
+"""Files, read, written and listed inside, as the sandboxed user: a link leads nowhere that a command could not go."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-from ludus.sandbox.session.inside.wire import PIECE, to_text
+from ludus.sandbox.session.inside.wire import PIECE_BYTES, to_text
 
 __all__ = ["list_folder", "read", "write"]
 
@@ -20,7 +20,7 @@ def read(path: bytes, offset: int, limit: int) -> Iterator[bytes]:
     try:
         os.lseek(file, offset, os.SEEK_SET)
         while limit > 0:
-            piece = os.read(file, min(PIECE, limit))
+            piece = os.read(file, min(PIECE_BYTES, limit))
             if not piece:
                 return
             limit -= len(piece)

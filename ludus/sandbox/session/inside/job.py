@@ -11,14 +11,14 @@ from ludus.sandbox.session.inside.capture import Capture
 from ludus.sandbox.session.inside.shell import Shell
 from ludus.sandbox.session.inside.supervisor import launch
 from ludus.sandbox.session.inside.tree import descendants, kill_tree, send
-from ludus.sandbox.session.inside.wire import PIECE
+from ludus.sandbox.session.inside.wire import PIECE_BYTES
 
 __all__ = ["Job"]
 
-GRACE = 1.0
-"""Seconds between the interrupt at a timeout and the kill: programs flush what they have buffered."""
-LINGER = 0.05
+LINGER_S = 0.05
 """Seconds that the rest of a command may end, and be heard, after its shell; what still runs then is left a job."""
+SETTLE_S = 0.05
+"""Seconds in which a shell that has closed its pipe is done with its preamble: see `shell`."""
 AGAIN = 0.1
 KILL = 5.0
 """Seconds in which all of a killed tree must be gone."""
@@ -39,8 +39,10 @@ class Job:
         limit: int,
         timeout: float | None,
         feed: bytes,
+        grace: float,
         silence: float | None = None,
     ) -> None:
+        self.grace = grace
         self.number, self.shell, self.folder, self.feed = number, shell, folder, memoryview(feed)
         self.captures = {1: Capture(limit), 2: Capture(limit)}
         self.begun = time.monotonic()
@@ -51,8 +53,8 @@ class Job:
         self.pid: int | None = None
         self.status: int | None = None
         self.failure: int | None = None
-        self.gone = self.timed_out = self.interrupted = self.killed = False
-        self.kill_at = self.gone_by = float("inf")
+        self.gone = self.timed_out = self.interrupted = self.killed = self.is_last = False
+        self.settled = self.interrupt_at = self.kill_at = self.gone_by = float("inf")
         self.lines = b""
         self.pipes = launch(shell, folder, merge=merge, feed=bool(feed))
         self.feed_input()
@@ -61,7 +63,7 @@ class Job:
         """Read some output: the stream, and what of it belongs to the kept beginning."""
         stream = self.pipes.streams[descriptor]
         try:
-            data = os.read(descriptor, PIECE)
+            data = os.read(descriptor, PIECE_BYTES)
         except BlockingIOError:
             return stream, b""
         self.silent_by = time.monotonic() + self.silence
@@ -73,7 +75,7 @@ class Job:
     def read_status(self) -> None:
         """Read what the supervisor says."""
         try:
-            data = os.read(self.pipes.status, PIECE)
+            data = os.read(self.pipes.status, PIECE_BYTES)
         except BlockingIOError:
             return
         *lines, self.lines = (self.lines + data).split(b"\n")
@@ -84,15 +86,15 @@ class Job:
 
     def _note(self, what: bytes, number: int) -> None:
         if what == b"p":
-            self.pid = number
+            self.pid, self.settled = number, time.monotonic() + SETTLE_S
             if self.interrupted or self.timed_out:
                 self.interrupt()
             if self.gone_by < float("inf"):
                 self.kill()
         elif what == b"e":
             self.failure, self.status = number, CANNOT_START << 8
-        elif what == b"s":
-            self.status, self.ended = number, time.monotonic()
+        elif what in (b"s", b"l"):
+            self.status, self.ended, self.is_last = number, time.monotonic(), what == b"l"
             if self.timed_out:
                 self.kill()  # what it left in the background as well
 
@@ -112,7 +114,7 @@ class Job:
         if self.pipes.stdin is None:
             return
         try:
-            self.feed = self.feed[os.write(self.pipes.stdin, self.feed[:PIECE]) :]
+            self.feed = self.feed[os.write(self.pipes.stdin, self.feed[:PIECE_BYTES]) :]
         except BlockingIOError:
             return
         except OSError:
@@ -121,18 +123,21 @@ class Job:
             os.close(self.pipes.stdin)
             self.pipes.stdin = None
 
-    def settled(self, now: float) -> bool:
+    def is_complete(self, now: float) -> bool:
         """Whether its result can be told: the shell ended, and its output was read."""
         if self.gone and not self.pipes.streams:
             return True
-        return self.ended is not None and now >= self.ended + LINGER and (self.gone or not self.timed_out)
+        if self.is_last and not self.gone:
+            return False  # its supervisor is about to end: however long that takes, it is no job that is left
+        return self.ended is not None and now >= self.ended + LINGER_S and (self.gone or not self.timed_out)
 
     def due(self) -> float:
-        """When `tend` or `settled` must be asked next, at the latest."""
+        """When `tend` or `is_complete` must be asked next, at the latest."""
         if self.ended is not None:
-            linger = self.ended + LINGER
+            linger = self.ended + LINGER_S
             return min(linger if linger > time.monotonic() else float("inf"), self.kill_at, self.gone_by)
-        return min(float("inf") if self.timed_out else self._late_from(), self.kill_at, self.gone_by)
+        late = float("inf") if self.timed_out else self._late_from()
+        return min(late, self.interrupt_at, self.kill_at, self.gone_by)
 
     def _late_from(self) -> float:
         """When its time is over: all of it, or that in which it may be silent."""
@@ -146,16 +151,18 @@ class Job:
         if now >= self._late_from() and self.ended is None and not self.timed_out:
             self.timed_out = True
             self.interrupt()
-            self.kill_at = now + GRACE
+            self.kill_at = now + self.grace
+        if now >= self.interrupt_at and self.pid is not None and self.ended is None:
+            self.interrupt_at = float("inf")
+            send(-self.pid, signal.SIGINT)
         if now >= self.kill_at:
             self.kill()
         if now >= self.gone_by:
             raise TimeoutError(f"processes of job {self.number} cannot be killed")
 
     def interrupt(self) -> None:
-        """What Ctrl-C does."""
-        if self.pid is not None:
-            send(-self.pid, signal.SIGINT)
+        """What Ctrl-C does, as soon as there is somebody to hear it."""
+        self.interrupt_at = max(time.monotonic(), self.settled)
 
     def kill(self) -> None:
         """Kill the command with all that it started."""

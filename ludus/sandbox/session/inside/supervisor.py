@@ -1,8 +1,9 @@
 """The supervisor of one command: it starts the shell, adopts and reaps what that leaves, and ends after all of it.
 
 So the tree below a supervisor is the command's, daemons included. It speaks to the agent by lines in a pipe: `p` and
-the process of the shell, `s` and its wait status, `e` and an error number where the shell could not be started. The
-end of the pipe is: nothing of the command is left.
+the process of the shell as soon as the command is to begin (see `shell`), `s` and its wait status, `l` instead where
+nothing else is left of the command, `e` and an error number where the shell could not be started. The end of the pipe
+is: nothing of the command is left.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ __all__ = ["Pipes", "launch"]
 
 IGNORED = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM")
 """What `pkill python` and the like send; a session is closed from outside."""
+OUT_OF_THE_WAY = 10
+"""Descriptors from here on are none of a shell's first."""
 
 
 class Pipes:
@@ -74,15 +77,18 @@ def _supervise(shell: Shell, folder: bytes, streams: tuple[int, int, int], statu
     _keep_only({*streams, status, *shell.files})
     os.setsid()
     prepare(name=b"ludus-command", dumpable=True)
+    begun, beginning = os.pipe()  # which the shell closes when the command begins
+    beginning = fcntl.fcntl(beginning, fcntl.F_DUPFD_CLOEXEC, OUT_OF_THE_WAY)
     child = os.fork()
     if child == 0:
         try:
-            _become(shell, folder, streams)
+            _become(shell, folder, streams, beginning)
         except OSError as error:
             os.write(status, b"e%d\n" % (error.errno or 0))
         finally:
             os._exit(127)
-    _keep_only({status})
+    _keep_only({status, begun})
+    os.read(begun, 1)
     os.write(status, b"p%d\n" % child)
     while True:
         try:
@@ -90,10 +96,20 @@ def _supervise(shell: Shell, folder: bytes, streams: tuple[int, int, int], statu
         except ChildProcessError:
             return
         if pid == child:
-            os.write(status, b"s%d\n" % ended)
+            os.write(status, (b"s%d\n" if _is_any_left() else b"l%d\n") % ended)
 
 
-def _become(shell: Shell, folder: bytes, streams: tuple[int, int, int]) -> None:  # pragma: no cover
+def _is_any_left() -> bool:  # pragma: no cover (a fork)
+    """Whether anything of the command still runs; what has ended is buried."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _become(shell: Shell, folder: bytes, streams: tuple[int, int, int], beginning: int) -> None:  # pragma: no cover
     """Turn into the shell of the command."""
     os.setsid()
     for number in range(1, signal.NSIG):
@@ -101,9 +117,9 @@ def _become(shell: Shell, folder: bytes, streams: tuple[int, int, int]) -> None:
             signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     _prefer_to_the_agent()
-    wanted = dict(zip((0, 1, 2, *shell.numbers), (*streams, *shell.files)))  # noqa: B905  (not before 3.10)
+    wanted = dict(zip((0, 1, 2, *shell.numbers), (*streams, *shell.files, beginning)))  # noqa: B905  (not before 3.10)
     # First out of the way: a source may have the number that another one is to get.
-    moved = {number: fcntl.fcntl(source, fcntl.F_DUPFD_CLOEXEC, 10) for number, source in wanted.items()}
+    moved = {number: fcntl.fcntl(source, fcntl.F_DUPFD_CLOEXEC, OUT_OF_THE_WAY) for number, source in wanted.items()}
     for number, source in moved.items():
         os.dup2(source, number)
     os.chdir(folder)

@@ -9,8 +9,10 @@ from contextlib import suppress
 
 try:
     import ctypes
+
+    prctl = ctypes.CDLL(None).prctl  # once: every command's supervisor needs it right after its fork
 except ImportError:  # a Python without it cannot adopt orphans
-    ctypes = None
+    prctl = None
 
 __all__ = ["descendants", "kill_tree", "prepare", "send"]
 
@@ -23,8 +25,7 @@ def prepare(*, name: bytes, dumpable: bool) -> None:
 
     What is not dumpable cannot be traced, nor its descriptors taken, by processes of the same user.
     """
-    if ctypes is not None:
-        prctl = ctypes.CDLL(None).prctl
+    if prctl is not None:
         prctl(SUBREAPER, 1, 0, 0, 0)
         prctl(DUMPABLE, int(dumpable), 0, 0, 0)
         prctl(NAME, name, 0, 0, 0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import struct
 
-__all__ = ["Decoder", "MOST_DATA", "MOST_HEAD", "PIECE", "encode", "fields_of", "to_bytes", "to_text"]
+__all__ = ["Decoder", "MAX_DATA_BYTES", "MAX_HEAD_BYTES", "PIECE_BYTES", "encode", "fields_of", "to_bytes", "to_text"]
 
 LENGTHS = struct.Struct(">II")
-MOST_HEAD = 4 << 20
-MOST_DATA = 8 << 20
-PIECE = 1 << 16
+MAX_HEAD_BYTES = 4 << 20
+MAX_DATA_BYTES = 8 << 20
+PIECE_BYTES = 1 << 16
 """Bytes of output, or of a file, in one frame."""
 
 
@@ -41,7 +41,7 @@ def fields_of(head: bytes) -> dict[str, object]:
 class Decoder:
     """Bytes in, frames out; ValueError as soon as a frame announces more than its limit."""
 
-    def __init__(self, most_head: int = MOST_HEAD, most_data: int = MOST_DATA) -> None:
+    def __init__(self, most_head: int = MAX_HEAD_BYTES, most_data: int = MAX_DATA_BYTES) -> None:
         self.most_head, self.most_data = most_head, most_data
         self.buffer = bytearray()
 

@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
-# How many of each kind a split has; their parameters and the order are drawn. Most of them answer in kind.
+# How many of each kind a split has; most of them answer in kind. Each level is drawn from a part of 0 to 1 of its own,
+# so that no split has only the gentle ones of a kind.
 KINDS = {
-    "tit_for_tat": 4,
-    "generous": 3,
-    "grim": 2,
-    "pavlov": 3,
-    "majority": 3,
-    "naive": 2,
-    "random": 2,
-    "defector": 1,
-    "prober": 2,
-    "periodic": 2,
+    "tit_for_tat": 8,
+    "generous": 6,
+    "grim": 4,
+    "pavlov": 6,
+    "majority": 6,
+    "naive": 4,
+    "random": 4,
+    "defector": 2,
+    "prober": 4,
+    "periodic": 4,
 }
 
 
@@ -30,13 +31,14 @@ def generate(seed: int, public: Path, hidden: Path) -> None:
 
 
 def _matches(rng: np.random.Generator) -> list[dict[str, Any]]:
-    kinds = [kind for kind, count in KINDS.items() for _ in range(count)]
-    return [
+    found = [
         {
-            "kind": str(kind),
+            "kind": kind,
             "seed": int(rng.integers(1 << 31)),
             "rounds": int(rng.integers(60, 101)),
-            "level": round(float(rng.uniform(0, 1)), 3),
+            "level": round(float((part + rng.uniform()) / count), 3),
         }
-        for kind in rng.permutation(kinds)
+        for kind, count in KINDS.items()
+        for part in range(count)
     ]
+    return [found[at] for at in rng.permutation(len(found))]

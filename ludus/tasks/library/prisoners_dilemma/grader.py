@@ -1,6 +1,7 @@
 """Matches against hidden strangers; moves come from the submitted program, points are counted here."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,38 +11,62 @@ from ludus.tasks.inside.case import Case, Rejected
 SECONDS, NOISE = 40.0, 0.02
 POINTS = {"CC": 3, "CD": 0, "DC": 5, "DD": 1}
 FLIP = {"C": "D", "D": "C"}
+Match = dict[str, Any]
+Histories = tuple[str, str]
 
 
 def grade(case: Case) -> dict[str, float]:
-    """Play every match of the split."""
-    matches: list[dict[str, Any]] = json.loads((case.hidden / "matches.json").read_text())[case.split]
-    points = rounds = lone = 0
+    """Play every match of the split twice: with the submitted strategy, and with tit for tat."""
+    matches: list[Match] = json.loads((case.hidden / "matches.json").read_text())[case.split]
     with case.program("strategy.py", seconds=SECONDS) as program:
-        for match in matches:
-            player = program.make("Strategy", match["seed"] % 1000)
-            mine, theirs = play(match, player)
-            points += sum(POINTS[one + other] for one, other in zip(mine, theirs, strict=True))
-            lone += sum(one + other == "CC" for one, other in zip(mine, theirs, strict=True))
-            rounds += match["rounds"]
-    return {"points": points / rounds, "mutual_cooperation": lone / rounds}
+        players = [program.make("Strategy", at) for at in range(len(matches))]
+
+        def choose(asked: dict[int, Histories]) -> list[Any]:
+            return program.call_on([players[at] for at in asked], "move", asked.values())
+
+        played = play(matches, choose)
+    usual = play(matches, tit_for_tat)
+    cooperation = np.mean(
+        [one + other == "CC" for mine, theirs in played for one, other in zip(mine, theirs, strict=True)]
+    )
+    points = mean_points(played)
+    return {"advantage": points - mean_points(usual), "points": points, "mutual_cooperation": float(cooperation)}
 
 
-def play(match: dict[str, Any], player: Any) -> tuple[str, str]:
-    """One match; both histories as they happened."""
-    rng = np.random.default_rng(match["seed"])
-    mine = theirs = ""
-    for _ in range(match["rounds"]):
-        move = player.call("move", mine, theirs)
-        if move not in ("C", "D"):
-            raise Rejected('strategy.py: expected move to return "C" or "D", got something else')
-        answer = stranger(match, theirs, mine, rng)
-        noise = rng.random(2) < NOISE
-        mine += FLIP[move] if noise[0] else move
-        theirs += FLIP[answer] if noise[1] else answer
-    return mine, theirs
+def tit_for_tat(asked: dict[int, Histories]) -> list[Any]:
+    """The other's last move; cooperation first."""
+    return [theirs[-1:] or "C" for _, theirs in asked.values()]
 
 
-def stranger(match: dict[str, Any], own: str, other: str, rng: np.random.Generator) -> str:
+def mean_points(played: list[Histories]) -> float:
+    """Points per round, over all matches."""
+    return float(
+        np.mean([POINTS[one + other] for mine, theirs in played for one, other in zip(mine, theirs, strict=True)])
+    )
+
+
+def play(matches: list[Match], choose: Callable[[dict[int, Histories]], list[Any]]) -> list[Histories]:
+    """All matches, a round of each at a time; both histories as they happened. Each match has dice of its own."""
+    rngs = [np.random.default_rng(match["seed"]) for match in matches]
+    histories: list[Histories] = [("", "")] * len(matches)
+    for turn in range(max(match["rounds"] for match in matches)):
+        asked = {at: histories[at] for at, match in enumerate(matches) if turn < match["rounds"]}
+        for at, move in zip(asked, choose(asked), strict=True):
+            histories[at] = after_round(matches[at], histories[at], move, rngs[at])
+    return histories
+
+
+def after_round(match: Match, histories: Histories, move: Any, rng: np.random.Generator) -> Histories:
+    """The histories with one more round."""
+    if move not in ("C", "D"):
+        raise Rejected('strategy.py: expected move to return "C" or "D", got something else')
+    mine, theirs = histories
+    answer = stranger(match, theirs, mine, rng)
+    noise = rng.random(2) < NOISE
+    return mine + (FLIP[move] if noise[0] else move), theirs + (FLIP[answer] if noise[1] else answer)
+
+
+def stranger(match: Match, own: str, other: str, rng: np.random.Generator) -> str:
     """The stranger's move: `own` and `other` are the histories as it sees them."""
     kind, level = match["kind"], match["level"]
     rolled = float(rng.random())

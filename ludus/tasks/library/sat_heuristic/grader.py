@@ -1,6 +1,7 @@
 """Decisions of a solver that asks the submitted rule, relative to the simplest rule; the solver is the grader's own."""
 
 import json
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
@@ -17,20 +18,18 @@ def grade(case: Case) -> dict[str, float]:
     formulas: list[Clauses] = json.loads((case.hidden / "formulas.json").read_text())[case.split]
     with case.program("heuristic.py", seconds=SECONDS) as program:
 
-        def choose(clauses: Clauses) -> int:
-            return checked(program.call("choose", clauses), clauses)
+        def choose(asked: list[Clauses]) -> list[int]:
+            literals = program.call_each("choose", [(clauses,) for clauses in asked])
+            return [checked(literal, clauses) for literal, clauses in zip(literals, asked, strict=True)]
 
-        counts = [(solve(one, choose), solve(one, first)) for one in formulas]
-    ratios = np.log([mine / simple for mine, simple in counts])
-    return {
-        "relative_decisions": float(np.exp(ratios.mean())),
-        "decisions": float(np.mean([mine for mine, _ in counts])),
-    }
+        mine, simple = solve(formulas, choose), solve(formulas, first)
+    ratios = np.log(np.array(mine) / np.array(simple))
+    return {"relative_decisions": float(np.exp(ratios.mean())), "decisions": float(np.mean(mine))}
 
 
-def first(clauses: Clauses) -> int:
+def first(asked: list[Clauses]) -> list[int]:
     """The simplest rule."""
-    return clauses[0][0]
+    return [clauses[0][0] for clauses in asked]
 
 
 def checked(literal: Any, clauses: Clauses) -> int:
@@ -62,15 +61,31 @@ def assign(clauses: Clauses, literal: int) -> Clauses | None:
     return clauses
 
 
-def solve(clauses: Clauses, choose: Any) -> int:
-    """The number of guesses until the formula is settled; at most `MOST`."""
+def solve(formulas: list[Clauses], choose: Callable[[list[Clauses]], list[int]]) -> list[int]:
+    """The number of guesses until each formula is settled; one question asks about all that are under way."""
+    counts = [1] * len(formulas)
+    solvers = dict(enumerate(map(guesses, formulas)))
+    asked = {at: next(solver) for at, solver in solvers.items()}
+    while asked:
+        literals = choose(list(asked.values()))
+        for at, literal in zip(list(asked), literals, strict=True):
+            try:
+                asked[at] = solvers[at].send(literal)
+            except StopIteration as end:
+                counts[at] = end.value
+                del asked[at]
+    return counts
+
+
+def guesses(clauses: Clauses) -> Generator[Clauses, int, int]:
+    """A solver: it yields what to guess about, is sent a literal, and returns how often it asked; at most `MOST`."""
     decisions = 0
     stack: list[Clauses] = [clauses]
     while stack and decisions < MOST:
         formula = stack.pop()
         if not formula:
             break
-        literal = choose(formula)
+        literal = yield formula
         decisions += 1
         for way in (-literal, literal):
             left = assign(formula, way)

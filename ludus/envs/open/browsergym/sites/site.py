@@ -31,7 +31,7 @@ __all__ = [
 S = TypeVar("S", bound="Site")
 COOKIE = "session"
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
-MOST_FORM = 100_000
+MAX_FORM = 100_000
 
 
 class Redirect(NamedTuple):
@@ -109,7 +109,7 @@ class Site(ABC):
 
     def _visit(self, request: Request) -> Visit:
         address = urlsplit(request.url)
-        body = request.body[:MOST_FORM].decode("utf8") if request.method == "POST" else ""
+        body = request.body[:MAX_FORM].decode("utf8") if request.method == "POST" else ""
         pairs = dict(parse_qsl(body, keep_blank_values=True))
         query = dict(parse_qsl(address.query, keep_blank_values=True))
         headers = {name.lower(): value for name, value in request.headers.items()}

@@ -22,7 +22,7 @@ Solution = TypeVar("Solution", bound=Callable[..., Any])
 EXAMPLES, HIDDEN = 2, 10
 _parsing = Lock()
 """Python 3.11 raises SystemError where two threads make syntax trees at once."""
-MOST_ALIKE = 6
+MAX_ALIKE = 6
 """Tests with one answer: a function that gives it always passes hardly half of them."""
 DRAWS = 150
 
@@ -77,7 +77,7 @@ class Problem:
             if any(arguments == one.arguments for one in tests):
                 continue
             expected = plain(self.function(*deepcopy(arguments)))
-            if sum(expected == one.expected for one in tests) < MOST_ALIKE:
+            if sum(expected == one.expected for one in tests) < MAX_ALIKE:
                 tests.append(Test(arguments, expected))
         tests.sort(key=lambda one: -len(repr(one.arguments)))  # long arguments make the better examples
         prompt = self._prompt(tests[:EXAMPLES])

@@ -1,13 +1,16 @@
 """The kinds of tasks, each drawn from a generator, with what judges it."""
 
-from ludus.envs.open.git.tasks.finding import FINDING
-from ludus.envs.open.git.tasks.keeping import KEEPING
-from ludus.envs.open.git.tasks.merging import MERGING
-from ludus.envs.open.git.tasks.recovering import RECOVERING
-from ludus.envs.open.git.tasks.rewriting import REWRITING
+from ludus.envs.open.git.tasks.investigations import INVESTIGATIONS
+from ludus.envs.open.git.tasks.maintenance import MAINTENANCE
+from ludus.envs.open.git.tasks.merges import MERGES
+from ludus.envs.open.git.tasks.recoveries import RECOVERIES
+from ludus.envs.open.git.tasks.rewrites import REWRITES
 from ludus.envs.open.git.tasks.task import Checkout, Checks, Found, Kind, Task
 
 __all__ = ["KINDS", "Checkout", "Checks", "Found", "Kind", "Task"]
 
-KINDS = {make.__name__: Kind(make.__name__, make) for make in (*MERGING, *REWRITING, *FINDING, *KEEPING, *RECOVERING)}
+KINDS = {
+    make.__name__: Kind(make.__name__, make)
+    for make in (*MERGES, *REWRITES, *INVESTIGATIONS, *MAINTENANCE, *RECOVERIES)
+}
 """By name."""

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from ludus.core import Env
 from ludus.interop.openenv.source import from_openenv
-from ludus.serve.app import create_app as app_of_targets
-from ludus.serve.served import Served
-from ludus.serve.settings import Settings
+from ludus.server.app import create_app as app_of_targets
+from ludus.server.served_env import ServedEnv
+from ludus.server.settings import Settings
 
 __all__ = ["Source", "create_app", "create_fastapi_app"]
 
@@ -44,7 +44,7 @@ def create_fastapi_app(env: Any, action_cls: type, observation_cls: type, **opti
     wanted = {"max_sessions": options.get("max_concurrent_envs"), "mode": options.get("mode")}
     settings = Settings(**{name: one for name, one in wanted.items() if one is not None})
     name = options.get("env_name") or getattr(env, "__name__", None) or kind.__name__
-    app = app_of_targets(Served(created, name, settings=settings), settings=settings, hosts=None)
+    app = app_of_targets(ServedEnv(created, name, settings=settings), settings=settings, hosts=None)
     app.state.openenv_source = Source(make, {"action": action_cls, "observation": observation_cls})
     return app
 

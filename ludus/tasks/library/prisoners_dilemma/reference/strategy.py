@@ -1,4 +1,4 @@
-"""Reference: learn how the stranger answers, and play the best reply to that; forgive while nothing is known."""
+"""Reference: learn how the stranger answers, and play the best reply to that; tit for tat while nothing is known."""
 
 DISCOUNT = 0.95
 POINTS = {"CC": 3.0, "CD": 0.0, "DC": 5.0, "DD": 1.0}
@@ -13,9 +13,8 @@ class Strategy:
 
     def move(self, mine: str, theirs: str) -> str:
         """The next move."""
-        rounds = len(mine)
-        if rounds < 6:
-            return "C" if rounds < 2 or "D" not in theirs[-2:] or theirs[-1] == "C" else "D"
+        if len(mine) < 6:
+            return theirs[-1:] or "C"
         chances = self.answers(mine, theirs)
         values = self.plan(chances)
         state = mine[-1] + theirs[-1]

@@ -1,0 +1,91 @@
+"""`ConnectionConfig`: all that is needed to open a session, once or again: where, by whom, what, and on which terms."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from ludus.client.access import Access
+from ludus.client.session import SessionTerms, WireSession
+from ludus.client.transport import CustomTransport, SocketTransport
+from ludus.core import AutoresetMode, EnvSpec
+from ludus.errors import ContractViolation, InvalidArgument, LudusError
+from ludus.registry.resolution import foreign_spec
+from ludus.remote.codec import BatchCodec, EnvCodec
+from ludus.spaces import Space
+from ludus.wire.messages import HelloRequest, WelcomeReply
+
+__all__ = ["ConnectionConfig", "spec_of"]
+
+
+def _nothing() -> None:
+    """There is nothing to end."""
+
+
+class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """How sessions are opened."""
+
+    way: Access | Callable[[], Any]
+    """An address with its token, or a function that opens a transport."""
+    hello: HelloRequest
+    terms: SessionTerms
+    end: Callable[[], None] = _nothing
+    """What ends with the environment: the container that its server runs in, say."""
+    models: tuple[type, ...] = ()
+    """The caller's own classes for typed values."""
+    spaces: tuple[type[Space[Any]], ...] = ()
+    """Custom space classes that may be built in this process."""
+
+    @property
+    def where(self) -> str:
+        """The address, for messages."""
+        return self.terms.where
+
+    def line(self) -> Any:
+        """A line that blocks."""
+        return SocketTransport(self.way) if isinstance(self.way, Access) else CustomTransport(self.way)
+
+    def async_line(self) -> Any:
+        """A line of asyncio."""
+        from ludus.client.async_transport import (  # asyncio is loaded for them
+            AsyncCustomTransport,
+            AsyncSocketTransport,
+        )
+
+        return AsyncSocketTransport(self.way) if isinstance(self.way, Access) else AsyncCustomTransport(self.way)
+
+    def session(self) -> WireSession:
+        """A session that is not opened yet."""
+        return WireSession(self.terms, self.hello)
+
+    def codec(self, welcome: WelcomeReply | None) -> EnvCodec:
+        """How the values of a session's environment travel, or of its batch."""
+        welcome_: Any = welcome
+        options: dict[str, Any] = {"known": self.spaces, "models": self.models}
+        if not welcome_.lanes:
+            codec = EnvCodec(welcome_, **options)
+        else:
+            try:
+                mode = AutoresetMode.of(welcome_.autoreset_mode)
+            except InvalidArgument as error:
+                raise ContractViolation(f"{self.where}: {error}") from error
+            codec = BatchCodec(welcome_, welcome_.lanes, mode, **options)
+        # The window of a server is of no use here.
+        modes: Any = codec.metadata.get("render_modes", [])
+        codec.metadata["render_modes"] = [mode for mode in modes if mode != "human"]
+        return codec
+
+    def forked(self, session: str) -> "ConnectionConfig":
+        """The same for a session that is there already; what ends with this one does not end with it."""
+        hello = HelloRequest(session=session, compression=self.hello.compression)
+        return msgspec.structs.replace(self, hello=hello, end=partial(_nothing))
+
+
+def spec_of(welcome: WelcomeReply | None) -> EnvSpec | None:
+    """The spec that the server told, where it is one: nothing is loaded by it, and what it names is made isolated."""
+    text = "" if welcome is None else welcome.spec
+    try:
+        return foreign_spec(EnvSpec.from_json(text)) if text else None
+    except LudusError:
+        return None

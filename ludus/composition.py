@@ -1,0 +1,27 @@
+"""What a room below needs of one above is registered here, and loaded when it is first used. `import ludus` does it."""
+
+from typing import Any
+
+from ludus.core import EnvSpec
+from ludus.registry.extensions import Extensions, register_extensions
+from ludus.registry.libraries import Library, register_library
+
+__all__ = ["compose"]
+
+
+def compose() -> None:
+    """Tell the registry who has Gymnasium's namespace, and servers where their pages and OpenEnv's adapters are."""
+    register_library("gymnasium", Library("ludus.interop.gymnasium", _gymnasium_spec))
+    register_extensions(Extensions(_pages, "ludus.interop.openenv:create", "ludus.interop.openenv:create_folder"))
+
+
+def _gymnasium_spec(id: str) -> EnvSpec:
+    from ludus.interop.gymnasium import resolve  # Gymnasium is loaded where somebody asks for one of its environments
+
+    return resolve(id)
+
+
+def _pages() -> list[Any]:
+    from ludus.web.pages import routes  # a web server's packages are loaded by servers alone
+
+    return list(routes())

@@ -1,0 +1,89 @@
+"""Agents by name: a built-in one, an address, a file, `module:name`, or whatever else can be taken as an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ludus.core.spec import load_entry_point
+from ludus.errors import InvalidArgument, InvalidType, IsolationNeeded, listing, shorten
+from ludus.evaluate.agents import FILES, Agent, FunctionAgent, NopAgent, PolicyAgent, RandomAgent, ScriptedAgent
+from ludus.registry.trust import required_before_import
+
+__all__ = ["AGENTS", "AgentLike", "agent_name", "as_agent"]
+
+AGENTS: dict[str, type[Agent]] = {"random": RandomAgent, "nop": NopAgent}
+"""By name, as the command line takes them."""
+SEARCH = ("one-step", "mcts")
+"""The same for those that are loaded when they are asked for."""
+AgentLike = Agent | type[Agent] | str | Callable[..., Any] | Sequence[Any]
+
+
+def as_agent(agent: Any) -> Agent:
+    """An `Agent`, whatever it is given as: one, a class of them, a name, `module:name`, a function, a policy, actions.
+
+    >>> type(as_agent("random")).__name__, type(as_agent([0, 1])).__name__, type(as_agent(lambda seen: 0)).__name__
+    ('RandomAgent', 'ScriptedAgent', 'FunctionAgent')
+    """
+    if isinstance(agent, str):
+        return as_agent(_named(agent))
+    if isinstance(agent, type):
+        return as_agent(agent())
+    if isinstance(agent, Agent):
+        return agent
+    if callable(getattr(agent, "predict", None)):
+        return PolicyAgent(agent)
+    if callable(agent):
+        return FunctionAgent(agent)
+    if isinstance(agent, list | tuple | np.ndarray):
+        return ScriptedAgent(list[Any](agent))
+    raise InvalidType(
+        "agent: expected an Agent, a function of the observation, an object with predict, a list of actions or a name, "
+        f"got {shorten(agent)}"
+    )
+
+
+def _named(agent: str) -> Any:
+    """What a text names: a built-in agent, an address, a file, or `module:name`."""
+    if agent in AGENTS:
+        return AGENTS[agent]
+    if agent in SEARCH:
+        from ludus.evaluate.search import MctsAgent, OneStepAgent  # with what searches, where it is asked for
+
+        return OneStepAgent if agent == "one-step" else MctsAgent
+    if agent.startswith(("http://", "https://")):
+        from ludus.evaluate.http_agent import HttpAgent  # with what speaks HTTP, where it is asked for
+
+        return HttpAgent(agent)
+    if agent.partition(":")[0].endswith(FILES):
+        from ludus.evaluate.file_agent import FileAgent  # with the sandbox that it runs in, where it is asked for
+
+        return FileAgent(agent)
+    if ":" not in agent:
+        raise InvalidArgument(
+            f"agent: expected {listing([*AGENTS, *SEARCH])}, module:name, http://… or a file ({listing(FILES)}), got "
+            f"{agent!r}"
+        )
+    asked = required_before_import(agent)
+    if asked.isolation != "none":
+        raise IsolationNeeded(
+            f"agent {agent!r}: expected code that may run in this process, got {', '.join(asked.reasons)}; trust its "
+            "package by its name, serve it (http://…), or give a file of weights, which runs in a sandbox"
+        )
+    return load_entry_point(agent)
+
+
+def agent_name(agent: Any) -> str:
+    """What an agent is called in results: the name it was given as, its own `name`, or that of its class or function.
+
+    >>> agent_name("random"), agent_name(RandomAgent), agent_name([0, 1])
+    ('random', 'RandomAgent', 'ScriptedAgent')
+    """
+    if isinstance(agent, str):
+        return agent
+    if isinstance(agent, list | tuple | np.ndarray):
+        return ScriptedAgent.__name__
+    own = getattr(agent, "name", None)
+    return own if isinstance(own, str) else str(getattr(agent, "__qualname__", type(agent).__qualname__))

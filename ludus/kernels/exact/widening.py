@@ -1,0 +1,160 @@
+"""Widening: where compiled code makes a wider number of one that the interpreter leaves as it is, a rule is refused.
+
+`force = action[0] if fuel > 0 else 0.0` is of single precision in one case when it is interpreted, and goes on so; a
+compiled variable has one type, which is double. Of `board[i]`, an int8, and 0 it is the same, and of a bool that NumPy
+gave: two of them add up to True, where integers add up to 2.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numba.core import ir, types
+
+from ludus.kernels.exact.flow import named
+from ludus.kernels.exact.names import refuse
+from ludus.kernels.exact.narrow import is_narrow
+
+__all__ = ["judge_widening"]
+
+CHOICES = {min, max}
+VALUE_OF = {"append": 0, "insert": 1, "extend": 0}
+"""Which argument of a list's method is put into it."""
+
+
+def judge_widening(func_ir: Any, typemap: Any, calltypes: Any, return_type: Any) -> None:
+    """Refuse a function that makes one variable, list or result of numbers of two types."""
+    judge = _Judge(func_ir, typemap, calltypes, return_type)
+    for block in func_ir.blocks.values():
+        for statement in block.body:
+            judge.statement(statement)
+
+
+class _Judge:
+    def __init__(self, func_ir: Any, typemap: Any, calltypes: Any, return_type: Any) -> None:
+        self.func_ir, self.typemap, self.calltypes, self.return_type = func_ir, typemap, calltypes, return_type
+        self.loc: Any = None
+
+    def statement(self, statement: Any) -> None:
+        """Judge one statement."""
+        self.loc = statement.loc
+        if isinstance(statement, ir.Return):
+            self._judge(statement.value, self.return_type)
+        elif isinstance(statement, ir.SetItem | ir.StaticSetItem):
+            self._judge_into_list(statement.target, statement.value)
+        elif isinstance(statement, ir.Assign):
+            self._judge_assignment(statement.value, statement.target)
+
+    def _judge_assignment(self, value: Any, target: Any) -> None:
+        if isinstance(value, ir.Var):
+            self._judge(value, self._kind(target))
+        elif not isinstance(value, ir.Expr):
+            return
+        elif value.op == "cast":
+            self._judge(value.value, self._kind(target))
+        elif value.op == "phi":
+            for one in value.incoming_values:
+                if isinstance(one, ir.Var):
+                    self.loc = self._place(one)
+                    self._judge(one, self._kind(target), target)
+        elif value.op == "build_list" and not self._only_laid_out(target):
+            for one in value.items:
+                self._judge_into_list(target, one)
+        elif value.op == "call":
+            self._judge_call(value)
+
+    def _judge_call(self, expr: Any) -> None:
+        called = self.typemap[expr.func.name]
+        if isinstance(called, types.BoundFunction):
+            attribute = str(getattr(called.template, "key", "")).rpartition(".")[2]
+            place = VALUE_OF.get(attribute)
+            if isinstance(called.this, types.List) and place is not None and len(expr.args) > place:
+                self._judge_into(expr.args[place], called.this)
+            return
+        key = named(getattr(called, "typing_key", None))
+        if key is np.where and len(expr.args) == 3:
+            wanted: Any = self.calltypes[expr].return_type
+            for one in expr.args[1:]:
+                self._judge(one, getattr(wanted, "dtype", wanted), cure="np.{}(…) for the other")
+        elif key in CHOICES and len(expr.args) > 1:
+            for one in expr.args:
+                self._judge(one, types.unliteral(self.calltypes[expr].return_type))
+
+    def _judge_into_list(self, target: Any, value: Any) -> None:
+        kind = self._kind(target)
+        if isinstance(kind, types.List):
+            self._judge_into(value, kind)
+
+    def _judge_into(self, value: Any, row: Any) -> None:
+        whole = isinstance(self._kind(value), types.List) and not isinstance(row.dtype, types.List)
+        self._judge(value, row if whole else row.dtype)
+
+    def _judge(self, var: Any, wanted: Any, target: Any = None, cure: str = "") -> None:
+        for given, other in _pairs(self._kind(var), types.unliteral(wanted)):
+            if given != other and _is_loose(given) and not self._written(var):
+                names = [one.name.partition(".")[0] for one in (var, target) if one is not None]
+                name = next((one for one in names if not one.startswith("$")), "a value")
+                both = f"{'float' if isinstance(other, types.Float) else 'int'}(…) in both"
+                got = f"{name}, {_called(given)} in one case and {_called(other)} in another"
+                refuse(self.loc, got, cure.format(given) or both)
+
+    def _place(self, var: Any) -> Any:
+        """Where a variable gets its value."""
+        defined = self.func_ir._definitions.get(var.name, [])
+        return getattr(defined[0], "loc", self.loc) if defined else self.loc
+
+    def _written(self, var: Any) -> bool:
+        """Whether it is a bool that is written down, which is Python's."""
+        if isinstance(self.typemap[var.name], types.BooleanLiteral):
+            return True
+        defined = self.func_ir._definitions.get(var.name, [])
+        made = defined[0] if len(defined) == 1 else None
+        return isinstance(made, ir.Const | ir.Global | ir.FreeVar) and isinstance(made.value, bool)
+
+    def _only_laid_out(self, target: Any) -> bool:
+        """Whether a list only becomes an array, which NumPy gives the same type as compiled code does."""
+        names = {target.name}
+        for block in self.func_ir.blocks.values():
+            for statement in block.body:
+                value = getattr(statement, "value", None)
+                if isinstance(statement, ir.Del) or names.isdisjoint(one.name for one in statement.list_vars()):
+                    continue
+                if not isinstance(statement, ir.Assign):
+                    return False
+                if isinstance(value, ir.Var):
+                    names.add(statement.target.name)
+                elif statement.target.name not in names and not self._makes_array(value):
+                    return False
+        return True
+
+    def _makes_array(self, value: Any) -> bool:
+        if not isinstance(value, ir.Expr) or value.op != "call":
+            return False
+        return getattr(self.typemap[value.func.name], "typing_key", None) in (np.array, np.asarray)
+
+    def _kind(self, var: Any) -> Any:
+        return types.unliteral(self.typemap[var.name])
+
+
+def _pairs(given: Any, wanted: Any) -> Iterator[tuple[Any, Any]]:
+    """The numbers of a type beside those of the type that is made of it."""
+    if isinstance(given, types.BaseTuple) and isinstance(wanted, types.BaseTuple):
+        for one, other in zip(_parts(given), _parts(wanted), strict=False):
+            yield from _pairs(types.unliteral(one), types.unliteral(other))
+    elif isinstance(given, types.List) and isinstance(wanted, types.List):
+        yield from _pairs(given.dtype, wanted.dtype)
+    elif isinstance(wanted, types.Number | types.Boolean):
+        yield getattr(given, "dtype", given), wanted
+
+
+def _parts(kind: Any) -> Any:
+    return kind.types
+
+
+def _is_loose(kind: Any) -> bool:
+    """Whether the interpreter has NumPy's number, or may have it, where arithmetic is not Python's."""
+    return is_narrow(kind) or kind in (types.float32, types.boolean, types.uint64)
+
+
+def _called(kind: Any) -> str:
+    return {types.boolean: "a bool", types.float64: "a float", types.int64: "an integer"}.get(kind) or f"{kind}"

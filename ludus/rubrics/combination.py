@@ -1,0 +1,130 @@
+"""Rubrics of rubrics: one that must be met, a weighted sum, and one after the other."""
+
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from typing import Any
+
+from ludus.errors import InvalidArgument, listing, shorten
+from ludus.rubrics.rubric import Rubric, Transition, named_parts, rubric_of
+
+__all__ = ["Gate", "Sequence", "WeightedSum"]
+
+
+class Gate(Rubric):
+    """The score of a rubric where it reaches `threshold`, else 0.
+
+    >>> Gate(lambda reward: reward, threshold=0.5)(Transition("a", "b", reward=0.4))
+    0.0
+    """
+
+    def __init__(self, rubric: Any, threshold: float = 1.0) -> None:
+        self.rubric, self.threshold = rubric_of(rubric), _number("threshold", threshold)
+
+    @property
+    def parts(self) -> Mapping[str, Rubric]:
+        """What is behind the gate."""
+        return {self.rubric.name: self.rubric}
+
+    def score(self, transition: Transition) -> float:
+        """Ask, and compare."""
+        found = self.rubric(transition)
+        return found if found >= self.threshold else 0.0
+
+    def components(self) -> dict[str, float]:
+        """Those behind it; a closed gate gives 0."""
+        return self.rubric.components() if self.last else {self.rubric.name: 0.0}
+
+
+class WeightedSum(Rubric):
+    """The sum of scores times their weights, by name or in order; without weights, their mean.
+
+    Weights need not add up to 1, and may be below 0, for penalties.
+
+    >>> rubric = WeightedSum({"right": lambda reward: reward, "long": lambda action: len(action)},
+    ...                      {"right": 1.0, "long": -0.1})
+    >>> rubric.grade(Transition("abc", None, reward=1.0)).components
+    {'right': 1.0, 'long': -0.30000000000000004}
+    """
+
+    def __init__(self, parts: Mapping[str, Any] | Iterable[Any], weights: Any = None) -> None:
+        self._parts = named_parts(parts)
+        if not self._parts:
+            raise InvalidArgument("WeightedSum: expected at least one rubric, got none")
+        self.weights = _weights(list(self._parts), weights)
+
+    @property
+    def parts(self) -> Mapping[str, Rubric]:
+        """What is added."""
+        return self._parts
+
+    def score(self, transition: Transition) -> float:
+        """Ask each, and add."""
+        total = 0.0
+        for name, part in self._parts.items():
+            total += part(transition) * self.weights[name]
+        return total
+
+    def components(self) -> dict[str, float]:
+        """Each with its weight; those of a sum inside stand under its name."""
+        found: dict[str, float] = {}
+        for name, part in self._parts.items():
+            inner = part.components() if isinstance(part, WeightedSum) else {"": part.last or 0.0}
+            for path, one in inner.items():
+                found[f"{name}.{path}" if path else name] = one * self.weights[name]
+        return found
+
+
+class Sequence(Rubric):
+    """Rubrics in order: the first that gives 0 ends it with 0, and those after it are not asked; else the last counts.
+
+    >>> rubric = Sequence({"parses": lambda action: float(action.isdigit()), "right": lambda action: int(action) / 10})
+    >>> rubric.grade(Transition("five", None)).scores
+    {'sequence': 0.0, 'sequence.parses': 0.0}
+    >>> rubric(Transition("5", None))
+    0.5
+    """
+
+    def __init__(self, *parts: Any) -> None:
+        several = parts[0] if len(parts) == 1 and isinstance(parts[0], Mapping) else parts
+        self._parts = named_parts(several)
+
+    @property
+    def parts(self) -> Mapping[str, Rubric]:
+        """What is asked, in this order."""
+        return self._parts
+
+    def score(self, transition: Transition) -> float:
+        """Ask until one gives 0."""
+        found = 1.0
+        for part in self._parts.values():
+            found = part(transition)
+            if found == 0.0:
+                return 0.0
+        return found
+
+    def components(self) -> dict[str, float]:
+        """Those of the last that was asked."""
+        asked = [(name, one) for name, one in self._parts.items() if one.last is not None]
+        if not asked:
+            return super().components()
+        name, part = asked[-1]
+        return {name: 0.0} if not self.last else part.components() if part.parts else {name: self.last}
+
+
+def _weights(names: list[str], given: Any) -> dict[str, float]:
+    if given is None:
+        return dict.fromkeys(names, 1.0 / len(names))
+    if isinstance(given, Mapping):
+        if set(given) != set(names):
+            raise InvalidArgument(f"weights: expected one for each of {listing(names)}, got {listing(given)}")
+        return {name: _number(f"weights[{name!r}]", given[name]) for name in names}
+    listed = list(given)
+    if len(listed) != len(names):
+        raise InvalidArgument(f"weights: expected {len(names)}, one for each rubric, got {len(listed)}")
+    return {name: _number(f"weights[{name!r}]", one) for name, one in zip(names, listed, strict=True)}
+
+
+def _number(name: str, given: Any) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not isfinite(given):
+        raise InvalidArgument(f"{name}: expected a finite number, got {shorten(given)}")
+    return float(given)

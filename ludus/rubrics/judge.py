@@ -1,0 +1,91 @@
+"""`Judge`: a score that somebody else gives in words: a language model, or whoever answers a prompt."""
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ludus.errors import EnvError, InvalidArgument, InvalidType, shorten
+from ludus.rubrics.rubric import Rubric, Transition
+from ludus.tools.loop import Loop
+
+__all__ = ["Judge"]
+
+NUMBER = r"-?\d+(?:\.\d+)?"
+JUDGE_TIMEOUT_S = 60.0
+
+
+class Judge(Rubric):
+    """The first number in the answer to a prompt, kept within `bounds`.
+
+    `prompt` has `{action}` and `{observation}`, or is a function of the transition. `complete` takes the prompt and
+    gives the answer, at once or as a coroutine: a method of any client of a model. An answer without a number is an
+    EnvError, so that a fault of the judge is no reward of 0, unless `default` says what it is.
+
+    >>> judge = Judge("Rate {action} from 0 to 1.", lambda prompt: "I would say 0.8." if "hello" in prompt else "0")
+    >>> judge(Transition("hello", None))
+    0.8
+    """
+
+    def __init__(
+        self,
+        prompt: str | Callable[[Transition], str],
+        complete: Callable[[str], Any],
+        *,
+        pattern: str = NUMBER,
+        bounds: tuple[float, float] | None = (0.0, 1.0),
+        default: float | None = None,
+        seconds: float = JUDGE_TIMEOUT_S,
+    ) -> None:
+        if not callable(complete):
+            raise InvalidType(f"Judge complete: expected a function of a prompt, got {shorten(complete)}")
+        if bounds is not None and not bounds[0] <= bounds[1]:
+            raise InvalidArgument(f"Judge bounds: expected the least first, got {bounds}")
+        try:
+            self.pattern = re.compile(pattern)
+        except re.error as error:
+            raise InvalidArgument(f"Judge pattern: expected a regular expression, got {pattern!r}: {error}") from error
+        self.prompt, self.complete, self.bounds, self.default = prompt, complete, bounds, default
+        self.seconds, self.answer = seconds, ""
+        """The last answer, as it came."""
+        self._loop: Loop | None = None
+
+    def score(self, transition: Transition) -> float:
+        """Ask, and read the number."""
+        given = self.prompt
+        text = given(transition) if callable(given) else given.format(**transition._asdict())
+        found = self.complete(text)
+        self.answer = str(self._awaited(found) if inspect.isawaitable(found) else found)
+        return self._read(self.answer)
+
+    def _read(self, answer: str) -> float:
+        match = self.pattern.search(answer)
+        try:
+            number = None if match is None else float(match.group(match.lastindex or 0))
+        except ValueError:
+            number = None
+        if number is None:
+            if self.default is None:
+                raise EnvError(
+                    f"{self.name}: expected an answer with a number, got {shorten(answer)}; or pass default="
+                )
+            return self.default
+        return number if self.bounds is None else min(max(number, self.bounds[0]), self.bounds[1])
+
+    def _awaited(self, found: Any) -> Any:
+        async def answer() -> Any:
+            return await found
+
+        if self._loop is None:
+            self._loop = Loop()
+        return self._loop.run(answer(), self.seconds)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy has a loop of its own."""
+        return {**vars(self), "_loop": None}
+
+    def close(self) -> None:
+        """End the loop that coroutines ran in."""
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.close()

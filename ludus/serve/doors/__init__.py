@@ -1,3 +1,0 @@
-"""Doors: the ways into a server. Each module has `routes(server, served)` or a coroutine that serves one connection."""
-
-__all__: list[str] = []

@@ -1,0 +1,82 @@
+"""`CallsUnderWay`: calls of tools that have begun, so that their progress is told and a client can give one up."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from ludus.core.progress import Progress
+
+__all__ = ["CANCELLED", "CallGivenUp", "CallsUnderWay", "Send", "cancelled_request"]
+
+CANCELLED = "notifications/cancelled"
+LONGEST_MESSAGE = 1024
+
+Send = Callable[[dict[str, Any]], None]
+"""Passes a notification to the client, on the event loop."""
+
+
+class CallGivenUp(Exception):
+    """The client has cancelled the call: it gets no reply."""
+
+
+class CallsUnderWay:
+    """Of one environment's sessions; each is known by its session and the number of its request."""
+
+    def __init__(self) -> None:
+        self._calls: dict[tuple[str, Any], tuple[Progress, asyncio.Future[None]]] = {}
+        self._tasks: set[asyncio.Future[Any]] = set()
+
+    async def carry_out(
+        self, key: tuple[str, Any], token: Any, send: Send | None, work: Callable[[Progress], Awaitable[dict[str, Any]]]
+    ) -> dict[str, Any]:
+        """What the work gives; CallGivenUp once somebody cancels it, while a step that has begun is made."""
+        loop = asyncio.get_running_loop()
+        progress = Progress(None if send is None or token is None else _telling(loop, token, send))
+        given_up = loop.create_future()
+        self._calls[key] = (progress, given_up)
+        task = asyncio.ensure_future(work(progress))
+        self._tasks.add(task)
+        task.add_done_callback(self._forget)
+        try:
+            await asyncio.wait({task, given_up}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise CallGivenUp
+            return task.result()
+        finally:
+            self._calls.pop(key, None)
+            given_up.cancel()
+
+    def _forget(self, task: asyncio.Future[Any]) -> None:
+        """Of a call that was given up, nobody asks what came of it."""
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+    def cancel(self, session: str, number: Any) -> None:
+        """Give a call up; one that has ended, or never was, is no error: the two may cross."""
+        if not isinstance(number, int | str):
+            return
+        found = self._calls.get((session, number))
+        if found is not None:
+            progress, given_up = found
+            progress.cancelled = True
+            if not given_up.done():
+                given_up.set_result(None)
+
+
+def cancelled_request(data: Any) -> Any:
+    """The number of the request that a message cancels; None where it is no such message."""
+    if not isinstance(data, dict) or data.get("method") != CANCELLED:
+        return None
+    params = data.get("params")
+    return params.get("requestId") if isinstance(params, dict) else None
+
+
+def _telling(loop: asyncio.AbstractEventLoop, token: Any, send: Send) -> Callable[[float, float | None, str], None]:
+    def tell(done: float, total: float | None, message: str) -> None:
+        params: dict[str, Any] = {"progressToken": token, "progress": done}
+        params |= {} if total is None else {"total": total}
+        params |= {"message": message[:LONGEST_MESSAGE]} if message else {}
+        loop.call_soon_threadsafe(send, {"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+
+    return tell

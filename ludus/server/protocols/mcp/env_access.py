@@ -1,0 +1,148 @@
+"""What both protocols do with a session: find it, begin an episode in it, call a tool in it."""
+
+import asyncio
+from functools import partial
+from time import monotonic
+from typing import Any, NamedTuple
+
+from ludus.core.progress import Progress, reporting
+from ludus.errors import InvalidArgument, ResetNeeded, SessionLost, shorten
+from ludus.remote.host import EnvHost
+from ludus.server.access import Principal
+from ludus.server.protocols.mcp.results import CallResult, answer_of, tool_entries
+from ludus.server.protocols.mcp.rpc import INTERNAL, INVALID_PARAMS, RpcError
+from ludus.server.served_env import ServedEnv
+from ludus.server.server import Server
+from ludus.server.session import Session
+from ludus.tools import Call, Tool, action_of
+
+__all__ = ["AskedCall", "EnvAccess", "asked_tool"]
+
+NO_TOOLS = "Environment does not support MCP"
+
+
+class AskedCall(NamedTuple):
+    """A tool and its arguments, as they came."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+class EnvAccess(NamedTuple):
+    """One environment of a server, and whoever uses it."""
+
+    server: Server
+    served: ServedEnv
+    principal: Principal
+
+    # --- sessions ---
+
+    def find(self, id: Any) -> Session:
+        """A session of this environment."""
+        try:
+            session = self.server.sessions.find(id if isinstance(id, str) else "")
+        except SessionLost:
+            session = None
+        if session is None or session.served is not self.served:
+            raise RpcError(
+                INVALID_PARAMS,
+                f"Unknown session_id: {shorten(id)}; it was closed, or left alone for too long: create another",
+                status=404,
+            )
+        return session
+
+    async def open(self, joined: str = "") -> Session:
+        """A new session, in which nothing happened yet; or one that is there already, to act in it with others."""
+        if joined:
+            self.principal.need("step", "join a session")
+            return self.find(joined)
+        return await self.server.sessions.open(self.served.name, self.principal)
+
+    async def close(self, session: Session) -> None:
+        """End a session."""
+        self.principal.need("run", "close a session")
+        await self.server.sessions.close(session)
+
+    # --- what is done in them ---
+
+    async def tools(self, session: Session | None = None) -> list[dict[str, Any]]:
+        """The tools as they are listed; the first time, an instance has to be made to know them."""
+        self.principal.need("read", "list the tools")
+        if session is not None:
+            return tool_entries(self.served)
+        return await asyncio.to_thread(tool_entries, self.served)
+
+    async def reset(self, session: Session, params: dict[str, Any]) -> dict[str, Any]:
+        """Begin an episode: with `seed`, `options` and `episode_id`, or none of them."""
+        self.principal.need("run", "begin an episode")
+        known = {name: params.get(name) for name in ("seed", "options", "episode_id")}
+        if not isinstance(known["options"], dict | None):
+            raise InvalidArgument(f"options: expected an object, got {shorten(known['options'])}")
+        return await session.call(partial(_reset, known), long=True)
+
+    async def begin(self, session: Session) -> CallResult | None:
+        """Begin an episode where none has begun; what it began with, or None where it is under way already."""
+        return await session.call(_begin, long=True)
+
+    async def check(self, asked: AskedCall, session: Session | None, *, unknown: int) -> None:
+        """A Refusal where the environment has no such tool; `unknown` is its code, in which the protocols differ."""
+        self.principal.need("step", "call a tool")
+        served = self.served
+        known = served.agent_tools() if session else await asyncio.to_thread(served.agent_tools)
+        if not known:
+            raise RpcError(INTERNAL, NO_TOOLS)
+        if asked.tool not in known:
+            raise RpcError(unknown, f"Unknown tool: {shorten(asked.tool)}")
+
+    async def call(self, session: Session, asked: AskedCall, progress: Progress | None = None) -> CallResult:
+        """Call a tool, which is one step of the episode."""
+        if session.hosted is None or session.hosted.episode_id is None:
+            await self.begin(session)
+        start, metrics = monotonic(), self.server.metrics
+        try:
+            return await session.call(partial(_step, self.served.agent_tools(), asked, progress))
+        except Exception as error:
+            metrics.count("errors", env=self.served.name, kind=type(error).__name__)
+            raise
+        finally:
+            metrics.step(self.served.name, monotonic() - start)
+
+
+def asked_tool(params: dict[str, Any]) -> AskedCall:
+    """The tool and the arguments that a request names."""
+    name, arguments = params.get("name"), params.get("arguments")
+    if not isinstance(name, str) or not name:
+        raise RpcError(INVALID_PARAMS, f"Missing 'name' in params: expected that of a tool, got {shorten(name)}")
+    if not isinstance(arguments, dict | None):
+        raise RpcError(INVALID_PARAMS, f"arguments: expected an object, got {shorten(arguments)}")
+    return AskedCall(name, arguments or {})
+
+
+def _step(tools: dict[str, Tool], asked: AskedCall, progress: Progress | None, hosted: EnvHost) -> CallResult:
+    if hosted.batched:
+        raise InvalidArgument("tools/call: expected a session of one environment, got one of a batch")
+    if hosted.done:
+        raise ResetNeeded(
+            f"the episode is over, after {hosted.step_count} steps; begin anew, with the method ludus/reset or in "
+            "another session"
+        )
+    action = action_of(hosted.action_space, tools, Call(asked.tool, asked.arguments))
+    with reporting(progress):
+        return answer_of(hosted.space, hosted.step(action))
+
+
+def _begin(hosted: EnvHost) -> CallResult | None:
+    if hosted.batched or hosted.step_count:
+        return None
+    return answer_of(hosted.space, hosted.reset() if hosted.episode_id is None else hosted.last)
+
+
+def _reset(known: dict[str, Any], hosted: EnvHost) -> dict[str, Any]:
+    if hosted.batched:
+        raise InvalidArgument("ludus/reset: expected a session of one environment, got one of a batch")
+    outcome = hosted.reset(**known)
+    return {
+        "episode_id": hosted.episode_id,
+        "observation": hosted.space.encode(outcome.observation, binary=False),
+        "content": [{"type": "text", "text": answer_of(hosted.space, outcome).text}],
+    }

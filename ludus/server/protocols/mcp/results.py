@@ -1,0 +1,100 @@
+"""What a call gave, as each protocol says it."""
+
+from typing import Any
+
+import msgspec
+
+from ludus.core.info import FACTS, REWARD_COMPONENTS
+from ludus.core.outcome import OUTCOME
+from ludus.remote.host import CUT, HostStep
+from ludus.server.served_env import ServedEnv
+from ludus.spaces import Record, Space
+from ludus.spaces.shown import Shown
+from ludus.tools import Tool, ToolOutcome, result_of
+from ludus.tools.text import ObservationText
+
+__all__ = ["CallResult", "answer_of", "mcp_result", "mcp_text", "openenv_call", "openenv_result", "tool_entries"]
+
+LONGEST_JSON = 65_536
+TOOL_FIELDS = ToolOutcome.__struct_fields__
+TOLD = (OUTCOME, FACTS, REWARD_COMPONENTS)
+"""What `_meta` says of a step beside its reward and flags, where the environment tells it."""
+plain_info = Shown(models=False).write
+
+
+class CallResult(msgspec.Struct, frozen=True):
+    """What a tool said: text for a reader, the value it returned, and what the environment says of the step."""
+
+    text: str
+    value: Any
+    error: str
+    meta: dict[str, Any]
+
+
+def answer_of(space: Space[Any], outcome: HostStep) -> CallResult:
+    """What a reset or step says: the tool's own result; in environments with other observations, the observation."""
+    meta: dict[str, Any] = {
+        "reward": None if outcome.reward is None else float(outcome.reward),
+        "done": outcome.done,
+        "terminated": bool(outcome.terminated),
+        "truncated": bool(outcome.truncated),
+    }
+    meta |= {name: plain_info(outcome.info[name], name) for name in TOLD if name in outcome.info}
+    if outcome.infrastructure:
+        cut = outcome.info.get(CUT)
+        reason = cut.get("reason") if isinstance(cut, dict) else None
+        why = f"the environment's process ended, and with it the episode: {reason or 'nobody knows why'}"
+        return CallResult(why, None, why, meta | {"infrastructure_failure": True})
+    seen = outcome.observation
+    if isinstance(space, Record) and tuple(space.fields) == TOOL_FIELDS:
+        return CallResult(seen.error or seen.result, result_of(seen), seen.error, meta)
+    value = space.encode(seen, binary=False)
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    # Frames and the like are numbers by the ten thousand, in which nobody reads anything: the value has them.
+    return CallResult(text if len(text) <= LONGEST_JSON else ObservationText(space)(seen), value, "", meta)
+
+
+def mcp_result(answer: CallResult) -> dict[str, Any]:
+    """The result of `tools/call` in the Model Context Protocol."""
+    result: dict[str, Any] = {"content": [mcp_text(answer.text)], "isError": bool(answer.error), "_meta": answer.meta}
+    if isinstance(answer.value, dict) and not answer.error:
+        result["structuredContent"] = answer.value
+    return result
+
+
+def openenv_result(space: Space[Any], outcome: HostStep) -> dict[str, Any]:
+    """The result of a call as OpenEnv's clients read it; `space` is the observation space."""
+    return openenv_call(answer_of(space, outcome))
+
+
+def openenv_call(answer: CallResult) -> dict[str, Any]:
+    """The same, of an answer."""
+    value = None if answer.error else answer.value
+    return {
+        "content": [mcp_text(answer.text)],
+        "structured_content": value if isinstance(value, dict) else {"result": value},
+        "meta": answer.meta,
+        "data": value,
+        "is_error": bool(answer.error),
+    }
+
+
+def tool_entries(served: ServedEnv) -> list[dict[str, Any]]:
+    """The tools of an environment, as both protocols list them; none where actions are neither calls nor typed."""
+    return [_entry(one) for one in served.agent_tools().values()]
+
+
+def _entry(tool: Tool) -> dict[str, Any]:
+    entry = {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.input_schema(),
+    }
+    schema = tool.output_schema()
+    return entry | ({"outputSchema": schema} if schema is not None and schema.get("type") == "object" else {})
+
+
+def mcp_text(text: str) -> dict[str, Any]:
+    """A piece of content that is text."""
+    return {"type": "text", "text": text}

@@ -1,0 +1,137 @@
+"""JSON-RPC 2.0: requests read and checked, replies written, errors with the codes that clients know."""
+
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from ludus.errors import (
+    AccessDenied,
+    CodecError,
+    InvalidArgument,
+    InvalidType,
+    InvalidValue,
+    ResetNeeded,
+    ServerBusy,
+    ServiceError,
+    SessionLost,
+    shorten,
+)
+from ludus.server.failures import error_reply, is_infrastructure, status_of
+
+__all__ = [
+    "HEADER_MISMATCH",
+    "INTERNAL",
+    "INVALID_PARAMS",
+    "INVALID_REQUEST",
+    "NO_METHOD",
+    "PARSE",
+    "SERVER",
+    "UNSUPPORTED_VERSION",
+    "RpcError",
+    "RpcRequest",
+    "error_of",
+    "read",
+    "refused",
+    "replied",
+    "request_of",
+]
+
+PARSE: Final = -32700
+INVALID_REQUEST: Final = -32600
+NO_METHOD: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL: Final = -32603
+SERVER: Final = -32000
+HEADER_MISMATCH: Final = -32020
+UNSUPPORTED_VERSION: Final = -32022
+KEYS = frozenset(("jsonrpc", "method", "params", "id"))
+LONGEST_ID = 255
+
+
+class RpcError(Exception):
+    """An error of a request: its code, and the HTTP status where the protocol in use has statuses."""
+
+    def __init__(self, code: int, message: str, *, status: int = 200, data: Any = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.status, self.data = code, message, status, data
+
+
+class RpcRequest(NamedTuple):
+    """A call of a method."""
+
+    method: str
+    params: dict[str, Any]
+    id: str | int | None
+    """None: nobody waits for the reply, but for OpenEnv's clients, who may leave it out."""
+
+
+def read(body: bytes | str) -> Any:
+    """The JSON in a message; a Refusal on anything else."""
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError, ValueError) as error:
+        raise RpcError(PARSE, f"Parse error: expected JSON, got {error}", status=400) from None
+
+
+def request_of(data: Any) -> RpcRequest:
+    """The request in an object; a Refusal where it is none."""
+    if not isinstance(data, dict):
+        raise _invalid(f"expected an object, got {shorten(data)}")
+    strange = [key for key in data if key not in KEYS]
+    method, params, number = data.get("method"), data.get("params"), data.get("id")
+    if strange or data.get("jsonrpc") != "2.0":
+        raise _invalid(f"expected jsonrpc '2.0', method, params and id, got {shorten(data)}")
+    if not isinstance(method, str):
+        raise _invalid(f"expected the name of a method, got {shorten(method)}")
+    if not _is_id(number):
+        raise _invalid(f"expected a short text or whole number as id, got {shorten(number)}")
+    if params is not None and not isinstance(params, dict):
+        raise _invalid(f"expected params as an object, got {shorten(params)}")
+    return RpcRequest(method, params or {}, number)
+
+
+def _is_id(number: Any) -> bool:
+    if isinstance(number, str):
+        return len(number) <= LONGEST_ID
+    return number is None or (type(number) is int and abs(number) < 1 << 64)
+
+
+def _invalid(why: str) -> RpcError:
+    return RpcError(INVALID_REQUEST, f"Invalid request: {why}", status=400)
+
+
+def replied(id: str | int | None, result: Any) -> dict[str, Any]:
+    """The reply to a request that was carried out."""
+    return {"jsonrpc": "2.0", "id": id, "result": result}
+
+
+def refused(id: str | int | None, refusal: RpcError) -> dict[str, Any]:
+    """The reply to a request that was not."""
+    error: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
+    if refusal.data is not None:
+        error["data"] = refusal.data
+    return {"jsonrpc": "2.0", "id": id, "error": error}
+
+
+CODES: tuple[tuple[type[BaseException], int], ...] = (
+    (SessionLost, INVALID_PARAMS),
+    (AccessDenied, SERVER),
+    (ResetNeeded, SERVER),
+    (InvalidValue, INVALID_PARAMS),
+    (InvalidArgument, INVALID_PARAMS),
+    (InvalidType, INVALID_PARAMS),
+    (CodecError, INVALID_PARAMS),
+    (ServiceError, SERVER),
+)
+
+
+def error_of(error: Exception, *, trace: bool = False) -> RpcError:
+    """An exception as an error of JSON-RPC: what kind it was, and whether a trainer should leave the episode out."""
+    if isinstance(error, RpcError):
+        return error
+    told, lost = error_reply(error, trace=trace), is_infrastructure(error)
+    code = next((code for kind, code in CODES if isinstance(error, kind)), SERVER if lost else INTERNAL)
+    data: dict[str, Any] = {"kind": told.kind, "infrastructure_failure": lost}
+    data |= {"trace": told.trace} if told.trace else {}
+    data |= {"retry_after": error.retry_after} if isinstance(error, ServerBusy) else {}
+    return RpcError(code, told.message or told.kind, status=status_of(error), data=data)

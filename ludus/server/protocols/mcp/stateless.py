@@ -1,0 +1,164 @@
+"""The Model Context Protocol of 2026-07-28: each request says by itself what it needs, and no session is opened ahead.
+
+An episode goes on where the address names a session (`/mcp?session_id=…`), or the call does: tools take `session_id`,
+which the first call tells. Clients that choose their version by `server/discover` are told of it where the address
+names a session; elsewhere they speak an older one, whose handshake opens a session for them.
+"""
+
+from typing import Any, NamedTuple
+
+from starlette.datastructures import Headers
+
+from ludus.errors import shorten
+from ludus.server.protocols.mcp.calls import CallGivenUp, CallsUnderWay, Send
+from ludus.server.protocols.mcp.env_access import AskedCall, EnvAccess, asked_tool
+from ludus.server.protocols.mcp.material import MATERIAL, capabilities, material
+from ludus.server.protocols.mcp.results import mcp_text
+from ludus.server.protocols.mcp.rpc import (
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    NO_METHOD,
+    UNSUPPORTED_VERSION,
+    RpcError,
+    RpcRequest,
+    error_of,
+    refused,
+    replied,
+    request_of,
+)
+from ludus.server.protocols.mcp.streamable import PROTOCOL, STATUSES, VERSIONS, Reply, call_result, called, instructions
+from ludus.server.session import Session
+from ludus.version import __version__
+
+__all__ = ["REVISION", "Stateless", "is_stateless"]
+
+REVISION = "2026-07-28"
+META = "io.modelcontextprotocol/"
+VERSION, CAPABILITIES, SERVER_INFO = f"{META}protocolVersion", f"{META}clientCapabilities", f"{META}serverInfo"
+METHOD, NAME = "mcp-method", "mcp-name"
+SESSION_ID = "session_id"
+HANDLE = {
+    "type": "string",
+    "description": "The episode to go on with: what an earlier call told as session_id. Leave it out to begin one.",
+}
+COMPLETE: dict[str, Any] = {"resultType": "complete"}
+UNCACHED: dict[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
+
+
+def is_stateless(headers: Headers, data: Any) -> bool:
+    """Whether a message is of this revision: its header says so, or the envelope in it.
+
+    >>> is_stateless(Headers({PROTOCOL: REVISION}), {})
+    True
+    """
+    params = data.get("params") if isinstance(data, dict) else None
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return headers.get(PROTOCOL) == REVISION or (isinstance(meta, dict) and VERSION in meta)
+
+
+class Stateless(NamedTuple):
+    """One request; `headers` are None where a transport has none, `joined` is a session that comes with it."""
+
+    access: EnvAccess
+    headers: Headers | None
+    joined: str = ""
+    calls: CallsUnderWay | None = None
+    send: Send | None = None
+
+    async def answer(self, data: Any) -> Reply:
+        """The reply to a message."""
+        number = None
+        try:
+            asked = request_of(data)
+            number = asked.id
+            if number is None:
+                return Reply(202)  # a notification, of which this revision has none that would be for us
+            self._check(asked)
+            return Reply(200, replied(number, {**COMPLETE, **await self._result(asked)}))
+        except CallGivenUp:
+            return Reply(202)
+        except Exception as error:
+            refusal = error_of(error, trace=self.access.principal.may("run"))
+            status = refusal.status if refusal.status in STATUSES else 200
+            return Reply(status, refused(number, refusal))
+
+    def _check(self, asked: RpcRequest) -> None:
+        """The envelope is whole, and the headers say what the body says."""
+        meta = asked.params.get("_meta")
+        missing = [key for key in (VERSION, CAPABILITIES) if not isinstance(meta, dict) or key not in meta]
+        if missing:
+            raise RpcError(INVALID_PARAMS, f"_meta: expected {' and '.join(missing)}, got none", status=400)
+        version = asked.params["_meta"][VERSION]
+        if self.headers is not None:
+            told = {PROTOCOL: version, METHOD: asked.method}
+            if asked.method == "tools/call" and NAME in self.headers:
+                told[NAME] = asked.params.get("name")
+            for header, wanted in told.items():
+                came = self.headers.get(header)
+                if came != wanted:
+                    said = f"{header}: expected {shorten(wanted)}, as the body says, got {shorten(came)}"
+                    raise RpcError(HEADER_MISMATCH, said, status=400)
+        if version != REVISION or (asked.method == "server/discover" and not self.joined):
+            raise RpcError(
+                UNSUPPORTED_VERSION,
+                f"Unsupported protocol version: expected one of {', '.join(VERSIONS)}, whose initialize opens a "
+                f"session, or {REVISION} at an address with ?session_id=…, got {shorten(version)}",
+                status=400,
+                data={"supported": list(VERSIONS), "requested": str(version)[:64]},
+            )
+
+    async def _result(self, asked: RpcRequest) -> dict[str, Any]:
+        if asked.method == "server/discover":
+            return {**await self._discovered(), **UNCACHED}
+        if asked.method == "tools/list":
+            return {"tools": await self._tools(), **UNCACHED}
+        if asked.method == "tools/call":
+            return await self._call(asked)
+        if asked.method in MATERIAL:
+            session = self._session(asked.params.get(SESSION_ID))
+            return {**await material(self.access, session, asked.method, asked.params), **UNCACHED}
+        if asked.method == "ludus/reset":
+            return await self.access.reset(self._session(asked.params.get(SESSION_ID)), asked.params)
+        raise RpcError(NO_METHOD, f"Method not found: {shorten(asked.method)}", status=404)
+
+    async def _discovered(self) -> dict[str, Any]:
+        session = self._session(None)
+        first = await self.access.begin(session)
+        return {
+            "supportedVersions": [REVISION],
+            "capabilities": {"tools": {}, **await capabilities(session)},
+            "instructions": instructions(self.access, first),
+            "_meta": {SERVER_INFO: {"name": "ludus", "title": self.access.served.name, "version": __version__}},
+        }
+
+    async def _tools(self) -> list[dict[str, Any]]:
+        entries = await self.access.tools()
+        return entries if self.joined else [_with_handle(one) for one in entries]
+
+    async def _call(self, request: RpcRequest) -> dict[str, Any]:
+        if self.joined:
+            return await called(self.access, self._session(None), request, self.calls, self.send)
+        asked = asked_tool(request.params)
+        arguments = dict(asked.arguments)
+        named = arguments.pop(SESSION_ID, None)
+        asked = AskedCall(asked.tool, arguments)
+        await self.access.check(asked, None, unknown=INVALID_PARAMS)
+        session = await self.access.open() if named is None else self._session(named)
+        try:
+            found = await call_result(self.access, session, asked)
+        except BaseException:
+            if named is None:
+                await self.access.close(session)
+            raise
+        content = [*found["content"], mcp_text(f"{SESSION_ID}: {session.id}")] if named is None else found["content"]
+        return {**found, "content": content, "_meta": {**found["_meta"], SESSION_ID: session.id}}
+
+    def _session(self, named: Any) -> Session:
+        return self.access.find(self.joined or named)
+
+
+def _with_handle(entry: dict[str, Any]) -> dict[str, Any]:
+    """A tool that takes the episode as an argument, too, unless it has one of that name."""
+    schema = entry["inputSchema"]
+    properties = {SESSION_ID: HANDLE, **schema.get("properties", {})}
+    return {**entry, "inputSchema": {**schema, "properties": properties}}

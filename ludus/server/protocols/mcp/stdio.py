@@ -1,0 +1,134 @@
+"""The Model Context Protocol over standard input and output: how agents' desktop programs start an environment.
+
+The program is the session: one environment, from the first message to the end of the input. Requests are carried out as
+they come, so that a ping is answered while a tool works; a request that is cancelled gets no reply, though a step that
+has begun is made.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from starlette.datastructures import Headers
+
+from ludus.errors import InvalidArgument
+from ludus.server.access import Access, Principal
+from ludus.server.protocols.mcp.calls import CallsUnderWay, cancelled_request
+from ludus.server.protocols.mcp.env_access import EnvAccess
+from ludus.server.protocols.mcp.rpc import RpcError, read, refused
+from ludus.server.protocols.mcp.stateless import Stateless, is_stateless
+from ludus.server.protocols.mcp.streamable import SESSION, Streamable
+from ludus.server.served_env import ServedEnv
+from ludus.server.server import Server
+from ludus.server.settings import Settings
+from ludus.server.targets import Application, offered
+
+__all__ = ["Stdio", "run"]
+
+OWNER = Principal("orchestrator", "stdio")
+TOO_LONG = b"too long\n"
+"""What stands for a line beyond the limit of a body: it is no JSON, and refused as such."""
+
+Write = Callable[[bytes], None]
+
+
+class Stdio:
+    """One conversation: lines of JSON in, lines of JSON out."""
+
+    def __init__(self, server: Server, write: Write, *, seed: int | None = None) -> None:
+        self.access = EnvAccess(server, server.sessions.served(), OWNER)
+        self._write, self._seed = write, seed
+        self._running: set[asyncio.Task[None]] = set()
+        self._calls = CallsUnderWay()
+
+    async def run(self, lines: Callable[[], Awaitable[bytes]]) -> None:
+        """Serve until the input ends."""
+        sessions = self.access.server.sessions
+        session = await self.access.open()
+        try:
+            await self.access.reset(session, {"seed": self._seed})
+            while line := await lines():
+                if line.strip():
+                    self._begin(line, session.id)
+            if self._running:
+                await asyncio.wait(self._running)
+        finally:
+            await sessions.close(session, "its input ended")
+
+    def _begin(self, line: bytes, session: str) -> None:
+        try:
+            data = read(line)
+        except RpcError as refusal:
+            self._send(refused(None, refusal))
+            return
+        if (number := cancelled_request(data)) is not None:
+            self._calls.cancel(session, number)
+            return
+        task = asyncio.get_running_loop().create_task(self._carry_out(data, session))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _carry_out(self, data: Any, session: str) -> None:
+        if is_stateless(Headers(), data):
+            reply = await Stateless(self.access, None, session, self._calls, self._send).answer(data)
+        else:
+            headers = Headers({SESSION: session})
+            reply = await Streamable(self.access, headers, session, self._calls, self._send).answer(data)
+        if reply.message is not None:
+            self._send(reply.message)
+
+    def _send(self, message: Any) -> None:
+        self._write(msgspec.json.encode(message) + b"\n")
+
+
+def run(target: Any, *, seed: int | None = None, settings: Settings | None = None) -> None:
+    """Serve a target on standard input and output until the input ends; what environments print goes to the error."""
+    own = settings or Settings()
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout.flush()
+    asyncio.run(_serve(_tools_of(target, own), own, answers, seed))
+
+
+def _tools_of(target: Any, settings: Settings) -> ServedEnv:
+    found = offered([target], settings)
+    if isinstance(found, Application) or not found[0].agent_tools():
+        name = found.name if isinstance(found, Application) else found[0].name
+        raise InvalidArgument(
+            f"{name}: expected tools or typed actions, got an environment whose actions are neither; derive it from "
+            "ludus.tools.ToolEnv, or use `ludus serve`"
+        )
+    return found[0]
+
+
+async def _serve(served: ServedEnv, settings: Settings, answers: int, seed: int | None) -> None:
+    server = Server([served], settings, Access())
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=settings.body + 1)
+    # A thread, and no transport of the loop: standard input may be a file or a terminal.
+    feeding = loop.run_in_executor(None, _feed, loop, reader, settings.body)
+
+    def write(data: bytes) -> None:
+        with open(answers, "wb", closefd=False) as file:
+            file.write(data)
+
+    await server.sessions.start()
+    try:
+        await Stdio(server, write, seed=seed).run(reader.readline)
+    finally:
+        await server.sessions.stop()
+        await feeding
+
+
+def _feed(loop: asyncio.AbstractEventLoop, reader: asyncio.StreamReader, most: int) -> None:
+    with open(0, "rb", closefd=False) as file:
+        while line := file.readline(most):
+            if len(line) == most and not line.endswith(b"\n"):
+                while (rest := file.readline(most)) and not rest.endswith(b"\n"):
+                    pass
+                line = TOO_LONG
+            loop.call_soon_threadsafe(reader.feed_data, line)
+    loop.call_soon_threadsafe(reader.feed_eof)

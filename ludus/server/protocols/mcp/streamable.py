@@ -1,0 +1,226 @@
+"""The Model Context Protocol over HTTP, as its clients speak it: `initialize` opens a session, a header names it."""
+
+from typing import Any, NamedTuple
+
+from starlette.datastructures import Headers
+
+from ludus.core.progress import Progress
+from ludus.errors import CodecError, InvalidValue, ResetNeeded, shorten
+from ludus.server.protocols.mcp.calls import CallGivenUp, CallsUnderWay, Send, cancelled_request
+from ludus.server.protocols.mcp.env_access import AskedCall, EnvAccess, asked_tool
+from ludus.server.protocols.mcp.material import MATERIAL, capabilities, material
+from ludus.server.protocols.mcp.results import CallResult, mcp_result
+from ludus.server.protocols.mcp.rpc import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    NO_METHOD,
+    UNSUPPORTED_VERSION,
+    RpcError,
+    RpcRequest,
+    error_of,
+    refused,
+    replied,
+    request_of,
+)
+from ludus.server.session import Session
+from ludus.version import __version__
+
+__all__ = [
+    "PROTOCOL",
+    "SESSION",
+    "STATUSES",
+    "VERSIONS",
+    "Reply",
+    "Streamable",
+    "call_result",
+    "called",
+    "instructions",
+    "is_mcp",
+    "progress_token",
+]
+
+SESSION, PROTOCOL = "mcp-session-id", "mcp-protocol-version"
+VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+"""What is spoken; a client that asks for another is offered the first."""
+OWN_METHODS = ("initialize", "server/discover", "ping")
+"""What only this protocol has, and asks before there is a header to know it by."""
+MAX_AT_ONCE = 64
+STATUSES = (400, 403, 404, 503)
+"""What the protocol has a status for; all else is an error inside a reply."""
+
+
+class Reply(NamedTuple):
+    """What goes back: a message, several, or none; and the id of a session that was opened."""
+
+    status: int
+    message: Any = None
+    session: str = ""
+
+
+def is_mcp(headers: Headers, data: Any) -> bool:
+    """Whether a request is of this protocol, and not one of OpenEnv's."""
+    method = data.get("method") if isinstance(data, dict) else None
+    named = isinstance(method, str) and (method in OWN_METHODS or method.startswith("notifications/"))
+    return named or SESSION in headers or PROTOCOL in headers
+
+
+class Streamable(NamedTuple):
+    """One request: whose, with which headers; `joined` is a session that the address itself names.
+
+    `calls` are those that others may cancel; `send` passes notifications on while this one is carried out.
+    """
+
+    access: EnvAccess
+    headers: Headers
+    joined: str = ""
+    calls: CallsUnderWay | None = None
+    send: Send | None = None
+
+    async def answer(self, data: Any) -> Reply:
+        """The reply to a message, or to several at once."""
+        try:
+            self._check_version()
+            if SESSION in self.headers:
+                self._session()
+            return await (self._several(data) if isinstance(data, list) else self._one(data))
+        except RpcError as refusal:
+            return Reply(refusal.status, refused(None, refusal))
+
+    async def end(self) -> Reply:
+        """End the session; one that the address names is only left, since it is somebody else's."""
+        try:
+            session = self._session()
+            if session.id != self.joined:
+                await self.access.close(session)
+        except Exception as error:
+            refusal = error_of(error)
+            return Reply(refusal.status, refused(None, refusal))
+        return Reply(204)
+
+    # --- messages ---
+
+    async def _several(self, data: list[Any]) -> Reply:
+        if not 0 < len(data) <= MAX_AT_ONCE or any(isinstance(one, list) for one in data):
+            raise RpcError(INVALID_REQUEST, f"batch: expected 1 to {MAX_AT_ONCE} messages, got others", status=400)
+        replies = [await self._one(one, alone=False) for one in data]
+        messages = [one.message for one in replies if one.message is not None]
+        return Reply(200, messages) if messages else Reply(202)
+
+    async def _one(self, data: Any, *, alone: bool = True) -> Reply:
+        if isinstance(data, dict) and "method" not in data and ("result" in data or "error" in data):
+            return Reply(202)  # an answer, though nothing was asked
+        try:
+            asked = request_of(data)
+        except RpcError as refusal:
+            return Reply(refusal.status, refused(None, refusal))
+        if asked.id is None:
+            self._heed(data)
+            return Reply(202)
+        try:
+            if asked.method == "initialize" and alone:
+                return await self._initialize(asked)
+            return Reply(200, replied(asked.id, await self._result(asked)))
+        except CallGivenUp:
+            return Reply(202)
+        except Exception as error:
+            refusal = error_of(error, trace=self.access.principal.may("run"))
+            status = refusal.status if refusal.status in STATUSES else 200
+            return Reply(status, refused(asked.id, refusal))
+
+    async def _initialize(self, asked: RpcRequest) -> Reply:
+        wanted = asked.params.get("protocolVersion")
+        session = await self.access.open(self.joined)
+        first = await self._begun(session)
+        result = {
+            "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[0],
+            "capabilities": {"tools": {"listChanged": False}, **await capabilities(session)},
+            "serverInfo": {"name": "ludus", "title": self.access.served.name, "version": __version__},
+            "instructions": instructions(self.access, first),
+        }
+        return Reply(200, replied(asked.id, result), session.id)
+
+    async def _begun(self, session: Session) -> CallResult | None:
+        try:
+            return await self.access.begin(session)
+        except BaseException:
+            if not self.joined:
+                await self.access.close(session)
+            raise
+
+    async def _result(self, asked: RpcRequest) -> dict[str, Any]:
+        if asked.method == "ping":
+            return {}
+        session = self._session()
+        if asked.method == "tools/list":
+            return {"tools": await self.access.tools(session)}
+        if asked.method == "tools/call":
+            return await called(self.access, session, asked, self.calls, self.send)
+        if asked.method in MATERIAL:
+            return await material(self.access, session, asked.method, asked.params)
+        if asked.method == "ludus/reset":
+            return await self.access.reset(session, asked.params)
+        raise RpcError(NO_METHOD, f"Method not found: {shorten(asked.method)}")
+
+    def _heed(self, data: Any) -> None:
+        """A notification: the only one that says anything to us is that a request is given up."""
+        number = cancelled_request(data)
+        if number is not None and self.calls is not None:
+            self.access.principal.need("step", "cancel a call")
+            self.calls.cancel(self._session().id, number)
+
+    # --- what a request says of itself ---
+
+    def _check_version(self) -> None:
+        version = self.headers.get(PROTOCOL)
+        if version is not None and version not in VERSIONS:
+            raise RpcError(
+                UNSUPPORTED_VERSION,
+                f"Unsupported protocol version: expected one of {', '.join(VERSIONS)}, got {shorten(version)}",
+                status=400,
+                data={"supported": list(VERSIONS), "requested": version[:64]},
+            )
+
+    def _session(self) -> Session:
+        named = self.headers.get(SESSION)
+        if named is None:
+            raise RpcError(INVALID_REQUEST, "Mcp-Session-Id: expected what initialize gave, got none", status=400)
+        return self.access.find(named)
+
+
+async def called(
+    access: EnvAccess, session: Session, request: RpcRequest, calls: CallsUnderWay | None, send: Send | None
+) -> dict[str, Any]:
+    """What a call gives, which can be cancelled meanwhile, and whose progress is told where the request asks for it."""
+    asked = asked_tool(request.params)
+    if calls is None:
+        return await call_result(access, session, asked)
+    key, token = (session.id, request.id), progress_token(request.params)
+    return await calls.carry_out(key, token, send, lambda progress: call_result(access, session, asked, progress))
+
+
+def progress_token(params: Any) -> int | str | None:
+    """What a request wants its progress told by; None where it does not want that."""
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    token = meta.get("progressToken") if isinstance(meta, dict) else None
+    return token if isinstance(token, int | str) and not isinstance(token, bool) else None
+
+
+async def call_result(
+    access: EnvAccess, session: Session, asked: AskedCall, progress: Progress | None = None
+) -> dict[str, Any]:
+    """What a call gives. What the model can mend (its arguments, the end of an episode) is a result that it reads."""
+    await access.check(asked, session, unknown=INVALID_PARAMS)
+    try:
+        return mcp_result(await access.call(session, asked, progress))
+    except (ResetNeeded, InvalidValue, CodecError) as error:
+        over = isinstance(error, ResetNeeded)
+        return mcp_result(CallResult(str(error), None, str(error), {"reward": None, "done": over}))
+
+
+def instructions(access: EnvAccess, first: CallResult | None) -> str:
+    """What the environment is, and what its first observation says."""
+    doc = access.served.description().doc.split("\n\n")[0]
+    parts = [" ".join(doc.split()), "Each call of a tool is one step of an episode."]
+    if first is not None and first.text:
+        parts.append(f"The episode begins with: {first.text[:4096]}")
+    return "\n\n".join(part for part in parts if part)

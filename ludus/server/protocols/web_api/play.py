@@ -1,0 +1,191 @@
+"""Play over a WebSocket: JSON in text frames, a session for as long as the socket is open.
+
+A message is `{"type": …, "id": …, "frame": true, "choices": true}` with what its type needs; its answer has the same
+type and id.
+What goes wrong is answered with `{"error": …}`, and the socket stays open.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Any
+
+import msgspec
+
+from ludus.errors import CodecError, InvalidAction, InvalidArgument, InvalidValue, ResetNeeded, shorten
+from ludus.remote.host import EnvHost, HostStep
+from ludus.server.access import Principal
+from ludus.server.failures import error_reply
+from ludus.server.protocols.web_api.choices import choices_of
+from ludus.server.protocols.web_api.frame import frame_of
+from ludus.server.protocols.web_api.page_json import observed, plain
+from ludus.server.protocols.web_api.preview import open_session
+from ludus.server.server import Server
+from ludus.server.session import Session
+from ludus.spaces import Discrete
+
+__all__ = ["PlaySession"]
+
+MAX_RANDOM_STEPS = 1000
+"""Steps that one message asks for."""
+STEPS_PER_TURN = 16
+"""Steps after which others get their turn."""
+
+
+class PlaySession:
+    """One page that plays: `answer(text)` gives the reply to each message, `close()` ends the session.
+
+    The session is opened by the first reset, and anew by a reset after it was lost: a page that stays open through a
+    deadline or a restart of its environment goes on with one click.
+    """
+
+    def __init__(self, server: Server, principal: Principal, env: str) -> None:
+        self._server, self._principal, self._env = server, principal, env
+        self._session: Session | None = None
+        self._answers: dict[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]] = {
+            "reset": self._reset,
+            "step": self._step,
+            "random": self._random,
+            "state": self._state,
+            "frame": self._frame,
+        }
+
+    async def answer(self, text: str) -> bytes:
+        """The reply to a message."""
+        head: dict[str, Any] = {}
+        try:
+            message = _read(text)
+            head = {name: message[name] for name in ("type", "id") if name in message}
+            kind = message.get("type")
+            if not isinstance(kind, str) or kind not in self._answers:
+                raise InvalidArgument(f"type: expected one of {', '.join(self._answers)}, got {shorten(kind)}")
+            return msgspec.json.encode({**plain(head), **await self._answers[kind](message)})
+        except Exception as error:
+            env = self._env if self._env in self._server.offered else "unknown"
+            self._server.metrics.count("errors", env=env, kind=type(error).__name__)
+            reply = error_reply(error)
+            told = {"kind": reply.kind, "message": reply.message, "infrastructure": reply.infrastructure}
+            return msgspec.json.encode({**plain(head), "error": plain({**told, "retry_after": reply.retry_after})})
+
+    async def close(self) -> None:
+        """Close the session, if there is one."""
+        session, self._session = self._session, None
+        if session is not None:
+            await self._server.sessions.close(session, "its page was left")
+
+    # --- what can be asked ---
+
+    async def _reset(self, message: dict[str, Any]) -> dict[str, Any]:
+        seed, options = message.get("seed"), message.get("options")
+        if options is not None and not isinstance(options, dict):
+            raise InvalidArgument(f"options: expected an object or null, got {shorten(options)}")
+        session = await self._opened()
+
+        def work(hosted: EnvHost) -> dict[str, Any]:
+            outcome = hosted.reset(seed=seed, options=options)
+            if seed is not None:  # random actions are a part of what a seed stands for
+                hosted.action_space.seed(seed)
+            return _told(hosted, outcome) | _framed(hosted, message)
+
+        return await session.call(work, long=True)
+
+    async def _step(self, message: dict[str, Any]) -> dict[str, Any]:
+        if "action" not in message:
+            raise InvalidAction("step: expected an action, got none")
+
+        def work(hosted: EnvHost) -> dict[str, Any]:
+            return _stepped(hosted, _action(hosted, message["action"])) | _framed(hosted, message)
+
+        return await self._timed(work)
+
+    async def _random(self, message: dict[str, Any]) -> dict[str, Any]:
+        count = message.get("count", 1)
+        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_RANDOM_STEPS:
+            raise InvalidArgument(f"count: expected 1 to {MAX_RANDOM_STEPS}, got {shorten(count)}")
+        steps: list[dict[str, Any]] = []
+        while len(steps) < count and not (steps and (steps[-1]["terminated"] or steps[-1]["truncated"])):
+            steps.append(await self._timed(_at_random))
+            if len(steps) % STEPS_PER_TURN == 0:
+                await asyncio.sleep(0)
+        return {"steps": steps, **await self._begun().call(lambda hosted: _framed(hosted, message))}
+
+    async def _state(self, message: dict[str, Any]) -> dict[str, Any]:
+        del message
+        private = self._principal.may("run")
+        return {"state": await self._begun().call(lambda hosted: plain(hosted.state(private=private)))}
+
+    async def _frame(self, message: dict[str, Any]) -> dict[str, Any]:
+        del message
+        return await self._begun().call(lambda hosted: {"frame": frame_of(hosted)})
+
+    # --- the session ---
+
+    async def _opened(self) -> Session:
+        session = self._session
+        if session is None or session.lost is not None:
+            await self.close()
+            session = self._session = await open_session(self._server, self._env, self._principal)
+            session.connection = self
+        return session
+
+    def _begun(self) -> Session:
+        if self._session is None:
+            raise ResetNeeded("play: expected reset first, got no episode under way")
+        return self._session
+
+    async def _timed(self, work: Callable[[EnvHost], dict[str, Any]]) -> dict[str, Any]:
+        begin = monotonic()
+        told = await self._begun().call(work)
+        self._server.metrics.step(self._begun().served.name, monotonic() - begin)
+        return told
+
+
+def _read(text: str) -> dict[str, Any]:
+    try:
+        message = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise CodecError(f"message: expected JSON, got {shorten(text)}: {error}") from error
+    if not isinstance(message, dict):
+        raise CodecError(f"message: expected an object, got {shorten(message)}")
+    return message
+
+
+def _action(hosted: EnvHost, data: Any) -> Any:
+    try:
+        action = hosted.action_space.decode(data)
+    except (CodecError, InvalidValue) as error:
+        raise InvalidAction(str(error)) from error
+    hosted.action_space.check(action, "action", InvalidAction)
+    return action
+
+
+def _at_random(hosted: EnvHost) -> dict[str, Any]:
+    """A step with a sampled action; one that the environment's mask allows, where it tells one."""
+    space, mask = hosted.action_space, hosted.last.info.get("action_mask")
+    return _stepped(hosted, space.sample(mask) if mask is not None and isinstance(space, Discrete) else space.sample())
+
+
+def _stepped(hosted: EnvHost, action: Any) -> dict[str, Any]:
+    if hosted.done:
+        raise ResetNeeded("step: expected reset, since the episode is over")
+    return {"action": observed(hosted.action_space, action), **_told(hosted, hosted.step(action))}
+
+
+def _told(hosted: EnvHost, outcome: HostStep) -> dict[str, Any]:
+    return {
+        "observation": observed(hosted.space, outcome.observation),
+        "reward": plain(outcome.reward),
+        "terminated": bool(outcome.terminated),
+        "truncated": bool(outcome.truncated),
+        "info": plain(outcome.info),
+        "infrastructure": outcome.infrastructure,
+        "step": hosted.step_count,
+        "episode": hosted.episode_id,
+    }
+
+
+def _framed(hosted: EnvHost, message: dict[str, Any]) -> dict[str, Any]:
+    told: dict[str, Any] = {"frame": frame_of(hosted)} if message.get("frame") else {}
+    if message.get("choices") and (found := choices_of(hosted)) is not None:
+        told["choices"] = found
+    return told

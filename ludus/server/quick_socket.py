@@ -1,0 +1,118 @@
+"""`QuickSocket`: uvicorn's WebSocket with a short way for what nearly all messages are: binary, in one frame."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import State
+
+from ludus.server.direct import DirectProtocol, DirectSocket, Piece
+from ludus.server.http_limits import ConnectionSlot
+from ludus.wire.frame_mask import apply_mask
+from ludus.wire.websocket import Splitter, binary_frame, frame_head
+
+__all__ = ["EXTENSION", "QuickSocket"]
+
+EXTENSION = "ludus.socket"
+"""In a scope's extensions: the protocol, by which a thread may read the connection for a while."""
+
+MAX_WAITING = 16
+"""Messages that wait to be taken; then no more are read until they are."""
+LARGE = 1 << 16
+END = b"\r\n\r\n"
+"""Of a handshake."""
+
+
+class QuickSocket(DirectProtocol, WebSocketsSansIOProtocol):
+    """Everything that is not such a message goes uvicorn's way."""
+
+    transport: Any
+    seat: ConnectionSlot | None = None
+    """Its place among the server's connections, which it got from HTTP."""
+
+    _splitter: Splitter | None = None
+    _slow = False
+    """Whether the library holds the beginning of something: then it reads all the rest, too."""
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came."""
+        if not self.handshake_complete:  # whoever does not wait for the answer to its handshake is read by the library
+            self._slow = self._slow or self.handshake_initiated or not data.endswith(END)
+        if self._slow or not self.handshake_complete:
+            super().data_received(data)
+            return
+        self._take(self._split().split(data))
+
+    def _split(self) -> Splitter:
+        if self._splitter is None:
+            self._splitter = Splitter(self.config.ws_max_size, apply_mask)
+        return self._splitter
+
+    def _take(self, pieces: Sequence[Piece]) -> None:
+        for message, other in pieces:
+            if message is None:
+                super().data_received(other)
+            elif not self.close_sent:
+                self._enter(message)
+
+    def _enter(self, message: bytes) -> None:
+        self.queue.put_nowait({"type": "websocket.receive", "bytes": message})
+        if not self.read_paused and self.queue.qsize() > MAX_WAITING:
+            self.read_paused = True
+            self.transport.pause_reading()
+
+    async def send(self, message: Any) -> None:
+        """Send a message, or what else an application says."""
+        data = message.get("bytes") if message["type"] == "websocket.send" else None
+        if data is None or not self._is_open():
+            await super().send(message)
+        elif len(data) < LARGE:
+            self.transport.write(binary_frame(data))
+        else:
+            self.transport.writelines([frame_head(len(data)), data])
+
+    def _is_open(self) -> bool:
+        ready = self.handshake_complete and self.initial_response is None and self.writable.is_set()
+        return ready and not self.close_sent and not self.disconnected and self.conn.state is State.OPEN
+
+    # --- a thread that reads ---
+
+    async def run_asgi(self) -> None:
+        """As uvicorn's; the application may have the connection read by a thread."""
+        extensions: Any = self.scope.setdefault("extensions", {})
+        extensions[EXTENSION] = self
+        await super().run_asgi()
+
+    def start_direct(self, recall: Callable[[], Any]) -> DirectSocket | None:
+        """Read and write it no more."""
+        if self._slow or self.read_paused or not self.queue.empty() or not self._is_open():
+            return None
+        copy = self.copy_socket(recall)
+        return None if copy is None else DirectSocket(copy, self._split().split, binary_frame)
+
+    def end_direct(self, pieces: Sequence[Piece], unsent: bytes) -> None:
+        """Go on with it."""
+        if self.drop_copy(unsent):
+            self._take(pieces)
+            if not self.read_paused and not self.transport.is_closing():
+                self.transport.resume_reading()
+        self.run_afterwards()
+
+    def send_keepalive_ping(self) -> None:
+        """Ask whether the other side lives."""
+        self.after_direct(super().send_keepalive_ping)
+
+    def keepalive_timeout(self) -> None:
+        """It does not."""
+        self.after_direct(super().keepalive_timeout)
+
+    def shutdown(self) -> None:
+        """Close, since the server stops."""
+        self.after_direct(super().shutdown)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone; a thread that reads it lets go of it."""
+        if self.seat is not None:
+            self.seat.leave()
+        super().connection_lost(exc)
+        self.after_direct(lambda: None)

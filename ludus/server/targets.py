@@ -1,0 +1,146 @@
+"""Targets: what may be served: ids, `module:Env`, specs, classes, and folders with a manifest."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from inspect import Parameter, signature
+from typing import Any
+
+import msgspec
+
+from ludus.core import EnvSpec
+from ludus.core.spec import load_entry_point
+from ludus.errors import EntryPointError, InvalidArgument, LudusError
+from ludus.packaging.installation import installed
+from ludus.packaging.manifest import Manifest, Resources, is_folder, read_manifest
+from ludus.registry.trust import required_before_import
+from ludus.server.openenv_target import ISOLATION, check_target, folder_spec, folders_of, is_openenv, openenv_spec
+from ludus.server.prepared_env import FixedEnv, PreparedEnv
+from ludus.server.served_env import ServedEnv
+from ludus.server.settings import Settings
+
+__all__ = ["Application", "offered"]
+
+
+class Application:
+    """An ASGI application that a folder made for OpenEnv brings along; it is served as it is."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        manifest.enter("none")  # whoever serves it as it is has said so
+        self.name = manifest.name
+        self.isolation = "none"
+        try:
+            self.app: Any = load_entry_point(manifest.app)
+        except (ImportError, EntryPointError) as error:
+            raise InvalidArgument(
+                f"{manifest.folder}: expected what its application {manifest.app!r} imports, got: {error}; install it"
+            ) from error
+
+
+def offered(targets: Sequence[Any], settings: Settings) -> list[ServedEnv] | Application:
+    """The environments that are meant, each settled once; or one application, which is served alone.
+
+    >>> [one.name for one in offered(["CartPole-v1"], Settings())]
+    ['CartPole-v1']
+    """
+    if not targets:
+        raise InvalidArgument("serve: expected at least one environment, got none")
+    found = [_offered(one, settings) for one in targets]
+    served = [one for one in found if isinstance(one, ServedEnv)]
+    if len(served) == len(found):
+        return served
+    [app] = [one for one in found if isinstance(one, Application)][:1]
+    if len(found) > 1:
+        raise InvalidArgument(f"serve: expected the application {app.name!r} alone, got {len(found)} targets")
+    return app
+
+
+def _with_needs(settings: Settings, needs: Resources) -> Settings:
+    """What the author says of its steps, where whoever serves it says nothing else."""
+    if settings.deadline != Settings().deadline:
+        return settings
+    return msgspec.structs.replace(settings, deadline=float(needs.step_seconds))
+
+
+def _named(target: Any, settings: Settings) -> ServedEnv:
+    """An id, a class or `module:name`, which is looked at now: what cannot be served is refused, not served as well."""
+    if isinstance(target, str) and ":" in target:
+        if settings.isolation not in (None, "none") or required_before_import(target).isolation != "none":
+            return ServedEnv(target, settings=settings)  # its code runs in isolation only, this look at it included
+        found = check_target(target)
+        if is_openenv(found):
+            return _adapted(openenv_spec(target, found), settings)
+        if found is not None and _is_made_of_nothing(found):
+            return _checked(ServedEnv(target, settings=settings))
+    elif isinstance(target, type) and is_openenv(target):
+        return _adapted(openenv_spec(f"{target.__module__}:{target.__qualname__}", target), settings)
+    return ServedEnv(target, settings=settings)
+
+
+def _is_made_of_nothing(found: Any) -> bool:
+    """Whether it is a class or function that needs no arguments, so that what it gives may be looked at."""
+    if not callable(found):
+        return False
+    try:
+        parameters = signature(found).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    open_ended = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return all(one.default is not Parameter.empty or one.kind in open_ended for one in parameters)
+
+
+def _adapted(spec: EnvSpec, settings: Settings, name: str | None = None, version: str = "") -> ServedEnv:
+    """What was written for OpenEnv, made once to know that it can be.
+
+    Where nobody says in what its sessions run, or where that is no boundary anyway, they are forked from one process.
+    """
+    own = _apart(settings)
+    kind = PreparedEnv if own.isolation == ISOLATION else FixedEnv
+    served = kind(spec, name, settings=own, version=version)
+    served.show(folders_of(spec))
+    return _checked(served)
+
+
+def _apart(settings: Settings) -> Settings:
+    if settings.isolation is not None:
+        return settings
+    return msgspec.structs.replace(settings, isolation=ISOLATION)
+
+
+def _checked(served: ServedEnv) -> ServedEnv:
+    """Made once, to know that it can be. What it prints is not what the server says of itself."""
+    with redirect_stdout(sys.stderr):
+        served.description()
+    return served
+
+
+def _openenv_folder(manifest: Manifest, settings: Settings) -> ServedEnv | Application:
+    """The environment of a folder made for OpenEnv; an application of another make is served as it is."""
+    asked = manifest.enter(settings.isolation).isolation  # the spec names an adapter of ours: the code is the folder's
+    if settings.isolation is None and asked != "none":
+        settings = msgspec.structs.replace(settings, isolation=asked)
+    own = _with_needs(settings, manifest.resources)
+    packages = [str(installed(manifest))] if settings.install else []
+    try:
+        return _adapted(folder_spec(manifest, packages), own, manifest.name, manifest.version)
+    except InvalidArgument:
+        if settings.isolation not in (None, "none"):
+            raise
+        return Application(manifest)
+
+
+def _offered(target: Any, settings: Settings) -> ServedEnv | Application:
+    if isinstance(target, ServedEnv):
+        return target
+    if not is_folder(target):
+        return _named(target, settings)
+    manifest = read_manifest(target)
+    if manifest.kind == "asgi":
+        return _openenv_folder(manifest, settings)
+    manifest.enter(settings.isolation)
+    try:
+        own = _with_needs(settings, manifest.resources)
+        return ServedEnv(manifest.target, manifest.name, settings=own, version=manifest.version)
+    except LudusError as error:
+        error.add_note(f"in the folder {target}")
+        raise

@@ -1,0 +1,90 @@
+"""The engine: uvicorn as we run it. It is told when to stop by a word, never by a signal of its own."""
+
+import asyncio
+import socket
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+
+from ludus.errors import ServiceError
+from ludus.server.http_limits import Config, LimitedHttp
+from ludus.server.listen_config import BACKLOG, ListenConfig
+from ludus.server.quick_socket import QuickSocket
+from ludus.server.settings import Settings
+
+__all__ = ["UvicornServer", "config"]
+
+STOPPING = 5
+"""Seconds for what is under way when a server stops."""
+PING = 20.0
+KEEPALIVE_S = 75
+"""Seconds that an idle connection is kept for."""
+
+
+class UvicornServer(uvicorn.Server):
+    """One application on sockets that are bound already; `stop` may come from any thread."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], Any] = lambda: None) -> None:
+        super().__init__(config)
+        self._ready = ready
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._told = asyncio.Event()
+
+    def stop(self) -> None:
+        """Close every connection, then every session, and end."""
+        self.should_exit = True
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._told.set)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn's; then say that it is ready. What the application could not do is raised, where uvicorn exits."""
+        self._loop = asyncio.get_running_loop()
+        try:
+            await super().startup(sockets)
+        except SystemExit:
+            state: Any = getattr(self.config.app, "state", None)
+            raise getattr(state, "failure", None) or ServiceError(
+                "serve: expected an application that begins"
+            ) from None
+        self._ready()
+
+    async def main_loop(self) -> None:
+        """Wait to be told, instead of looking ten times a second; the clock of the `Date` header goes on."""
+        while not await self.on_tick(0):
+            try:
+                await asyncio.wait_for(self._told.wait(), 1.0)
+            except TimeoutError:
+                continue
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave signals alone: whoever runs us has them."""
+        yield
+
+
+def config(app: Any, settings: Settings, listening: ListenConfig, **more: Any) -> Config:
+    """How uvicorn is set up: the quickest of its parts, our limits, nothing about itself in headers, no log of it."""
+    options: dict[str, Any] = {
+        "loop": "uvloop",
+        "http": LimitedHttp,
+        "ws": QuickSocket,
+        "interface": "asgi3",
+        "lifespan": "on",
+        "log_config": None,
+        "log_level": "critical",
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": False,
+        "backlog": BACKLOG,
+        "ws_max_size": settings.body,
+        "ws_ping_interval": PING,
+        "ws_ping_timeout": PING,
+        "ws_per_message_deflate": False,
+        "timeout_keep_alive": KEEPALIVE_S,
+        "timeout_graceful_shutdown": STOPPING,
+        "ssl_certfile": listening.tls_cert,
+        "ssl_keyfile": listening.tls_key,
+    }
+    return Config(app, **options | more)

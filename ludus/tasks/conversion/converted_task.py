@@ -1,0 +1,147 @@
+"""`Converted`: a task folder that is about to be written, and the checks that every source needs."""
+
+import ast
+import importlib.util
+import shutil
+import sys
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ludus.errors import InvalidArgument, listing, shorten
+from ludus.tasks.spec import TaskSpec
+from ludus.tasks.task_file import read_task_text, write_task
+
+__all__ = ["ConversionError", "Converted", "below", "check_imports", "imported_names", "is_installed", "read_yaml"]
+
+MAX_FILES = 10_000
+MAX_BYTES = 4 << 30
+
+
+class ConversionError(InvalidArgument):
+    """A task of others that cannot be run here; the message says why, and what would help.
+
+    >>> issubclass(ConversionError, ValueError)
+    True
+    """
+
+
+class Converted(msgspec.Struct, kw_only=True):
+    """A task folder, before it is written.
+
+    >>> Converted(kind="harbor", fields={}).notes
+    []
+    """
+
+    kind: str
+    fields: dict[str, Any]
+    """Of the task file."""
+    texts: dict[str, str] = {}
+    """Files that are written."""
+    copies: dict[str, Path] = {}
+    """Files and folders that are copied, by where they go."""
+    notes: list[str] = []
+    """What a reader should know, or look at."""
+
+    def spec(self) -> TaskSpec:
+        """The task file, checked; TaskFileError names what is wrong in it."""
+        return read_task_text(msgspec.yaml.encode(self.fields), f"{self.kind} import")
+
+    def write(self, target: Path) -> TaskSpec:
+        """Write the folder, whole or not at all."""
+        spec = self.spec()
+        if target.exists():
+            raise ConversionError(f"import: expected a folder that is not there, got {target}")
+        _check_sizes(self.copies.values())
+        draft = target.with_name(f".{target.name}.importing")
+        shutil.rmtree(draft, ignore_errors=True)
+        try:
+            for name, source in self.copies.items():
+                _copy(source, draft / name)
+            for name, text in {"task.yaml": write_task(spec), **self.texts}.items():
+                place = draft / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(text, encoding="utf8")
+            draft.rename(target)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+        return spec
+
+
+def _check_sizes(sources: Iterable[Path]) -> None:
+    files = [one for source in sources for one in ([source] if source.is_file() else source.rglob("*"))]
+    linked = [one for one in files if one.is_symlink()]
+    if linked:
+        raise ConversionError(f"import: expected files and folders, got the link {linked[0]}; copy what it points at")
+    size = sum(one.stat().st_size for one in files if one.is_file())
+    if len(files) > MAX_FILES or size > MAX_BYTES:
+        raise ConversionError(f"import: expected at most {MAX_FILES} files and 4 GB, got {len(files)} and {size} bytes")
+
+
+def _copy(source: Path, place: Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", ".git"))
+    else:
+        shutil.copyfile(source, place)
+
+
+def below(root: Path, path: str, what: str) -> Path:
+    """A path that another project's file names, inside of its folder."""
+    found = (root / path).resolve()
+    if not found.is_relative_to(root.resolve()):
+        raise ConversionError(f"{what}: expected a path inside of {root}, got {shorten(path)}")
+    if not found.exists():
+        raise ConversionError(f"{what}: expected {found} to be there, got nothing")
+    return found
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """A YAML file with keys; ConversionError for anything else."""
+    try:
+        return msgspec.yaml.decode(path.read_bytes(), type=dict[str, Any])
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ConversionError(f"{path}: expected YAML, got {shorten(str(error))}") from error
+
+
+def is_installed(name: str) -> bool:
+    """Whether there is a distribution of that name here.
+
+    >>> is_installed("numpy"), is_installed("no-such-distribution")
+    (True, False)
+    """
+    try:
+        distribution(name)
+    except (PackageNotFoundError, ValueError):
+        return False
+    return True
+
+
+def imported_names(code: str, where: Path) -> set[str]:
+    """The outermost names that a Python file imports."""
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ConversionError(f"{where}: expected Python, got {shorten(str(error))}") from error
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {one.name.partition(".")[0] for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def check_imports(path: Path, *, known: Iterable[str] = ()) -> set[str]:
+    """The names that a grader's file imports; refused where one of them is not installed here."""
+    names = imported_names(path.read_text(encoding="utf8", errors="replace"), path)
+    others = names - set(known) - set(sys.stdlib_module_names)
+    missing = sorted(one for one in others if importlib.util.find_spec(one) is None)
+    if missing:
+        raise ConversionError(
+            f"{path}: expected all that it imports to be installed, got no {listing(missing)}; pip install what has it"
+        )
+    return names

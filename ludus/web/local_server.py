@@ -1,0 +1,108 @@
+"""`LocalServer`: an application for one person: on loopback, under a path that nobody can guess."""
+
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount
+
+from ludus.server.access import Access
+from ludus.server.guard import Guard
+from ludus.server.listen_config import ListenConfig
+from ludus.server.run import RunningServer, on_signals
+from ludus.server.settings import Settings
+from ludus.server.uvicorn_server import UvicornServer, config
+from ludus.web.bundle import bundle, document
+
+__all__ = ["LocalServer", "nobody", "page_route", "secret_app"]
+
+SECRET_BYTES = 16
+ENDING = 10.0
+"""Seconds for which the end of a server is waited for."""
+HEAD = """<link rel="stylesheet" href="page.css">
+<script src="theme.js"></script>
+<script type="module" src="page.js"></script>"""
+
+
+def secret_app(routes: Sequence[BaseRoute], secret: str) -> Starlette:
+    """An application all of which is below a secret path: other users of the machine reach the port too."""
+    guard = Middleware(Guard, access=Access(), hosts=(), settings=Settings())
+    return Starlette(routes=[Mount(f"/{secret}", routes=[*routes])], middleware=[guard])
+
+
+def page_route(entry: str) -> Callable[[Request], Any]:
+    """What answers for a page made of one entry module: itself, its script and its style."""
+    early, script, style = bundle(entry)
+    files = {
+        "": (document(head=HEAD, tail=""), "text/html"),
+        "page.js": (script, "text/javascript"),
+        "theme.js": (early, "text/javascript"),
+        "page.css": (style, "text/css"),
+    }
+
+    async def file(request: Request) -> Response:
+        found = files.get(request.path_params.get("name", ""))
+        if found is None:
+            return Response("no such file", 404, media_type="text/plain")
+        return Response(found[0], headers={"cache-control": "no-cache"}, media_type=found[1])
+
+    return file
+
+
+def nobody(url: str) -> None:
+    """Who is told the address where nobody wants to know it."""
+    del url
+
+
+class LocalServer:
+    """Serves what `make_app(secret)` gives; `ended` is called when it has stopped, `ready` with the address."""
+
+    def __init__(
+        self,
+        make_app: Callable[[str], Starlette],
+        *,
+        port: int = 0,
+        ready: Callable[[str], Any] = nobody,
+        ended: Callable[[], Any] = lambda: None,
+    ) -> None:
+        secret, listening = secrets.token_urlsafe(SECRET_BYTES), ListenConfig(port=port)
+        listening.check(open_to_all=True)
+        app = make_app(secret)
+        self._listener = listening.bind()
+        self.url = f"{listening.url(self._listener)}/{secret}/"
+        self._up, self._ready, self._ended = threading.Event(), ready, ended
+        self._engine = UvicornServer(config(app, Settings(), listening), self._began)
+
+    def _began(self) -> None:
+        self._up.set()
+        self._ready(self.url)
+
+    def _live(self) -> None:
+        try:
+            self._engine.run([self._listener])
+        finally:
+            self._listener.close()
+            self._ended()
+            self._up.set()
+
+    def run(self) -> None:
+        """Until SIGINT or SIGTERM."""
+        with on_signals(self._engine.stop):
+            self._live()
+
+    def start(self, name: str) -> RunningServer:
+        """In a thread of that name, until the handle is closed."""
+        thread = threading.Thread(target=self._live, name=name, daemon=True)
+        thread.start()
+        self._up.wait()
+
+        def stop() -> None:
+            self._engine.stop()
+            thread.join(ENDING)
+
+        return RunningServer(self.url, stop)

@@ -1,0 +1,32 @@
+"""`show`: the pages over some environments, on this machine alone, until they are stopped."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ludus.registry import list_envs, registry
+from ludus.registry.ownership import DISTRIBUTION
+from ludus.server.access import Access
+from ludus.server.listen_config import ListenConfig
+from ludus.server.run import run
+from ludus.server.server_plan import ServerPlan
+from ludus.server.settings import Settings
+
+__all__ = ["built_in", "show"]
+
+FAMILIES_OF_MANY = ("atari", "openspiel")
+"""Families with an id for each game of one class, which is in the family `open`, and plays any of them."""
+
+
+def built_in() -> list[str]:
+    """The environments that come with the library, a class of many games once; pages say what is not installed.
+
+    >>> "CartPole-v1" in built_in(), "open/Atari-v0" in built_in(), "open/Atari-pong-v0" in built_in()
+    (True, True, False)
+    """
+    offered = (one for one in list_envs() if registry.package(one) == DISTRIBUTION)
+    return [one.id for one in offered if one.family not in FAMILIES_OF_MANY and not one.deprecated]
+
+
+def show(targets: Sequence[str], *, port: int = 8000, ready: Callable[[str], Any] = lambda _: None) -> None:
+    """Serve the targets, or all that is built in, on loopback; `ready` is told the address."""
+    run(ServerPlan(targets or built_in(), Settings(), Access(), ListenConfig(port=port)), ready)

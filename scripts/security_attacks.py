@@ -1,0 +1,71 @@
+"""Run every attack of the suite on every backend that starts here, as whoever runs this: the cells, as JSON on stdout.
+
+    PYTHONPATH=. python scripts/security_attacks.py [BACKEND ...]
+
+`security_figures.py` runs it as root and as an ordinary user, and writes what comes of it to docs/assets/security.json.
+Docker is attacked where DOCKER_HOST names a daemon.
+"""
+
+import json
+import os
+import sys
+from typing import Any
+
+from ludus.errors import LudusError
+from ludus.sandbox import Guarantees, Sandbox, backend
+from tests.attacks import Outcome, attacks, run_attacks
+from tests.attacks.suite import not_promised
+
+BACKENDS = ("bubblewrap", "landlock", "podman", "docker", "gvisor", "process")
+
+
+def cell(name: str) -> dict[str, Any]:
+    """What came of all attacks on one backend."""
+    user = "root" if os.geteuid() == 0 else "ordinary user"
+    found = backend(name).probe()
+    about = {"user": user, "backend": name}
+    if not found.works:
+        return {**about, "refused": " ".join(found.detail.split())}
+    box = Sandbox(name)
+    guarantees = box.guarantees
+    due = [one for one in attacks() if guarantees.boundary or not not_promised(one, guarantees)]
+    outcomes: dict[str, Outcome] = {}
+    for kind in dict.fromkeys(one.kind for one in due):
+        chosen = [one for one in due if one.kind == kind]
+        print(f"{user}, {name}: {len(chosen)} of kind {kind}", file=sys.stderr, flush=True)
+        outcomes |= run_attacks(chosen, box)
+    known = [one.name for one in due if name in one.open_on]
+    failed = {one: outcomes[one].evidence for one in outcomes if not outcomes[one].held and one not in known}
+    return {
+        **about,
+        "version": found.detail,
+        "attacks": len(outcomes),
+        "held": sum(one.held for one in outcomes.values()),
+        "known to get through": {one.name: one.open_on[name] for one in due if name in one.open_on},
+        "not promised": len(attacks()) - len(due),
+        "failed": failed,
+        "enforced by": enforced_by(guarantees),
+    }
+
+
+def enforced_by(guarantees: Guarantees) -> dict[str, str]:
+    """What keeps each limit."""
+    return {name: getattr(guarantees, name) for name in ("memory", "processes", "cpu", "disk", "network", "kill")}
+
+
+def main(names: list[str]) -> int:
+    """Attack the backends that are named, or all; the exit code tells whether something got through."""
+    cells: list[dict[str, Any]] = []
+    for name in names or BACKENDS:
+        try:
+            cells.append(cell(name))
+        except LudusError as error:
+            cells.append({"user": os.geteuid(), "backend": name, "failed": {"start": str(error)}})
+        finally:
+            getattr(backend(name), "close", lambda: None)()  # engines of containers keep one open for the next start
+    json.dump(cells, sys.stdout, indent=1)
+    return int(any(one.get("failed") for one in cells))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

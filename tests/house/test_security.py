@@ -1,0 +1,67 @@
+"""The page of security: its figures are those of the runs, and the tests it names are there."""
+
+import ast
+import json
+import re
+import sys
+from pathlib import Path
+
+from hatchling.builders.wheel import WheelBuilder
+
+from tests.attacks import attacks
+
+HINT = re.compile(r"""pip install +(?:-[\w-]+ +)*["'`]*ludus(?![\w-])""")
+
+
+def test_the_page_holds_the_figures_of_the_runs(root, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(root / "scripts"), *sys.path])
+    from security_figures import written  # found by the line above
+
+    page = (root / "docs" / "security.md").read_text(encoding="utf8")
+    data = json.loads((root / "docs" / "assets" / "security.json").read_text(encoding="utf8"))
+    assert page == written(page, data), "write it anew: python scripts/security_figures.py page"
+
+
+def test_no_attack_of_a_run_got_through_and_none_was_left_out(root):
+    """What was not run, the page calls so."""
+    data = json.loads((root / "docs" / "assets" / "security.json").read_text(encoding="utf8"))
+    for cell in (one for one in data["attacks"] if "refused" not in one):
+        if cell["backend"] != "process":  # which is no boundary
+            assert cell["attacks"] == len(attacks()), "python scripts/security_figures.py attacks"
+        assert cell["failed"] == {}
+
+
+def test_every_test_that_the_page_names_is_there(root):
+    page = (root / "docs" / "security.md").read_text(encoding="utf8")
+    named = set(re.findall(r"`(test_\w+)`", page))
+    there = {
+        node.name
+        for path in (root / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf8")))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert len(named) > 30
+    assert named - there == set()
+    paths = re.findall(r"`((?:tests|benchmarks|scripts)/[\w/.]+)`", page)
+    assert [path for path in paths if not (root / path).exists()] == []
+
+
+def test_the_package_carries_no_attack(root):
+    """What is installed has a self-check; programs that attack are for those who have the repository."""
+    built = [Path(one.path) for one in WheelBuilder(str(root)).recurse_included_files()]
+    assert len(built) > 500
+    hostile = list((root / "tests" / "attacks").rglob("*.py"))
+    assert len(hostile) > 30
+    bodies = {text for one in hostile if len(text := one.read_bytes()) > 200}
+    assert [str(one) for one in built if one.suffix == ".py" and one.read_bytes() in bodies] == []
+    assert [str(one) for one in built if {"attacks", "hostile", "tests"} & set(one.relative_to(root).parts)] == []
+    assert [str(one) for one in built if one.suffix == ".py" and b"tests.attacks" in one.read_bytes()] == []
+
+
+def test_no_hint_installs_somebody_elses_package(root):
+    """`ludus` in the package index is not ours."""
+    places = [root / "README.md", *(root / "docs").rglob("*.md"), *(root / "ludus").rglob("*")]
+    texts = [one for one in places if one.suffix in (".md", ".py", ".txt", ".toml", ".yaml", ".yml", ".js", ".html")]
+    assert [str(one.relative_to(root)) for one in texts if HINT.search(one.read_text(encoding="utf8"))] == []
+    assert HINT.search("pip install -U 'ludus[serve]'")
+    assert not HINT.search("pip install ludus-rl")

@@ -1,0 +1,114 @@
+"""`--install`: what a folder requires is installed for it alone, once, and runs nothing by being installed."""
+
+import sys
+import textwrap
+from zipfile import ZipFile
+
+import pytest
+
+from ludus.errors import EntryPointError
+from ludus.packaging import installation
+from ludus.packaging.installation import installed, place_of, wanted_by
+from ludus.packaging.manifest import read_manifest
+from ludus.server.settings import Settings
+from ludus.server.targets import offered
+
+FILES = {
+    "openenv.yaml": "spec_version: 1\nname: needy_game\ntype: space\nruntime: fastapi\napp: server.app:app\n",
+    "__init__.py": "",
+    "server/__init__.py": "",
+    "server/requirements.txt": "needed_by_game==1.0\n",
+    "server/app.py": """
+        from dataclasses import dataclass
+        from core.env_server import Action, Environment, Observation, State, create_fastapi_app
+        from needed_by_game import REWARD
+
+        @dataclass
+        class Seen(Observation):
+            place: int = 0
+
+        @dataclass
+        class Move(Action):
+            by: int = 1
+
+        class Game(Environment):
+            def reset(self) -> Seen:
+                return Seen()
+
+            def step(self, action: Move) -> Seen:
+                return Seen(place=action.by, reward=REWARD)
+
+            @property
+            def state(self) -> State:
+                return State()
+
+        app = create_fastapi_app(Game, Move, Seen)
+        """,
+}
+
+
+def wheel(folder, name, **modules):
+    """A wheel of a few modules."""
+    about = f"{name}-1.0.dist-info"
+    with ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as file:
+        for module, text in modules.items():
+            file.writestr(f"{module}.py", text)
+        file.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        file.writestr(
+            f"{about}/WHEEL", "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        file.writestr(f"{about}/RECORD", "")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder whose requirement is in no index but this one, which has nothing else."""
+    index = tmp_path / "index"
+    index.mkdir()
+    wheel(index, "openenv", openenv_stand_in="")
+    wheel(index, "needed_by_game", needed_by_game="REWARD = 0.25")
+    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index), "XDG_CACHE_HOME": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    where = tmp_path / "needy_game"
+    for name, text in FILES.items():
+        path = where / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+    return where
+
+
+def test_what_it_requires_is_there_for_its_sessions_and_not_for_the_server(folder):
+    with pytest.raises(EntryPointError, match="needed_by_game"):
+        offered([str(folder)], Settings())
+    [served] = offered([str(folder)], Settings(install=True))
+    with served.make() as env:
+        env.reset(seed=0)
+        assert env.step({"by": 2}).reward == 0.25
+    assert "needed_by_game" not in sys.modules
+
+
+def test_it_is_installed_once_and_anew_where_it_requires_something_else(folder, monkeypatch):
+    manifest = read_manifest(folder)
+    place = installed(manifest)
+    assert (place / "needed_by_game.py").is_file()
+    monkeypatch.setattr(installation, "_run", None)
+    assert installed(manifest) == place == place_of(wanted_by(manifest))
+    (folder / "server" / "requirements.txt").write_text("needed_by_game>=1.0\n")
+    assert place_of(wanted_by(read_manifest(folder))) != place
+
+
+def test_what_cannot_be_installed_is_told_and_leaves_nothing_behind(folder, tmp_path):
+    (folder / "server" / "requirements.txt").write_text("nowhere_to_be_had\n")
+    with pytest.raises(EntryPointError, match="nowhere_to_be_had"):
+        offered([str(folder)], Settings(install=True))
+    assert list((tmp_path / "ludus" / "folders").iterdir()) == []
+
+
+def test_a_sandbox_shows_its_code_the_folder_and_what_it_requires(folder):
+    [served] = offered([str(folder)], Settings(install=True, isolation="sandbox"))
+    assert served.isolation == "sandbox"
+    with served.make() as env:
+        env.reset(seed=0)
+        assert env.step({"by": 2}).reward == 0.25

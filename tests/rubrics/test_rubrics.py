@@ -1,0 +1,135 @@
+"""Rewards made of parts: each part is told, the parts add up, and OpenEnv's own rubrics give the same."""
+
+import json
+import subprocess
+from math import isclose, nan
+from pathlib import Path
+
+import pytest
+
+from ludus.errors import ContractViolation, EnvError, InvalidArgument, InvalidType
+from ludus.rubrics import EpisodeRubric, Function, Gate, Judge, Rubric, Sequence, Transition, WeightedSum
+from tests.server.openenv_peers import VERSIONS, python_of
+
+ACTIONS = ["", "7", "12345", "hello", "0123456789012", "a longer text than ten", "42"]
+STEPS = [Transition(one, None, terminated=number == len(ACTIONS) - 1) for number, one in enumerate(ACTIONS)]
+
+
+def length(action):
+    return min(len(action) / 10, 1.0)
+
+
+def digits(action):
+    return float(action.isdigit())
+
+
+async def answered(prompt):
+    return f"The score is {len(prompt) / 100}, or 3."
+
+
+@pytest.mark.xdist_group("openenv")
+def test_scores_are_those_of_openenvs_own_rubrics():
+    script = Path(__file__).with_name("openenv_scores.py")
+    words = [python_of(VERSIONS[0]), script]
+    told = subprocess.run(words, input=json.dumps(ACTIONS), capture_output=True, text=True, timeout=600, check=True)
+    theirs = json.loads(told.stdout)
+    ours = {
+        "gate": Gate(length, threshold=0.4),
+        "weighted_sum": WeightedSum([length, digits], [0.7, 0.3]),
+        "sequence": Sequence(Gate(digits), length),
+        "nested": WeightedSum([Sequence(digits, Gate(length, 0.3)), length], [0.25, 0.75]),
+        "judge": Judge("Rate {action}", answered),
+        "episode": EpisodeRubric(lambda steps: len(steps[-1].action) / 20, discount=0.9),
+    }
+    found = {name: [rubric(step) for step in STEPS] for name, rubric in ours.items()}
+    found["step_rewards"] = ours["episode"].step_rewards()
+    ours["judge"].close()
+    assert found == theirs
+
+
+@pytest.mark.parametrize(
+    "rubric",
+    [
+        Gate(length, 0.4),
+        WeightedSum({"long": length, "digits": digits}, {"long": 2, "digits": -0.5}),
+        WeightedSum({"inner": WeightedSum([length, digits]), "gate": Gate(digits)}, [0.3, 0.7]),
+        Sequence(Gate(digits), WeightedSum([length, digits])),
+        Sequence(),
+        Function(length),
+    ],
+    ids=["gate", "penalty", "sums", "sequence", "nothing", "function"],
+)
+def test_components_add_up_to_the_reward_whatever_the_shape(rubric):
+    for step in STEPS:
+        graded = rubric.grade(step)
+        assert isclose(sum(graded.components.values()), graded.reward, abs_tol=1e-12)
+        assert graded.reward == graded.scores[rubric.name]
+
+
+def test_parts_have_paths_and_one_that_was_not_asked_is_left_out():
+    rubric = Sequence({"parses": Gate(digits), "quality": WeightedSum({"long": length})})
+    assert rubric.grade(Transition("x", None)).scores == {
+        "sequence": 0.0,
+        "sequence.parses": 0.0,
+        "sequence.parses.digits": 0.0,
+    }
+    assert rubric.grade(Transition("12345", None)).scores["sequence.quality.long"] == 0.5
+
+
+def test_parts_of_the_same_name_are_counted():
+    assert list(WeightedSum([length, length, digits]).parts) == ["length", "length_2", "digits"]
+
+
+def test_an_episode_is_forgotten_with_the_next_one():
+    rubric = WeightedSum({"won": EpisodeRubric(lambda steps: float(len(steps)))})
+    for _ in range(2):
+        rubric.reset()
+        assert [rubric(step) for step in STEPS][-1] == len(STEPS)
+
+
+def test_a_subclass_scores_an_episode_and_one_that_cannot_is_refused():
+    class Last(EpisodeRubric):
+        def score_episode(self, transitions):
+            return transitions[-1].reward
+
+    rubric = Last(intermediate=-0.1)
+    assert rubric.step_rewards() == []
+    assert [rubric(one) for one in (Transition(0, 0), Transition(0, 0, 1.0, truncated=True))] == [-0.1, 1.0]
+    assert rubric.step_rewards() == [0.0, 1.0]
+    with pytest.raises(InvalidArgument, match="got neither"):
+        EpisodeRubric()
+    with pytest.raises(InvalidArgument, match="from 0 to 1, got 2"):
+        EpisodeRubric(len, discount=2)
+
+
+@pytest.mark.parametrize("score", [nan, None, "much"])
+def test_what_is_no_score_is_an_error_and_no_reward_of_0(score):
+    with pytest.raises(ContractViolation, match="rather"):
+        Function(lambda: score, name="rather")(STEPS[0])
+
+
+def test_a_judge_that_says_no_number_is_an_error_unless_told_what_that_means():
+    with pytest.raises(EnvError, match="expected an answer with a number, got 'no idea'"):
+        Judge("{action}", lambda _: "no idea")(STEPS[0])
+    assert Judge("{action}", lambda _: "no idea", default=0.25)(STEPS[0]) == 0.25
+    assert (
+        Judge(lambda one: one.action, lambda text: f"<s>{len(text)}</s> 9", pattern="<s>(.*)</s>", bounds=(0, 4))(
+            STEPS[2]
+        )
+        == 4
+    )
+    assert Judge("{action}", lambda _: "-3", bounds=None)(STEPS[0]) == -3.0
+
+
+def test_mistakes_are_told_where_they_are_made():
+    with pytest.raises(InvalidArgument, match="got one of reply"):
+        Function(lambda reply: 1.0)
+    with pytest.raises(InvalidArgument, match="expected one for each of length, got long"):
+        WeightedSum([length], {"long": 1.0})
+    with pytest.raises(InvalidArgument, match="expected 1, one for each rubric, got 2"):
+        WeightedSum([length], [1.0, 2.0])
+    with pytest.raises(InvalidArgument, match="threshold: expected a finite number"):
+        Gate(length, nan)
+    with pytest.raises(InvalidType, match="expected a Rubric or a function, got 3"):
+        Gate(3)
+    assert issubclass(Judge, Rubric)
