@@ -23,7 +23,7 @@ from ludus.tasks.journal import Entry, Journal
 from ludus.tasks.ladder import Ladder
 from ludus.tasks.memory import MEMORY, keep_memory, read_memory
 from ludus.tasks.picture import task_picture
-from ludus.tasks.sandboxes import keep_from_agent
+from ludus.tasks.sandboxes import keep_from_agent, link_interpreter
 from ludus.tasks.setting import applied, setting
 from ludus.tasks.spec import TaskSpec
 from ludus.tasks.step_timing import StepTiming
@@ -442,6 +442,7 @@ class TaskEnv(Drawn, TaskTools):
         place = TaskWorkspace(self._spec, self.task.folder, self._base(), backend=self._backend)
         for name in ("public", "hidden", "fixed", "empty", "task"):
             shutil.copytree(base / name, place.base / name)
+        link_interpreter(place.base / "bin")
         for name in ("hidden", "task"):
             keep_from_agent(place.base / name)
         place.adopt()

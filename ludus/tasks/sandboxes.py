@@ -24,11 +24,14 @@ __all__ = [
     "grader_sandbox",
     "grading_means",
     "keep_from_agent",
+    "link_interpreter",
     "program_sandbox",
 ]
 
 WORK = "/work"
 """The workspace, as the agent sees it."""
+BIN = "/opt/bin"
+"""Where `python` is found, which Debian's own interpreter, among others, goes without."""
 SUBMISSION, HIDDEN, DATA, TASK = "/submission", "/hidden", "/data", "/task"
 GRADER_USER, PROGRAM_USER = 1, 2
 """The agent is 0."""
@@ -88,6 +91,16 @@ def keep_from_agent(folder: Path) -> None:
         path.chmod(0o700 if path.is_dir() else 0o600)
 
 
+def link_interpreter(folder: Path) -> Path:
+    """Make a folder in which the agent's interpreter has the names that everybody types."""
+    folder.mkdir(parents=True, exist_ok=True)
+    known = agent_python()
+    for name in ("python", "python3") if os.path.isabs(known) else ():
+        if not (folder / name).is_symlink():
+            (folder / name).symlink_to(known)
+    return folder
+
+
 def grading_means(agent: Sandbox, grader: Sandbox) -> dict[str, Any]:
     """What is between the agent and the grader, as data for the record of a run."""
     differ = drops_user() and agent.policy.user != grader.policy.user
@@ -113,12 +126,13 @@ def _limits(spec: TaskSpec) -> Limits:
 
 
 def _python(spec: TaskSpec, places: Places) -> tuple[Mount, ...]:
-    return (*package_mounts(spec.requirements), *hiding_mounts(str(places["empty"])))
+    links = Mount(str(places["bin"]), BIN)
+    return (*package_mounts(spec.requirements), *hiding_mounts(str(places["empty"])), links)
 
 
 def _variables(spec: TaskSpec) -> dict[str, str]:
     threads = str(max(1, int(spec.resources.cpu)))
-    path = f"{os.path.dirname(agent_python())}:/usr/local/bin:/usr/bin:/bin"
+    path = f"{BIN}:{os.path.dirname(agent_python())}:/usr/local/bin:/usr/bin:/bin"
     return {
         "PATH": path,
         "PYTHONPATH": PACKAGES,

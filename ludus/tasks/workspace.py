@@ -27,7 +27,7 @@ from ludus.sandbox import (
 )
 from ludus.tasks.folder import check_links
 from ludus.tasks.grading.data import TaskData, make_data
-from ludus.tasks.sandboxes import agent_sandbox, grader_sandbox, grading_means
+from ludus.tasks.sandboxes import agent_sandbox, grader_sandbox, grading_means, link_interpreter
 from ludus.tasks.spec import TaskSpec
 from ludus.tasks.step_timing import StepTiming
 
@@ -59,6 +59,7 @@ class TaskWorkspace:
         self._check_here()
         for name in ("work", "fixed", "empty", "public"):
             (self.base / name).mkdir(parents=True)
+        link_interpreter(self.base / "bin")
         (self.base / "public").chmod(0o755)  # mounted before there is anything in it
         found: list[Any] = []
         maker = Thread(target=self._make_data, args=(seed, found), name="task-data")
@@ -137,7 +138,7 @@ class TaskWorkspace:
     @property
     def places(self) -> dict[str, Path]:
         """The folders by name."""
-        return {name: self.base / name for name in ("work", "public", "hidden", "fixed", "empty")}
+        return {name: self.base / name for name in ("work", "public", "hidden", "fixed", "empty", "bin")}
 
     @property
     def sandbox(self) -> Sandbox:

@@ -1,9 +1,11 @@
 """Commands in a workspace: what MLGym's shell got wrong, and what a task's limits do."""
 
+import os
 import threading
 
 import ludus.tasks.workspace as workspace
 from ludus.tasks import TaskEnv
+from ludus.tasks.packages import agent_python
 from ludus.tools import Call
 from tests.patience import until
 from tests.tasks.conftest import TASK, shell
@@ -19,6 +21,13 @@ def test_heredocs_binary_output_prompts_and_long_lines_behave(env):
     assert len(long.observation.result) < workspace.OUTPUT + 200
     assert "bytes dropped]" in long.observation.result
     assert long.observation.result.endswith("end\n")
+
+
+def test_python_is_the_interpreter_of_this_ludus_whatever_the_system_calls_it(env):
+    told = "import os, sys; print(os.path.realpath(sys.executable))"
+    found = shell(env, f"command -v python python3; python -c '{told}'; python3 -c '{told}'").observation.result
+    known = os.path.realpath(agent_python())
+    assert found == f"/opt/bin/python\n/opt/bin/python3\n{known}\n{known}\n"
 
 
 def test_folder_variables_and_functions_last_from_step_to_step(env):

@@ -22,7 +22,16 @@ from ludus.tasks.grading.program import SubmittedProgram
 from ludus.tasks.grading.score import Score, scored
 from ludus.tasks.grading.stopwatch import MAX_TIMES, Stopwatch
 from ludus.tasks.grading.submission import SubmissionError, copy_submission
-from ludus.tasks.sandboxes import DATA, HIDDEN, SUBMISSION, TASK, grader_command, grader_sandbox, program_sandbox
+from ludus.tasks.sandboxes import (
+    DATA,
+    HIDDEN,
+    SUBMISSION,
+    TASK,
+    grader_command,
+    grader_sandbox,
+    link_interpreter,
+    program_sandbox,
+)
 from ludus.tasks.spec import TaskSpec
 
 __all__ = ["Grader"]
@@ -144,7 +153,8 @@ class Grader:
     def _started(self, said: _Said, programs: list[SubmittedProgram], submission: Path) -> bytes:
         if said.path not in {file.path for file in self.spec.submission} or len(programs) >= MAX_PROGRAMS:
             return b'{"error":"expected a file of the submission"}'
-        places = {"submission": submission, "empty": _empty(submission)}
+        links = link_interpreter(submission.parent / "bin")
+        places = {"submission": submission, "empty": _empty(submission), "bin": links}
         program = SubmittedProgram(program_sandbox(self.spec, places, self._backend), said.path, said.seconds)
         programs.append(program)
         return program.start() or msgspec.json.encode({"value": len(programs) - 1})
