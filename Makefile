@@ -1,6 +1,6 @@
 # `make demo` and `make test` are all the set-up there is; `make help` lists the rest.
 
-PYTHON ?= python3
+PYTHON ?= $(shell sh scripts/python.sh)
 # Workers of pytest. Most tests wait for processes that they start: four workers, none of them idle, used little more than one
 # core of two, so there are three for each core of a small machine; eight kept both busy all the time. What only
 # computes gets as many as there are cores.
@@ -32,8 +32,8 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test start lock lock-check lint types imports system peers quick unit affected cover test-full mutations docs dist \
-	lowest bench format clean distclean
+.PHONY: help demo test start lock lock-check lint types imports system peers quick doctests unit affected cover test-full \
+	mutations docs dist lowest bench format clean distclean
 
 help:
 	@echo "make demo       install Ludus here and run its demo"
@@ -45,7 +45,8 @@ help:
 	@echo "  make quick    pytest: the rooms that start nothing; within a minute, for the inner loop"
 	@echo "  make docs     the site, into build/site"
 	@echo "  make dist     wheel and sdist, into dist/, each tried outside the repository"
-	@echo "  make unit     pytest: all other rooms and the doctests; then a table of what each room took"
+	@echo "  make doctests pytest: the examples in docstrings"
+	@echo "  make unit     pytest: all other rooms; then a table of what each room took"
 	@echo "make affected   pytest: what imports a file that differs from main (SINCE=commit: from that)"
 	@echo "make cover      pytest with coverage: at least 95 %, and the figure of each room; not part of make test"
 	@echo "make test-full  whole products, long soaks, coverage and mutations; hours, before a release"
@@ -62,14 +63,15 @@ demo: $(VENV)/.installed
 test test-full: export LUDUS_TIMES := $(TIMES)
 test-full: export LUDUS_FULL := 1
 
-# What fails soonest comes first, and its failure stops what would come next. The rest runs together: tests wait for programs
-# a third of their time, and pyright, the site and the packages have the cores meanwhile; each line is printed when it is there.
+# What fails soonest comes first, and its failure stops what would come next. Tests that start programs, and give them
+# deadlines, come last and have the machine for themselves.
 FIRST := lock-check lint imports quick
-BESIDE := types docs dist
-CHECKS := $(FIRST) $(BESIDE)
+SECOND := types doctests docs dist
+CHECKS := $(FIRST) $(SECOND)
 test: start
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=line $(FIRST)
-	@$(MAKE) --no-print-directory --jobs 4 $(BESIDE) unit
+	@$(MAKE) --no-print-directory --jobs 4 --output-sync=target $(SECOND)
+	@$(MAKE) --no-print-directory unit
 	@echo "make test: all checks passed"
 
 start: $(VENV)/.dev system peers
@@ -99,8 +101,12 @@ peers:
 quick: $(VENV)/.dev
 	$(PYTEST) -n $(CORES) $(QUICK_TESTS)
 
+# By themselves: whoever collects them imports the whole library, which each worker of the tests would do as well.
+doctests: $(VENV)/.dev system peers
+	$(PYTEST) -n 0 --doctest-modules ludus
+
 unit: $(VENV)/.dev system peers
-	$(PYTEST) -n $(JOBS) --doctest-modules tests ludus $(QUICK_TESTS:%=--ignore %)
+	$(PYTEST) -n $(JOBS) --doctest-modules tests $(QUICK_TESTS:%=--ignore %)
 
 SINCE ?= main
 affected: $(VENV)/.dev
@@ -115,7 +121,7 @@ cover: $(VENV)/.dev system peers
 
 # The whole products, of which `make test` tries a sample, measured; then whether mistakes are noticed.
 test-full: start
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=line $(filter-out quick,$(CHECKS))
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=line $(filter-out quick doctests,$(CHECKS))
 	$(PYTEST) -n $(JOBS) --doctest-modules -m "full or not full" tests ludus \
 		--cov --cov-report json:build/coverage.json --cov-report term
 	$(BIN)/python scripts/room_coverage.py build/coverage.json
