@@ -54,7 +54,7 @@ class Program:
         for worker in self.workers:
             poll = select.poll()
             poll.register(worker, select.POLLIN)
-            assert poll.poll(30_000), "a worker is still there"
+            assert poll.poll(60_000), "a worker is still there"
             os.close(worker)
         return self.process.returncode, out, err
 
@@ -179,7 +179,7 @@ def test_a_batch_that_is_collected_leaves_no_thread():
     del envs
     gc.collect()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert threading.active_count() == before
 
 
