@@ -364,6 +364,7 @@ def test_whatever_a_file_says_stays_text(visit, folder):
         for tab in ("Steps", "Step"):
             page.get_by_role("tab", name=tab, exact=True).click()
         page.get_by_label("Find in events").fill(BAIT[:12])
+        page.get_by_text(re.compile(r"^\d+ of \d+ events$")).wait_for()  # all of them were there before
         page.wait_for_function("bait => document.querySelector('.talk-list')?.innerText.includes(bait)", arg=BAIT)
         said = page.locator(".talk-list").inner_text()
         assert "\\u202eevil" in said  # turned around by nothing
