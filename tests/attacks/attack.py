@@ -103,7 +103,7 @@ class Attack(msgspec.Struct, frozen=True, kw_only=True):
     """Names in its shared folder that are mounted too."""
     network: str | None = None
     """The network that it is run with; `proxy`: one service of the scene alone; None: that of the policy."""
-    patience: float = 20.0
+    patience: float = 60.0
     """Seconds after which it has to be over."""
     root: bool = False
     """Whether it can succeed only where root starts it."""

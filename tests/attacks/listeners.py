@@ -7,9 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 from tests.attacks.canaries import secret
-from tests.ports import own_port
 
-__all__ = ["Listeners", "free_port"]
+__all__ = ["Listeners"]
 
 CREATE, REMOVE, SIZE = 0o1000, 0, 4096
 
@@ -72,12 +71,6 @@ def _came(one: socket.socket) -> bool:
             one.recv(SIZE)
         return True
     return False
-
-
-def free_port() -> int:
-    """A port that nobody has, and nobody gets who asks for any: whoever answers there has taken it."""
-    with own_port() as found:
-        return found
 
 
 def _shared_memory(text: str) -> int:

@@ -19,10 +19,10 @@ from tests.attacks.no_isolation import NoIsolation
 from tests.attacks.playing import Playground, play_moment, sandboxed_env
 from tests.attacks.scene import Scene
 from tests.attacks.trial import Trial, command
+from tests.patience import PATIENCE_S as PATIENCE
 
 __all__ = ["Deeds", "run_attack", "run_probes"]
 
-PATIENCE = 60.0
 HELD_KINDS = ("", "OSError", "MemoryError", "signal")
 """What may keep an attack from more; anything else is a mistake of its own."""
 RELEASE = os.uname().release

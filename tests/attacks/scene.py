@@ -9,9 +9,10 @@ import msgspec
 
 from ludus.sandbox import Mount, Sandbox
 from tests.attacks.canaries import Canaries, secret
-from tests.attacks.listeners import Listeners, free_port
+from tests.attacks.listeners import Listeners
 from tests.attacks.sibling import Sibling
 from tests.attacks.victims import Victims
+from tests.ports import own_port
 
 __all__ = ["AIMS", "Scene"]
 
@@ -39,10 +40,11 @@ class Scene:
     """Files, services and processes of the host, a descriptor that is open and a variable that is set."""
 
     def __init__(self, attacks: Iterable[str], *, bare: bool = False) -> None:
-        self.bare, self.free_port = bare, free_port()
+        self.bare = bare
         self.sibling: Sibling | None = None
         self.variable = secret()
         with ExitStack() as undo:
+            self.free_port = undo.enter_context(own_port())
             self.canaries = Canaries(attacks)
             undo.callback(self.canaries.close)
             self.listeners = Listeners(self.canaries.folder)

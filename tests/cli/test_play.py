@@ -85,7 +85,7 @@ def test_a_game_in_the_terminal_from_the_first_key_to_the_saved_file(terminal, w
         terminal.type("q")
         terminal.wait_for("1 episode, best score 1")
         terminal.wait_for("saved game.gif")
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.wait()

@@ -16,9 +16,9 @@ from ludus.cli.serve import variables
 from ludus.cli.tokens import gathered
 from ludus.errors import InvalidArgument
 from ludus.server import Access
+from tests.patience import PATIENCE_S as PATIENCE
 
 RUN, STEP = "orchestrator-of-tests", "the-agent-of-the-tests"
-PATIENCE = 60
 
 
 @contextmanager

@@ -12,8 +12,7 @@ import httpx
 
 from ludus.registry import list_envs
 from ludus.web.ui import built_in
-
-PATIENCE = 60
+from tests.patience import PATIENCE_S as PATIENCE
 
 
 @contextmanager

@@ -11,8 +11,7 @@ import pytest
 
 import ludus as library
 from ludus.trajectory import Recorder
-
-PATIENCE = 60
+from tests.patience import PATIENCE_S as PATIENCE
 
 
 @pytest.fixture

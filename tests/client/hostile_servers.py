@@ -136,7 +136,7 @@ class ByteServer:
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
             one.close()
-        self._thread.join(10)
+        self._thread.join(60)
 
     def _run(self) -> None:
         while True:
@@ -144,7 +144,7 @@ class ByteServer:
                 link, _ = self._listener.accept()
             except OSError:
                 return
-            link.settimeout(5)
+            link.settimeout(60)
             self._open.append(link)
             with suppress(OSError):
                 self._answer(link)

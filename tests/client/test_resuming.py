@@ -139,7 +139,7 @@ def test_a_busy_server_is_asked_again_when_it_says():
             answered.append(connection)
             return connection
 
-        with connect(opened, timeout=30) as second:
+        with connect(opened, timeout=60) as second:
             second.reset(seed=0)
         assert len(answered) == 2
 

@@ -363,6 +363,7 @@ def test_nothing_that_a_page_tries_arrives_anywhere(page):
         datagrams.bind(("127.0.0.1", port))
         commands = page(ATTEMPTS.replace("PORT", str(port)))
         do(commands, "noop(5000)")
+        until(lambda: commands.tab.evaluate("tried").count("refused") >= 3, "refusals of all three")
         tried = commands.tab.evaluate("tried")
         assert "REACHED" not in tried
         assert tried.count("refused") == 3

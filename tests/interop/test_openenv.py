@@ -156,7 +156,7 @@ def test_histories_are_equal_both_ways_for_classes_sync_async_and_of_tools():
 def test_a_class_is_served_by_its_name_in_a_process_of_its_own():
     with serve(f"{__name__}:Ear", port=0, block=False) as running:
         assert [one.isolation for one in running.server.offered.values()] == ["process"]
-        with httpx.Client(base_url=running.url, timeout=30) as http:
+        with httpx.Client(base_url=running.url, timeout=60) as http:
             http.post("/reset", json={"start": 1})
             told = http.post("/step", json={"action": {"word": "four"}}).json()
             assert (told["observation"], told["reward"]) == ({"metadata": {}, "length": 4}, 1.5)

@@ -181,7 +181,7 @@ def stock(actions):
 @pytest.mark.parametrize("kind", [Easel, AsyncEasel])
 def test_values_travel_as_the_models_themselves_read_and_write_them(kind):
     target = ServedEnv(lambda: from_openenv(kind), "Easel")
-    with serve(target, port=0, block=False) as server, httpx.Client(base_url=server.url, timeout=30) as http:
+    with serve(target, port=0, block=False) as server, httpx.Client(base_url=server.url, timeout=60) as http:
         began = http.post("/reset", json={"seed": 3}).json()["observation"]
         assert began == Seen(last={"seed": 3}).model_dump(mode="json", exclude={"done", "reward"})
         for action, expected in zip(ACTIONS, stock(ACTIONS), strict=True):

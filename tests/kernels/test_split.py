@@ -16,6 +16,7 @@ from ludus.kernels import split as splitting
 from ludus.kernels.batch import KernelVectorEnv
 from ludus.kernels.call import FAULT, Call, Team, can_split
 from ludus.kernels.split import MAX_PIECE_LANES, MAX_PIECES, MIN_LANES_PER_THREAD, PIECE_LANES, Split, piece_size
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.skipif(not can_split(), reason="steps are split on Linux only")
 NOTHING = (np.zeros(1),) * 4
@@ -49,7 +50,7 @@ class Loop:
 
 
 def until(holds):
-    end = perf_counter() + 20
+    end = perf_counter() + PATIENCE_S
     while not holds():
         assert perf_counter() < end, "it never came to be"
         os.sched_yield()
@@ -118,11 +119,11 @@ def test_who_is_slow_is_waited_for():
 
     def count(first, stop):
         if threading.current_thread() is threading.main_thread():
-            assert begun.wait(20)
+            assert begun.wait(60)
         elif not begun.is_set():
             begun.set()
             threading.Timer(0.05, go_on.set).start()  # long after anybody would still be looking
-            assert go_on.wait(20)
+            assert go_on.wait(60)
         return stop - first
 
     loop, split = Loop(4 * MIN_LANES_PER_THREAD, count), Split(4 * MIN_LANES_PER_THREAD, 2)
@@ -132,7 +133,7 @@ def test_who_is_slow_is_waited_for():
 
 
 def test_the_caller_comes_from_the_front_and_the_others_from_behind():
-    both, taken = threading.Barrier(2, timeout=20), {}
+    both, taken = threading.Barrier(2, timeout=60), {}
 
     def count(first, stop):
         taken.setdefault(threading.current_thread() is threading.main_thread(), []).append(first)
@@ -276,7 +277,7 @@ def test_a_child_has_threads_of_its_own_and_a_process_ends_while_they_sleep():
 
 def test_whoever_sleeps_is_waked_by_the_next_step():
     taken = set()
-    everybody = threading.Barrier(4, timeout=20)
+    everybody = threading.Barrier(4, timeout=60)
 
     def count(first, stop):
         if threading.get_ident() not in taken:

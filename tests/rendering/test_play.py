@@ -26,6 +26,7 @@ from ludus.rendering.drawing import Drawing
 from ludus.spaces import Discrete
 from ludus.vector import SerialVectorEnv
 from tests.core.wording import says
+from tests.patience import PATIENCE_S
 from tests.rendering.walk import FastWalk, Walk
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -336,7 +337,7 @@ class Terminal:
             timeout = 0.0
         return self.seen
 
-    def wait_for(self, text, seconds=20.0):
+    def wait_for(self, text, seconds=PATIENCE_S):
         """Until the text was written, the newest part of what came."""
         end = time.monotonic() + seconds
         while text not in self.read(0.05):
@@ -555,7 +556,7 @@ def test_a_person_plays_in_a_terminal(terminal, program, tmp_path):
     terminal.type("q")
     terminal.wait_for("\x1b[?1049l")
     terminal.wait_for("scores [1.0, 0.0]")
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
     assert termios.tcgetattr(terminal.slave) == terminal.before
     with Image.open(tmp_path / "game.gif") as image:
         assert image.n_frames == 6
@@ -567,5 +568,5 @@ def test_a_program_that_is_ended_gives_the_terminal_back(terminal, program, numb
     terminal.wait_for("step 0   episode 1")
     process.send_signal(number)
     terminal.wait_for("\x1b[?25h\x1b[?1049l")
-    assert process.wait(10) == code
+    assert process.wait(60) == code
     assert termios.tcgetattr(terminal.slave) == terminal.before

@@ -10,8 +10,7 @@ import pytest
 
 from ludus.sandbox import Sandbox, backend
 from ludus.sandbox.containers.api import Api
-
-CONTAINER_PATIENCE = 60.0
+from tests.patience import PATIENCE_S
 
 
 class ContainerDaemon:
@@ -31,14 +30,14 @@ class ContainerDaemon:
                 stderr=log,
                 start_new_session=True,
             )
-        end = time.monotonic() + CONTAINER_PATIENCE
+        end = time.monotonic() + PATIENCE_S
         while not self.api.answers():
             if select.select([self._shell.stdout], [], [], 0.02)[0] or time.monotonic() > end:
                 pytest.fail(f"dockerd did not start (apt-get install docker.io): {(folder / 'log').read_text()}")
 
     def stop(self) -> None:
         self._shell.stdin.close()
-        self._shell.wait(CONTAINER_PATIENCE)
+        self._shell.wait(PATIENCE_S)
         self._shell.stdout.close()
 
 

@@ -63,7 +63,7 @@ def python(name, script, **policy):
 
 def gone(channel):
     """Whether nobody holds the other end, now or soon: it does not come to an end before."""
-    channel.settimeout(10)
+    channel.settimeout(60)
     while True:
         if not channel.recv(100):
             return True

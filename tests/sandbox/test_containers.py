@@ -212,7 +212,7 @@ def test_the_channel_is_descriptor_3_and_answers(container_box):
             ours.send(word)
             assert ours.recv(99) == word.upper()
         ours.shutdown(socket.SHUT_WR)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 def test_variables_folder_and_many_words_are_handed_over(podman_box):
@@ -315,7 +315,7 @@ def test_usage_is_told_during_the_run_and_after(container_box):
         assert process.stdout.readline() == b".\n"
         during = process.usage()
         process.stdin.close()
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
         after = process.usage()
     assert 0 < during.cpu <= after.cpu
     assert 20 * MIB < during.peak_memory <= after.peak_memory
@@ -364,7 +364,7 @@ def test_a_mount_that_it_could_not_use_is_refused(podman_box, shared):
 ASK = """
 import http.client, os, sys
 for target in sys.argv[1:]:
-    connection = http.client.HTTPConnection(os.environ["http_proxy"].removeprefix("http://"), timeout=20)
+    connection = http.client.HTTPConnection(os.environ["http_proxy"].removeprefix("http://"), timeout=60)
     connection.request("GET", f"http://{target}/")
     answer = connection.getresponse()
     print(answer.status, answer.read().decode()[:3])
@@ -427,7 +427,7 @@ def test_kill_ends_the_whole_tree_and_close_leaves_nothing(container_backend):
 
 def test_what_the_work_leaves_behind_ends_with_it(podman_box):
     with podman_box.start(["sh", "-c", "sleep 600 & echo $!"], stdout=subprocess.PIPE) as process:
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
         assert process.stdout.read()  # to its end, which the sleeper would keep off
 
 

@@ -96,7 +96,7 @@ def test_limits_of_each_process_that_were_not_set_are_seen(podman, monkeypatch):
 
 def test_what_the_engine_lets_open_is_tightened(careless):
     with careless({"PidsLimit": -1}).start(["true"], POLICY) as process:
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 def test_an_engine_without_control_groups_says_so_and_refuses_limits(careless, monkeypatch):
@@ -109,7 +109,7 @@ def test_an_engine_without_control_groups_says_so_and_refuses_limits(careless, m
     lifted = Policy(limits=Limits(memory=None, processes=None))
     assert engine.guarantees(lifted).memory == ""
     with engine.start(["true"], lifted) as process:
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     engine._probe = None
 
 
@@ -189,7 +189,7 @@ def test_work_that_cannot_be_handed_over_is_an_error(podman):
 def test_the_engine_is_asked_why_where_all_ended_at_once(podman):
     with podman.start(["sleep", "600"], POLICY) as process:
         os.kill(process.pid, signal.SIGKILL)  # as the kernel would, where the first process is the largest
-        assert process.wait(20) == -9
+        assert process.wait(60) == -9
         usage = process.usage()
     assert (usage.limit, usage.oom) == (None, False)
 

@@ -57,7 +57,7 @@ def test_the_first_process_runs_its_work_and_reports(listening):
         assert ours.recv(99).startswith(b'/usr/bin:/bin\n/\n99\n"""The parts of containers')
         assert process.poll() is None  # it stays until it was measured
         control.close()
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_the_first_process_reaps_orphans_and_ends_with_the_other_side(listening)
     with process:
         hand(control, {"argv": ["sleep", "600"], "streams": [None, None, None]}, [])
         control.close()
-        assert process.wait(20) == 1
+        assert process.wait(60) == 1
     [sleeper] = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_sleeping(pid)]
     os.kill(int(sleeper), 9)  # in a container the kernel does that
 
@@ -99,7 +99,7 @@ def test_the_first_process_gives_up_when_there_is_no_work(listening):
     process, control = begin(listening)
     with process:
         control.close()
-        assert process.wait(20) == 1
+        assert process.wait(60) == 1
 
 
 def test_a_filter_that_the_kernel_refuses_ends_the_first_process(listening):

@@ -296,7 +296,7 @@ def test_in_the_same_step_a_new_process_begins_at_once():
 
 
 def test_without_autoreset_the_lanes_of_a_process_are_reset_together():
-    with dwellers("Disabled", "hang", deadline=5.0) as envs:
+    with dwellers("Disabled", "hang", deadline=Deadlines(step=5.0)) as envs:
         envs.reset(seed=0)
         step = envs.step([2, 0, 0])
         assert step.truncated.tolist() == [True, True, False]

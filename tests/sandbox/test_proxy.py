@@ -62,7 +62,7 @@ def open_proxy():
 def call(proxy, request):
     """Say something, and hear all of the answer."""
     with socket.socket(socket.AF_UNIX) as caller:
-        caller.settimeout(20)
+        caller.settimeout(60)
         caller.connect(proxy.path)
         caller.sendall(request)
         answer = b""
@@ -73,7 +73,7 @@ def call(proxy, request):
 
 def test_a_named_host_is_reached_by_connect(server, open_proxy):
     with socket.socket(socket.AF_UNIX) as caller:
-        caller.settimeout(20)
+        caller.settimeout(60)
         caller.connect(open_proxy(f"localhost:{server}").path)
         caller.sendall(f"CONNECT LOCALHOST.:{server} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         assert caller.recv(100).startswith(b"HTTP/1.1 200 ")
@@ -147,7 +147,7 @@ def test_connections_are_bounded_and_more_wait(server, open_proxy, monkeypatch):
     one, threads = open_proxy(f"localhost:{server}"), threading.active_count()
     with socket.socket(socket.AF_UNIX) as first, socket.socket(socket.AF_UNIX) as second:
         for caller in (first, second):
-            caller.settimeout(20)
+            caller.settimeout(60)
             caller.connect(one.path)
             caller.sendall(f"CONNECT localhost:{server} HTTP/1.1\r\n\r\n".encode())
             assert caller.recv(100).startswith(b"HTTP/1.1 200 ")
@@ -159,7 +159,7 @@ def test_connections_are_bounded_and_more_wait(server, open_proxy, monkeypatch):
             with pytest.raises(TimeoutError):
                 third.recv(1)
             first.close()
-            third.settimeout(20)
+            third.settimeout(60)
             assert third.recv(100).startswith(b"HTTP/1.0 200 ")
 
 
@@ -196,7 +196,7 @@ def test_whom_a_request_is_for_follows_from_its_target(server, open_proxy):
 def test_closing_hangs_up(server, open_proxy):
     one = open_proxy(f"localhost:{server}")
     with socket.socket(socket.AF_UNIX) as caller:
-        caller.settimeout(20)
+        caller.settimeout(60)
         caller.connect(one.path)
         caller.sendall(f"CONNECT localhost:{server} HTTP/1.1\r\n\r\n".encode())
         assert caller.recv(100).startswith(b"HTTP/1.1 200 ")

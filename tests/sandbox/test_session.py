@@ -8,6 +8,7 @@ import pytest
 from ludus.errors import InvalidArgument, InvalidType, LimitExceeded, SandboxError
 from ludus.sandbox import Limits, Sandbox
 from ludus.sandbox.session import ShellState
+from tests.patience import until
 
 pytestmark = pytest.mark.in_turns("box")  # a session is the same code behind each
 BACKENDS = ("process", "bubblewrap")
@@ -23,7 +24,7 @@ def box(request):
 
 @pytest.fixture
 def session(box):
-    with box.open_session(timeout=30) as session:
+    with box.open_session(timeout=60) as session:
         yield session
 
 
@@ -290,7 +291,7 @@ def test_a_job_runs_beside_commands(session):
     job = session.start("read x < gate; echo got $x; echo err >&2; exit 5")
     assert job.poll().running
     session.run("echo it > gate")
-    status = job.wait(30)
+    status = job.wait(60)
     assert (status.running, status.code, status.stdout, status.stderr) == (False, 5, 7, 4)
     assert (job.tail(), job.tail(stderr=True), job.tail(3)) == (b"got it\n", b"err\n", b"it\n")
     assert [one.number for one in session.jobs() if one.command.startswith("read")] == [job.number]
@@ -298,7 +299,7 @@ def test_a_job_runs_beside_commands(session):
 
 def test_a_job_leaves_nothing_to_the_session(session):
     session.run("X=1")
-    session.start("X=2; cd /").wait(30)
+    session.start("X=2; cd /").wait(60)
     assert output(session, "echo $X") == "1\n"
 
 
@@ -328,7 +329,7 @@ def test_what_a_command_leaves_behind_becomes_a_job(session):
 
 
 def test_a_job_has_a_timeout_of_its_own(session):
-    status = session.start("sleep 600", timeout=0.2).wait(30)
+    status = session.start("sleep 600", timeout=0.2).wait(60)
     assert (status.timed_out, status.code) == (True, 130)
 
 
@@ -487,6 +488,7 @@ def test_a_second_thread_is_refused(session):
     over = threading.Event()
 
     def second() -> None:
+        until(lambda: session._count, "the first call to begin")
         while not over.wait(0.02):
             try:
                 session.jobs()
@@ -503,10 +505,14 @@ def test_a_second_thread_is_refused(session):
 
 
 def test_closing_in_another_thread_ends_the_command(session):
-    timer = threading.Timer(0.2, session.close)
-    timer.start()
+    def close() -> None:
+        until(lambda: session._count, "the command to begin")
+        session.close()
+
+    thread = threading.Thread(target=close)
+    thread.start()
     result = session.run("sleep 600")
-    timer.join()
+    thread.join()
     assert result.lost
 
 

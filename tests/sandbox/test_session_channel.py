@@ -92,7 +92,7 @@ def test_a_lie_costs_the_session_and_says_what_came(lie):
         assert result.note.startswith("the session is lost: ")
         assert session.lost == result.note
         assert len(result.stdout) <= 1000 + 65536
-    assert liar.started[0].wait(10) is not None
+    assert liar.started[0].wait(60) is not None
 
 
 @pytest.mark.parametrize("lie", ["no frame", "another answer", "endless output", "a third stream"])
@@ -137,7 +137,7 @@ def test_an_agent_that_does_not_greet_is_an_error_with_the_reason(program, match
     liar = Liar(program)
     with pytest.raises(SandboxError, match=match):
         ShellSession(liar)
-    assert liar.started[0].wait(10) is not None
+    assert liar.started[0].wait(60) is not None
 
 
 def test_an_agent_that_never_greets_is_given_up(monkeypatch):

@@ -49,7 +49,7 @@ class Plain(SandboxedProcess):
     def kill(self):
         if self.process.poll() is None:
             self.channel.shutdown(socket.SHUT_RDWR)
-            self.process.wait(30)
+            self.process.wait(60)
 
     def usage(self):
         return Usage()

@@ -16,8 +16,8 @@ from ludus.wire.messages import (
     read_answered,
     write_message,
 )
+from tests.patience import PATIENCE_S as PATIENCE
 
-PATIENCE = 10.0
 LIMITS = FrameLimits()
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 

@@ -42,12 +42,12 @@ from ludus.wire.messages import (
     ValueReply,
     write_message,
 )
+from tests.patience import until
 from tests.server.direct_worlds import Note, Page, Tape
 from tests.server.raw_wire import PING, TEXT, RawClient
 from tests.server.wired_worlds import GO, WAIT, Gate, Sleeper
 
 pytestmark = pytest.mark.in_turns("way")  # a thread reads either alike
-PATIENCE = 20.0
 WORLDS = "tests.server.direct_worlds"
 
 
@@ -99,13 +99,6 @@ def descriptors() -> int:
 
 def session_threads() -> list[str]:
     return [one.name for one in threading.enumerate() if one.name.startswith("session-")]
-
-
-def until(condition: Any, what: str) -> None:
-    ends = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < ends, what
-        time.sleep(0.002)
 
 
 def both(running: Any, path: Path) -> dict[str, str]:
@@ -347,12 +340,12 @@ def test_while_a_step_runs_for_ever_others_go_on_and_health_says_so(capfd: pytes
                 env.step(Note(1))
             for count in range(50):
                 assert other.step(Note(1)).observation.count == count + 1
-            told = httpx.get(f"{url}/health", timeout=30).json()
+            told = httpx.get(f"{url}/health").json()
             assert (told["status"], told["stuck"]) == ("degraded", 1)
             assert told["seconds"] > 2.5
             assert "isolation='process'" in told["advice"]
-            assert "ludus_sessions_stuck 1" in httpx.get(f"{url}/metrics", timeout=30).text
-            listed = httpx.get(f"{url}/v1/sessions", timeout=30).json()
+            assert "ludus_sessions_stuck 1" in httpx.get(f"{url}/metrics").text
+            listed = httpx.get(f"{url}/v1/sessions").json()
             assert [one["env"] for one in listed["stuck"]] == ["Endless"]
     finally:
         stop()

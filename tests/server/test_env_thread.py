@@ -91,7 +91,7 @@ def test_work_that_is_long_by_its_nature_says_nothing_about_the_rest() -> None:
     async def main() -> None:
         thread = await warmed()
         thread.usual = 0.0
-        reading = thread.run(lambda: gate.wait(20.0), brief=False)
+        reading = thread.run(lambda: gate.wait(60.0), brief=False)
         assert not reading.done()
         asyncio.get_running_loop().call_later(0.01, gate.set)
         assert await reading

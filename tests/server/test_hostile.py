@@ -39,6 +39,7 @@ from ludus.wire.messages import (
 from ludus.wire.messages import (
     write_message as written,
 )
+from tests.patience import PATIENCE_S
 from tests.server.hostility import Hostility
 from tests.server.wired_worlds import Calm
 
@@ -192,7 +193,7 @@ def test_thousands_of_messages_do_no_harm(messages: int) -> None:
         playing = asyncio.create_task(neighbour(server, over, tally.turns))
         seed = 0
         while tally.sent < messages:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE_S):
                 await attack(server, seed, tally)
             seed += 1
             await asyncio.sleep(0)
@@ -212,7 +213,7 @@ def test_thousands_of_messages_do_no_harm(messages: int) -> None:
 
     steps = asyncio.run(work())
     for one in set(threading.enumerate()) - threads:
-        one.join(30)
+        one.join(60)
     assert set(threading.enumerate()) <= threads
     assert steps > messages // 100
     assert tally.kinds["CodecError"] > messages // 5

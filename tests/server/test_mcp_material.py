@@ -205,7 +205,7 @@ def test_a_call_that_is_cancelled_gets_no_reply_and_its_tool_learns_of_it(runnin
     GO.clear(), STOPPED.clear()
     accept = {"accept": "application/json, text/event-stream"}
     url = url_of(running)
-    with httpx2.Client(headers=accept, timeout=30) as http:
+    with httpx2.Client(headers=accept, timeout=60) as http:
         named = begun(http, url)
         params = {"name": "illuminate", "arguments": {}, "_meta": {"progressToken": "t"}}
         call = {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": params}
@@ -265,7 +265,7 @@ def test_progress_and_cancellation_pass_through_isolation(isolation):
 
 def test_cancelling_what_is_over_or_never_was_is_no_error(running):
     url = url_of(running)
-    with httpx2.Client(timeout=30) as http:
+    with httpx2.Client(timeout=60) as http:
         named = begun(http, url)
         for number in (5, "x", None, {}, [1]):
             gone = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}

@@ -234,7 +234,7 @@ def test_a_server_that_is_ended_leaves_a_file_that_opens(folder, number):
         while Run.open(path).chunks.rows < 2:  # written within half a second
             pass
         child.send_signal(number)
-        child.wait(30)
+        child.wait(60)
     run = Run.open(path)
     assert run[0].actions.tolist() == [1]
     assert bool(run.missing) is (number == signal.SIGKILL)

@@ -180,7 +180,7 @@ def test_a_program_that_is_held_up_ends_all_the_same():
         asking.start()
         assert process.stdout.readline() == "held up\n"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 1
+        assert process.wait(60) == 1
         asking.join()
 
 

@@ -14,6 +14,7 @@ from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
 from ludus.server.session import Session
 from ludus.server.settings import Settings
+from tests.patience import PATIENCE_S
 from tests.server.wired_worlds import FAIL, GO, LEAVE, WAIT, Gate, Sleeper
 
 OWNER = Principal("orchestrator", "me")
@@ -22,7 +23,7 @@ SLEEPER = f"{Sleeper.__module__}:Sleeper"
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     async def bounded() -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             await work
 
     asyncio.run(bounded())

@@ -13,6 +13,7 @@ from ludus.server.access import Principal
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
 from ludus.server.settings import Settings
+from tests.patience import PATIENCE_S
 from tests.server.wired_worlds import Gate
 
 ME, YOU = Principal("orchestrator", "me"), Principal("orchestrator", "you")
@@ -21,7 +22,7 @@ ANYBODY = Principal("orchestrator", "anybody")
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     async def bounded() -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             await work
 
     asyncio.run(bounded())

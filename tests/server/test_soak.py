@@ -8,7 +8,6 @@ segment of shared memory is left.
 import asyncio
 import os
 import signal
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +19,8 @@ from ludus.client import aconnect
 from ludus.errors import LudusError, SessionLost
 from ludus.server import Settings
 from tests.client.proxies import CuttingProxy, budgets
+from tests.patience import PATIENCE_S as PATIENCE
+from tests.patience import until
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("soak")]
 
@@ -27,7 +28,6 @@ FEW, MANY = 60, 200
 STEPS = 120
 VANISHING = 10
 """Of a hundred sessions those whose client leaves without a word, half-way."""
-PATIENCE = 120.0
 SPARE = 16
 """Descriptors that a process may have more than before: connections to its neighbours, which are kept for a while."""
 
@@ -61,14 +61,6 @@ def shared():
 
 def descriptors(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
-
-
-def until(reached, what):
-    """Wait for something that takes a moment."""
-    ends = time.monotonic() + PATIENCE
-    while not reached():
-        assert time.monotonic() < ends, what
-        time.sleep(0.1)
 
 
 def expected(seed):

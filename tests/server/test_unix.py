@@ -27,6 +27,7 @@ from ludus.wire.messages import (
     read_answered,
     write_message,
 )
+from tests.patience import PATIENCE_S
 from tests.server.wired_worlds import Gate
 
 LIMITS = FrameLimits()
@@ -34,7 +35,7 @@ LIMITS = FrameLimits()
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     async def bounded() -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             await work
 
     asyncio.run(bounded())

@@ -1,7 +1,6 @@
 """The JSON API of the pages: the catalogue, an environment's page, pictures, and play over a socket."""
 
 import json
-import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from threading import Event
@@ -22,6 +21,7 @@ from ludus.server.run import serve
 from ludus.server.served_env import ServedEnv
 from ludus.server.settings import Settings
 from ludus.spaces import Box, Discrete
+from tests.patience import until
 
 RUN, STEP, READ = "the-orchestrator's-token", "the-agent's-own-token", "an-observer's-token"
 
@@ -101,14 +101,7 @@ def talk(running):
             return Talk(opened.enter_context(connect(address)))
 
         yield open_talk
-    until(lambda: not running.server.sessions.infos())
-
-
-def until(true, seconds=10.0):
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.005)
+    until(lambda: not running.server.sessions.infos(), "sessions stay open")
 
 
 # --- what there is ---
@@ -172,7 +165,7 @@ def test_pixels_are_a_png_and_nothing_is_nothing(http, running):
         204,
     ]
     assert http.get("/v1/picture", params={"env": "nowhere"}).status_code == 404
-    until(lambda: not running.server.sessions.infos())
+    until(lambda: not running.server.sessions.infos(), "sessions stay open")
 
 
 # --- play ---
@@ -279,7 +272,7 @@ def test_an_unknown_environment_or_no_place_is_told_at_the_reset(talk, running):
     assert ["error" in one for one in told] == [False] * 4 + [True]
     assert told[-1]["error"]["kind"] == "ServerBusy"
     asks[0].socket.close()
-    until(lambda: len(running.server.sessions.infos()) == 3)
+    until(lambda: len(running.server.sessions.infos()) == 3, "three sessions")
     assert asks[-1]("reset")["step"] == 0
 
 
@@ -291,7 +284,7 @@ def test_a_session_ends_with_its_socket_and_begins_anew_where_it_was_ended(talk,
     assert ask("step", action=0)["error"]["kind"] == "SessionLost"
     assert ask("reset")["step"] == 0
     ask.socket.close()
-    until(lambda: not running.server.sessions.infos())
+    until(lambda: not running.server.sessions.infos(), "sessions stay open")
 
 
 class Waiting(Env):
@@ -307,7 +300,7 @@ class Waiting(Env):
         return 0, {}
 
     def step(self, action):
-        self.let_go.wait(30)
+        self.let_go.wait(60)
         return Step(0, 0.0, False, False, {})
 
 

@@ -37,10 +37,10 @@ from ludus.wire.messages import (
     read_answered,
     write_message,
 )
+from tests.patience import PATIENCE_S as PATIENCE
 from tests.patience import until
 
 pytestmark = pytest.mark.no_cover
-PATIENCE = 30
 
 
 class Client:

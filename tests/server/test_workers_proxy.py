@@ -43,7 +43,7 @@ class Wire:
 
     def ask(self, number, request):
         self.socket.send(write_message(NumberedRequest(number, request)))
-        return read_answered(self.socket.recv(timeout=20), FrameLimits()).reply
+        return read_answered(self.socket.recv(timeout=60), FrameLimits()).reply
 
     def close(self):
         self._held.__exit__(None, None, None)
@@ -90,7 +90,7 @@ def two_workers(tmp_path, max_sessions=4096):
         urls.append(f"http://127.0.0.1:{listener.getsockname()[1]}")
         engines.append((outer, listener, inner, private_socket(paths[number])))
     with worker_of_both(*engines[0]), worker_of_both(*engines[1]):
-        assert all(one.wait(20) for one in up)
+        assert all(one.wait(60) for one in up)
         yield urls
 
 
@@ -102,7 +102,7 @@ def workers(tmp_path_factory):
 
 @pytest.fixture
 def http():
-    with httpx.Client(headers={"Authorization": f"Bearer {RUN}"}, timeout=20) as client:
+    with httpx.Client(headers={"Authorization": f"Bearer {RUN}"}, timeout=60) as client:
         yield client
 
 
@@ -177,7 +177,7 @@ def test_a_websocket_of_openenv_attaches_through_any_worker(workers, http):
     url = f"{workers[1].replace('http', 'ws')}/ws?session_id={session}"
     with connect(url, additional_headers={"Authorization": f"Bearer {RUN}"}) as link:
         link.send('{"type": "state"}')
-        assert '"step_count":0' in link.recv(timeout=20).replace(" ", "")
+        assert '"step_count":0' in link.recv(timeout=60).replace(" ", "")
 
 
 def test_sessions_and_metrics_are_those_of_all_workers(workers, http):
@@ -234,7 +234,7 @@ def test_every_place_of_every_worker_is_found_through_any_worker(tmp_path, http)
         with connect(url, additional_headers=headers) as link:
             link.send("no message of the wire")
             with pytest.raises(ConnectionClosed, match="1003"):
-                link.recv(timeout=20)
+                link.recv(timeout=60)
         assert http.delete(f"{first}/v1/sessions/{wires[0].welcome.session}").status_code == 200
         again = Wire(first)
         assert worker_of(again.welcome.session) == 0

@@ -21,9 +21,9 @@ from ludus.wire.messages import (
     read_answered,
     write_message,
 )
+from tests.patience import PATIENCE_S as PATIENCE
 
 LIMITS = FrameLimits()
-PATIENCE = 60.0
 
 
 class Caller:

@@ -4,31 +4,27 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-from ludus.envs.open.browsergym.chromium import program
 from ludus.tasks import find_task
 from ludus.tasks.agents.result import read_result
 from ludus.tasks.agents.run import RunOptions, run_task
 from ludus.web.task import BrowserAgent
+from tests.browsers import chromium, new_page
+from tests.patience import PATIENCE_S
 from tests.tasks.conftest import SOLUTION
 from tests.web.watched import Watched
 
-PATIENCE_MS = 60_000
 pytestmark = pytest.mark.xdist_group("browser")
 
 
 @pytest.fixture
 def page():
     """A page of a browser; what it says to its console is nothing, at the end."""
-    with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=program(), args=["--no-sandbox"])
-        page = chromium.new_page(viewport={"width": 1280, "height": 860})
-        page.set_default_timeout(PATIENCE_MS)
-        expect.set_options(timeout=PATIENCE_MS)
+    with chromium() as browser:
+        page = new_page(browser, viewport={"width": 1280, "height": 860})
         watched = Watched(page)
         yield page
-        chromium.close()
     assert watched.said == []
 
 
@@ -39,6 +35,7 @@ def test_a_person_does_a_task_in_a_page_and_it_is_a_run_like_any_other(parity, t
         run = pool.submit(run_task, task, agent, 1, options=options, watch=agent.watch)
         page.goto(agent.url)
         expect(page.locator(".asked-of-me")).to_contain_text("Write answer.json, a list of true and false.")
+        expect(page.locator("#run")).to_be_enabled()  # the run waits for a call
         page.fill("#command", "ls data; printf '\\033[31mred\\033[0m <b>no markup</b>'")
         page.keyboard.press("Enter")
         expect(page.locator(".calls li pre")).to_have_text("numbers.json\nred <b>no markup</b>")
@@ -67,7 +64,7 @@ def test_a_person_does_a_task_in_a_page_and_it_is_a_run_like_any_other(parity, t
 
 def test_a_call_that_is_none_is_told_and_costs_nothing_and_strangers_reach_no_page(parity, tmp_path):
     task = find_task(parity)
-    with BrowserAgent(task.spec) as agent, ThreadPoolExecutor(1) as pool, httpx.Client(timeout=60) as client:
+    with BrowserAgent(task.spec) as agent, ThreadPoolExecutor(1) as pool, httpx.Client(timeout=PATIENCE_S) as client:
         early = client.post(f"{agent.url}act", content=b'{"tool": "submit", "arguments": {}}')
         run = pool.submit(run_task, task, agent, 1)
         version = 0

@@ -25,7 +25,7 @@ def test_an_error_is_raised_when_all_lanes_have_made_their_step():
 
 
 def test_lanes_of_different_threads_make_their_steps_at_the_same_time():
-    meeting = threading.Barrier(2, timeout=30)
+    meeting = threading.Barrier(2, timeout=60)
 
     class Meeting(GridWorld):
         def step(self, action):

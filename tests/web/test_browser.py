@@ -5,6 +5,9 @@ import re
 
 import pytest
 
+from tests.patience import until
+from tests.web.watched import Held
+
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("browser")]
 
 FOCUS = "document.activeElement"
@@ -65,9 +68,20 @@ def test_an_unknown_environment_is_a_clear_word_and_a_way_back(opened):
     page = opened()
     shown = page.visit("#/env/Nowhere-v0")
     shown.get_by_text("expected one of").wait_for()
-    assert "404" in page.said.pop()  # a browser tells of every refusal in its console
+    assert len(page.heard("404")) == 1  # a browser tells of every refusal in its console
     shown.get_by_role("link", name="All environments").click()
     shown.wait_for_selector(".card")
+
+
+def test_an_answer_that_comes_late_does_not_replace_the_page_that_was_asked_for_since(page):
+    shown = page.visit("", ".card")
+    held = Held(shown, "v1/envs/Taxi-v4")
+    shown.get_by_role("link", name="Taxi-v4", exact=True).click()
+    held.wait()
+    shown.get_by_role("link", name="Environments").first.click()
+    shown.wait_for_selector(".card")
+    held.let_go()
+    assert shown.locator("h1").inner_text() == "Environments"
 
 
 # --- play ---
@@ -119,11 +133,11 @@ def test_the_random_agent_plays_to_the_end_and_begins_anew_when_told(opened):
     page.wait_for_selector(".over:not([hidden])")
     page.wait_for_selector(".over[hidden]", state="attached")
     page.click("#run")
-    assert text(page, "#run") == "Random agent"
+    page.wait_for_function("() => document.getElementById('run').textContent === 'Random agent'")
 
 
 def test_a_reset_or_an_action_in_the_middle_of_a_run_is_not_lost(opened):
-    page = play(opened, "Taxi-v4")
+    page = play(opened, "maze")  # however late a click is, the run is under way
     page.select_option("#speed", "60")
     for _ in range(3):
         page.click("#run")
@@ -158,6 +172,7 @@ def test_buttons_act_and_the_log_chart_and_messages_tell_of_it(opened):
     page.get_by_role("tab", name="Messages").click()
     page.wait_for_selector(".messages li")
     assert '{"type":"step","action":0,"frame":true,"choices":true}' in text(page, ".messages")
+    page.locator(".chart[aria-label^='Rewards of 1 steps']").wait_for()
     assert page.locator(".chart rect").count() == 1
     assert "Rewards of 1 steps, return -1" in page.locator(".chart").get_attribute("aria-label")
 
@@ -278,6 +293,7 @@ def test_sessions_are_listed_and_ended(opened, running):
     other = opened().visit("#/sessions")
     row = other.locator("tbody tr").filter(has_text="CartPole-v1").last
     row.wait_for()
+    until(lambda: len(running.server.sessions.infos()) == 1, "sessions of pages that were closed stay open")
     before = len(running.server.sessions.infos())
     row.get_by_role("button").click()
     other.get_by_text(re.compile(rf"^{before - 1} open$|^No session is open")).wait_for()
@@ -368,7 +384,7 @@ def test_the_tabs_move_by_arrows_without_playing(opened):
     page = play(opened, "CartPole-v1")
     page.get_by_role("tab", name="Observation").focus()
     page.keyboard.press("ArrowRight")
-    assert page.get_by_role("tab", name="Steps").get_attribute("aria-selected") == "true"
+    page.wait_for_selector("[role=tab][aria-selected=true]:has-text('Steps')")
     page.fill("#seed", "1")
     page.press("#seed", "ArrowLeft")
     assert text(page, "#score-step") == "0"

@@ -4,6 +4,8 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.browsers import settle
+from tests.patience import until
 from tests.web.worlds import BAIT, HOSTILE
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("browser")]
@@ -29,6 +31,7 @@ def test_on_its_page(page):
     shown = page.visit(f"#/env/{NAME}")
     shown.wait_for_selector(".hero img")
     shown.get_by_text("Metadata").click()
+    settle(shown)
     assert BAIT in shown.locator("h1").inner_text()
     assert shown.locator("main").inner_text().count("<script>") >= 5
     check_clean(shown)
@@ -37,11 +40,13 @@ def test_on_its_page(page):
 def test_in_play(page):
     shown = page.visit(f"#/play/{NAME}")
     shown.wait_for_selector(".stage img")
+    shown.wait_for_selector(".said")
     assert shown.locator(".said").inner_text() == BAIT
     for count, tab in enumerate(("Steps", "State", "Messages", "Observation"), 1):
         shown.get_by_role("button", name="stay").click()
         shown.wait_for_function("n => Number(document.getElementById('score-step').textContent) === n", arg=count)
         shown.get_by_role("tab", name=tab).click()
+        settle(shown)
         check_clean(shown)
     assert BAIT in shown.locator(".tabpanel:not([hidden])").inner_text()
     shown.get_by_role("button", name="go").click()
@@ -54,6 +59,7 @@ def test_its_picture_opened_alone_runs_nothing(opened):
     page = opened()
     shown = page.visit(f"v1/picture?env={quote(HOSTILE, safe='')}")
     assert shown.evaluate("document.documentElement.tagName") == "svg"
+    until(lambda: page.said or settle(shown), "a console that tells of what was not run")
     assert all("Content Security Policy" in said or "sandboxed" in said for said in page.said)
     assert page.said
     page.said.clear()

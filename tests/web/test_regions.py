@@ -5,6 +5,7 @@ import re
 import pytest
 
 from ludus.server.run import serve
+from tests.browsers import settle
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("browser")]
 
@@ -24,6 +25,7 @@ def visit(opened, boards, name):
 
 def click(page, x, y):
     """Click a point of the picture, in fractions of its sides."""
+    settle(page)
     box = page.locator(".marks").bounding_box()
     page.mouse.click(box["x"] + box["width"] * x, box["y"] + box["height"] * y)
 
@@ -35,6 +37,7 @@ def wait_for_step(page, count):
 def test_a_click_on_a_board_is_a_move(opened, boards):
     page = opened(url=boards.url).visit("#/play/open/Connect4-v0")
     page.wait_for_selector(".stage img")
+    settle(page)
     box = page.locator(".stage img").bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_function("() => document.getElementById('score-step').textContent === '1'")
@@ -51,6 +54,7 @@ def test_regions_of_the_metadata_are_clicked_too(opened, boards):
     page = visit(opened, boards, "open/Connect4Board-v0")
     click(page, 0.5, 0.5)
     wait_for_step(page, 1)
+    page.get_by_role("button", name="column 4").wait_for()
     assert page.get_by_role("button", name="column 4").count() == 1
 
 

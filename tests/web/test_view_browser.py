@@ -7,8 +7,9 @@ import pytest
 import ludus
 from ludus.trajectory import Recorder
 from ludus.web.view import Viewer, show_runs, write_document
+from tests.browsers import new_page, settle
 from tests.web.recordings import BAIT, agent, batch, cart, hostile, pendulum
-from tests.web.watched import Watched
+from tests.web.watched import Held, Watched
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("browser")]
 
@@ -34,13 +35,10 @@ def shown(folder):
 @pytest.fixture
 def visit(browser, shown):
     """Opens pages: `visit(where, url=…, **options of the context)`; what they said is nothing, at the end."""
-    contexts, pages = [], []
+    pages = []
 
     def visit(where="", url=None, wait="main h1", **options):
-        context = browser.new_context(viewport=options.pop("viewport", {"width": 1280, "height": 900}), **options)
-        context.set_default_timeout(30_000)  # machines are shared
-        contexts.append(context)
-        watched = Watched(context.new_page())
+        watched = Watched(new_page(browser, **{"viewport": {"width": 1280, "height": 900}, **options}))
         pages.append(watched)
         watched.visit(f"{url or shown.url}{where}", wait)
         watched.page.wait_for_selector(wait)
@@ -48,8 +46,8 @@ def visit(browser, shown):
         return watched.page
 
     yield visit
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.page.context.close()
     assert [said for page in pages for said in page.said] == []
 
 
@@ -65,12 +63,16 @@ def frame(page, step):
     page.wait_for_selector(f"img[alt='Frame after {step} steps']")
 
 
+def wait_for_count(page, selector, count):
+    page.wait_for_function("([s, n]) => document.querySelectorAll(s).length === n", arg=[selector, count])
+
+
 # --- the table ---
 
 
 def test_the_table_sorts_filters_and_leads_to_an_episode(visit):
     page = visit("#/run/0")
-    page.wait_for_selector(".episodes a")
+    wait_for_count(page, ".episodes a", 6)
     assert numbers(page) == [f"#{number}" for number in range(6)]
     page.get_by_role("button", name="Return").click()
     page.wait_for_selector("th[aria-sort=descending]")
@@ -156,7 +158,36 @@ def test_an_episode_under_way_is_followed_to_its_newest_step_and_its_end(visit, 
             page.close()
 
 
+def test_a_key_while_the_page_is_made_anew_is_not_lost(visit, folder):
+    with Recorder(ludus.make("CartPole-v1"), folder / "renewed.ludus", "steps") as env:
+        env.reset(seed=0)
+        env.step(1)
+        env.flush()
+        with show_runs([folder / "renewed.ludus#0"], block=False) as running:
+            page = visit(url=running.url, wait="#scrub[max='1']")
+            held = Held(page, "ask/episode?run=0&n=0")
+            env.step(1)
+            env.flush()
+            held.wait()
+            page.keyboard.press("Home")
+            held.let_go()
+            page.locator("#scrub[max='2']").wait_for()
+            assert page.locator("#scrub").input_value() == "0"
+            page.close()
+
+
 # --- an episode ---
+
+
+def test_an_answer_that_comes_late_does_not_replace_the_page_that_was_asked_for_since(visit):
+    page = visit("#/run/0", wait=".episodes a")
+    held = Held(page, "ask/episode?run=0&n=3")
+    page.get_by_role("link", name="#3").click()
+    held.wait()
+    page.get_by_role("link", name="#2").click()
+    page.get_by_role("heading", name="CartPole-v1 #2").wait_for()
+    held.let_go()
+    assert page.locator("h1").inner_text() == "CartPole-v1 #2"
 
 
 def test_an_episode_is_gone_through_by_keys_scrubber_and_play(visit):
@@ -165,6 +196,7 @@ def test_an_episode_is_gone_through_by_keys_scrubber_and_play(visit):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     frame(page, 2)
+    page.locator(".step-panel").get_by_text("push").wait_for()  # steps are asked for beside frames
     assert page.locator(".step-panel").inner_text().count("push") == 1
     page.keyboard.press("End")
     last = int(page.locator("#scrub").get_attribute("max"))
@@ -175,9 +207,10 @@ def test_an_episode_is_gone_through_by_keys_scrubber_and_play(visit):
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("Space")
     at_step(page, last)
-    page.get_by_label("Play").wait_for()
+    page.get_by_label("Play", exact=True).wait_for()
+    page.locator(".curves figure").nth(2).wait_for()
     assert page.locator(".curves figure").all_inner_texts()[2].startswith("value")
-    assert page.locator(".gauges li").count() == 4
+    wait_for_count(page, ".gauges li", 4)
 
 
 def test_a_row_or_a_point_of_a_curve_leads_to_its_step(visit):
@@ -186,11 +219,13 @@ def test_a_row_or_a_point_of_a_curve_leads_to_its_step(visit):
     page.get_by_role("tab", name="Steps").click()
     page.locator("[data-row='5']").click()
     at_step(page, 5)
+    page.wait_for_selector("[data-row='5'][aria-current=step]")
     page.get_by_role("tab", name="Step", exact=True).click()
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("End")
     page.get_by_role("tab", name="Steps").click()
     page.wait_for_selector("tr[aria-current=step]")  # the row of a step that was reached while it was hidden
+    settle(page)
     box = page.locator(".curves svg").first.bounding_box()
     page.mouse.click(box["x"] + 1, box["y"] + 10)
     at_step(page, 0)
@@ -201,7 +236,7 @@ def test_a_run_of_seeds_alone_is_computed_to_the_last_number(visit):
     frame(page, 3)
     page.wait_for_selector(".gauges li")
     page.wait_for_selector(".curve", state="attached")
-    page.wait_for_function("() => document.querySelectorAll('.step-panel dd')[2].textContent === '3'")
+    page.wait_for_function("() => document.querySelectorAll('.step-panel dd')[2]?.textContent === '3'")
 
 
 # --- talk ---
@@ -209,6 +244,7 @@ def test_a_run_of_seeds_alone_is_computed_to_the_last_number(visit):
 
 def test_an_agents_run_is_read_filtered_and_searched(visit):
     page = visit("#/run/3/0", wait=".event")
+    wait_for_count(page, ".event", 22)
     text = page.locator(".talk-list").inner_text()
     for part in (
         "You repair programs.",
@@ -223,14 +259,14 @@ def test_an_agents_run_is_read_filtered_and_searched(visit):
     assert "$0.75" in page.locator(".score.cards").inner_text()
     page.get_by_role("button", name="Tool calls").click()
     page.get_by_text("3 of 22 events").wait_for()
-    page.wait_for_function("() => document.querySelectorAll('.event').length === 3")
+    wait_for_count(page, ".event", 3)
     page.get_by_role("button", name="Tool calls").click()
     page.get_by_label("Find in events").fill("thought 2")
     page.get_by_text("1 of 22 events").wait_for()
     page.get_by_role("button", name="step 3").click()
     at_step(page, 3)
     page.get_by_label("Find in events").fill("")
-    page.wait_for_function("() => document.querySelectorAll('.event').length === 22")
+    wait_for_count(page, ".event", 22)
     page.evaluate("document.querySelector('.talk-list').scrollTop = 0")
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("ArrowLeft")
@@ -256,7 +292,18 @@ def test_episodes_side_by_side_jump_to_their_first_difference(visit):
     page.wait_for_selector("tr.differs[aria-current]")
     page.get_by_label("Align equal actions").check()
     page.get_by_role("slider", name="Line").wait_for()
-    assert page.locator(".column").count() == 2
+    wait_for_count(page, ".column", 2)
+
+
+def test_side_by_side_a_step_that_comes_late_does_not_replace_a_later_one(visit):
+    page = visit("#/compare/0.0,1.0", wait=".column img")
+    held = Held(page, "ask/find?run=0&n=0&step=1")
+    page.keyboard.press("ArrowRight")
+    held.wait()
+    page.keyboard.press("ArrowRight")
+    page.locator(".column .where").first.get_by_text("Step 2:").wait_for()
+    held.let_go()
+    assert page.locator(".column .where").first.inner_text().startswith("Step 2:")
 
 
 # --- one file ---
@@ -291,6 +338,7 @@ def test_a_document_sorts_and_filters_as_the_server_does(visit, folder, shown):
             before = page.locator("thead").inner_text()
             page.get_by_role("button", name=column).click()
             page.wait_for_function("t => document.querySelector('thead').innerText !== t", arg=before)
+            settle(page)
             found.append(numbers(page))
         page.fill("#search", "3")
         page.get_by_text("1 of 6 episodes").wait_for()
@@ -307,6 +355,7 @@ def test_whatever_a_file_says_stays_text(visit, folder):
         run = 4 if url is None else 0
         page = visit(f"#/run/{run}", url=url, wait=".episodes a")
         page.get_by_text("About this run").click()
+        page.wait_for_selector("details.about[open] dl")
         assert "</script><script>" in page.locator(".about").inner_text()
         page.locator(".episodes a").first.click()
         page.wait_for_selector(".event")
@@ -315,6 +364,7 @@ def test_whatever_a_file_says_stays_text(visit, folder):
         for tab in ("Steps", "Step"):
             page.get_by_role("tab", name=tab, exact=True).click()
         page.get_by_label("Find in events").fill(BAIT[:12])
+        page.get_by_text(re.compile(r"^\d+ of \d+ events$")).wait_for()  # all of them were there before
         page.wait_for_function("bait => document.querySelector('.talk-list')?.innerText.includes(bait)", arg=BAIT)
         said = page.locator(".talk-list").inner_text()
         assert "\\u202eevil" in said  # turned around by nothing

@@ -87,13 +87,16 @@ class Shop(ToolEnv):
 
 
 class Maze(Env[Any, Any]):
-    """Draws by text alone, in colours of a terminal."""
+    """Draws by text alone, in colours of a terminal, and goes on as long as somebody plays."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": ["ansi"],
+        "action_names": ["north", "east", "south", "west", "up", "down"],
+    }
 
     def __init__(self, render_mode: str | None = None) -> None:
         self.render_mode = render_mode
-        self.action_space, self.observation_space = Discrete(2), Discrete(2)
+        self.action_space, self.observation_space = Discrete(6), Discrete(6)
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
         super().reset(seed=seed)

@@ -42,11 +42,15 @@ async function request(path, options) {
 
 /** JSON from the server; asks for a token, and for another one, as long as there is need. */
 export async function ask(path, options = {}) {
+  let given = token();
   let response = await request(path, options);
   while (response.status === 401) {
-    const wrong = token() !== "";
-    setToken("");
-    setToken(await askToken(wrong));
+    // Where another answer came first, there is another token by now: that one is tried, not thrown away.
+    if (token() === given) {
+      setToken("");
+      setToken(await askToken(given !== ""));
+    }
+    given = token();
     response = await request(path, options);
   }
   const text = await response.text();

@@ -23,7 +23,7 @@ async function show() {
     const catalogue = await ask("v1/envs");
     if (mine !== shown) return;
     told(catalogue.server, page);
-    const next = await PAGES[page](main, name, catalogue);
+    const next = await PAGES[page](() => (mine === shown ? main : null), name, catalogue);
     if (mine !== shown) next?.();
     else leave = next ?? leave;
   } catch (error) {
@@ -35,11 +35,12 @@ async function show() {
   if (mine > 1 && !main.contains(document.activeElement)) main.focus({ preventScroll: true });
 }
 
+/** Pages: `enter()` gives what they fill, or null to one whose answers come when another page is shown already. */
 const PAGES = {
-  catalogue: (node, _, catalogue) => showCatalogue(node, catalogue),
-  env: (node, name) => showEnvironment(node, name),
-  play: (node, name) => showPlay(node, name),
-  sessions: (node) => showSessions(node),
+  catalogue: (enter, _, catalogue) => showCatalogue(enter(), catalogue),
+  env: (enter, name) => showEnvironment(enter, name),
+  play: (enter, name) => showPlay(enter, name),
+  sessions: (enter) => showSessions(enter()),
 };
 
 function address() {

@@ -4,8 +4,10 @@ import { ask, envPath } from "./api.js";
 import { link, thumbnail } from "./catalogue.js";
 import { announce, copy, fill, h, pretty, short } from "./dom.js";
 
-export async function showEnvironment(main, name) {
+export async function showEnvironment(enter, name) {
   const env = await ask(envPath(name));
+  const main = enter();
+  if (!main) return;
   document.title = `${env.name} · Ludus`;
   fill(
     main,

@@ -14,8 +14,10 @@ import { tabs } from "./tabs.js";
 const MAX_ROWS = 200;
 const SAID_EVERY = 1500;
 
-export async function showPlay(main, name) {
+export async function showPlay(enter, name) {
   const env = await ask(envPath(name));
+  const main = enter();
+  if (!main) return null;
   document.title = `Play ${env.name} · Ludus`;
   const page = new PlayPage(env);
   fill(main, page.node);

@@ -123,6 +123,7 @@ export class Player extends EventTarget {
   }
 
   #open() {
+    if (this.closed) throw new Refusal("The page was left.", 0, "ConnectionLost");
     if (this.ws?.readyState === WebSocket.OPEN) return this.ws;
     return new Promise((resolve, reject) => {
       const ws = (this.ws = socket(this.env));

@@ -10,6 +10,7 @@ export async function showSessions(main) {
   const body = h("tbody");
   const count = h("p", { class: "muted", role: "status" });
   const trouble = h("div", { role: "alert" });
+  let asked = null;
   const heads = ["Environment", "Session", "Owner", "Steps", "Open for", "Idle", "Isolation"];
   fill(
     main,
@@ -22,9 +23,12 @@ export async function showSessions(main) {
   const timer = setInterval(() => document.visibilityState === "visible" && !body.contains(document.activeElement) && load(), AGAIN);
   return () => clearInterval(timer);
 
+  /** Of answers that come out of their order, the newest counts. */
   async function load() {
+    const mine = (asked = {});
     try {
       const data = await ask("v1/sessions");
+      if (mine !== asked) return;
       const sessions = Array.isArray(data) ? data : data.sessions;
       count.textContent = sessions.length ? `${sessions.length} open` : "No session is open.";
       fill(body, sessions.map(row));

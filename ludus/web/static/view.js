@@ -12,24 +12,31 @@ const main = document.getElementById("main");
 const source = openSource();
 let leave = () => {};
 let shown = 0;
+let settled = 0;
 let told = null;
 
-/** Show the page of the address; the one before is told that it is left. */
+/** Show the page of the address; the one before hears keys until the new one is ready, and is told then that it is left. */
 async function show() {
   const mine = ++shown;
-  leave();
-  leave = () => {};
+  /** What a page fills, from when it is ready until `close` is called; null to one that comes after a newer wish. */
+  const enter = (close = () => {}) => {
+    if (mine !== shown) return null;
+    leave();
+    leave = close;
+    return main;
+  };
   try {
-    told = await source.ask("runs");
+    const answer = await source.ask("runs");
     if (mine !== shown) return;
+    told = answer;
     paintBar();
-    const next = await page()(main, source, told);
-    if (mine !== shown) next?.();
-    else leave = next ?? leave;
+    await page()(enter, source, told);
   } catch (error) {
-    if (mine === shown) fill(main, failure(error));
+    const node = enter();
+    if (node) fill(node, failure(error));
   }
   if (mine !== shown) return;
+  settled = mine;
   if (mine > 1 && !main.contains(document.activeElement)) main.focus({ preventScroll: true });
 }
 
@@ -38,13 +45,13 @@ function page() {
   const [kind, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
   const chosen = told.chosen.map(({ run, n }) => `${run}.${n}`);
   const begins = !location.hash;
-  if (begins && chosen.length === 1) return (node, ...more) => showEpisode(node, ...more, told.chosen[0]);
-  if (begins && chosen.length > 1) return (node, ...more) => showComparison(node, ...more, told.chosen);
-  if (kind === "compare") return (node, ...more) => showComparison(node, ...more, places(rest[0] ?? ""));
+  if (begins && chosen.length === 1) return (enter, ...more) => showEpisode(enter, ...more, told.chosen[0]);
+  if (begins && chosen.length > 1) return (enter, ...more) => showComparison(enter, ...more, told.chosen);
+  if (kind === "compare") return (enter, ...more) => showComparison(enter, ...more, places(rest[0] ?? ""));
   const run = Number(rest[0] ?? 0) || 0;
   const [n, step] = (rest[1] ?? "").split("@");
-  if (kind === "run" && n) return (node, ...more) => showEpisode(node, ...more, { run, n: Number(n) || 0, step: Number(step) || 0 });
-  return (node, ...more) => showRun(node, ...more, run);
+  if (kind === "run" && n) return (enter, ...more) => showEpisode(enter, ...more, { run, n: Number(n) || 0, step: Number(step) || 0 });
+  return (enter, ...more) => showRun(enter, ...more, run);
 }
 
 function places(text) {
@@ -83,11 +90,11 @@ async function reload() {
 
 /** Ask whether files have grown; a table and an episode under way follow by themselves, others when they are told to. */
 async function look() {
-  if (document.hidden || !told) return;
-  const before = told.runs.map((run) => run.stamp).join();
+  if (document.hidden || settled !== shown) return; // a page on its way asks by itself
   const now = await source.answer("runs", {}).catch(() => null);
-  if (!now) return;
-  const changed = now.runs.map((run) => run.stamp).join() !== before;
+  if (!now || settled !== shown) return;
+  const stamps = ({ runs }) => runs.map((run) => run.stamp).join();
+  const changed = stamps(now) !== stamps(told);
   document.getElementById("live-chip").hidden = !now.runs.some((run) => run.live);
   document.getElementById("reload").classList.toggle("fresh", changed);
   if (changed && main.querySelector("[data-follows]") && !main.contains(document.activeElement?.closest("input, select"))) reload();

@@ -10,7 +10,7 @@ import { eventsAt, hasTalk } from "./view_talk.js";
 
 const COLOURS = 8;
 
-export async function showComparison(node, source, told, places) {
+export async function showComparison(enter, source, told, places) {
   const of = places.map(({ run, n }) => `${run}.${n}`).join(",");
   const found = await source.ask("compare", { of });
   const reels = await Promise.all(places.map(({ run, n }) => Reel.open(source, run, n)));
@@ -27,6 +27,11 @@ export async function showComparison(node, source, told, places) {
   const next = h("button", { type: "button", class: "main", id: "difference", disabled: !found.first, onClick: () => jump(view, playback) }, "First difference");
   const align = found.rows ? h("label", { class: "inline" }, h("input", { type: "checkbox", id: "align", onChange: (event) => realign(event.currentTarget.checked) }), "Align equal actions") : null;
   const control = h("div", { class: "compare-control" });
+  const close = () => {
+    for (const part of [playback, table, curves, ...reels]) part?.close();
+  };
+  const node = enter(close);
+  if (!node) return close();
   fill(node, h("nav", { class: "trail", "aria-label": "Where this is" }, h("a", { href: "#/run/0" }, "All episodes"), " / ", h("span", {}, "side by side")), h("h1", {}, `${reels.length} episodes side by side`), summary, control, h("div", { class: "columns-of" }, parts.map((part) => part.node)), h("section", { class: "panel", "aria-label": "Curves" }, curves.node), h("section", { class: "panel", "aria-label": "Steps side by side" }, holder));
   document.title = "Side by side · Ludus";
 
@@ -62,9 +67,6 @@ export async function showComparison(node, source, told, places) {
     curves.show(names.map((name) => ({ name, marks: all.flat().find((one) => one.name === name)?.marks, lines: all.map((some, at) => [some.find((one) => one.name === name), at]).filter(([one]) => one).map(([one, at]) => ({ ...one, kind: `is-${at % COLOURS}` })) })));
   });
   await realign(false);
-  return () => {
-    for (const part of [playback, table, curves, ...reels]) part.close();
-  };
 }
 
 /** Each line is a step of all of them. */
@@ -110,7 +112,9 @@ function column(told, reel, at, frames) {
     where,
     talks ? [said, step] : [step, said],
   );
+  let wanted = null;
   async function show(place) {
+    wanted = place;
     node.classList.toggle("absent", place === null);
     if (place === null) {
       where.textContent = "No step here";
@@ -118,6 +122,7 @@ function column(told, reel, at, frames) {
     }
     const drawing = frames ? reel.draw(place) : null;
     const [[one], events] = await Promise.all([reel.steps(place, place + 1).catch(() => [null]), eventsAt(reel, place).catch(() => [])]);
+    if (wanted !== place) return; // another step is shown by now
     fill(said, events);
     where.textContent = place ? `Step ${place.toLocaleString("en")}: ${one ? reel.action(one.action) : "?"}` : "Before the first step";
     showStep(step, reel, one, null);

@@ -13,13 +13,13 @@ const KINDS = { reward: "is-reward", return: "is-return" };
 
 let before = null; // where an episode under way was, and what was its end, before the page was made anew
 
-export async function showEpisode(node, source, told, { run, n, step: asked = 0 }) {
+export async function showEpisode(enter, source, told, { run, n, step: asked = 0 }) {
+  const address = location.hash;
   const reel = await Reel.open(source, run, n);
   const { episode } = reel;
   const follows = isUnderWay(told, run, episode);
-  const step = begin(reel.last, asked, follows);
   const frames = await reel.hasFrames();
-  const playback = new Playback({ last: reel.last, fps: frames ? reel.about.fps : 8, step });
+  const playback = new Playback({ last: reel.last, fps: frames ? reel.about.fps : 8 });
   const curves = new Curves(reel.last, (to) => playback.go(to));
   const talk = hasTalk(episode) ? new Talk({ source, run, n, episode, onSeek: (to) => playback.go(to) }) : null;
   const stepPanel = h("div", { class: "step-panel" });
@@ -30,6 +30,15 @@ export async function showEpisode(node, source, told, { run, n, step: asked = 0 
   const curvePanel = h("section", { class: "panel", "aria-label": "Curves" }, curves.node);
   const left = talk && !frames ? [h("section", { class: "panel", "aria-label": "Events" }, talk.node)] : [stage, playback.node, reel.note, curvePanel];
   const right = talk && !frames ? [playback.node, curvePanel, tabs("Episode", panels, () => table.redraw())] : [tabs("Episode", talk ? { Events: talk.node, ...panels } : panels, () => table.redraw())];
+  const close = () => {
+    for (const part of [playback, curves, talk, table, reel]) part?.close();
+  };
+  const node = enter(() => {
+    before = follows && address === location.hash ? { address, step: playback.step, last: reel.last } : null;
+    close();
+  });
+  if (!node) return close();
+  playback.go(begin(reel.last, asked, follows));
   fill(node, head(source, told, run, episode), why, usage(episode), h("div", { class: "play watch" }, h("div", { class: "left" }, left), h("div", { class: "right" }, right)));
   document.title = `#${n} · ${told.runs[run]?.name ?? ""} · Ludus`;
 
@@ -58,10 +67,6 @@ export async function showEpisode(node, source, told, { run, n, step: asked = 0 
     curvePanel.hidden = true;
   });
   await painting;
-  return () => {
-    before = follows ? { address: location.hash, step: playback.step, last: reel.last } : null;
-    for (const part of [playback, curves, talk, table, reel]) part?.close();
-  };
 }
 
 /** Whether the file is not whole and the episode has not ended: it may grow. */

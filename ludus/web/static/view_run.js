@@ -8,9 +8,10 @@ const views = new Map();
 /** Episodes to be put side by side, as "run.n". */
 const picked = new Set();
 
-export async function showRun(node, source, told, number) {
+export async function showRun(enter, source, told, number) {
   const run = told.runs[number];
   if (!run) throw new Error(`There is no run ${number}; ${told.runs.length} are open.`);
+  const node = enter();
   const view = views.get(number) ?? { sort: "number", down: false, outcomes: new Set(), text: "", page: 0 };
   views.set(number, view);
   const table = h("div", { class: "table-box" });

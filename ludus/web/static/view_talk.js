@@ -20,6 +20,7 @@ export class Talk {
     this.node = h("div", { class: "talk-box" }, this.#filters(), this.count, this.list);
     this.observer = new IntersectionObserver((seen) => seen.forEach((one) => this.#near(one)), { root: this.list, rootMargin: NEAR });
     this.found = null;
+    this.filling = new WeakMap();
     this.#lay();
   }
 
@@ -30,7 +31,7 @@ export class Talk {
     this.sought = step;
     const { run, n } = this;
     const { found } = await this.source.ask("find", { run, n, step }).catch(() => ({ found: [] }));
-    if (this.sought !== step || !found.length) return;
+    if (this.found || this.sought !== step || !found.length) return;
     const part = this.list.querySelector(`[data-part="${Math.floor(found[0] / this.episode.page_events)}"]`);
     await this.#fill(part);
     const event = part.querySelector(`[data-step="${step}"]`);
@@ -100,8 +101,13 @@ export class Talk {
     target.dataset.shown = "";
   }
 
-  async #fill(target) {
-    if (target.dataset.shown) return;
+  /** Resolves once the events of a part are there, whoever asked for them first. */
+  #fill(target) {
+    if (!target.dataset.shown) this.filling.set(target, this.#filled(target));
+    return this.filling.get(target);
+  }
+
+  async #filled(target) {
     target.dataset.shown = "yes";
     try {
       const events = await this.#events(Number(target.dataset.part));
