@@ -23,7 +23,7 @@ SLEEPER = f"{Sleeper.__module__}:Sleeper"
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     async def bounded() -> None:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(5 * PATIENCE_S):
             await work
 
     asyncio.run(bounded())
