@@ -4,8 +4,6 @@ import inspect
 import time
 from collections.abc import Callable
 
-import httpx
-
 PATIENCE_S = 120.0
 """Far more than anything takes; only a test that fails waits for so long."""
 
@@ -19,6 +17,10 @@ def until(condition: Callable[[], object], what: str) -> None:
 
 
 def wait_for_replies() -> None:
-    """Have httpx wait as long where a test says nothing else: its own five seconds are over on a busy machine."""
+    """Have clients wait as long where a test says nothing else: their own few seconds are over on a busy machine."""
+    import httpx  # late, since attacks are patient too, in processes that ask nobody
+    from websockets.sync.client import connect
+
     limits: httpx.Timeout = inspect.signature(httpx.get).parameters["timeout"].default
     limits.connect = limits.read = limits.write = limits.pool = PATIENCE_S
+    connect.__kwdefaults__ |= {"open_timeout": PATIENCE_S, "ping_timeout": PATIENCE_S}

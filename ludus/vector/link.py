@@ -19,8 +19,8 @@ from ludus.vector.worker_options import WorkerOptions
 
 __all__ = ["WorkerLink", "Loss"]
 
-TRACEBACK_DEADLINE_S = 0.5
-"""For how many seconds a worker that hangs is given to write down where it is."""
+TRACEBACK_DEADLINE_S = 10.0
+"""For how many seconds a worker that hangs is given to write down where it is, and to end of it."""
 
 
 class Loss(NamedTuple):
@@ -110,12 +110,15 @@ class WorkerLink:
         )
 
     def _where(self) -> str:
-        """Where the worker is or was, if its interpreter can tell: it writes that down when asked, and in a crash."""
+        """Where the worker is or was, if its interpreter can tell: it writes that down when asked, and in a crash.
+
+        Whoever is asked ends when all is written; what is there before may be the half of it.
+        """
         if self.process.is_alive():
             with suppress(ProcessLookupError):
                 os.kill(self.process.pid, WHERE)
             end = time.monotonic() + TRACEBACK_DEADLINE_S
-            while not os.fstat(self._notebook).st_size and time.monotonic() < end and self.process.is_alive():
+            while time.monotonic() < end and self.process.is_alive():
                 time.sleep(0.005)
         return os.pread(self._notebook, os.fstat(self._notebook).st_size, 0).decode(errors="replace")
 

@@ -41,14 +41,14 @@ class ProgramGone(BaseException):
 def watch_parent(channel: Channel) -> None:
     """Leave Ctrl-C to the program, hear at once when it is gone, and write tracebacks where it can read them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for number in (signal.SIGTERM, signal.SIGALRM):  # what the program does about them is not ours to do again
+    for number in (signal.SIGTERM, signal.SIGALRM, WHERE):  # what the program does about them is not ours to do again
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     pipe, notebook = channel.receive_file(60.0), channel.receive_file(60.0)
     if pipe is None or notebook is None:
         raise EOFError("no pipe to the parent came")
     faulthandler.enable(notebook, all_threads=False)
-    faulthandler.register(WHERE, notebook, all_threads=False)
+    faulthandler.register(WHERE, notebook, all_threads=False, chain=True)  # its own way after that: the end
     _held[:] = [pipe, os.open(f"/proc/self/fd/{pipe}", os.O_RDONLY | os.O_NONBLOCK)]
     arm_deadline()
     signal.signal(signal.SIGIO, _program_gone)

@@ -26,6 +26,7 @@ from typing import Any
 
 from ludus.errors import SandboxError, shorten
 from ludus.sandbox.bwrap import tool
+from tests.patience import PATIENCE_S
 
 __all__ = ["Isolated", "check_isolated", "is_isolated", "isolated"]
 
@@ -33,7 +34,7 @@ ROOT = str(Path(__file__).resolve().parents[2])
 WORK = "from tests.attacks.isolated import main; main()"
 NAMESPACES = ("--pid", "--fork", "--kill-child", "--mount-proc", "--mount", "--net", "--ipc", "--uts")
 OF_A_USER = ("--user", "--map-current-user", "--keep-caps")
-PATIENCE = 120.0
+PATIENCE = 5 * PATIENCE_S
 LOOPBACK = b"lo"
 ADD_ROUTE, GET_FLAGS, SET_FLAGS, UP = 0x890B, 0x8913, 0x8914, 1
 """Of the network."""

@@ -391,7 +391,7 @@ def direct(client: RawClient, counted: Counter[str]) -> None:
 def test_a_step_in_isolation_that_its_thread_read_can_be_ended(
     tmp_path: Path, way: str, end: str, counted: Counter[str]
 ) -> None:
-    settings = Settings(isolation="process", deadline=5.0 if end == "deadline" else 60.0)  # its start is under it too
+    settings = Settings(isolation="process", deadline=15.0 if end == "deadline" else 60.0)  # its start is under it too
     target = f"{Sleeper.__module__}:Sleeper"
     with serve(target, port=0, block=False, settings=settings, unix=str(tmp_path / "s")) as running:
         client = RawClient(both(running, tmp_path / "s")[way], Random(0))

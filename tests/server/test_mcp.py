@@ -444,7 +444,7 @@ def test_a_tool_has_the_time_of_its_session():
 
 @pytest.mark.no_cover
 def test_a_tool_in_isolation_is_called_and_killed_when_it_takes_too_long():
-    with serving("tests.server.mcp_worlds:Dial", settings=Settings(isolation="process", deadline=10)) as running:
+    with serving("tests.server.mcp_worlds:Dial", settings=Settings(isolation="process", deadline=15)) as running:
         caller = Caller(running.url)
         headers = caller.initialize()
         told = caller.result("tools/call", {"name": "turn", "arguments": {"number": 1}}, headers=headers)

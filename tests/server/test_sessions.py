@@ -22,7 +22,7 @@ ANYBODY = Principal("orchestrator", "anybody")
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     async def bounded() -> None:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(5 * PATIENCE_S):
             await work
 
     asyncio.run(bounded())

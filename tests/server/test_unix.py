@@ -35,7 +35,7 @@ LIMITS = FrameLimits()
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     async def bounded() -> None:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(5 * PATIENCE_S):
             await work
 
     asyncio.run(bounded())

@@ -20,6 +20,7 @@ from ludus.errors import (
 from ludus.spaces import Discrete, Space
 from ludus.testing import data_equal
 from ludus.vector import ProcessVectorEnv
+from ludus.vector.link import WorkerLink
 from tests.vector.lanes import (
     GridWorld,
     Steered,
@@ -124,6 +125,25 @@ def test_a_worker_that_never_gets_ready_is_ended(monkeypatch):
     with pytest.raises(WorkerFailure, match="took more than 8 s and was killed") as caught:
         ProcessVectorEnv([endless], timeout=0.5)
     assert "in endless" in caught.value.worker_traceback
+
+
+def test_where_a_worker_hangs_is_read_when_all_of_it_is_written():
+    class Writing:
+        """Writes a line whenever somebody looks whether it is there, until it has ended."""
+
+        pid = 1 << 23  # nobody's
+
+        def is_alive(self):
+            line = next(lines, "")
+            os.write(link._notebook, line.encode())
+            return bool(line)
+
+    link, lines = WorkerLink.__new__(WorkerLink), iter(["Current thread:\n", "  in step\n", "  in play\n"])
+    link._notebook, link.process = os.memfd_create("notebook"), Writing()
+    try:
+        assert link._where() == "Current thread:\n  in step\n  in play\n"
+    finally:
+        os.close(link._notebook)
 
 
 def test_lanes_have_equal_spaces():

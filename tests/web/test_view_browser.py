@@ -6,8 +6,9 @@ import pytest
 
 import ludus
 from ludus.trajectory import Recorder
-from ludus.web.view import Viewer, show_runs, write_document
+from ludus.web.view import Viewer, opened_run, show_runs, write_document
 from tests.browsers import new_page, settle
+from tests.patience import PATIENCE_S
 from tests.web.recordings import BAIT, agent, batch, cart, hostile, pendulum
 from tests.web.watched import Held, Watched
 
@@ -30,6 +31,12 @@ def shown(folder):
     files = [cart(folder), cart(folder, "other.ludus", turn=6), batch(folder, "seeds"), agent(folder), hostile(folder)]
     with show_runs(files, block=False) as running:
         yield running
+
+
+@pytest.fixture
+def patient(monkeypatch):
+    """A file counts as being recorded for as long as a slow browser may take to look at it."""
+    monkeypatch.setattr(opened_run, "FRESH_SECONDS", 10 * PATIENCE_S)
 
 
 @pytest.fixture
@@ -121,7 +128,7 @@ def test_an_evaluation_says_whose_it_is_and_whether_its_seeds_were_picked(visit,
         page.close()
 
 
-def test_a_run_that_is_being_recorded_grows_in_the_page(visit, folder):
+def test_a_run_that_is_being_recorded_grows_in_the_page(visit, folder, patient):
     with Recorder(ludus.make("CartPole-v1"), folder / "live.ludus", "steps") as env:
         env.reset(seed=0)
         env.step(1)
@@ -136,7 +143,7 @@ def test_a_run_that_is_being_recorded_grows_in_the_page(visit, folder):
             page.close()
 
 
-def test_an_episode_under_way_is_followed_to_its_newest_step_and_its_end(visit, folder):
+def test_an_episode_under_way_is_followed_to_its_newest_step_and_its_end(visit, folder, patient):
     with Recorder(ludus.make("CartPole-v1"), folder / "growing.ludus", "steps") as env:
         env.reset(seed=0)
         env.step(1)
