@@ -4,8 +4,9 @@ A call is a block of words: what to run, over how many lanes, and what the loop 
 whose addresses are read from the objects themselves; the interpreter lock is let go while lanes are stepped.
 
 A team is a block of words as well. Whoever calls puts up a number of pieces; the caller takes them from the front, the
-threads of the team from behind, so that each finds in its cache the lanes that it stepped last. Fronts, ends and a
-ticket are one word: taking a piece is one atomic instruction, and a thread that comes late finds nothing to take. A
+threads of the team from behind, so that each finds in its cache the lanes that it stepped last. Each takes a share of
+what is left, so that shares begin long, which saves asking, and end short, which saves waiting. Fronts, ends and a
+ticket are one word: taking pieces is one atomic instruction, and a thread that comes late finds nothing to take. A
 thread without work looks for some for a bounded time, and then sleeps in the kernel until it is woken. No thread of a
 team ever holds the interpreter lock.
 """
@@ -28,15 +29,18 @@ from ludus.kernels.machine import Machine, object_of
 
 __all__ = ["FAULT", "Call", "Team", "can_split"]
 
-LOOP, LANES, TEAM, FOUND, PIECES, SIZE, PATIENCE = range(7)
+LOOP, LANES, TEAM, FOUND, PIECES, SIZE, PATIENCE, PART = range(8)
 HEAD = 16
 """Where in a call the words of the loop begin."""
 ACTIONS = 7
 """Where among them the addresses of the four arrays lie."""
 NEXT, DONE, ASLEEP, JOB, BUSY = (8 * place for place in range(5))
-"""The words of a team, each on a cache line of its own."""
+SHARE = JOB + 1  # written with it, and read by whoever is about to read it
+
+"""The words of a team, each on a cache line of its own but for the last."""
 RESULT = 8
-"""Words for the result of a piece: what the loop counted, its error and its status; the rest keeps them apart."""
+"""Words for the result of pieces that were taken together: what the loop counted, its error, its status and how many
+they were; the rest keeps them apart."""
 FAULT = -2
 """What a call gives where the rules failed; what they raised is then known."""
 FUTEX, NANOSLEEP = {"x86_64": 202, "aarch64": 98}, {"x86_64": 35, "aarch64": 101}
@@ -76,12 +80,13 @@ class Call:
         """The same with a team, once there is one."""
         self.team: Team | None = None
 
-    def join(self, team: "Team", pieces: int, size: int, patience: float) -> None:
-        """Have a team take part, by pieces of so many lanes."""
+    def join(self, team: "Team", pieces: int, size: int, patience: float, threads: int = 2) -> None:
+        """Have a team take part, by pieces of so many lanes; of what is left, each thread takes half of its share."""
         self.team, self._found = team, _aligned(RESULT * pieces)
-        places = [TEAM, FOUND, PIECES, SIZE, PATIENCE]
+        places = [TEAM, FOUND, PIECES, SIZE, PATIENCE, PART]
         looks = int(patience * _code().rate) + 1
-        self._block[places] = team.address, self._found.ctypes.data, pieces, size, looks
+        part = (2 * threads - 1).bit_length()
+        self._block[places] = team.address, self._found.ctypes.data, pieces, size, looks, part
         if self.together is None:
             self.together = _function("run_together", self._block.ctypes.data)
 
@@ -210,6 +215,7 @@ def _text() -> str:
     )
     known: dict[str, Any] = {"ARRAYS": arrays, "DATA": _data_offset(), "HEAD": HEAD, "FAULT": FAULT, "RESULT": RESULT}
     known |= {"LANES": LANES, "TEAM": TEAM, "FOUND": FOUND, "PIECES": PIECES, "SIZE": SIZE, "PATIENCE": PATIENCE}
+    known |= {"PART": PART, "SHARE": SHARE}
     text = CALLING
     if can_split():
         text += SHARING

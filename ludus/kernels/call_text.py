@@ -72,6 +72,8 @@ declare void <DECLARED>
 
 define i64 @take(i64* %team, i1 %behind) {
 begin:
+  %share_at = getelementptr i64, i64* %team, i64 <SHARE>
+  %share = load atomic i64, i64* %share_at monotonic, align 8
   br label %look
 look:
   %word = load atomic i64, i64* %team acquire, align 8
@@ -81,21 +83,30 @@ look:
   %some = icmp ult i64 %front, %back
   br i1 %some, label %try, label %none
 try:
-  %up = add i64 %word, 1
-  %down = sub i64 %word, 65536
+  %left = sub i64 %back, %front
+  %part = lshr i64 %left, %share
+  %least = icmp eq i64 %part, 0
+  %size = select i1 %least, i64 1, i64 %part
+  %up = add i64 %word, %size
+  %less = shl i64 %size, 16
+  %down = sub i64 %word, %less
   %next = select i1 %behind, i64 %down, i64 %up
   %pair = cmpxchg i64* %team, i64 %word, i64 %next acq_rel acquire
   %won = extractvalue { i64, i1 } %pair, 1
   br i1 %won, label %got, label %look
 got:
-  %last = sub i64 %back, 1
+  %last = sub i64 %back, %size
   %piece = select i1 %behind, i64 %last, i64 %front
-  ret i64 %piece
+  %wide = shl i64 %size, 32
+  %taken = or i64 %wide, %piece
+  ret i64 %taken
 none:
   ret i64 -1
 }
 
-define void @do_piece(i64* %call, i64 %piece) {
+define i64 @do_pieces(i64* %call, i64 %taken) {
+  %piece = and i64 %taken, 4294967295
+  %number = lshr i64 %taken, 32
   %lanes_at = getelementptr i64, i64* %call, i64 <LANES>
   %lanes = load i64, i64* %lanes_at
   %size_at = getelementptr i64, i64* %call, i64 <SIZE>
@@ -106,11 +117,14 @@ define void @do_piece(i64* %call, i64 %piece) {
   %place = mul i64 %piece, <RESULT>
   %found = getelementptr i64, i64* %all_found, i64 %place
   %first = mul i64 %piece, %size
-  %whole = add i64 %first, %size
+  %long = mul i64 %number, %size
+  %whole = add i64 %first, %long
   %beyond = icmp sgt i64 %whole, %lanes
   %stop = select i1 %beyond, i64 %lanes, i64 %whole
   %status = call i64 @loop_over(i64* %call, i64 %first, i64 %stop, i64* %found)
-  ret void
+  %number_at = getelementptr i64, i64* %found, i64 3
+  store i64 %number, i64* %number_at
+  ret i64 %number
 }
 
 define void @serve(i64* %team, i64 %looks) {
@@ -130,8 +144,8 @@ look:
 work:
   %job = load i64, i64* %job_at
   %call = inttoptr i64 %job to i64*
-  call void @do_piece(i64* %call, i64 %piece)
-  %before = atomicrmw add i64* %done_at, i64 1 release
+  %number = call i64 @do_pieces(i64* %call, i64 %piece)
+  %before = atomicrmw add i64* %done_at, i64 %number release
   br label %look
 again:
   call void <PAUSE>
@@ -169,6 +183,10 @@ begin:
   store i64 <NAP>, i64* %nanoseconds_at
   %job = ptrtoint i64* %call to i64
   store i64 %job, i64* %job_at
+  %wanted_at = getelementptr i64, i64* %call, i64 <PART>
+  %wanted = load i64, i64* %wanted_at
+  %share_at = getelementptr i64, i64* %team, i64 <SHARE>
+  store atomic i64 %wanted, i64* %share_at monotonic, align 8
   store atomic i64 0, i64* %done_at release, align 8
   %word = load atomic i64, i64* %team acquire, align 8
   %old_ticket = lshr i64 %word, 32
@@ -191,8 +209,8 @@ next:
   %got = icmp sge i64 %piece, 0
   br i1 %got, label %work, label %rest
 work:
-  call void @do_piece(i64* %call, i64 %piece)
-  %mine_now = add i64 %mine, 1
+  %number = call i64 @do_pieces(i64* %call, i64 %piece)
+  %mine_now = add i64 %mine, %number
   br label %next
 rest:
   %theirs = sub i64 %pieces, %mine
@@ -218,34 +236,36 @@ end:
 
 define void @gather(i64* %found, i64 %pieces) {
 begin:
+  %first_error = getelementptr i64, i64* %found, i64 1
+  %first_status = getelementptr i64, i64* %found, i64 2
   br label %next
 next:
-  %left = phi i64 [%pieces, %begin], [%piece, %well], [%piece, %failed]
-  %total = phi i64 [0, %begin], [%sum, %well], [%total, %failed]
-  %over = icmp eq i64 %left, 0
-  br i1 %over, label %end, label %look
+  %piece = phi i64 [0, %begin], [%after, %look]
+  %total = phi i64 [0, %begin], [%sum, %look]
+  %error = phi i64 [0, %begin], [%error_now, %look]
+  %status = phi i64 [0, %begin], [%status_now, %look]
+  %some = icmp slt i64 %piece, %pieces
+  br i1 %some, label %look, label %end
 look:
-  %piece = sub i64 %left, 1
   %place = mul i64 %piece, <RESULT>
   %here = getelementptr i64, i64* %found, i64 %place
   %count = load i64, i64* %here
   %error_at = getelementptr i64, i64* %here, i64 1
   %status_at = getelementptr i64, i64* %here, i64 2
-  %status = load i64, i64* %status_at
+  %number_at = getelementptr i64, i64* %here, i64 3
+  %error_here = load i64, i64* %error_at
+  %status_here = load i64, i64* %status_at
+  %number = load i64, i64* %number_at
+  %after = add i64 %piece, %number
   %sum = add i64 %total, %count
-  %is_failed = icmp ne i64 %status, 0
-  br i1 %is_failed, label %failed, label %well
-failed:
-  %error = load i64, i64* %error_at
-  %first_error = getelementptr i64, i64* %found, i64 1
-  store i64 %error, i64* %first_error
-  %first_status = getelementptr i64, i64* %found, i64 2
-  store i64 %status, i64* %first_status
-  br label %next
-well:
+  %well = icmp eq i64 %status, 0
+  %error_now = select i1 %well, i64 %error_here, i64 %error
+  %status_now = select i1 %well, i64 %status_here, i64 %status
   br label %next
 end:
   store i64 %total, i64* %found
+  store i64 %error, i64* %first_error
+  store i64 %status, i64* %first_status
   ret void
 }
 

@@ -53,12 +53,19 @@ def compile_loop(rules: Rules, layout: Layout, text: str, *, checks: bool) -> Ma
         # An exception that tells numbers keeps them in memory that Numba counts: rare, so not asked before.
         return _compiled_loop(rules, layout, text, checks=checks, arrays=True)
     except Unfitting as error:
-        code = rules.step.__code__
+        code = _giving(rules, str(error)).__code__
         raise KernelError(f"{place_of(code.co_filename, code.co_firstlineno)}: {error}") from error
     except LudusError:
         raise
     except Exception as error:  # Numba's own, and whatever it stumbles over
         raise explain(rules, error) from error
+
+
+def _giving(rules: Rules, told: str) -> Any:
+    """The rule that gives what does not fit, by how the message begins."""
+    by_name = {"observation": "observe", "action_mask": "legal"}
+    word = next((by_name[one] for one in by_name if told.startswith(one)), "step")
+    return rules.functions.get(word, rules.step)
 
 
 def _compiled_loop(rules: Rules, layout: Layout, text: str, *, checks: bool, arrays: bool) -> MachineCode:

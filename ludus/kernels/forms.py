@@ -76,7 +76,7 @@ def _form(space: Space[Any], seen: Any, name: str) -> str:
     else:
         raise KernelError(
             f"{name}: expected a number, a tuple of numbers or an array from observe, "
-            f"got {shorten(seen)} ({type(seen).__name__})"
+            f"got {shorten(seen)} ({type(seen).__name__}); write np.array(…) around it"
         )
     if shape != space.shape:
         raise ContractViolation(f"{name}: expected shape {space.shape} from observe, got shape {shape}")

@@ -64,14 +64,23 @@ def _line_of(rules: Rules, error: Exception) -> str | None:
     return mine[-1] if mine else None
 
 
+def _seen(env: RuleEnv, given: Any) -> Tree:
+    """The tree of an observation; what has none is told with the line of `observe`."""
+    try:
+        return observation_tree(env.observation_space, given, reached(list(env.rules.functions.values())))
+    except KernelError as error:
+        code: Any = getattr(env.rules.observe, "__code__", None)
+        if code is None or not str(error).startswith("observation"):
+            raise
+        raise KernelError(f"{place_of(code.co_filename, code.co_firstlineno)}: {error}") from error
+
+
 def _layout(env: RuleEnv, parameters: ParameterTable) -> Layout:
     rules, acts, params = env.rules, env.action_space, parameters.params
     sample = sample_of(rules, params, as_rules_take(acts, acts.zero()))
     state = tree_of("s", rules.state.__name__, sample.state)
     _check_step(state, sample)
-    seen = observation_tree(
-        env.observation_space, play_of(rules).observe(sample.state, params), reached(list(rules.functions.values()))
-    )
+    seen = _seen(env, play_of(rules).observe(sample.state, params))
     information, facts = _information(rules, acts, sample, params), _facts(rules, sample)
     _check_keys((*information, *facts))
     options = None if sample.options is None else tree_of("o", "options", sample.options)

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ludus.errors import InvalidArgument, shorten
 from ludus.kernels.rules import Rules
 from ludus.kernels.state_arrays import own_copy
+from ludus.spaces import Discrete, Space, Tuple
 
-__all__ = ["Play", "adapter_text", "play_of"]
+__all__ = ["Play", "adapter_text", "check_spaces", "play_of"]
 
 
 class Play(NamedTuple):
@@ -22,6 +24,18 @@ class Play(NamedTuple):
     step: Any
     observe: Any
     renew: Any
+
+
+def check_spaces(owner: str, rules: Rules, spaces: dict[str, Space[Any]]) -> None:
+    """Refuse a space of one player's where all players move at once."""
+    if rules.players == 1 or rules.turn is not None:
+        return
+    for name, space in spaces.items():
+        if isinstance(space, Discrete) or (isinstance(space, Tuple) and len(space.spaces) != rules.players):
+            raise InvalidArgument(
+                f"{owner} {name}: expected a Tuple of {rules.players} spaces, one for each of the players, who move at "
+                f"once, got {shorten(space)}; write Tuple((space,) * {rules.players}), or give the rules a `turn`"
+            )
 
 
 def play_of(rules: Rules) -> Play:

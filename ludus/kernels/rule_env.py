@@ -13,7 +13,7 @@ from ludus.kernels.action import finite_row, read_action
 from ludus.kernels.legal_actions import Choices, as_mask, check_legal, choices_of
 from ludus.kernels.overrides import hook, overridden, take_class
 from ludus.kernels.parameters import fitted, fitted_all
-from ludus.kernels.players import Play, play_of
+from ludus.kernels.players import Play, check_spaces, play_of
 from ludus.kernels.row import observation_writer
 from ludus.kernels.rules import Rules, check_rules
 from ludus.kernels.start import options_of
@@ -92,6 +92,9 @@ class RuleEnv(Env[Any, Any]):
         self._guards = self._refuses
         """Whether a step has arrays to keep, or an action to refuse."""
         acts = self.action_space
+        if self.rules.players > 1:
+            seen = self.observation_space
+            check_spaces(type(self).__name__, self.rules, {"action_space": acts, "observation_space": seen})
         clipped = isinstance(acts, Box) and self.clips_actions
         self._row_dtype = acts.dtype if clipped else None
         self._row_shape = acts.shape if clipped and acts.shape and len(acts.shape) == 1 else None

@@ -41,8 +41,9 @@ GAIN = 0.9
 RETRY, RARELY = 8, 128
 """Windows of one thread until splitting is tried again: after one trial that changed nothing, and after many."""
 MAX_FAILED = 4
-HOLDS = 32
-"""Windows of a split until one thread is tried again; a split that lasted so long was no accident."""
+HOLDS, MAX_CONFIRMED = 32, 2
+"""Windows of a split until one thread is tried again; a split that lasted so long was no accident. Each trial that
+confirms it doubles them, that many times: a split that becomes slow is noticed by its own time, without a trial."""
 LOOK_SECONDS = 100e-6
 PATIENCE_SECONDS = 200e-6
 """How long the caller looks for the end of others' pieces before it takes naps."""
@@ -85,6 +86,8 @@ class Split:
         self._until_trial = 0
         self._failed = 0
         """Trials of a split in a row that led to nothing: each makes the next one rarer."""
+        self._confirmed = 0
+        """Trials of one thread in a row that led to nothing."""
 
     @classmethod
     def for_lanes(cls, lanes: int, threads: int | None) -> "Split | None":
@@ -105,7 +108,7 @@ class Split:
         if way:
             team = _team(self.threads - 1)  # started before the clock is
             if call.team is not team:
-                call.join(team, -(-self.lanes // self.size), self.size, PATIENCE_SECONDS)
+                call.join(team, -(-self.lanes // self.size), self.size, PATIENCE_SECONDS, self.threads)
         start = perf_counter()
         found = call.together(*arrays) if way else call.alone(*arrays)
         self._took(perf_counter() - start)
@@ -138,7 +141,8 @@ class Split:
             self._until_trial = min(RARELY, RETRY << self._failed)
             self._failed = min(self._failed + 1, MAX_FAILED)
         elif self._usual and tried:
-            self._until_trial = HOLDS
+            self._until_trial = HOLDS << self._confirmed
+            self._confirmed = 0 if way else min(self._confirmed + 1, MAX_CONFIRMED)
             self._failed = self._failed if way else 0
         self._now = self._usual
         if self._until_trial:

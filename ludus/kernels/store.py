@@ -87,6 +87,8 @@ def _check(kind: Any, dtype: Any, name: str, exact: bool) -> None:
     """
     if kind == dtype or isinstance(kind, types.IntEnumMember):
         return
+    if isinstance(kind, types.List):
+        raise Unfitting(f"{name}: expected an array or a tuple, got a list from the rules; write np.array(…) around it")
     whole = isinstance(kind, types.Integer | types.Boolean)
     if exact and kind == types.int64 and dtype == types.float64:
         return  # which of them may be told apart is followed: `ludus.kernels.exact.flow`

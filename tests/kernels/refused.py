@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import default_rng
 
+from ludus.core import Outcome
 from ludus.kernels import RuleEnv, Rules
 from ludus.spaces import Box, Discrete
 
@@ -121,6 +122,11 @@ def outside_number(state, action, rng, params):
 def params_written(state, action, rng, params):
     params.table[0] += 1.0
     return state, params.table[0], False
+
+
+@refused("or its number in a constant of the module: WON = Outcome.SUCCESS.code")
+def outcome_inside(state, action, rng, params):
+    return state, 0.0, True, False, {"outcome": Outcome.SUCCESS.code}
 
 
 @refused("got math.hypot, whose bits differ in compiled code; write math.sqrt(x * x + y * y)")

@@ -33,8 +33,8 @@ LOOP = ctypes.CFUNCTYPE(
 class Loop:
     """A loop in Python, called by machine code as a compiled one is: `count(first, stop)` for a piece of the lanes."""
 
-    def __init__(self, lanes, count):
-        self.count, self.asked = count, 0
+    def __init__(self, lanes, count, fails_at=None):
+        self.count, self.asked, self.fails_at = count, 0, fails_at
         self.held = LOOP(self.run)
         self.call = Call(ctypes.cast(self.held, ctypes.c_void_p).value, lanes, [0] * 7)
 
@@ -43,10 +43,10 @@ class Loop:
             self.asked += 1
             found[0] = 0
             return 0
-        counted = self.count(first, stop)
-        found[0] = max(counted, 0)
-        error[0] = first
-        return int(counted < 0)
+        found[0] = self.count(first, stop)
+        failed = self.fails_at is not None and stop > self.fails_at
+        error[0] = max(first, self.fails_at) if failed else -1
+        return int(failed)
 
 
 def until(holds):
@@ -153,7 +153,7 @@ def test_the_caller_comes_from_the_front_and_the_others_from_behind():
 
 def test_of_several_errors_the_first_lanes_is_told():
     loop, split = (
-        Loop(4 * MIN_LANES_PER_THREAD, lambda first, _: -1 if first >= 2 * MIN_LANES_PER_THREAD else 5),
+        Loop(4 * MIN_LANES_PER_THREAD, lambda *_: 5, fails_at=2 * MIN_LANES_PER_THREAD),
         Split(4 * MIN_LANES_PER_THREAD, 2),
     )
     split._way = lambda: 1
@@ -195,6 +195,21 @@ def played(split, seconds):
 def test_what_is_quicker_is_taken_from_the_start():
     assert np.mean(played(Split(4096, 2), lambda _, way: (110e-6, 65e-6)[way])[8:]) > 0.95
     assert np.mean(played(Split(4096, 2), lambda _, way: (110e-6, 105e-6)[way])[8:]) < 0.1
+
+
+def test_a_split_that_lasts_is_put_to_the_test_ever_more_rarely():
+    taken = played(Split(4096, 2), lambda _, way: (110e-6, 65e-6)[way])
+    assert np.mean(taken[2000:]) > 0.98
+
+
+def test_shares_begin_long_and_end_short():
+    taken = []
+    loop = Loop(64 * PIECE_LANES, lambda first, stop: taken.append(stop - first) or stop - first)
+    loop.call.join(Team(1e-6), 64, PIECE_LANES, 1.0)  # nobody serves it: the caller takes all of them
+    assert loop.call.together(*NOTHING) == 64 * PIECE_LANES
+    assert taken[0] == 16 * PIECE_LANES
+    assert taken == sorted(taken, reverse=True)
+    assert taken[-1] == PIECE_LANES
 
 
 def test_an_interruption_does_not_end_a_split():

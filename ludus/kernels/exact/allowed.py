@@ -53,6 +53,7 @@ CURES: dict[Any, str] = {
     math.fsum: "a loop that adds",
     np.empty: "np.zeros: what an empty array holds differs from run to run",
     np.empty_like: "np.zeros_like: what an empty array holds differs from run to run",
+    np.append: "np.concatenate((row, np.array([x])))",
     np.dot: "a loop that adds the products: BLAS adds in an order of its own",
     np.matmul: "a loop that adds the products: BLAS adds in an order of its own",
     np.clip: "min(max(x, low), high), or np.minimum(np.maximum(x, low), high)",

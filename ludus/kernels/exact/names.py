@@ -2,7 +2,7 @@
 
 import math
 import operator
-from enum import IntEnum
+from enum import Enum, IntEnum
 from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
@@ -144,8 +144,7 @@ class _Names:
         elif not self._fits(thing):
             exact = _hashable(thing) and thing in INEXACT
             why = ", whose bits differ in compiled code" if exact else ""
-            cure = "a tuple, or an array" if isinstance(thing, list | dict | set) else cure_of(thing)
-            refuse(loc, f"{_shown(name, thing)}{why}", cure)
+            refuse(loc, f"{_shown(name, thing)}{why}", _cure(thing))
         elif isinstance(statement.value, ir.Expr) and not self._is_numbas(statement.value):
             # Of a module of the user's own: the value itself is what is meant.
             statement.value = ir.Global(name, thing, loc)
@@ -176,6 +175,14 @@ class _Names:
         if (getattr(thing, "__module__", None) or "").startswith("numba."):  # what Numba made of an array of a list
             return True
         return _hashable(thing) and (thing in FUNCTIONS or (self.program.inexact and thing in INEXACT))
+
+
+def _cure(thing: Any) -> str:
+    if isinstance(thing, list | dict | set):
+        return "a tuple, or an array"
+    if isinstance(thing, Enum) or (isinstance(thing, type) and issubclass(thing, Enum)):
+        return "an IntEnum, or its number in a constant of the module: WON = Outcome.SUCCESS.code"
+    return cure_of(thing)
 
 
 def _shown(name: str, thing: Any) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dis import opmap
+from enum import Enum
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -35,14 +36,37 @@ def reached(functions: list[Any]) -> list[FunctionType]:
 
 
 def constants_of(function: FunctionType) -> str:
-    """The numbers, text, tuples and arrays from outside that a function uses, as text that tells them apart."""
+    """The numbers, text, tuples and arrays from outside that a function uses, as text that tells them apart.
+
+    Of classes, what compiled code takes from them: the numbers of an enumeration, the defaults of a NamedTuple.
+
+    >>> class Colour(Enum):
+    ...     RED = 1
+    >>> constants_of(lambda: Colour.RED).split(";")[1]
+    "Colour=[('RED', 1)]"
+    """
     shown: list[str] = [function.__qualname__]
     for name, one in _used(function):
-        if isinstance(one, np.ndarray):
-            shown.append(f"{name}={one.dtype}{one.shape}{one.tobytes()!r}")
-        elif isinstance(one, int | float | str | bytes | tuple):
-            shown.append(f"{name}={one!r}")
-    return ";".join([*shown, repr(function.__defaults__)])
+        text = _text_of(one)
+        if text is not None:
+            shown.append(f"{name}={text}")
+    return ";".join([*shown, _text_of(function.__defaults__ or ()) or ""])
+
+
+def _text_of(one: Any) -> str | None:
+    """A constant as text that differs where the constant does; None for what is none."""
+    if isinstance(one, np.ndarray | np.generic):
+        return f"{one.dtype}{one.shape}{one.tobytes()!r}"
+    if isinstance(one, tuple):
+        parts: Any = one
+        return f"{type(parts).__name__}({','.join(_text_of(part) or repr(part) for part in parts)})"
+    if isinstance(one, type) and issubclass(one, Enum):
+        return repr([(name, member.value) for name, member in one.__members__.items()])
+    if isinstance(one, type) and issubclass(one, tuple):
+        kind: Any = one
+        defaults: dict[str, Any] = getattr(kind, "_field_defaults", {})
+        return f"{getattr(kind, '_fields', ())}{_text_of(tuple(defaults))}{_text_of(tuple(defaults.values()))}"
+    return repr(one) if isinstance(one, int | float | complex | str | bytes) else None
 
 
 def makes_arrays(functions: list[Any]) -> bool:
@@ -63,13 +87,23 @@ def _used(function: FunctionType) -> Iterator[tuple[str, Any]]:
         if name in function.__globals__:
             thing = function.__globals__[name]
             yield name, thing
-            if isinstance(thing, ModuleType) and not _of_numpy(thing):
-                yield from ((f"{name}.{other}", vars(thing)[other]) for other in names if other in vars(thing))
+            yield from _of_module(name, thing, names, set())
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents
         except ValueError:  # not set yet
             continue
+
+
+def _of_module(name: str, module: Any, names: list[str], met: set[ModuleType]) -> Iterator[tuple[str, Any]]:
+    """What is taken from a module, and from modules that it holds: `settings.physics.GRAVITY`."""
+    if not isinstance(module, ModuleType) or _of_numpy(module) or module in met:
+        return
+    met.add(module)
+    for other in names:
+        if other in vars(module):
+            yield f"{name}.{other}", vars(module)[other]
+            yield from _of_module(f"{name}.{other}", vars(module)[other], names, met)
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
