@@ -64,11 +64,15 @@ def seen(case: str) -> Seen:
             return Seen(floats=[0.5, float("nan")] * 5000)
         case "text":
             return Seen(text="word " * (CHARACTERS // 5))
+        case "lines":
+            return Seen(text='a line, "quoted"\n' * (CHARACTERS // 17))
+        case "words":
+            return Seen(text="žluťoučký " * (CHARACTERS // 10))
         case _:
             return Seen()
 
 
-CASES = {case: seen(case) for case in ("small", "records", "open", "numbers", "nan", "text")}
+CASES = {case: seen(case) for case in ("small", "records", "open", "numbers", "nan", "text", "lines", "words")}
 
 
 class Values(Environment[Ask, Seen, State]):

@@ -1,6 +1,7 @@
 """Rubrics of rubrics: one that must be met, a weighted sum, and one after the other."""
 
 from collections.abc import Iterable, Mapping
+from itertools import zip_longest
 from math import isfinite
 from typing import Any
 
@@ -33,6 +34,11 @@ class Gate(Rubric):
     def components(self) -> dict[str, float]:
         """Those behind it; a closed gate gives 0."""
         return self.rubric.components() if self.last else {self.rubric.name: 0.0}
+
+    def step_rewards(self) -> list[float] | None:
+        """Those behind it; nothing is deserved at a closed gate."""
+        found = self.rubric.step_rewards()
+        return found if self.last or found is None else [0.0] * len(found)
 
 
 class WeightedSum(Rubric):
@@ -73,6 +79,12 @@ class WeightedSum(Rubric):
                 found[f"{name}.{path}" if path else name] = one * self.weights[name]
         return found
 
+    def step_rewards(self) -> list[float] | None:
+        """Those of the parts that score an episode as a whole, each with its weight, from the last step backwards."""
+        told = [(part.step_rewards(), self.weights[name]) for name, part in self._parts.items()]
+        shares = [[one * weight for one in reversed(found)] for found, weight in told if found]
+        return [sum(step) for step in zip_longest(*shares, fillvalue=0.0)][::-1] if shares else None
+
 
 class Sequence(Rubric):
     """Rubrics in order: the first that gives 0 ends it with 0, and those after it are not asked; else the last counts.
@@ -109,6 +121,10 @@ class Sequence(Rubric):
             return super().components()
         name, part = asked[-1]
         return {name: 0.0} if not self.last else part.components() if part.parts else {name: self.last}
+
+    def step_rewards(self) -> list[float] | None:
+        """Those of the last, where it was asked."""
+        return (list(self._parts.values())[-1].step_rewards() or None) if self._parts else None
 
 
 def _weights(names: list[str], given: Any) -> dict[str, float]:

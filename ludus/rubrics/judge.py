@@ -3,9 +3,10 @@
 import inspect
 import re
 from collections.abc import Callable
+from string import Formatter
 from typing import Any
 
-from ludus.errors import EnvError, InvalidArgument, InvalidType, shorten
+from ludus.errors import EnvError, InvalidArgument, InvalidType, listing, shorten
 from ludus.rubrics.rubric import Rubric, Transition
 from ludus.tools.loop import Loop
 
@@ -13,6 +14,7 @@ __all__ = ["Judge"]
 
 NUMBER = r"-?\d+(?:\.\d+)?"
 JUDGE_TIMEOUT_S = 60.0
+BRACES = "write {{ and }} for braces that are meant, or pass a function of the transition"
 
 
 class Judge(Rubric):
@@ -45,6 +47,8 @@ class Judge(Rubric):
             self.pattern = re.compile(pattern)
         except re.error as error:
             raise InvalidArgument(f"Judge pattern: expected a regular expression, got {pattern!r}: {error}") from error
+        if isinstance(prompt, str):
+            _check_fields(prompt)
         self.prompt, self.complete, self.bounds, self.default = prompt, complete, bounds, default
         self.seconds, self.answer = seconds, ""
         """The last answer, as it came."""
@@ -84,8 +88,26 @@ class Judge(Rubric):
         """A copy has a loop of its own."""
         return {**vars(self), "_loop": None}
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Judge":
+        """Whoever is asked is asked by all copies: a client of a model holds connections and locks."""
+        twin = object.__new__(type(self))
+        vars(twin).update(self.__getstate__())
+        return twin
+
     def close(self) -> None:
         """End the loop that coroutines ran in."""
         loop, self._loop = self._loop, None
         if loop is not None:
             loop.close()
+
+
+def _check_fields(prompt: str) -> None:
+    """That a prompt names fields of a transition only: found when the judge is made, and not by the first step."""
+    try:
+        named = [name for _, name, _, _ in Formatter().parse(prompt) if name is not None]
+    except ValueError as error:
+        raise InvalidArgument(f"Judge prompt: {error} in {shorten(prompt)}; {BRACES}") from error
+    unknown = [name for name in named if re.split(r"[.\[]", name)[0] not in Transition._fields]
+    if unknown:
+        known = listing([f"{{{name}}}" for name in Transition._fields])
+        raise InvalidArgument(f"Judge prompt: expected {known} in it, got {{{unknown[0]}}}; {BRACES}")

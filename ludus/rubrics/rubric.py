@@ -101,7 +101,7 @@ class Rubric(ABC):
         return {self.name: self.last or 0.0}
 
     def step_rewards(self) -> list[float] | None:
-        """What each step of the episode that has ended deserves; None where steps are scored one by one."""
+        """What each step deserves of the score of an episode that has ended; None where steps are scored singly."""
         return None
 
     def reset(self) -> None:

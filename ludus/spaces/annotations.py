@@ -6,7 +6,7 @@ from collections.abc import Sequence as AbstractSequence
 from copy import deepcopy
 from enum import Enum
 from math import ceil, floor, inf, nextafter
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 from typing import Union as TypingUnion
 
 from ludus.errors import InvalidSpace, listing, shorten
@@ -15,12 +15,13 @@ from ludus.spaces.field_types import FieldType, SpaceField
 from ludus.spaces.json import Json
 from ludus.spaces.kinds import is_list
 from ludus.spaces.models import is_model
+from ludus.spaces.nan_field import NanField
 from ludus.spaces.scalar import SCALARS, Scalar
 from ludus.spaces.scalar_fields import BoolField, ChoiceField, FloatField, IntField, NoneField, StrField
 from ludus.spaces.space import Space, is_space, known_space
 from ludus.spaces.union_field import UnionField
 
-__all__ = ["field_type"]
+__all__ = ["ALONE", "WITH_NAN", "Within", "field_type"]
 
 _BOUNDS = ("ge", "le", "gt", "lt", "min_length", "max_length")
 _LENGTHS = ("min_length", "max_length")
@@ -35,8 +36,20 @@ _LISTS: dict[Any, str] = {
 }
 
 
+class Within(NamedTuple):
+    """Where an annotation stands."""
+
+    models: tuple[Any, ...] = ()
+    """Those that it is inside of."""
+    nan: bool = False
+    """Whether a float without bounds may be NaN there."""
+
+
+ALONE, WITH_NAN = Within(), Within(nan=True)
+
+
 def field_type(
-    annotation: object, metadata: tuple[Any, ...] = (), path: str = "value", seen: tuple[Any, ...] = ()
+    annotation: object, metadata: tuple[Any, ...] = (), path: str = "value", within: Within = ALONE
 ) -> FieldType:
     """The field type of an annotation; raises InvalidSpace, naming the field, for types that have none.
 
@@ -45,27 +58,29 @@ def field_type(
     """
     if get_origin(annotation) is Annotated:
         inner, *more = get_args(annotation)
-        return field_type(inner, (*more, *metadata), path, seen)
+        return field_type(inner, (*more, *metadata), path, within)
     space = next(filter(is_space, metadata), None)
     if space is not None:
         return _named(annotation, space, path)
     try:
-        return _of_type(annotation, metadata, path, seen)
+        return _of_type(annotation, metadata, path, within)
     except InvalidSpace as error:
         if str(error).startswith(path.partition(".")[0]):
             raise
         raise InvalidSpace(f"{path}: {error}") from error
 
 
-def _of_type(annotation: object, metadata: tuple[Any, ...], path: str, seen: tuple[Any, ...]) -> FieldType:
+def _of_type(annotation: object, metadata: tuple[Any, ...], path: str, within: Within) -> FieldType:
     if get_origin(annotation) in (TypingUnion, types.UnionType):  # what is said of a union is said of each of its types
-        return UnionField([_option(one, metadata, path, seen) for one in get_args(annotation)])
+        return UnionField([_option(one, metadata, path, within) for one in get_args(annotation)])
     limits = _constraints(metadata, path)
     if annotation in (None, type(None)):
         return NoneField()
+    if annotation is float and within.nan and not limits and not any(map(_is_finite_only, metadata)):
+        return NanField()
     if isinstance(annotation, type) and annotation in _SCALARS:
         return _SCALARS[annotation](limits)
-    found = _container(annotation, limits, path, seen)
+    found = _container(annotation, limits, path, within)
     if found is not None:
         return found
     if limits:
@@ -73,20 +88,20 @@ def _of_type(annotation: object, metadata: tuple[Any, ...], path: str, seen: tup
             f"{path}: expected constraints on numbers, text, bytes, lists or dictionaries, "
             f"got {listing(limits)} on {shorten(annotation)}"
         )
-    return _unbounded(annotation, path, seen)
+    return _unbounded(annotation, path, within)
 
 
-def _option(annotation: object, metadata: tuple[Any, ...], path: str, seen: tuple[Any, ...]) -> FieldType:
+def _option(annotation: object, metadata: tuple[Any, ...], path: str, within: Within) -> FieldType:
     """One of a union's types; what is said of the union and makes no sense of None is not said of it."""
-    return NoneField() if annotation in (None, type(None)) else field_type(annotation, metadata, path, seen)
+    return NoneField() if annotation in (None, type(None)) else field_type(annotation, metadata, path, within)
 
 
-def _unbounded(annotation: Any, path: str, seen: tuple[Any, ...]) -> FieldType:
+def _unbounded(annotation: Any, path: str, within: Within) -> FieldType:
     origin, args = get_origin(annotation), get_args(annotation)
     if is_model(annotation):
-        if annotation in seen:
+        if annotation in within.models:
             raise InvalidSpace(f"{path}: expected a type of bounded depth, got {annotation.__name__} inside itself")
-        return SpaceField(known_space("Record")(annotation, seen=seen))
+        return SpaceField(known_space("Record")(annotation, within=within))
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return ChoiceField(annotation, annotation)
     if isinstance(annotation, type) and annotation in _NAMES:
@@ -96,7 +111,7 @@ def _unbounded(annotation: Any, path: str, seen: tuple[Any, ...]) -> FieldType:
     if origin is Literal:
         return ChoiceField(args)
     if origin is tuple and args:
-        return TupleField([field_type(one, (), f"{path}[{i}]", seen) for i, one in enumerate(args)])
+        return TupleField([field_type(one, (), f"{path}[{i}]", within) for i, one in enumerate(args)])
     raise InvalidSpace(
         f"{path}: expected bool, int, float, str, bytes, None, Literal, an enum, a date or time, UUID, Decimal, Any, "
         f"list, tuple, set, dict, a union, a model or Annotated[type, space], got {shorten(annotation)}; "
@@ -104,19 +119,21 @@ def _unbounded(annotation: Any, path: str, seen: tuple[Any, ...]) -> FieldType:
     )
 
 
-def _container(annotation: object, limits: dict[str, Any], path: str, seen: tuple[Any, ...]) -> FieldType | None:
+def _container(annotation: object, limits: dict[str, Any], path: str, within: Within) -> FieldType | None:
     """Lists and dictionaries, which may have lengths; None of any other type."""
     origin, args = get_origin(annotation), get_args(annotation)
     lengths = int(limits.get("min_length", 0)), limits.get("max_length")
     if not args or any(name not in _LENGTHS for name in limits):
         return None
     if origin in _LISTS or (origin is tuple and args[1:] == (Ellipsis,)):
-        return ListField(_LISTS.get(origin, "tuple"), field_type(args[0], (), f"{path}[]", seen), *lengths)
+        return ListField(_LISTS.get(origin, "tuple"), field_type(args[0], (), f"{path}[]", within), *lengths)
     if origin not in (dict, Mapping):
         return None
     if args == (str, Any) and not limits:
         return SpaceField(Json("object"))
-    return DictField(field_type(args[0], (), f"{path} key", seen), field_type(args[1], (), f"{path}[]", seen), *lengths)
+    return DictField(
+        field_type(args[0], (), f"{path} key", within), field_type(args[1], (), f"{path}[]", within), *lengths
+    )
 
 
 def _hashable(annotation: object) -> bool:
@@ -158,6 +175,11 @@ def _constraints(metadata: tuple[Any, ...], path: str) -> dict[str, Any]:
             "name a space, as in Annotated[str, Text(…)]"
         )
     return found
+
+
+def _is_finite_only(said: object) -> bool:
+    """Whether Pydantic was told so."""
+    return getattr(said, "allow_inf_nan", None) is False
 
 
 def _bool(metadata: object) -> FieldType:

@@ -6,6 +6,7 @@ from ludus.errors import CodecError, shorten
 from ludus.spaces.container_fields import LISTS, DictField, ListField, TupleField
 from ludus.spaces.field_types import FieldType, SpaceField
 from ludus.spaces.kinds import is_list
+from ludus.spaces.nan_field import NanField
 from ludus.spaces.scalar_fields import BoolField, ChoiceField, FloatField, IntField, NoneField, StrField
 from ludus.spaces.space import Space, is_space
 from ludus.spaces.union_field import UnionField
@@ -25,6 +26,8 @@ def field_from_arguments(data: object) -> FieldType:
     kind, *rest = data
     if kind in ("none", "bool"):
         return NoneField() if kind == "none" else BoolField()
+    if kind == "nan":
+        return NanField()
     if kind in ("int", "float", "str"):
         make: Any = {"int": IntField, "float": FloatField, "str": StrField}[kind]
         return make(named=_space(rest[0])) if len(rest) == 1 else make(*_ends(kind, rest))

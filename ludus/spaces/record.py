@@ -9,7 +9,7 @@ from keyword import iskeyword
 from typing import Any
 
 from ludus.errors import CodecError, InvalidSpace, InvalidValue, did_you_mean, shorten
-from ludus.spaces.annotations import field_type
+from ludus.spaces.annotations import ALONE, WITH_NAN, Within, field_type
 from ludus.spaces.compiled import Compiled, Construct, getter
 from ludus.spaces.composite import Composite
 from ludus.spaces.defaults import Default, described_default, model_default
@@ -59,7 +59,7 @@ class Record(Composite[Any]):
         seed: object = None,
         *,
         spaces: Mapping[str, Space[Any]] | None = None,
-        seen: tuple[Any, ...] = (),
+        within: Within = ALONE,
     ) -> None:
         found = model_fields(model)
         name = getattr(model, "__name__", repr(model))
@@ -68,14 +68,12 @@ class Record(Composite[Any]):
             raise InvalidSpace(
                 f"Record({name}) spaces: expected some of the fields {list(found)}, got {sorted(strange)}"
             )
-        fields = {
-            one: field_type(*field.within(own.get(one)), f"{name}.{one}", (*seen, model))
-            for one, field in found.items()
-        }
+        inside = within._replace(models=(*within.models, model))
+        fields = {one: field_type(*field.within(own.get(one)), f"{name}.{one}", inside) for one, field in found.items()}
         defaults = {one: model_default(fields, one, field) for one, field in found.items()}
         keywords = {one: field.keyword for one, field in found.items()}
         self._set(model, name, fields, {one: default for one, default in defaults.items() if default}, keywords)
-        self._spaces = own
+        self._spaces, self._nan = own, within.nan
         self.origin = f"{model.__module__}:{model.__qualname__}"
         super().__init__(None, None, seed)
 
@@ -94,6 +92,7 @@ class Record(Composite[Any]):
         """Where the model is, as `module:Class`; nobody is led there by a description."""
         self._keywords = keywords
         self._spaces: dict[str, Space[Any]] = {}
+        self._nan = False
         self._compiled: Compiled | None = None
 
     # --- description ---
@@ -142,7 +141,9 @@ class Record(Composite[Any]):
 
     def over(self, model: type) -> "Record":
         """A record of a class with this one's spaces, where the class names others of their kind."""
-        bare = Record(model)
+        bare = next(
+            (one for one in (Record(model, within=place) for place in (ALONE, WITH_NAN)) if one == self), Record(model)
+        )
         both = [
             (name, field.named, self.fields[name].named) for name, field in bare.fields.items() if name in self.fields
         ]
@@ -151,7 +152,7 @@ class Record(Composite[Any]):
             for name, here, there in both
             if there is not None and type(here) is type(there) and here != there
         }
-        return Record(model, spaces=spaces) if spaces else bare
+        return Record(model, spaces=spaces, within=Within(nan=bare._nan)) if spaces else bare
 
     def become(self, other: "Record") -> None:
         """Be an equal record from here on, in place, for the spaces that hold this one."""
@@ -473,12 +474,13 @@ class Record(Composite[Any]):
         drawn, model = vars(self).get("_dict"), self.model
         if issubclass(self.model, StandIn):
             return _restored, (None, self.arguments(), drawn, self._np_random)
-        return _restored, (model, self._spaces, drawn, self._np_random)
+        return _restored, (model, self._spaces, drawn, self._np_random, self._nan)
 
 
-def _restored(model: type | None, given: Any, drawn: Dict | None, generator: Any) -> "Record":
+def _restored(model: type | None, given: Any, drawn: Dict | None, generator: Any, nan: bool = False) -> "Record":
     """A record that was pickled: its model by name, with its spaces, or its description, and its generators."""
-    record = Record.from_arguments(given) if model is None else Record(model, spaces=given)
+    place = Within(nan=nan)
+    record = Record.from_arguments(given) if model is None else Record(model, spaces=given, within=place)
     if drawn is not None:
         record._dict.copy_rng_from(drawn)  # pyright: ignore[reportPrivateUsage]
     record._np_random = generator  # pyright: ignore[reportPrivateUsage]

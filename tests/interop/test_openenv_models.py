@@ -1,9 +1,12 @@
 """Pydantic models of OpenEnv's environments: values are what its own server would give and take."""
 
 import asyncio
+import json
+import pickle
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import Enum, IntEnum
+from math import inf, isnan, nan
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -291,3 +294,57 @@ def test_an_observation_with_fields_that_nobody_announced_is_refused():
     env.reset()
     with pytest.raises(ContractViolation, match="score beside them; annotate step with -> More"):
         env.step(ACTIONS[0])
+
+
+class Measure(BaseModel):
+    at: float = 0.0
+
+
+class Measured(Observation):
+    level: float = 0.0
+    perhaps: float | None = None
+    row: list[float] = Field(default_factory=list)
+    named: dict[str, float] = Field(default_factory=dict)
+    inside: Measure = Field(default_factory=Measure)
+    share: float = Field(0.5, ge=0, le=1)
+
+
+class Gauge(Easel):
+    """Its instruments fail at every step."""
+
+    def reset(self) -> Measured:
+        return Measured(level=nan, row=[1.0, inf])
+
+    def step(self, action: Action) -> Measured:
+        seen = Measured(level=-inf, perhaps=nan, row=[nan, 2.0], named={"a": nan}, inside=Measure(at=nan), reward=1.0)
+        return seen.model_copy(update=action.metadata)
+
+
+def gauge():
+    """What a server makes in another process."""
+    return from_openenv(Gauge)
+
+
+@pytest.mark.parametrize("isolation", [None, "process"])
+def test_numbers_that_json_lacks_are_null_for_openenvs_clients_and_themselves_on_our_wire(isolation):
+    target = f"{__name__}:gauge" if isolation else ServedEnv(gauge, "Gauge")
+    with serve(target, port=0, block=False, settings=Settings(isolation=isolation)) as server:
+        with httpx.Client(base_url=server.url, timeout=60) as http:
+            for path, seen in (("/reset", Gauge().reset()), ("/step", Gauge().step(Action()))):
+                told = http.post(path, json={"action": {}} if path == "/step" else {})
+                expected = json.loads(seen.model_dump_json(exclude={"done", "reward"}))
+                assert (told.status_code, told.json().get("observation")) == (200, expected), told.text
+        with ludus.connect(server.url) as env:
+            assert isnan(env.reset()[0].level)
+            seen = env.step({}).observation
+            assert (seen.level, isnan(seen.perhaps), isnan(seen.inside.at), seen.row[1]) == (-inf, True, True, 2.0)
+
+
+def test_a_number_with_bounds_is_none_that_json_lacks():
+    env = from_openenv(Gauge)
+    env.reset()
+    assert env.observation_space.contains(env.step({}).observation)
+    assert not env.observation_space.contains(env.step({"metadata": {"share": nan}}).observation)
+    again = pickle.loads(pickle.dumps(env.observation_space))
+    assert (again, again.contains(Measured(level=nan))) == (env.observation_space, True)
+    assert not Record(Measured).contains(Measured(level=nan))

@@ -2,8 +2,10 @@
 
 import json
 import subprocess
+from copy import deepcopy
 from math import isclose, nan
 from pathlib import Path
+from threading import Lock
 
 import pytest
 
@@ -133,3 +135,46 @@ def test_mistakes_are_told_where_they_are_made():
     with pytest.raises(InvalidType, match="expected a Rubric or a function, got 3"):
         Gate(3)
     assert issubclass(Judge, Rubric)
+
+
+EPISODE = [Transition("a", 0), Transition("b", 0), Transition("c", 0, 1.0, terminated=True)]
+
+
+def told_of(rubric):
+    """What is told with the last step of an episode."""
+    return [rubric.grade(one) for one in EPISODE][-1].info.get("step_rewards")
+
+
+def test_what_each_step_deserves_is_told_wherever_the_episodes_rubric_stands():
+    def won():
+        return EpisodeRubric(lambda steps: steps[-1].reward, discount=0.5)
+
+    assert told_of(won()) == [0.25, 0.5, 1.0]
+    assert told_of(WeightedSum({"won": won(), "long": length}, {"won": 2.0, "long": 1.0})) == [0.5, 1.0, 2.0]
+    assert told_of(WeightedSum([won(), WeightedSum([won()])])) == [0.25, 0.5, 1.0]
+    assert told_of(Sequence(length, won())) == [0.25, 0.5, 1.0]
+    assert told_of(Gate(won())) == [0.25, 0.5, 1.0]
+    assert told_of(Gate(won(), threshold=2.0)) == [0.0, 0.0, 0.0]
+    assert told_of(Sequence(lambda: 0.0, won())) is None
+    assert told_of(WeightedSum([length])) is None
+
+
+@pytest.mark.parametrize("prompt", ['Answer {"score": 0.5} for {action}', "{verdict}", "half a { brace", "{0}"])
+def test_a_prompt_with_other_fields_is_refused_when_the_judge_is_made(prompt):
+    with pytest.raises(InvalidArgument, match=r"write \{\{ and \}\} for braces"):
+        Judge(prompt, lambda _: "1")
+
+
+def test_copies_of_a_judge_ask_the_same_client():
+    class Client:
+        def __init__(self):
+            self.lock, self.asked = Lock(), []
+
+        def complete(self, prompt):
+            self.asked.append(prompt)
+            return "1"
+
+    client = Client()
+    judge = Judge('{{"score": 1}} {action} {observation!r}', client.complete)
+    assert deepcopy(WeightedSum([judge]))(Transition("a", "b")) == 1.0
+    assert client.asked == ["{\"score\": 1} a 'b'"]

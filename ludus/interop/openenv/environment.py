@@ -61,7 +61,7 @@ class FromOpenEnv(Env[Any, Any]):
         if observed is not None and first is not None and not issubclass(first, observed):
             observed = None  # resets give something else than steps
         bare = observed is not None and set(getattr(observed, "model_fields", ("",))) <= {"done", REWARD, "metadata"}
-        return space_of_model(self.models.action), space_of_model(None if bare else observed)
+        return space_of_model(self.models.action), space_of_model(None if bare else observed, nan=True)
 
     def _schemas(self) -> dict[str, Any]:
         models = self.models

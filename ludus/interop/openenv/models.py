@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 from ludus.errors import InvalidAction, InvalidType, LudusError, shorten
 from ludus.spaces import Record, Space
-from ludus.spaces.annotations import field_type
+from ludus.spaces.annotations import ALONE, WITH_NAN, field_type
 from ludus.spaces.json import Json
 from ludus.spaces.models import is_model
 
@@ -68,18 +68,19 @@ def _model(found: Any) -> type | None:
     return found if is_model(found) else None
 
 
-def space_of_model(model: type | None) -> Space[Any]:
+def space_of_model(model: type | None, *, nan: bool = False) -> Space[Any]:
     """A `Record` of the model, where every field has a space and JSON of its own would say no more than they do.
 
     Else the objects that its schema describes: a model that takes fields of any name, computes some, writes them in its
-    own way, or holds bytes, which Pydantic writes as text.
+    own way, or holds bytes, which Pydantic writes as text. With `nan`, floats without bounds may be NaN, as they may
+    for Pydantic.
     """
     if model is None:
         return Json("object")
     if any(map(_writes_more, _models_within(model, set()))):
         return Json("object", schema_of(model))
     try:
-        return Record(model, spaces=_patterned(model))
+        return Record(model, spaces=_patterned(model), within=WITH_NAN if nan else ALONE)
     except LudusError:
         return Json("object", schema_of(model))
 
