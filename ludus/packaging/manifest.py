@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from ludus.core import EnvSpec, Security
+from ludus.core.foreign_file import count_values, read_foreign_file, read_foreign_toml, read_foreign_yaml
 from ludus.core.spec import read_fields
 from ludus.errors import InvalidSpec, LudusError, listing, shorten
 from ludus.registry.folder_code import enter_folder
@@ -283,24 +284,12 @@ def _needs(block: dict[str, Any]) -> Resources:
 def _data(path: Path) -> dict[str, Any]:
     kind = "TOML" if path.suffix == ".toml" else "YAML"
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_MANIFEST_BYTES + 1)[
-                :MAX_MANIFEST_BYTES
-            ]  # cut off, it is no longer what it says it is
-        found: Any = msgspec.toml.decode(content) if kind == "TOML" else msgspec.yaml.decode(content)
-    except (OSError, UnicodeDecodeError, msgspec.DecodeError, RecursionError, ValueError) as error:
+        content = read_foreign_file(path, MAX_MANIFEST_BYTES)
+        found: Any = read_foreign_toml(content) if kind == "TOML" else read_foreign_yaml(content, object)
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise InvalidSpec(f"expected {kind}, got {type(error).__name__}: {' '.join(str(error).split())}") from error
-    if _parts(found, MAX_VALUES) > MAX_VALUES or path.stat().st_size > MAX_MANIFEST_BYTES:
+    if count_values(found, MAX_VALUES) > MAX_VALUES:
         raise InvalidSpec(f"expected at most {MAX_VALUES} values in {MAX_MANIFEST_BYTES} bytes, got more")
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
         raise InvalidSpec(f"expected {kind} with names as keys, got {shorten(found)}")
     return found
-
-
-def _parts(value: Any, most: int) -> int:
-    """How many values there are in all, counted to `most`: with aliases, a few lines of YAML make billions."""
-    waiting, count = [value], 0
-    while waiting and count <= most:
-        one, count = waiting.pop(), count + 1
-        waiting += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
-    return count

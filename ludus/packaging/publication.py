@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ludus.core.foreign_file import read_foreign_yaml
 from ludus.errors import InvalidArgument, InvalidSpec, MissingExtra, ServiceError, shorten
 from ludus.packaging.containerfile import PORT, containerfile
 from ludus.packaging.contents import contents
@@ -103,8 +104,8 @@ def _readme(manifest: Manifest, text: str) -> str:
 
 def _front(text: str) -> Mapping[str, Any]:
     try:
-        found: Any = msgspec.yaml.decode(text.encode())
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        found: Any = read_foreign_yaml(text.encode(), object)
+    except (msgspec.DecodeError, UnicodeError) as error:
         raise InvalidSpec(f"{README}: expected front matter in YAML, got {' '.join(str(error).split())}") from error
     if not isinstance(found, dict):
         raise InvalidSpec(f"{README}: expected front matter with names as keys, got {shorten(found)}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from ludus.core.foreign_file import read_foreign_file, read_foreign_toml
 from ludus.errors import InvalidSpec, shorten
 from ludus.packaging.manifest import Manifest
 from ludus.registry.ownership import DISTRIBUTION, MODULE
@@ -47,7 +48,7 @@ def _of_project(folder: Path) -> list[str]:
     if not path.is_file():
         return []
     try:
-        data: Any = msgspec.toml.decode(path.read_bytes())
+        data: Any = read_foreign_toml(read_foreign_file(path))
         found: Any = data.get("project", {}).get("dependencies", [])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, AttributeError) as error:
         raise InvalidSpec(

@@ -17,7 +17,7 @@ from functools import cache
 from ludus.errors import InvalidArgument, SandboxUnavailable
 from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess
 from ludus.sandbox.enforcement import kill_means, limit_means, process_limits
-from ludus.sandbox.launcher_process import FIRST_PIN, HOME, Step, launch
+from ludus.sandbox.launcher_process import FIRST_PIN, HOME, Step, launch, sized_home
 from ludus.sandbox.mounts import PACKAGE, system_mounts
 from ludus.sandbox.pins import Pins, pinned
 from ludus.sandbox.policy import Policy
@@ -39,8 +39,6 @@ FILE = EXECUTE | WRITE | READ | TRUNCATE | DEVICES
 TCP = 3
 SCOPES = 3
 """Abstract sockets, signals."""
-PAGE, SOME = 4096, 16
-"""Every file takes a page, an empty one too; and a few are for the folder itself."""
 DEVICE_FILES = {"/dev/null": READ | WRITE, "/dev/zero": READ, "/dev/full": READ | WRITE} | dict.fromkeys(
     ("/dev/random", "/dev/urandom"), READ
 )
@@ -186,8 +184,7 @@ def _mounted(policy: Policy, home: str, *, sized: bool) -> list[Step]:
     """In mounts of its own, where root starts it: what lies in private folders, and a home of a limited size."""
     steps = _uncovered(policy, home)
     if sized and policy.limits.disk is not None:
-        files = policy.limits.disk // PAGE + SOME
-        steps.append(("home", home, policy.limits.disk, files, user_of(policy), group_of(policy)))
+        steps += sized_home(home, policy.limits.disk, user_of(policy), group_of(policy))
     else:
         os.chown(home, user_of(policy), group_of(policy), follow_symlinks=False)
     return [("mounts",), *steps] if steps else []

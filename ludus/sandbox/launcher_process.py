@@ -28,13 +28,15 @@ from ludus.sandbox.strays import end_orphans
 from ludus.sandbox.streams import Streams
 from ludus.sandbox.tree import Sample, below
 
-__all__ = ["PATH", "Step", "LauncherProcess", "interpreter", "launch", "variables"]
+__all__ = ["PATH", "Step", "LauncherProcess", "interpreter", "launch", "sized_home", "variables"]
 
 LAUNCH = "import sys; sys.path.append(sys.argv.pop(1)); import launcher; launcher.main()"
 """Imported, because a program that is run by its path is compiled every time."""
 PATH = "/usr/local/bin:/usr/bin:/bin"
 HOME, FIRST_PIN = 6, 7
 """Descriptors of the launcher, beside the streams, the channel at 3, its steps and its control socket."""
+PAGE_BYTES, FEW_FILES = 4096, 16
+"""Every file of a home takes a page, an empty one too; and a few are for the folder itself."""
 Step = tuple[object, ...]
 
 
@@ -139,6 +141,11 @@ def launch(
     streams.release()
     kept = _Kept(control, home, namespaced=bool(namespace))
     return LauncherProcess(pid, streams, policy, guarantees, cgroup=cgroup, kept=kept)
+
+
+def sized_home(home: str, most: int, user: int, group: int) -> list[Step]:
+    """The steps that put a home of `most` bytes, in memory, over the empty one; in mounts of the command's own."""
+    return [("hold", home, HOME), ("home", home, most, most // PAGE_BYTES + FEW_FILES, user, group)]
 
 
 def _spawn(steps: Iterable[Step], descriptors: dict[int, int], words: Sequence[str]) -> tuple[int, socket.socket]:

@@ -30,7 +30,7 @@ import msgspec
 from ludus.errors import SandboxUnavailable
 from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess, SandboxWarning
 from ludus.sandbox.enforcement import kill_means, limit_means, process_limits
-from ludus.sandbox.launcher_process import Step, launch
+from ludus.sandbox.launcher_process import Step, launch, sized_home
 from ludus.sandbox.policy import Policy
 from ludus.sandbox.streams import Streams
 from ludus.sandbox.trial_start import try_start
@@ -95,7 +95,7 @@ class Process(Backend):
             user=_user(policy) if form.drops else "",
             other_processes="pid namespace" if form.namespace else "",
             **limit_means(policy.limits),
-            disk=_disk_means() if policy.limits.disk is not None else "",
+            disk=_disk_means(form) if policy.limits.disk is not None else "",
             kill="pid namespace" if form.namespace else kill_means(),
         )
 
@@ -120,7 +120,7 @@ class Process(Backend):
             policy,
             guarantees,
             limits=process_limits(policy.limits),
-            restrictions=lambda home: _restrictions(policy, home, drops=form.drops),
+            restrictions=lambda home: _restrictions(policy, home, form),
             streams=Streams(stdin, stdout, stderr),
             channel=channel,
             namespace=form.namespace,
@@ -155,15 +155,28 @@ def _forms() -> list[ProcessIsolation]:
     return [ProcessIsolation("user", False), ProcessIsolation("", False)]
 
 
-def _restrictions(policy: Policy, home: str, *, drops: bool) -> list[Step]:
-    if not drops:
+def _restrictions(policy: Policy, home: str, form: ProcessIsolation) -> list[Step]:
+    if _sizes(form) and policy.limits.disk is not None:
+        return [*sized_home(home, policy.limits.disk, os.geteuid(), os.getegid()), ("privileges",)]
+    if not form.drops:
         return [("privileges",)]
     os.chown(home, user_of(policy), group_of(policy), follow_symlinks=False)
     return [("reader" if _reads_all() else "user", user_of(policy), group_of(policy)), ("privileges",)]
 
 
-def _disk_means() -> str:
+def _sizes(form: ProcessIsolation) -> bool:
+    """Whether its home is one in memory, of a size that the kernel keeps: in the mounts of a user namespace it can be.
+
+    Who may look behind mappings watches a folder on the disk instead, which takes no memory. Nameless files that it
+    leaves beside its home, in the host's temporary folder, are watched either way.
+    """
+    return form.namespace == "user" and not _sees_mapped()
+
+
+def _disk_means(form: ProcessIsolation) -> str:
     """What keeps the limit of its folder; only root may learn how large a file is of which a mapping alone is left."""
+    if _sizes(form):
+        return "tmpfs size"
     return "watched" if _sees_mapped() else f"watched, {UNSEEN}"
 
 

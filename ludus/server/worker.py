@@ -1,6 +1,7 @@
 """A worker: one of several server processes that share an address. It ends with its supervisor, however that ends."""
 
 import asyncio
+import fcntl
 import os
 import shutil
 import signal
@@ -45,7 +46,7 @@ Engines = Callable[[Peers, Callable[[], Any]], tuple[UvicornServer, UvicornServe
 
 def work(engines: Engines, place: WorkerSockets, number: int, told: int) -> None:
     """Serve until SIGTERM, or until the supervisor is gone; `told` is written to when all is up."""
-    _end_with_supervisor()
+    _end_with_supervisor(place.lifeline)
     outer, inner = engines(place.peers(number), lambda: os.write(told, b"x"))
     signal.signal(signal.SIGTERM, lambda *_: outer.stop())
     threading.Thread(target=_watch, args=(place, outer), name="ludus-lifeline", daemon=True).start()
@@ -64,8 +65,16 @@ async def _serve(place: WorkerSockets, number: int, outer: UvicornServer, inner:
         await within
 
 
-def _end_with_supervisor() -> None:
+def _end_with_supervisor(lifeline: int) -> None:
+    """Have the kernel send the deadline when the supervisor is gone, and before it let a worker that is stopped go on.
+
+    What is sent to a stopped process waits until it goes on: the end of the lifeline is told by the signal for that.
+    """
     arm_deadline().prctl(PR_SET_PDEATHSIG, DEADLINE_SIGNAL, 0, 0, 0)
+    own = os.open(f"/proc/self/fd/{lifeline}", os.O_RDONLY | os.O_CLOEXEC)  # the others have their own owner
+    fcntl.fcntl(own, fcntl.F_SETSIG, signal.SIGCONT)
+    fcntl.fcntl(own, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(own, fcntl.F_SETFL, fcntl.fcntl(own, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 def _watch(place: WorkerSockets, engine: UvicornServer) -> None:

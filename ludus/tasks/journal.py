@@ -11,15 +11,17 @@ from typing import Any
 import msgspec
 
 from ludus.core import Env, Info, Step
+from ludus.core.foreign_file import read_foreign_file
 from ludus.errors import TrajectoryError, shorten
 from ludus.sandbox import ShellState
 from ludus.tasks.budget import Budget
 from ludus.tasks.step_timing import StepTiming
 from ludus.tools import Call, ToolOutcome
 
-__all__ = ["Entry", "Journal", "JournalEnv", "append_lines"]
+__all__ = ["Entry", "Journal", "JournalEnv", "append_lines", "read_lines"]
 
 NAME = "journal.jsonl"
+MAX_JOURNAL_BYTES = 64 << 20
 
 
 class Entry(msgspec.Struct, kw_only=True):
@@ -69,15 +71,12 @@ class Journal:
 
     def read(self) -> list[Entry]:
         """All entries; a last line that was cut off is left out."""
-        try:
-            lines = self.path.read_bytes().split(b"\n")
-        except OSError as error:
-            raise TrajectoryError(f"{self.path}: expected the journal of a run, got {error.strerror}") from error
+        lines = read_lines(self.path, "the journal of a run")
         entries: list[Entry] = []
         for number, line in enumerate(lines[:-1]):
             try:
                 entries.append(_DECODER.decode(line))
-            except msgspec.MsgspecError as error:
+            except (msgspec.MsgspecError, RecursionError) as error:
                 raise TrajectoryError(
                     f"{self.path}, line {number + 1}: expected a step, got {shorten(str(error))}"
                 ) from None
@@ -91,6 +90,14 @@ class Journal:
         if kept[-1].step != step:
             raise TrajectoryError(f"{self.path}: expected a step up to {kept[-1].step}, got {step}")
         self.path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in kept))
+
+
+def read_lines(path: Path, what: str) -> list[bytes]:
+    """The lines of a file of a run; the last is what a killed writer left unfinished, or empty."""
+    try:
+        return read_foreign_file(path, MAX_JOURNAL_BYTES).split(b"\n")
+    except OSError as error:
+        raise TrajectoryError(f"{path}: expected {what}, got {error.strerror}") from error
 
 
 def append_lines(path: Path, lines: bytes) -> None:

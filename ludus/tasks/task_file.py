@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from ludus.core.foreign_file import read_foreign_file, read_foreign_yaml
 from ludus.errors import InvalidArgument, did_you_mean, listing
 from ludus.tasks.spec import TaskSpec
 
@@ -29,11 +30,9 @@ def read_task(path: Path | str) -> TaskSpec:
     file = Path(path)
     file = file / "task.yaml" if file.is_dir() else file
     try:
-        data = file.read_bytes()
+        data = read_foreign_file(file, MAX_BYTES)
     except OSError as error:
         raise TaskFileError(f"{file}: expected a task file, got {error.strerror}") from error
-    if len(data) > MAX_BYTES:
-        raise TaskFileError(f"{file}: expected at most {MAX_BYTES} bytes, got {len(data)}")
     return read_task_text(data, str(file))
 
 
@@ -46,10 +45,10 @@ def read_task_text(text: str | bytes, where: str = "task") -> TaskSpec:
     ludus.tasks.task_file.TaskFileError: guess.yaml, evaluation.threshold: Expected `float | null`, got `str`
     """
     try:
-        return msgspec.yaml.decode(text, type=TaskSpec)
+        return read_foreign_yaml(text, TaskSpec)
     except msgspec.ValidationError as error:
         raise TaskFileError(_told(error, where)) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         said = " ".join(str(error).split())
         raise TaskFileError(f"{where}: expected YAML, got {said}") from error
 

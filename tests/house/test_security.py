@@ -10,7 +10,8 @@ from hatchling.builders.wheel import WheelBuilder
 
 from tests.attacks import attacks
 
-HINT = re.compile(r"""pip install +(?:-[\w-]+ +)*["'`]*ludus(?![\w-])""")
+HINT = re.compile(r"""(?:pip install|uv add|uvx|pipx (?:run|install)) +(?:-[\w-]+ +)*["'`]*ludus(?![\w-])""")
+TEXTS = (".md", ".py", ".sh", ".txt", ".toml", ".yaml", ".yml", ".js", ".html")
 
 
 def test_the_page_holds_the_figures_of_the_runs(root, monkeypatch):
@@ -60,8 +61,10 @@ def test_the_package_carries_no_attack(root):
 
 def test_no_hint_installs_somebody_elses_package(root):
     """`ludus` in the package index is not ours."""
-    places = [root / "README.md", *(root / "docs").rglob("*.md"), *(root / "ludus").rglob("*")]
-    texts = [one for one in places if one.suffix in (".md", ".py", ".txt", ".toml", ".yaml", ".yml", ".js", ".html")]
+    folders = ("docs", "ludus", "examples", "scripts", "benchmarks", ".github")
+    places = [*root.glob("*"), *(one for name in folders for one in (root / name).rglob("*"))]
+    texts = [one for one in places if one.suffix in TEXTS or one.name == "Makefile"]
     assert [str(one.relative_to(root)) for one in texts if HINT.search(one.read_text(encoding="utf8"))] == []
     assert HINT.search("pip install -U 'ludus[serve]'")
+    assert HINT.search("uvx ludus list")
     assert not HINT.search("pip install ludus-rl")

@@ -13,7 +13,7 @@ from ludus.sandbox import Limits, Mount, Policy, Sandbox, SandboxWarning, backen
 from ludus.sandbox.enforcement import kill_means
 from ludus.sandbox.process import UNSEEN, Process, ProcessIsolation
 from ludus.sandbox.user import USER
-from tests.attacks import attacks
+from tests.attacks import attacks, run_attacks
 from tests.attacks.isolated import isolated
 from tests.attacks.suite import not_promised
 
@@ -33,15 +33,34 @@ def test_it_is_no_boundary_and_never_the_default():
     assert (found.files, found.network, found.syscalls) == ("",) * 3
 
 
-@pytest.mark.parametrize("sees", [True, False])
-def test_what_an_ordinary_user_cannot_watch_of_a_disk_is_said_and_not_promised(monkeypatch, sees):
-    """`fill-mapped` got through there while the limit was said to be watched."""
+FILL_MAPPED = next(one for one in attacks() if one.name == "fill-mapped")
+
+
+@pytest.mark.parametrize(
+    ("sees", "namespace", "told"),
+    [(True, "user", "watched"), (False, "user", "tmpfs size"), (False, "", f"watched, {UNSEEN}")],
+)
+def test_what_cannot_be_watched_of_a_disk_is_kept_by_the_kernel_or_said_and_not_promised(
+    monkeypatch, sees, namespace, told
+):
+    """`fill-mapped` got through for an ordinary user while the limit was said to be watched."""
     monkeypatch.setattr(process, "_sees_mapped", lambda: sees)
-    [mapped] = [one for one in attacks() if one.name == "fill-mapped"]
-    found = Sandbox("process").guarantees
-    assert found.disk == ("watched" if sees else f"watched, {UNSEEN}")
-    assert bool(not_promised(mapped, found)) != sees
+    monkeypatch.setattr(Process, "_probed", lambda _: ProcessIsolation(namespace, False))
+    found = Process().guarantees(Policy())
+    assert found.disk == told
+    assert bool(not_promised(FILL_MAPPED, found)) == (UNSEEN in told)
     assert [one.name for one in attacks() if one.excepted] == ["fill-mapped"]
+
+
+def test_a_user_who_sees_behind_no_mapping_has_a_home_of_a_size_that_the_kernel_keeps(monkeypatch):
+    monkeypatch.setattr(process, "_sees_mapped", lambda: False)
+    monkeypatch.setattr(process, "_forms", lambda: [ProcessIsolation("user", False)])
+    box = Sandbox(Process(), limits=Limits(wall=60, disk=8 << 20))
+    assert run_attacks([FILL_MAPPED], box)["fill-mapped"].held
+    done = box.run(["/bin/sh", "-c", "pwd; echo $HOME; stat -f -c '%T %b %S' .; echo word >file && cat file"])
+    home, named, sized, word = done.stdout.decode().splitlines()
+    assert (home, sized, word) == (named, "tmpfs 2048 4096", "word"), done.stderr
+    assert not os.path.exists(home)
 
 
 @as_root

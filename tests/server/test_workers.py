@@ -207,13 +207,18 @@ def test_stopping_stops_all_of_it(number, tmp_path):
             one.close()
 
 
-def test_the_workers_end_with_a_supervisor_that_is_killed():
+@pytest.mark.parametrize("stopped", [False, True], ids=["awake", "stopped"])
+def test_the_workers_end_with_a_supervisor_that_is_killed(stopped):
+    """What is stopped gets no signal before it goes on: stopped workers, and all their sessions, stayed for ever."""
     with program("CartPole-v1", "--isolation", "process") as (process, url):
         clients = [Client(url) for _ in range(2)]
         started = descendants(process.pid)
         folders = set(Path(os.environ.get("TMPDIR", "/tmp")).glob("ludus-serve-*"))
         own = {one for one in folders if any(str(one) in listening(pid) for pid in children(process.pid))}
         assert len(own) == 1
+        for pid in children(process.pid) if stopped else ():
+            os.kill(pid, signal.SIGSTOP)
+            until(lambda pid=pid: " (stopped)" in Path(f"/proc/{pid}/status").read_text(), "a stopped worker")
         with watched(started) as descriptors:
             process.kill()
             assert have_ended(descriptors)

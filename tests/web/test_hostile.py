@@ -20,6 +20,13 @@ def check_clean(page):
     assert "pwned" not in page.title().replace(HOSTILE, "")
 
 
+def check_pictures(page, selector):
+    """A `blob:` would be of our origin: opened by its address, the script of an SVG ran as one of our pages."""
+    addresses = page.locator(selector).evaluate_all("all => all.map((one) => one.src)")
+    assert addresses
+    assert [one for one in addresses if not one.startswith("data:image/svg+xml")] == []
+
+
 def test_in_the_catalogue(page):
     shown = page.visit()
     shown.wait_for_selector(".card img")
@@ -30,6 +37,7 @@ def test_in_the_catalogue(page):
 def test_on_its_page(page):
     shown = page.visit(f"#/env/{NAME}")
     shown.wait_for_selector(".hero img")
+    check_pictures(shown, ".hero img")
     shown.get_by_text("Metadata").click()
     settle(shown)
     assert BAIT in shown.locator("h1").inner_text()
@@ -41,6 +49,7 @@ def test_in_play(page):
     shown = page.visit(f"#/play/{NAME}")
     shown.wait_for_selector(".stage img")
     shown.wait_for_selector(".said")
+    check_pictures(shown, ".stage img")
     assert shown.locator(".said").inner_text() == BAIT
     for count, tab in enumerate(("Steps", "State", "Messages", "Observation"), 1):
         shown.get_by_role("button", name="stay").click()

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from ludus.core.foreign_file import read_foreign_file, read_foreign_yaml
 from ludus.errors import InvalidArgument, did_you_mean, listing, shorten
 from ludus.tasks.actions import call_in
 from ludus.tasks.agents.agent import Agent
@@ -24,7 +25,6 @@ BUNDLES: dict[str, tuple[str, ...]] = {
 }
 """Tools that belong together, by a name that a file may use for all of them."""
 ALWAYS = ("submit", "text")
-MAX_BYTES = 1 << 20
 
 
 class AgentConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,13 +48,10 @@ class AgentConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 def read_agent(path: Path) -> AgentConfig:
     """The agent of a file; InvalidArgument names the place of what is wrong in it."""
     try:
-        data = path.read_bytes()
-        if len(data) > MAX_BYTES:
-            raise InvalidArgument(f"{path}: expected at most {MAX_BYTES} bytes, got {len(data)}")
-        found = msgspec.yaml.decode(data, type=AgentConfig)
+        found = read_foreign_yaml(read_foreign_file(path), AgentConfig)
     except OSError as error:
         raise InvalidArgument(f"{path}: expected the file of an agent, got {error.strerror}") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except msgspec.MsgspecError as error:
         raise InvalidArgument(f"{path}: expected an agent, got {shorten(str(error), 300)}") from error
     if found.agent.endswith((".yaml", ".yml")):
         raise InvalidArgument(f"{path}, agent: expected the name of an agent, got another file")

@@ -12,7 +12,7 @@ import msgspec
 
 from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.sandbox import Change
-from ludus.tasks.journal import Entry, append_lines
+from ludus.tasks.journal import Entry, append_lines, read_lines
 from ludus.tasks.spec import TaskSpec
 from ludus.trajectory.event import (
     EventValue,
@@ -139,10 +139,10 @@ class AgentLog:
         found: dict[int, list[EventValue]] = {}
         if not self.path.is_file():
             return found
-        for number, line in enumerate(self.path.read_bytes().split(b"\n")[:-1], start=1):
+        for number, line in enumerate(read_lines(self.path, "what an agent said")[:-1], start=1):
             try:
                 one = msgspec.json.decode(line)
                 found.setdefault(int(one["step"]), []).append(value_of(one["kind"], one["data"]))
-            except (msgspec.MsgspecError, LudusError, KeyError, TypeError, ValueError) as error:
+            except (msgspec.MsgspecError, LudusError, KeyError, TypeError, ValueError, RecursionError) as error:
                 raise TrajectoryError(f"{self.path}, line {number}: expected an event, got {shorten(error)}") from None
         return found

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ludus.core.foreign_file import read_foreign_file
 from ludus.errors import TrajectoryError, shorten
 from ludus.tasks.agents.events import AgentLog
 from ludus.tasks.journal import Entry, Journal
@@ -132,13 +133,10 @@ def read_result(path: Path) -> RunResult:
     """The result of a run's folder, or of the file itself."""
     file = path / RESULT if path.is_dir() else path
     try:
-        data = file.read_bytes()
-        if len(data) > MAX_BYTES:
-            raise TrajectoryError(f"{file}: expected at most {MAX_BYTES} bytes, got {len(data)}")
-        found = msgspec.json.decode(data, type=RunResult)
+        found = msgspec.json.decode(read_foreign_file(file, MAX_BYTES), type=RunResult)
     except OSError as error:
         raise TrajectoryError(f"{file}: expected the result of a run, got {error.strerror}") from error
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise TrajectoryError(f"{file}: expected the result of a run, got {shorten(str(error))}") from error
     found.folder = str(file.parent)
     return found

@@ -11,11 +11,21 @@ from typing import Any
 
 import msgspec
 
+from ludus.core.foreign_file import read_foreign_file, read_foreign_yaml
 from ludus.errors import InvalidArgument, listing, shorten
 from ludus.tasks.spec import TaskSpec
 from ludus.tasks.task_file import read_task_text, write_task
 
-__all__ = ["ConversionError", "Converted", "below", "check_imports", "imported_names", "is_installed", "read_yaml"]
+__all__ = [
+    "ConversionError",
+    "Converted",
+    "below",
+    "check_imports",
+    "imported_names",
+    "is_installed",
+    "read_text",
+    "read_yaml",
+]
 
 MAX_FILES = 10_000
 MAX_BYTES = 4 << 30
@@ -99,11 +109,19 @@ def below(root: Path, path: str, what: str) -> Path:
     return found
 
 
+def read_text(path: Path, *, errors: str = "strict") -> str:
+    """A text that another project's folder has; ConversionError for what is none, such as a pipe."""
+    try:
+        return read_foreign_file(path).decode("utf8", errors)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConversionError(f"{path}: expected a text, got {shorten(str(error))}") from error
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """A YAML file with keys; ConversionError for anything else."""
     try:
-        return msgspec.yaml.decode(path.read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return read_foreign_yaml(read_foreign_file(path), dict[str, Any])
+    except (OSError, msgspec.MsgspecError) as error:
         raise ConversionError(f"{path}: expected YAML, got {shorten(str(error))}") from error
 
 
@@ -137,7 +155,7 @@ def imported_names(code: str, where: Path) -> set[str]:
 
 def check_imports(path: Path, *, known: Iterable[str] = ()) -> set[str]:
     """The names that a grader's file imports; refused where one of them is not installed here."""
-    names = imported_names(path.read_text(encoding="utf8", errors="replace"), path)
+    names = imported_names(read_text(path, errors="replace"), path)
     others = names - set(known) - set(sys.stdlib_module_names)
     missing = sorted(one for one in others if importlib.util.find_spec(one) is None)
     if missing:

@@ -7,12 +7,14 @@ Python packages which are here.
 
 import ast
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import msgspec
+
+from ludus.core.foreign_file import read_foreign_file, read_foreign_toml
 from ludus.errors import shorten
 from ludus.tasks.conversion.converted_task import (
     ConversionError,
@@ -21,6 +23,7 @@ from ludus.tasks.conversion.converted_task import (
     check_imports,
     imported_names,
     is_installed,
+    read_text,
 )
 
 __all__ = ["from_harbor"]
@@ -109,7 +112,7 @@ def from_harbor(folder: Path) -> Converted:
     solution = folder / "solution" / "solve.sh"
     if solution.is_file():
         beside = {f"reference/{one.name}": one for one in solution.parent.iterdir() if one.is_file()}
-        texts["reference/solve.sh"] = solution.read_text(encoding="utf8").replace(image.root, "/work")
+        texts["reference/solve.sh"] = read_text(solution).replace(image.root, "/work")
         given |= {name: one for name, one in beside.items() if name not in texts}
     originals = {f"given/{name}": path for name, path in image.copied.items()}
     notes = [f"handed in: {', '.join(handed_in)}, as the tests name them", f"{image.root} is /work here"]
@@ -128,7 +131,7 @@ def _fields(folder: Path, config: dict[str, Any], image: "_Image", handed_in: li
     agent, verifier, limits = (_table(config, one) for one in ("agent", "verifier", "environment"))
     name = re.sub(r"\W", "_", folder.resolve().name).strip("_")
     named = _table(config, "task").get("name") or _table(config, "metadata").get("name")
-    instruction = below(folder, "instruction.md", "instruction.md").read_text(encoding="utf8")
+    instruction = read_text(below(folder, "instruction.md", "instruction.md"))
     return {
         "id": name if name[:1].isalpha() else f"Task_{name}",
         "name": str(named or folder.resolve().name),
@@ -153,8 +156,8 @@ def _beside(tests: Path) -> dict[str, Path]:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return read_foreign_toml(read_foreign_file(file))
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ConversionError(f"{file}: expected TOML, got {shorten(str(error))}") from error
 
 
@@ -167,7 +170,7 @@ def _table(config: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _checked_tests(tests: Path, root: str) -> set[str]:
     """The files below the root that tests read; refused where they do more than read."""
-    code = tests.read_text(encoding="utf8", errors="replace")
+    code = read_text(tests, errors="replace")
     names = imported_names(code, tests)
     doing = sorted(names & STARTS) or sorted({one[0] for one in RAN.finditer(code)})
     if doing:
@@ -220,7 +223,7 @@ def _image(folder: Path, limits: dict[str, Any]) -> _Image:
                 f"image {shorten(limits['docker_image'])}, which would be fetched"
             )
         return _Image()
-    lines = [line.partition(" ")[::2] for line in _instructions(file.read_text(encoding="utf8"))]
+    lines = [line.partition(" ")[::2] for line in _instructions(read_text(file))]
     workdirs = [rest for word, rest in lines if word.upper() == "WORKDIR" and rest.startswith("/")]
     root = workdirs[-1].rstrip("/") if workdirs and workdirs[-1] != "/" else ROOT
     copied: dict[str, Path] = {}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ludus.errors import shorten
-from ludus.tasks.conversion.converted_task import ConversionError, Converted, below, check_imports, read_yaml
+from ludus.tasks.conversion.converted_task import ConversionError, Converted, below, check_imports, read_text, read_yaml
 from ludus.tasks.metric import DOWN, UP, Direction
 
 __all__ = ["from_mle_bench"]
@@ -74,7 +74,7 @@ def from_mle_bench(folder: Path, data: Path | None, direction: Direction | None 
     fields: dict[str, Any] = {
         "id": re.sub(r"\W+", "_", name) if name[:1].isalpha() else f"Competition_{re.sub(r'[^A-Za-z0-9]+', '_', name)}",
         "name": str(config.get("name", name)),
-        "description": described.read_text(encoding="utf8") if described.is_file() else str(config.get("name", name)),
+        "description": read_text(described) if described.is_file() else str(config.get("name", name)),
         "license": "the data: as the competition's rules say",
         "tags": ["mle-bench"],
         "timeouts": {"short": 60, "long": "1h", "total": "24h"},
@@ -138,7 +138,7 @@ def _check_helpers(file: Path) -> None:
     check_imports(file, known=["mlebench"])
     if find_spec("pandas") is None:
         raise ConversionError(f"{file}: expected pandas, with which its tables are read, got none; pip install pandas")
-    used = set(re.findall(r"from mlebench\.([\w.]+) import", file.read_text(encoding="utf8", errors="replace")))
+    used = set(re.findall(r"from mlebench\.([\w.]+) import", read_text(file, errors="replace")))
     unknown = sorted(used - {"grade_helpers", "utils"})
     if unknown:
         raise ConversionError(

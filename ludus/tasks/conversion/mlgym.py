@@ -16,6 +16,7 @@ from ludus.tasks.conversion.converted_task import (
     below,
     check_imports,
     is_installed,
+    read_text,
     read_yaml,
 )
 from ludus.tasks.metric import DOWN, UP, Direction
@@ -157,8 +158,8 @@ def _data(
     config: dict[str, Any], root: Path, evaluation: Path, starters: list[Path], hide: Sequence[str]
 ) -> tuple[dict[str, Path], list[str]]:
     """The data files by where they go, and which of them are hidden."""
-    judged = evaluation.read_text(encoding="utf8", errors="replace")
-    code = "\n".join(one.read_text(encoding="utf8", errors="replace") for one in starters if one.suffix in CODE)
+    judged = read_text(evaluation, errors="replace")
+    code = "\n".join(read_text(one, errors="replace") for one in starters if one.suffix in CODE)
     shown = f"{code}\n{_description(config, root)}"  # what a task's words name, its agent may see
     copies: dict[str, Path] = {}
     hidden: list[str] = []
@@ -189,7 +190,7 @@ def _requirements(config: dict[str, Any], root: Path, notes: list[str]) -> list[
     path = config.get("requirements_path")
     if not path:
         return ["numpy"]
-    lines = below(root, str(path), "requirements_path").read_text(encoding="utf8").splitlines()
+    lines = read_text(below(root, str(path), "requirements_path")).splitlines()
     asked = [found[1] for line in lines if (found := NAME.match(line))]
     missing = [one for one in asked if not is_installed(one)]
     if missing:
