@@ -43,6 +43,14 @@ def test_a_result_has_the_code_and_both_streams(session):
     assert (result.signal, result.timed_out, result.lost, result.dropped, result.note) == (None, False, False, 0, "")
 
 
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+def test_a_command_has_none_of_our_descriptors_but_that_of_its_report(box, shell):
+    """`builtin exec` undoes its redirections: the preamble and the state stayed open in whatever bash started."""
+    with box.open_session(timeout=30, shell=shell) as session:
+        seen = session.run("ls /proc/self/fd").stdout.split()
+    assert len(seen) == 5, seen  # the three streams, the listed folder and the report
+
+
 def test_merged_streams_keep_their_order(session):
     result = session.run("echo 1; echo 2 >&2; echo 3", merge=True)
     assert (result.stdout, result.stderr) == (b"1\n2\n3\n", b"")

@@ -64,7 +64,7 @@ __ludus_save() {
   } >&@REPORT@ 2>/dev/null
 }
 . /proc/self/fd/@STATE@ 2>/dev/null
-\builtin exec @PREAMBLE@<&- @STATE@<&-
+\command exec @PREAMBLE@<&- @STATE@<&-
 \builtin trap '{ \__ludus_save "$@"; } 2>/dev/null' EXIT
 \__ludus_begin 2>/dev/null
 """
