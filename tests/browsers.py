@@ -7,9 +7,13 @@ seed; `LUDUS_SLOW_PAGES=7:6` has scripts take six times as long too. Nothing of 
 import asyncio
 import os
 import random
+import shlex
+import sys
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
@@ -27,12 +31,21 @@ CONNECTED = b"\x05\x00\x00\x01\0\0\0\0\0\0"
 def chromium() -> Generator[Browser, None, None]:
     """A browser; while it is there an event loop is running."""
     expect.set_options(timeout=PATIENCE_S * 1000)
-    with sync_playwright() as driver, delays() as proxy:
+    with sync_playwright() as driver, delays() as proxy, TemporaryDirectory() as folder:
         browser = driver.chromium.launch(
-            executable_path=program(), args=["--no-sandbox"], proxy=proxy, timeout=PATIENCE_S * 1000
+            executable_path=in_still_network(folder), args=["--no-sandbox"], proxy=proxy, timeout=PATIENCE_S * 1000
         )
         yield browser
         browser.close()
+
+
+def in_still_network(folder: str) -> str:
+    """A program in a folder that starts the browser by way of `tests/still_network.py`."""
+    words = [sys.executable, "-I", "-S", str(Path(__file__).with_name("still_network.py")), program()]
+    path = Path(folder, "chromium")
+    path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf8")
+    path.chmod(0o755)
+    return str(path)
 
 
 def new_page(browser: Browser, **options: Any) -> Page:
