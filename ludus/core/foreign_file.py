@@ -36,11 +36,11 @@ def read_foreign_file(path: Path | str, most_bytes: int = MAX_FILE_BYTES) -> byt
             raise OSError(errno.EINVAL, "something else than a file", str(path))
         data = file.read(most_bytes + 1)
     if len(data) > most_bytes:
-        raise OSError(errno.EFBIG, f"more than {most_bytes} bytes", str(path))
+        raise OSError(errno.EFBIG, f"expected at most {most_bytes} bytes, got more", str(path))
     return data
 
 
-def read_foreign_yaml(text: bytes | str, type: type[T]) -> T:
+def read_foreign_yaml(text: bytes | str, type: type[T], most_values: int = MAX_YAML_VALUES) -> T:
     """What YAML of a stranger says; msgspec.DecodeError for whatever else it is, ValidationError where it does not fit.
 
     >>> read_foreign_yaml("a: 1", dict[str, int])
@@ -50,18 +50,18 @@ def read_foreign_yaml(text: bytes | str, type: type[T]) -> T:
     msgspec.DecodeError: AttributeError: 'NoneType' object has no attribute 'groupdict'
     """
     try:
-        _check_depth(text)
+        _check_depth(text, most_values)
         found: Any = msgspec.yaml.decode(text)
     except msgspec.DecodeError:
         raise
     except Exception as error:  # tags raise what Python raises: ValueError, KeyError, AttributeError, …
         raise msgspec.DecodeError(f"{error.__class__.__name__}: {str(error)[:300]}") from error
-    if count_values(found, MAX_YAML_VALUES) > MAX_YAML_VALUES:
-        raise msgspec.DecodeError(f"more than {MAX_YAML_VALUES} values")
+    if count_values(found, most_values) > most_values:
+        raise msgspec.DecodeError(f"expected at most {most_values} values, got more")
     return msgspec.convert(found, type)
 
 
-def _check_depth(text: bytes | str) -> None:
+def _check_depth(text: bytes | str, most_values: int) -> None:
     """Go through the events of YAML, which needs no recursion, and stop where they are too deep or too many."""
     import yaml  # here: most processes read none, and it takes milliseconds
 
@@ -70,8 +70,10 @@ def _check_depth(text: bytes | str) -> None:
     try:
         for number, event in enumerate(parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > MAX_YAML_DEPTH or number > 2 * MAX_YAML_VALUES:
-                raise msgspec.DecodeError(f"more than {MAX_YAML_DEPTH} levels or {MAX_YAML_VALUES} values")
+            if depth > MAX_YAML_DEPTH:
+                raise msgspec.DecodeError(f"expected at most {MAX_YAML_DEPTH} levels of lists and mappings, got more")
+            if number > 2 * most_values + 4:  # two events for a list or mapping, four for what is around them
+                raise msgspec.DecodeError(f"expected at most {most_values} values, got more")
     except yaml.YAMLError as error:
         raise msgspec.DecodeError(str(error)) from error
 

@@ -285,7 +285,7 @@ def _data(path: Path) -> dict[str, Any]:
     kind = "TOML" if path.suffix == ".toml" else "YAML"
     try:
         content = read_foreign_file(path, MAX_MANIFEST_BYTES)
-        found: Any = read_foreign_toml(content) if kind == "TOML" else read_foreign_yaml(content, object)
+        found: Any = read_foreign_toml(content) if kind == "TOML" else read_foreign_yaml(content, object, MAX_VALUES)
     except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise InvalidSpec(f"expected {kind}, got {type(error).__name__}: {' '.join(str(error).split())}") from error
     if count_values(found, MAX_VALUES) > MAX_VALUES:
