@@ -35,9 +35,9 @@ HEAD = 16
 ACTIONS = 7
 """Where among them the addresses of the four arrays lie."""
 NEXT, DONE, ASLEEP, JOB, BUSY = (8 * place for place in range(5))
-SHARE = JOB + 1  # written with it, and read by whoever is about to read it
-
-"""The words of a team, each on a cache line of its own but for the last."""
+"""The words of a team, each on a cache line of its own."""
+SHARE = JOB + 1
+"""Which part of what is left is taken at once: beside the job, since whoever reads one reads the other."""
 RESULT = 8
 """Words for the result of pieces that were taken together: what the loop counted, its error, its status and how many
 they were; the rest keeps them apart."""
