@@ -101,9 +101,10 @@ peers:
 quick: $(VENV)/.dev
 	$(PYTEST) -n $(CORES) $(QUICK_TESTS)
 
-# By themselves: whoever collects them imports the whole library, which each worker of the tests would do as well.
+# By themselves: whoever collects them imports the whole library, which each worker of the tests would do as well. A file
+# of tests is named first, so that what all tests share (tests/conftest.py) counts for them too.
 doctests: $(VENV)/.dev system peers
-	$(PYTEST) -n 0 --doctest-modules ludus
+	$(PYTEST) -n 0 --doctest-modules tests/sampling.py ludus
 
 unit: $(VENV)/.dev system peers
 	$(PYTEST) -n $(JOBS) --doctest-modules tests $(QUICK_TESTS:%=--ignore %)
