@@ -3,7 +3,7 @@
 What is tried on every id of the registry is tried on these in `make test-full`; in each run their own tests show it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 from zlib import crc32
 
@@ -57,9 +57,12 @@ def has_turn(name: str) -> bool:
     return True
 
 
-def siblings_in_turns(names: Iterable[str]) -> list[Any]:
-    """The ids as parameters of a test that is dear: of siblings each run tries one, and `make test-full` all."""
+def siblings_in_turns(names: Iterable[str], also: Callable[[str], bool] = lambda _: True) -> list[Any]:
+    """The ids as parameters of a test that is dear: of siblings each run tries one, and `make test-full` all.
+
+    `also` says which of those that have their turn a run tries.
+    """
     return [
-        one if has_turn(one) and not starts_programs(one) else pytest.param(one, marks=pytest.mark.full)
+        one if has_turn(one) and not starts_programs(one) and also(one) else pytest.param(one, marks=pytest.mark.full)
         for one in names
     ]

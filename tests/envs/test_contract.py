@@ -1,6 +1,7 @@
 """Every built-in environment keeps the published contract, and a snapshot of it is exact."""
 
 import pickle
+import random
 
 import pytest
 
@@ -10,14 +11,19 @@ from ludus.testing.env_contract import ENV_RULES
 from ludus.testing.env_rules import compiled
 from ludus.testing.rule import Examination
 from ludus.testing.subject import Subject
-from tests.engines import engines_in_full, in_small, siblings_in_turns
-from tests.kernels.variants import CHECKED
+from tests.engines import engines_in_full, has_turn, in_small, siblings_in_turns
+from tests.kernels.variants import CHECKED, RULED
+from tests.sampling import SEED
 
 FAMILIES = {"classic", "toy_text", "algorithmic", "teaching", "open"}
 IDS = [spec.id for spec in ludus.list_envs() if spec.family in FAMILIES]
 COMPILED = (compiled.rules_can_be_compiled, compiled.a_compiled_batch_is_its_lanes)
 INTERPRETED = tuple(rule for rule in ENV_RULES if rule.check not in COMPILED)
 """Without what compiles: of ids whose rules each run compiles in tests/kernels/test_batch.py, or by another id."""
+ENGINES = sorted(name for name in IDS if name.startswith("open/") and has_turn(name) and name not in RULED)
+HALF = set(random.Random(SEED).sample(ENGINES, (len(ENGINES) + 1) // 2))
+"""Of environments with an engine or texts, which take seconds each, those whose contract this run examines; all have
+their histories, snapshots, places and policies tried by tests of their own in each run."""
 
 
 def test_all_families_are_there():
@@ -27,7 +33,7 @@ def test_all_families_are_there():
 
 @pytest.mark.filterwarnings("ignore:CartPole-v0 is not the newest")
 @pytest.mark.parametrize("steps", [20, pytest.param(100, marks=pytest.mark.full)])
-@pytest.mark.parametrize("name", siblings_in_turns(IDS))
+@pytest.mark.parametrize("name", siblings_in_turns(IDS, also=lambda name: name not in ENGINES or name in HALF))
 def test_an_environment_keeps_the_contract(name, steps):
     spec = in_small(ludus.registry.registry[name])
     if name not in CHECKED and steps < 100:

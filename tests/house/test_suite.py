@@ -228,8 +228,8 @@ def test_files_are_rewritten_before_workers_begin_and_only_where_that_is_due(tmp
 
 
 def test_a_full_run_tries_every_example(monkeypatch):
-    assert sampling.examples(100) == (100 if sampling.FULL else 40)
+    assert sampling.examples(100) == (100 if sampling.FULL else 20)
     monkeypatch.setattr(sampling, "FULL", True)
     assert sampling.examples(60) == 60
     monkeypatch.setattr(sampling, "FULL", False)
-    assert (sampling.examples(60), sampling.examples(1)) == (24, 1)
+    assert (sampling.examples(60), sampling.examples(1)) == (12, 1)

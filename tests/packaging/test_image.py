@@ -76,14 +76,17 @@ def test_with_tokens_nobody_gets_in_without_one(podman):
         assert answer(f"{url}/schema", TOKEN)[0] == 200
 
 
-def test_an_image_is_pushed_to_a_registry(podman, tmp_path):
-    program, tag = podman
+def test_an_image_is_pushed_to_a_registry(tmp_path):
+    """A small one: whole images go there and come back in `make test-full`."""
+    program, folder = engine("podman"), tmp_path / "small"
+    folder.mkdir()
+    (folder / "Containerfile").write_text("FROM scratch\nCOPY Containerfile /\n")
     with registry(tmp_path) as address:
-        there = f"{address}/games/image_test_game:0.1.0"
-        program.run("tag", tag, there)
+        there = f"{address}/games/small:0.1.0"
+        program.run("build", "--tag", there, str(folder))
         push_image(there, program)
-        assert answer(f"http://{address}/v2/games/image_test_game/tags/list")[1]["tags"] == ["0.1.0"]
-        program.run("untag", tag, there)
+        assert answer(f"http://{address}/v2/games/small/tags/list")[1]["tags"] == ["0.1.0"]
+        program.run("rmi", "--force", there)
 
 
 @pytest.mark.full  # each run builds on this interpreter, and pushes that

@@ -214,6 +214,7 @@ input()
 """
 
 
+@pytest.mark.in_turns("name")
 @pytest.mark.parametrize("name", ["podman", pytest.param("docker", marks=pytest.mark.xdist_group("docker")), "gvisor"])
 def test_a_parent_that_is_killed_takes_its_containers_with_it(name, podman, request):
     if name == "docker":

@@ -24,7 +24,7 @@ from tests.patience import until
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("soak")]
 
-FEW, MANY = 60, 200
+FEW, MANY = 32, 200
 STEPS = 120
 VANISHING = 10
 """Of a hundred sessions those whose client leaves without a word, half-way."""

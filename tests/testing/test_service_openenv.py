@@ -42,6 +42,7 @@ def test_it_is_read_as_an_application(theirs):
     assert 'ludus serve /app --host 0.0.0.0 --port 8000 \\"$@\\"' in text
 
 
+@pytest.mark.full  # each session imports OpenEnv anew; tests/interop/test_openenv.py serves a folder in each run
 def test_with_its_package_it_is_served_as_it_is_and_meets_its_own_criteria(theirs):
     folder, packages = theirs
     done = subprocess.run(
