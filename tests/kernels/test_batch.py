@@ -244,6 +244,18 @@ def test_of_processes_that_start_at_once_one_compiles(tmp_path):
     assert sorted(int(one.communicate()[0]) for one in started) == [0, 0, 1]
 
 
+def test_compiling_colours_none_of_the_errors_that_nobody_reads(tmp_path, monkeypatch):
+    monkeypatch.setenv("LUDUS_CACHE_DIR", str(tmp_path))
+    coloured = []
+    monkeypatch.setattr("numba.core.errors.ColorShell", lambda: coloured.append(1))
+
+    class Wandering(Drifting):
+        rules = Rules(Drift, Params, lambda rng, params: Drift(rng.random()), drift, lambda state, params: (state.x,))
+
+    KernelVectorEnv(Wandering, 2).reset(seed=0)
+    assert coloured == []
+
+
 def test_a_text_that_another_process_has_just_written_is_not_replaced(tmp_path, monkeypatch):
     monkeypatch.setenv("LUDUS_CACHE_DIR", str(tmp_path))
     rules = Forward.rules
