@@ -86,7 +86,7 @@ def _compiled_loop(rules: Rules, layout: Layout, text: str, *, checks: bool, arr
 
 @contextmanager
 def _without_colours() -> Generator[None]:
-    """While Numba looks for what fits it makes hundreds of errors that nobody reads, and colours each by way of colorama."""
+    """Looking for what fits, Numba makes hundreds of errors that nobody reads, and colours each by way of colorama."""
     scheme: Any = errors.termcolor()
     scheme._markup = lambda text, *_: text
     try:
