@@ -94,31 +94,40 @@ class Reference:
         return space.concatenate(list(seen), space.empty(len(seen)))
 
     def _told(self, infos: Any) -> Info:
-        """The infos of all lanes in one: a key that all have is written at once, which is several times as quick."""
+        """The infos of all lanes in one: numbers and arrays a key at a time, which is several times as quick."""
         told: Info = {}
-        shared: set[str] = set()
-        for key in infos[0].keys() - OF_SOME_LANES:
-            column = _column([info.get(key) for info in infos])
+        alike: set[str] = set()
+        for key in {key for info in infos for key in info} - OF_SOME_LANES:
+            mask = np.array([key in info for info in infos])
+            column = _column([info[key] for info in infos if key in info], mask)
             if column is not None:
-                shared.add(key)
-                told |= {key: column, f"_{key}": np.ones(len(infos), np.bool_)}
+                alike.add(key)
+                told |= {key: column, f"_{key}": mask}
         for lane, info in enumerate(infos):
-            if info.keys() - shared:
-                self._serial._add_info(told, {key: one for key, one in info.items() if key not in shared}, lane)
+            if info.keys() - alike:
+                self._serial._add_info(told, {key: one for key, one in info.items() if key not in alike}, lane)
         return told
 
 
-def _column(values: list[Any]) -> Any:
-    """Numbers of one type, or arrays of one shape, as a column; None for whatever else."""
+def _column(values: list[Any], mask: Any) -> Any:
+    """Numbers of one type, or arrays of one shape, as the column of these lanes; None for whatever else."""
     kinds = set(map(type, values))
     if len(kinds) != 1:
         return None
     (kind,) = kinds
-    if kind in (int, float, bool) or issubclass(kind, np.number):
-        return np.array(values, kind)
-    if kind is np.ndarray and len({(one.dtype, one.shape) for one in values}) == 1:
-        return np.array(values)
-    return None
+    if kind is np.ndarray:
+        if len({(one.dtype, one.shape) for one in values}) != 1:
+            return None
+        given = np.array(values)
+    elif kind in (int, float, bool) or issubclass(kind, np.number):
+        given = np.array(values, kind)
+    else:
+        return None
+    if len(values) == len(mask):
+        return given
+    column = np.zeros((len(mask), *given.shape[1:]), given.dtype)
+    column[mask] = given
+    return column
 
 
 def legal_actions(batch: Any, info: Info, rng: np.random.Generator) -> Any:
