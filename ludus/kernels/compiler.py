@@ -2,13 +2,15 @@
 
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
+from numba.core import errors
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 
@@ -74,12 +76,23 @@ def _compiled_loop(rules: Rules, layout: Layout, text: str, *, checks: bool, arr
     for kind in (rules.params, *records.values()):
         check_record(kind)
     loop = _scope(rules, text, records, checks=checks, arrays=arrays, path=None)[LOOP_NAME]
-    with only_emitted(LOOP_NAME):
+    with only_emitted(LOOP_NAME), _without_colours():
         loop.compile(LOOP)
     made = loop.overloads[LOOP]
     entry = made.fndesc.llvm_func_name
     made.library.get_pointer_to_function(entry)  # only what was linked has its object file
     return MachineCode(entry, made.library._get_compiled_object())
+
+
+@contextmanager
+def _without_colours() -> Generator[None]:
+    """Looking for what fits, Numba makes hundreds of errors that nobody reads, and colours each by way of colorama."""
+    scheme: Any = errors.termcolor()
+    scheme._markup = lambda text, *_: text
+    try:
+        yield
+    finally:
+        vars(scheme).pop("_markup", None)  # another thread's compilation may have ended before
 
 
 def load_runtime() -> None:

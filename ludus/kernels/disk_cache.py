@@ -55,7 +55,7 @@ def source_path(text: str, rules: Rules, *, checks: bool) -> Path | None:
     path = folder / f"{rules.step.__module__.replace('.', '_')}_{digest.hexdigest()[:24]}.py"
     try:
         if not path.exists():
-            _put(path, text.encode())
+            _put_first(path, text.encode())
     except OSError:
         return None
     return path
@@ -126,6 +126,20 @@ def _put(path: Path, data: bytes) -> None:
     new = path.with_suffix(f".{os.getpid()}")
     new.write_bytes(data)
     new.replace(path)  # at once: many processes may do the same
+
+
+def _put_first(path: Path, data: bytes) -> None:
+    """Keep it unless another process has in this moment: to replace its file would give each a lock of its own."""
+    new = path.with_suffix(f".{os.getpid()}")
+    new.write_bytes(data)
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -17,6 +17,15 @@ from numba.extending import intrinsic, overload_method, register_jitable
 from numba.np.arrayobj import make_array
 from numba.np.random import _constants as ziggurat
 
+from ludus.kernels.exact.drawn import (
+    BAD_CHANCES,
+    INFINITE,
+    NEGATIVE_EXPONENTIAL,
+    NEGATIVE_NORMAL,
+    NONE_BELOW,
+    NONE_BETWEEN,
+    REVERSED,
+)
 from ludus.kernels.exact.llvm import ir
 from ludus.kernels.stream import HALF, HAS_HALF, HIGH, LOW, STEP_HIGH, STEP_LOW, WORDS, Stream, U
 
@@ -216,9 +225,9 @@ def _uniform(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
     def draw(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
         least, span = np.float64(low), np.float64(high) - np.float64(low)
         if not math.isfinite(span):
-            raise OverflowError("rng.uniform: expected a finite range, got one that is not")
+            raise OverflowError(INFINITE)
         if math.copysign(1.0, span) < 0.0:
-            raise ValueError("rng.uniform: expected low <= high, got low > high")
+            raise ValueError(REVERSED)
         return least + span * next_double(stream.words, stream.lane)
 
     return draw if _is_stream(stream) and _are_numbers(low, high) else None
@@ -228,12 +237,12 @@ def _uniform(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
 def _integers(stream: Any, low: Any, high: Any = None) -> Any:
     def below(stream: Any, low: Any, high: Any = None) -> Any:
         if low <= 0:
-            raise ValueError("rng.integers: expected at least one integer below high, got high <= 0")
+            raise ValueError(NONE_BELOW)
         return np.int64(bounded(stream.words, stream.lane, U(low - 1)))
 
     def between(stream: Any, low: Any, high: Any = None) -> Any:
         if low >= high:
-            raise ValueError("rng.integers: expected low < high, got low >= high")
+            raise ValueError(NONE_BETWEEN)
         return low + np.int64(bounded(stream.words, stream.lane, U(high - 1 - low)))
 
     if not _is_stream(stream) or any(isinstance(one, types.Float) for one in (low, high)):
@@ -253,7 +262,7 @@ def _standard_normal(stream: Any) -> Any:
 def _normal(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     def draw(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
         if scale == scale and math.copysign(1.0, np.float64(scale)) < 0.0:
-            raise ValueError("rng.normal: expected scale >= 0, got less")
+            raise ValueError(NEGATIVE_NORMAL)
         return loc + scale * standard_normal(stream.words, stream.lane)
 
     return draw if _is_stream(stream) and _are_numbers(loc, scale) else None
@@ -263,7 +272,7 @@ def _normal(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
 def _exponential(stream: Any, scale: Any = 1.0) -> Any:
     def draw(stream: Any, scale: Any = 1.0) -> Any:
         if scale == scale and math.copysign(1.0, np.float64(scale)) < 0.0:
-            raise ValueError("rng.exponential: expected scale >= 0, got less")
+            raise ValueError(NEGATIVE_EXPONENTIAL)
         return scale * standard_exponential(stream.words, stream.lane)
 
     return draw if _is_stream(stream) and _are_numbers(scale) else None
@@ -322,8 +331,8 @@ def _choice(stream: Any, a: Any, p: Any = None) -> Any:
 @draws
 def _weighted(stream: Any, p: Any, count: Any) -> Any:
     if len(p) != count:
-        raise ValueError("rng.choice: expected as many probabilities as elements")
+        raise ValueError(BAD_CHANCES)
     total = p.cumsum()
     if count == 0 or not abs(total[-1] - 1.0) <= MAX_AMISS or p.min() < 0.0:
-        raise ValueError("rng.choice: expected probabilities of at least 0 that sum to 1")
+        raise ValueError(BAD_CHANCES)
     return np.searchsorted(total / total[-1], stream.random(), side="right")

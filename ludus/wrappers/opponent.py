@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env, Info, Step
+from ludus.core import AutoresetMode, Env, Info, Step
 from ludus.core.info import FINAL, info_of, joined
 from ludus.errors import InvalidType, shorten
 from ludus.seeding import Seed
@@ -59,7 +59,7 @@ class PlayAgainst(Steered[Any, Any, Any, Any]):
         if self._lead:
             lanes = np.ones(self._lead, np.bool_) if begun is None else begun
             none = np.zeros(self._lead, np.bool_)
-            step = self._others(Step(observation, np.zeros(self._lead), none, none.copy(), info), lanes)
+            step = self._others(Step(observation, np.zeros(self._lead), none, none.copy(), info), lanes, lanes)
         else:
             step = self._answered(Step(observation, 0.0, False, False, info))
         return self.on_reset(step.observation, step.info, begun)
@@ -73,7 +73,9 @@ class PlayAgainst(Steered[Any, Any, Any, Any]):
         lanes = np.ones(self._lead, np.bool_) if self.stepped is None else self.stepped
         # Where lanes begin in the same step, what follows the end is the next game's.
         going = lanes if self._mode is SAME_STEP else lanes & ~over
-        return self._others(step._replace(reward=self._gained(step.info)), going)
+        # What others move before the seat's first move is part of the beginning, for which a reset pays nothing.
+        begun = self._ended & lanes if self._mode is AutoresetMode.NEXT_STEP else np.zeros(self._lead, np.bool_)
+        return self._others(step._replace(reward=self._gained(step.info)), going, over | begun)
 
     def _answered(self, step: Step[Any]) -> Step[Any]:
         while not (step.terminated or step.truncated) and step.info["turn"] != self.seat:
@@ -81,10 +83,9 @@ class PlayAgainst(Steered[Any, Any, Any, Any]):
             step = again._replace(reward=step.reward + float(again.info["rewards"][self.seat]))
         return step
 
-    def _others(self, step: Step[Any], lanes: Mask) -> Step[Any]:
-        """Have the policy move these lanes for as long as it is its turn there."""
+    def _others(self, step: Step[Any], lanes: Mask, over: Mask) -> Step[Any]:
+        """Have the policy move these lanes for as long as it is its turn there; those of `over` gain nothing by it."""
         below: Any = self.env
-        over = step.terminated | step.truncated
         waiting = lanes & (step.info["turn"] != self.seat)
         while waiting.any():
             again = Step(*below.step_masked(self.policy(step.observation, step.info), waiting))

@@ -16,6 +16,7 @@ from ludus.envs.classic import CartPole
 from ludus.errors import InvalidAction, InvalidArgument, InvalidType, KernelError, ResetNeeded
 from ludus.kernels import RuleEnv, Rules
 from ludus.kernels.batch import KernelVectorEnv
+from ludus.kernels.disk_cache import source_path
 from ludus.spaces import Box, Discrete
 from ludus.testing import data_equal
 from ludus.vector import SerialVectorEnv
@@ -194,6 +195,7 @@ def test_rules_that_cannot_be_compiled_say_so():
 PROGRAM = """
 import numpy as np
 from ludus.kernels.batch import KernelVectorEnv
+from ludus.kernels.disk_cache import source_path
 from tests.kernels.two_walks import Forward
 envs = KernelVectorEnv(Forward, 2)
 envs.reset(seed=0)
@@ -223,6 +225,7 @@ def test_compiled_code_is_kept_only_where_it_is_safe(tmp_path, kept):
 AT_ONCE = """
 import sys
 from ludus.kernels.batch import KernelVectorEnv
+from ludus.kernels.disk_cache import source_path
 from tests.kernels.two_walks import Forward
 print("ready", flush=True)
 sys.stdin.readline()
@@ -239,6 +242,29 @@ def test_of_processes_that_start_at_once_one_compiles(tmp_path):
         one.stdin.write("\n")
         one.stdin.flush()
     assert sorted(int(one.communicate()[0]) for one in started) == [0, 0, 1]
+
+
+def test_compiling_colours_none_of_the_errors_that_nobody_reads(tmp_path, monkeypatch):
+    monkeypatch.setenv("LUDUS_CACHE_DIR", str(tmp_path))
+    coloured = []
+    monkeypatch.setattr("numba.core.errors.ColorShell", lambda: coloured.append(1))
+
+    class Wandering(Drifting):
+        rules = Rules(Drift, Params, lambda rng, params: Drift(rng.random()), drift, lambda state, params: (state.x,))
+
+    KernelVectorEnv(Wandering, 2).reset(seed=0)
+    assert coloured == []
+
+
+def test_a_text_that_another_process_has_just_written_is_not_replaced(tmp_path, monkeypatch):
+    monkeypatch.setenv("LUDUS_CACHE_DIR", str(tmp_path))
+    rules = Forward.rules
+    first = source_path("pass", rules, checks=False)
+    before = first.stat().st_ino
+    monkeypatch.setattr("pathlib.Path.exists", lambda path: False)  # as it was when this process looked
+    assert source_path("pass", rules, checks=False) == first
+    assert first.stat().st_ino == before  # whoever holds its lock holds it for all
+    assert sorted(tmp_path.rglob("*.*")) == [first]
 
 
 class Drift(NamedTuple):

@@ -1,12 +1,16 @@
 """Policies as opponents: the same game in one environment and in every lane of a batch."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 import ludus
 from ludus.core import AutoresetMode
 from ludus.errors import InvalidType
+from ludus.kernels import RuleEnv, Rules
 from ludus.kernels.batch import KernelVectorEnv
+from ludus.spaces import Discrete
 from ludus.testing import data_equal
 from ludus.vector import SerialVectorEnv
 from ludus.wrappers import PlayAgainst
@@ -27,11 +31,50 @@ def same(first, second):
         assert np.array_equal(a, b)
 
 
+class Race(NamedTuple):
+    left: int
+    player: int
+
+
+class Start(NamedTuple):
+    left: int = 9
+
+
+def begin(rng, params):
+    return Race(params.left, rng.integers(2))
+
+
+def run(state, action, rng, params):
+    left = max(state.left - 1 - action, 0)
+    player = state.player if rng.random() < 0.3 else 1 - state.player
+    return Race(left, player), (0.25, -0.5) if state.player == 0 else (-1.0, 2.0), left == 0
+
+
+def ahead(state, params, player):
+    return state.left
+
+
+def mover(state, params):
+    return state.player
+
+
+def steps(state, params):
+    return np.ones(2, np.int8)
+
+
+class PaidRace(RuleEnv):
+    """Whoever moves is paid, anybody may begin, and some move twice."""
+
+    rules = Rules(Race, Start, begin, run, ahead, legal=steps, players=2, turn=mover)
+    observation_space, action_space = Discrete(10), Discrete(2)
+
+
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_a_batch_against_a_policy_is_its_lanes(mode, seat):
-    batch = PlayAgainst(KernelVectorEnv(Nim, LANES, autoreset_mode=mode), least, seat)
-    lanes = SerialVectorEnv([lambda: PlayAgainst(Nim(), least, seat)] * LANES, autoreset_mode=mode)
+@pytest.mark.parametrize("game", [Nim, PaidRace])
+def test_a_batch_against_a_policy_is_its_lanes(game, mode, seat):
+    batch = PlayAgainst(KernelVectorEnv(game, LANES, autoreset_mode=mode), least, seat)
+    lanes = SerialVectorEnv([lambda: PlayAgainst(game(), least, seat)] * LANES, autoreset_mode=mode)
     found, info = batch.reset(seed=3)
     expected, told = lanes.reset(seed=3)
     assert data_equal(found, expected)

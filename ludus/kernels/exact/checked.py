@@ -17,6 +17,7 @@ from numba.core.imputils import fix_returning_optional, impl_ret_new_ref
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering
 
+from ludus.kernels.exact.drawn import INFINITE, drawn_by, failing_by, message_of
 from ludus.kernels.exact.fault import BOOLEAN, FLOAT, INTEGER, NUMBERS, WRITTEN
 from ludus.kernels.exact.functions import OVERFLOW_MARK, integer, power
 from ludus.kernels.exact.llvm import ir
@@ -218,6 +219,10 @@ class RuleLower(Lower):
             compiled = fnty.dispatcher.overloads.get(tuple(signature.args))
             if compiled is not None:
                 return self._call_rule(fnty, expr, signature, compiled)
+        draw = drawn_by(fnty) if self._is_rule else None
+        if draw is not None:
+            with failing_by(self.builder, lambda: self._fail_draw(draw, fnty, expr, signature)):
+                return super()._lower_call_normal(fnty, expr, signature)
         found = super()._lower_call_normal(fnty, expr, signature)
         if key is power or getattr(key, "__module__", "") == "math":
             self._check_result(expr, found, signature.return_type, key)
@@ -238,6 +243,21 @@ class RuleLower(Lower):
             self.call_conv.return_status_propagate(builder, status)
         found = fix_returning_optional(context, builder, signature, status, found)
         return impl_ret_new_ref(context, builder, made.restype, found)
+
+    def _fail_draw(self, name: str, fnty: Any, expr: Any, signature: Any) -> None:
+        """Tell a draw's error once more, at the user's line: only which of two it was has to be found out again."""
+        builder, kinds = self.builder, signature.args
+        if name == "uniform" and len(kinds) > 1:
+            values = self.fold_call_args(fnty, signature, expr.args, expr.vararg, expr.kws)
+            low, high = (
+                DOUBLE(kind.value)
+                if isinstance(kind, types.Omitted)
+                else self.context.cast(builder, one, kind, types.float64)
+                for one, kind in zip(values, kinds, strict=True)
+            )
+            finite = _finite(builder, builder.fsub(high, low))
+            self._fail_if(builder.not_(finite), OverflowError, INFINITE)
+        self._fail(ValueError, message_of(name, kinds), self.loc)
 
     def _check_named_type(self, kind: Any, expr: Any) -> None:
         """`np.int8(300)` is an error, as it is of Python's numbers; a float is cut first."""
