@@ -91,6 +91,7 @@ def options(policy: Policy, *, root: bool, sources: Mapping[Mount, int], extra: 
     found += ["--perms", "0777", *size, "--tmpfs", HOME]
     found += _files(extra)
     found += _mounts(sources, [mount.where for mount in system_mounts(policy)])
+    found += _covers([mount.where for mount in system_mounts(policy)], [mount.where for mount in policy.mounts])
     found += ["--perms", "1777", "--size", str(limits.disk or SHARED_MEMORY), "--tmpfs", "/dev/shm"]  # noqa: S108
     return [*found, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", policy.folder or HOME]
 
@@ -125,12 +126,6 @@ def _system(mounts: tuple[Mount, ...]) -> tuple[str, ...]:
     for name in MASKED:
         if os.path.exists(f"/proc/{name}"):
             found += ["--ro-bind", os.devnull, f"/proc/{name}"]
-    shown = [mount.where for mount in mounts]
-    for folder in COVERED:
-        if os.path.isdir(folder) and (
-            folder.startswith("/proc/") or any(folder.startswith(f"{one}/") for one in shown)
-        ):
-            found += ["--tmpfs", folder, "--remount-ro", folder]
     # The first process inside is bwrap's: of the same user, and without the limits, which the next one sets. Whoever
     # could write to its memory would be without them, too.
     found += ["--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
@@ -152,6 +147,23 @@ def _mounts(sources: Mapping[Mount, int], before: Iterable[str]) -> Options:
         else:
             found += [way, mount.source, mount.where]
     return found
+
+
+def _covers(shown: Iterable[str], named: Iterable[str]) -> Options:
+    """What is covered, over whatever shows it: a policy that mounts all of `/usr` would bring it back otherwise.
+
+    Who names such a folder itself, or what is in it, has it.
+    """
+    given = list(named)
+    visible = ("/proc", *shown, *given)
+    return [
+        word
+        for folder in COVERED
+        if os.path.isdir(folder)
+        and any(folder.startswith(f"{one}/") for one in visible)
+        and not any(f"{one}/".startswith(f"{folder}/") for one in given)
+        for word in ("--tmpfs", folder, "--remount-ro", folder)
+    ]
 
 
 def _folders(places: Iterable[str], before: Iterable[str]) -> Options:

@@ -152,8 +152,15 @@ def names_in_memory(pid: int) -> int:
         if device not in ours:
             with suppress(OSError):  # it ended
                 told = os.statvfs(f"/proc/{pid}/root{place}")
-                found += (told.f_files - told.f_ffree) * NAME
+                if _is_device(f"/proc/{pid}/root{place}", device):
+                    found += (told.f_files - told.f_ffree) * NAME
     return found
+
+
+def _is_device(place: str, device: str) -> bool:
+    """Whether a mount is what is seen at its place: another one may lie over it, whose files are not in memory."""
+    found = os.stat(place).st_dev
+    return device == f"{os.major(found)}:{os.minor(found)}"
 
 
 def _in_memory(pid: str) -> Iterator[tuple[str, str]]:

@@ -177,6 +177,13 @@ def test_what_the_host_is_set_to_and_how_busy_it_is_are_unseen():
     assert told.stdout.split() in ([], [b"/proc/pressure:", b"/usr/local/etc:"])
 
 
+def test_what_is_covered_stays_so_whoever_mounts_what_it_lies_in():
+    """As the interpreter of the system does, which is in `/usr`; and who names it has it."""
+    kind = "stat -f -c %T /usr/local/etc"
+    assert shell(kind, mounts=(Mount("/usr"),)).stdout.split() == [b"tmpfs"]
+    assert shell(kind, mounts=(Mount("/usr"), Mount("/usr/local/etc"))).stdout.split() != [b"tmpfs"]
+
+
 def test_other_namespaces_are_its_own():
     names = ["ipc", "mnt", "net", "pid", "uts", "cgroup"]
     inside = shell("".join(f"readlink /proc/self/ns/{name};" for name in names)).stdout.decode().split()
