@@ -14,7 +14,7 @@ import msgspec
 
 from ludus.errors import SandboxUnavailable
 from ludus.sandbox.launcher_process import variables
-from ludus.sandbox.mounts import system_links, system_mounts
+from ludus.sandbox.mounts import HOST_SETTINGS, system_links, system_mounts
 from ludus.sandbox.policy import Mount, Policy
 from ludus.sandbox.user import GROUP, USER
 
@@ -25,8 +25,8 @@ ETC = Path(__file__).parent / "rootfs" / "etc"
 SEARCH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 MASKED = ("cmdline", "kcore", "keys", "latency_stats", "sched_debug", "sysrq-trigger", "timer_list")
 """In `/proc`: about the whole machine, and of no use inside."""
-COVERED = ("/proc/pressure", "/usr/local/etc")
-"""How busy the machine is, with triggers that anybody may set; settings of the host's programs, maybe with tokens."""
+COVERED = ("/proc/pressure", HOST_SETTINGS)
+"""How busy the machine is, with triggers that anybody may set; what is the host's own."""
 KEPT_CAPABILITIES = ("DAC_READ_SEARCH", "SETUID", "SETGID", "SETPCAP")
 SHARED_MEMORY = 64 << 20
 Options = list[str]

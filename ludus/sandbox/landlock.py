@@ -18,7 +18,7 @@ from ludus.errors import InvalidArgument, SandboxUnavailable
 from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess
 from ludus.sandbox.enforcement import kill_means, limit_means, process_limits
 from ludus.sandbox.launcher_process import FIRST_PIN, HOME, Step, launch, sized_home
-from ludus.sandbox.mounts import PACKAGE, system_mounts
+from ludus.sandbox.mounts import HOST_SETTINGS, PACKAGE, system_mounts
 from ludus.sandbox.pins import Pins, pinned
 from ludus.sandbox.policy import Policy
 from ludus.sandbox.seccomp import landlock_filter
@@ -194,13 +194,32 @@ def _allowed(policy: Policy, home: str, pins: Pins) -> dict[str, int]:
     """Paths and rights; a later one adds to an earlier one."""
     writing = ((1 << 16) - 1) & ~MAKE_DEVICES & ~DEVICES
     found = dict(DEVICE_FILES)
-    for mount in (*system_mounts(policy), *policy.mounts):
+    for mount in system_mounts(policy):
+        found |= _allowed_within(mount.source)
+    for mount in policy.mounts:
         rights = writing if mount.writable else EXECUTE | READ | LIST
         is_folder = os.path.isdir(f"/proc/self/fd/{pins[mount]}" if mount in pins else mount.source)
         found[mount.source] = rights if is_folder else rights & FILE
         if mount.source == str(PACKAGE):  # Python finds a package by listing the folder it is in
             found.setdefault(os.path.dirname(mount.source), LIST)
     return {**found, home: writing}
+
+
+def _allowed_within(path: str) -> dict[str, int]:
+    """What may be read of a folder or file of the system: of one that holds the host's settings, whatever else it has.
+
+    A rule holds for all that lies below, so its neighbours are named one by one; names may be listed, and no more.
+    """
+    if not os.path.isdir(path):
+        return {path: (EXECUTE | READ | LIST) & FILE}
+    if not f"{HOST_SETTINGS}/".startswith(f"{path}/"):
+        return {path: EXECUTE | READ | LIST}
+    found = {path: LIST}
+    with os.scandir(path) as entries:
+        for entry in sorted(entries, key=lambda one: one.name):
+            if entry.path != HOST_SETTINGS and not entry.is_symlink():
+                found |= _allowed_within(entry.path)
+    return found
 
 
 def _try(backend: Landlock) -> Probe:

@@ -9,12 +9,26 @@ from pathlib import Path
 from ludus.errors import InvalidArgument
 from ludus.sandbox.policy import Mount, Policy
 
-__all__ = ["PACKAGE", "base_mounts", "check_mounts", "in_order", "python_mounts", "system_links", "system_mounts"]
+__all__ = [
+    "HOST_SETTINGS",
+    "PACKAGE",
+    "USR",
+    "base_mounts",
+    "check_mounts",
+    "in_order",
+    "python_mounts",
+    "system_links",
+    "system_mounts",
+]
 
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 LOOKED_UP = ("/etc/ld.so.cache", "/etc/alternatives")
 CERTIFICATES = ("/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/etc/pki")
 PACKAGE = Path(__file__).resolve().parents[1]
+USR = "/usr"
+"""Every backend shows it, or an image has its own."""
+HOST_SETTINGS = "/usr/local/etc"
+"""Of the host's programs, maybe with tokens: of all that is in `/usr`, this is no sandbox's."""
 
 
 def python_mounts() -> tuple[Mount, ...]:
@@ -30,13 +44,15 @@ def python_mounts() -> tuple[Mount, ...]:
     """
     packages = [*site.getsitepackages(), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])]
     folders = [sys.base_prefix, sys.base_exec_prefix, sys.prefix, sys.exec_prefix, *packages, str(PACKAGE)]
-    return tuple(_outermost([mount for folder in folders for mount in _at_its_paths(folder)]))
+    found = _outermost([mount for folder in folders for mount in _at_its_paths(folder)])
+    # Where the interpreter is the system's own: to mount all of that would bring in what a backend keeps back.
+    return tuple(mount for mount in found if mount.where != USR)
 
 
 @cache
 def base_mounts() -> tuple[Mount, ...]:
     """The interpreter and its library, without any package: every sandbox has them."""
-    return tuple(_outermost([*_at_its_paths("/usr"), *_at_its_paths(sys.base_prefix)]))
+    return tuple(_outermost([*_at_its_paths(USR), *_at_its_paths(sys.base_prefix)]))
 
 
 def system_links() -> dict[str, str]:

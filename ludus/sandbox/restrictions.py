@@ -143,6 +143,8 @@ def allow(path: str, rights: str) -> None:
     descriptor = pinned[path] if path in pinned else os.open(path, os.O_PATH | os.O_CLOEXEC)
     attribute = PathAttribute(int(rights), descriptor)
     checked(libc.syscall(ADD_RULE, ruleset[0], PATH_BENEATH, ctypes.byref(attribute), 0), f"landlock_add_rule {path}")
+    if path not in pinned:  # the limit on open files, which may be a few, is in force already
+        os.close(descriptor)
 
 
 def restrict() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from ludus.errors import InvalidArgument, SandboxError, SandboxUnavailable
 from ludus.sandbox import Limits, Mount, Policy, Sandbox, backend, landlock, python_mounts
-from ludus.sandbox.landlock import Landlock
+from ludus.sandbox.landlock import EXECUTE, LIST, READ, Landlock
 from ludus.sandbox.launcher_process import interpreter
+from ludus.sandbox.mounts import HOST_SETTINGS
 
 PYTHON = [interpreter(), "-I", "-S", "-c"]
 QUICK = Limits(wall=20)
@@ -304,3 +305,18 @@ def test_a_private_folder_that_somebody_inside_may_replace_is_not_shown():
         box = Sandbox("landlock", limits=QUICK, mounts=[Mount(f"{private}/shown")])
         with pytest.raises(SandboxUnavailable, match=f"got a private folder above it, {private}, in whose place"):
             box.run(["/bin/true"])
+
+
+def test_settings_of_the_host_are_not_read_though_they_lie_in_what_every_sandbox_sees():
+    """Landlock's rules hold for all that lies below: no folder above them may be read as a whole."""
+    rights = landlock._allowed(Policy(), "/home", {})
+    above = [path for path in rights if f"{HOST_SETTINGS}/".startswith(f"{path}/")]
+    assert above == ["/usr", "/usr/local"]
+    assert all(rights[path] == LIST for path in above)
+    assert rights["/usr/lib"] == EXECUTE | READ | LIST
+
+
+def test_the_interpreter_of_the_system_is_not_mounted_again(monkeypatch):
+    monkeypatch.setattr("sys.base_prefix", "/usr")
+    monkeypatch.setattr("sys.base_exec_prefix", "/usr")
+    assert "/usr" not in [mount.where for mount in python_mounts()]

@@ -15,7 +15,7 @@ import msgspec
 
 from ludus.errors import InvalidArgument, shorten
 from ludus.sandbox.located_finder import Location
-from ludus.sandbox.mounts import PACKAGE, python_mounts
+from ludus.sandbox.mounts import PACKAGE, USR, python_mounts
 from ludus.sandbox.policy import Mount, Policy
 
 __all__ = ["Interpreter"]
@@ -26,8 +26,6 @@ SERVE = "import gc; gc.disable(); from ludus.sandbox.environment.inside.{} impor
 FLAGS = ("-I", "-S", "-B", "-X", "faulthandler")
 SINGLE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """One thread each: a step is too small for more, and a process is forked without its threads."""
-SYSTEM = "/usr"
-"""Every backend shows it already."""
 
 
 class Interpreter:
@@ -36,7 +34,7 @@ class Interpreter:
     def __init__(self, modules: Iterable[str] = (), paths: Sequence[Any] = ()) -> None:
         given = [_folder(path) for path in paths]
         installed = python_mounts()
-        seen = [*[place for mount in installed for place in (mount.where, mount.source)], SYSTEM, *given]
+        seen = [*[place for mount in installed for place in (mount.where, mount.source)], USR, *given]
         found = {name: _located(name) for name in dict.fromkeys([module.partition(".")[0] for module in modules])}
         apart = [place for one in found.values() for place in one.places if not _within_any(place, seen)]
         self._located = {name: tuple(one) for name, one in found.items() if not set(one.places).isdisjoint(apart)}
@@ -89,7 +87,7 @@ def _spec(name: str) -> Any:
 def _site_folders() -> list[str]:
     """The folders of installed packages that this side imports from."""
     standard = os.path.dirname(os.__file__)
-    roots = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, SYSTEM}
+    roots = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, USR}
     return [
         path
         for path in sys.path
