@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from inspect import Parameter, signature
 from typing import Any
 
 import msgspec
@@ -14,7 +13,16 @@ from ludus.errors import EntryPointError, InvalidArgument, LudusError
 from ludus.packaging.installation import installed
 from ludus.packaging.manifest import Manifest, Resources, is_folder, read_manifest
 from ludus.registry.trust import required_before_import
-from ludus.server.openenv_target import ISOLATION, check_target, folder_spec, folders_of, is_openenv, openenv_spec
+from ludus.server.openenv_target import (
+    ISOLATION,
+    check_creator,
+    check_target,
+    folder_spec,
+    folders_of,
+    is_openenv,
+    needs_arguments,
+    openenv_spec,
+)
 from ludus.server.prepared_env import FixedEnv, PreparedEnv
 from ludus.server.served_env import ServedEnv
 from ludus.server.settings import Settings
@@ -66,27 +74,18 @@ def _named(target: Any, settings: Settings) -> ServedEnv:
     """An id, a class or `module:name`, which is looked at now: what cannot be served is refused, not served as well."""
     if isinstance(target, str) and ":" in target:
         if settings.isolation not in (None, "none") or required_before_import(target).isolation != "none":
-            return ServedEnv(target, settings=settings)  # its code runs in isolation only, this look at it included
+            # Its code runs in isolation only: it is made there once, and whatever cannot be made is refused.
+            return _checked(ServedEnv(target, settings=settings))
         found = check_target(target)
         if is_openenv(found):
             return _adapted(openenv_spec(target, found), settings)
-        if found is not None and _is_made_of_nothing(found):
+        if callable(found) and not needs_arguments(found):
             return _checked(ServedEnv(target, settings=settings))
     elif isinstance(target, type) and is_openenv(target):
         return _adapted(openenv_spec(f"{target.__module__}:{target.__qualname__}", target), settings)
+    elif callable(target):
+        check_creator(getattr(target, "__qualname__", repr(target)), target)
     return ServedEnv(target, settings=settings)
-
-
-def _is_made_of_nothing(found: Any) -> bool:
-    """Whether it is a class or function that needs no arguments, so that what it gives may be looked at."""
-    if not callable(found):
-        return False
-    try:
-        parameters = signature(found).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    open_ended = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    return all(one.default is not Parameter.empty or one.kind in open_ended for one in parameters)
 
 
 def _adapted(spec: EnvSpec, settings: Settings, name: str | None = None, version: str = "") -> ServedEnv:

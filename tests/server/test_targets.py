@@ -1,10 +1,13 @@
 """What a folder says of itself holds where it is served."""
 
+import json
 import sys
 
 import pytest
 
+import ludus
 from ludus.errors import LudusError
+from ludus.server.openenv_target import check_creator
 from ludus.server.settings import Settings
 from ludus.server.targets import offered
 
@@ -43,7 +46,7 @@ def module(tmp_path, monkeypatch):
     (tmp_path / "wrong_makers.py").write_text(
         "import ludus\n"
         "def number():\n    return 3\n"
-        "def sized(size):\n    return ludus.make('GridWorld-v0', size=size)\n"
+        "def sized(size) -> ludus.Env:\n    return ludus.make('GridWorld-v0', size=size)\n"
         "def right():\n    return ludus.make('CartPole-v1')\n"
     )
     yield "wrong_makers"
@@ -53,6 +56,40 @@ def module(tmp_path, monkeypatch):
 def test_a_function_that_makes_no_environment_is_refused_at_the_start(module):
     with pytest.raises(LudusError, match="3"):
         offered([f"{module}:number"], Settings())
+
+
+WRONG = ["json:dumps", "builtins:len", "builtins:getattr", "textwrap:wrap", "json:JSONEncoder", "math:pi"]
+
+
+@pytest.mark.parametrize("target", WRONG)
+def test_what_nobody_could_make_an_environment_of_is_refused_at_the_start(target):
+    with pytest.raises(LudusError, match=target):
+        offered([target], Settings())
+
+
+def test_a_function_that_needs_arguments_is_told_how_it_may_be_served(module):
+    with pytest.raises(LudusError, match=r"needs arguments .* give them defaults, or write `-> ludus\.Env`"):
+        offered(["json:dumps"], Settings())
+
+
+def test_a_function_or_class_itself_is_looked_at_as_well():
+    for wrong in (json.dumps, len, dict):
+        with pytest.raises(LudusError, match=wrong.__name__):
+            offered([wrong], Settings())
+    [served] = offered([lambda: ludus.make("CartPole-v1")], Settings())
+    assert served.description().name == "CartPole"
+
+
+def test_a_target_in_isolation_is_made_there_before_it_is_served():
+    with pytest.raises(LudusError, match="obj"):
+        offered(["json:dumps"], Settings(isolation="process"))
+
+
+def test_an_annotation_that_only_type_checkers_read_counts_by_its_name():
+    def unread(size: int) -> "elsewhere.GridEnv[int]":  # noqa: F821
+        raise AssertionError(size)
+
+    check_creator("unread", unread)
 
 
 def test_a_function_that_makes_one_is_served_and_so_is_one_whose_arguments_callers_give(module):
