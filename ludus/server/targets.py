@@ -139,7 +139,7 @@ def _offered(target: Any, settings: Settings) -> ServedEnv | Application:
     manifest.enter(settings.isolation)
     try:
         own = _with_needs(settings, manifest.resources)
-        return ServedEnv(manifest.target, manifest.name, settings=own, version=manifest.version)
+        return _checked(ServedEnv(manifest.target, manifest.name, settings=own, version=manifest.version))
     except LudusError as error:
         error.add_note(f"in the folder {target}")
         raise

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ version = "2.3.4"
 [resources]
 step_seconds = 90
 """
+GAME = "from ludus.envs.classic import CartPole\n\n\nclass PatientGame(CartPole):\n    pass\n"
 
 
 @pytest.fixture
@@ -26,7 +28,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     (tmp_path / "ludus.toml").write_text(MANIFEST)
-    return str(tmp_path)
+    (tmp_path / "patient_game.py").write_text(GAME)
+    yield str(tmp_path)
+    sys.modules.pop("patient_game", None)
 
 
 def test_its_version_and_the_time_of_its_steps_are_its_own(folder):
@@ -37,6 +41,16 @@ def test_its_version_and_the_time_of_its_steps_are_its_own(folder):
 def test_whoever_serves_it_may_say_otherwise(folder):
     [served] = offered([folder], Settings(deadline=5.0))
     assert served.settings.deadline == 5.0
+
+
+@pytest.mark.parametrize(
+    "code", ["", "PatientGame = 3", "def PatientGame():\n    return 3", "import nothing_of_the_kind"]
+)
+def test_a_folder_whose_environment_cannot_be_made_is_refused_at_the_start(folder, code):
+    Path(folder, "patient_game.py").write_text(code)
+    with pytest.raises(LudusError) as told:
+        offered([folder], Settings())
+    assert f"in the folder {folder}" in "".join(told.value.__notes__)
 
 
 @pytest.fixture
