@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
+from inspect import signature
 from typing import Any
 
 import msgspec
 
 from ludus.core import EnvSpec
 from ludus.core.spec import load_entry_point
-from ludus.errors import EntryPointError, InvalidArgument, LudusError
+from ludus.errors import EntryPointError, InvalidArgument, LudusError, shorten
 from ludus.packaging.installation import installed
 from ludus.packaging.manifest import Manifest, Resources, is_folder, read_manifest
 from ludus.registry.trust import required_before_import
@@ -43,6 +44,19 @@ class Application:
             raise InvalidArgument(
                 f"{manifest.folder}: expected what its application {manifest.app!r} imports, got: {error}; install it"
             ) from error
+        if not _is_asgi(self.app):
+            raise InvalidArgument(
+                f"{manifest.folder}: expected an ASGI application as {manifest.app!r}, got {shorten(self.app)}"
+            )
+
+
+def _is_asgi(app: Any) -> bool:
+    """Whether it can be called as ASGI calls: with scope, receive and send."""
+    try:
+        signature(app).bind(None, None, None)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(app, type)
 
 
 def offered(targets: Sequence[Any], settings: Settings) -> list[ServedEnv] | Application:
@@ -134,12 +148,17 @@ def _offered(target: Any, settings: Settings) -> ServedEnv | Application:
     if not is_folder(target):
         return _named(target, settings)
     manifest = read_manifest(target)
-    if manifest.kind == "asgi":
-        return _openenv_folder(manifest, settings)
-    manifest.enter(settings.isolation)
     try:
-        own = _with_needs(settings, manifest.resources)
-        return _checked(ServedEnv(manifest.target, manifest.name, settings=own, version=manifest.version))
+        return _folder(manifest, settings)
     except LudusError as error:
         error.add_note(f"in the folder {target}")
         raise
+
+
+def _folder(manifest: Manifest, settings: Settings) -> ServedEnv | Application:
+    """What a folder's manifest names, made once."""
+    if manifest.kind == "asgi":
+        return _openenv_folder(manifest, settings)
+    manifest.enter(settings.isolation)
+    own = _with_needs(settings, manifest.resources)
+    return _checked(ServedEnv(manifest.target, manifest.name, settings=own, version=manifest.version))

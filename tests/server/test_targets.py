@@ -54,6 +54,31 @@ def test_a_folder_whose_environment_cannot_be_made_is_refused_at_the_start(folde
 
 
 @pytest.fixture
+def application(tmp_path, monkeypatch):
+    """A folder made for OpenEnv whose application is of another make."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    (tmp_path / "server").mkdir()
+    (tmp_path / "openenv.yaml").write_text("spec_version: 1\nname: other\napp: server.app:app\n")
+    yield tmp_path
+    for name in [one for one in sys.modules if one.partition(".")[0] in ("server", tmp_path.name)]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("code", ["app = 3", "from json import dumps as app", "class app: ..."])
+def test_an_application_that_nobody_can_ask_anything_is_refused_at_the_start(application, code):
+    (application / "server/app.py").write_text(code)
+    with pytest.raises(LudusError, match=r"expected an ASGI application as 'server\.app:app', got") as told:
+        offered([str(application)], Settings())
+    assert told.value.__notes__ == [f"in the folder {application}"]
+
+
+def test_an_application_of_another_make_is_served_as_it_is(application):
+    (application / "server/app.py").write_text("async def app(scope, receive, send): ...")
+    assert offered([str(application)], Settings()).name == "other"
+
+
+@pytest.fixture
 def module(tmp_path, monkeypatch):
     """A module of functions of which some make environments."""
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
