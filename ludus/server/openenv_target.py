@@ -4,10 +4,11 @@ Each is a spec whose entry point adapts it, so that it is served like any other:
 and isolation. Sessions have a process each, unless somebody says otherwise: most of OpenEnv's allow one in a process.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin, get_type_hints
 
 from ludus.core import Env, EnvSpec
 from ludus.core.spec import load_entry_point
@@ -15,7 +16,15 @@ from ludus.errors import InvalidArgument, InvalidType, LudusError, shorten
 from ludus.packaging.manifest import Manifest
 from ludus.registry.extensions import extensions
 
-__all__ = ["check_target", "folder_spec", "folders_of", "is_openenv", "openenv_spec"]
+__all__ = [
+    "check_creator",
+    "check_target",
+    "folder_spec",
+    "folders_of",
+    "is_openenv",
+    "needs_arguments",
+    "openenv_spec",
+]
 
 PACKAGES = ("openenv", "openenv_core")
 """OpenEnv's own, of either name: a process of a folder's finds them where this one does."""
@@ -39,14 +48,50 @@ def check_target(target: str) -> Any:
         found: Any = load_entry_point(target)
     except LudusError:
         return None  # an id behind a module's name, or an error that whoever makes it tells better
+    check_creator(target, found)
+    return found
+
+
+def check_creator(target: str, found: Any) -> None:
+    """Raise InvalidType for what is no environment, spec or function that may make one; nothing is called."""
     if is_openenv(found) or isinstance(found, EnvSpec) or (isinstance(found, type) and issubclass(found, Env)):
-        return found
+        return
     if isinstance(found, type) or not callable(found) or hasattr(found, "routes"):
         raise InvalidType(
             f"{target}: expected a ludus Env, a function that makes one, or an Environment of OpenEnv, got "
             f"{shorten(found)}; an application is served from its folder"
         )
-    return found
+    if needs_arguments(found) and not _announces_env(found):
+        raise InvalidType(
+            f"{target}: expected a function that makes an Env, got {shorten(found)}, which needs arguments and "
+            "does not say what it returns; give them defaults, or write `-> ludus.Env` if callers are to choose them"
+        )
+
+
+def needs_arguments(creator: Callable[..., Any]) -> bool:
+    """Whether it cannot be called without arguments, or does not tell.
+
+    >>> needs_arguments(lambda size: size), needs_arguments(lambda size=3: size)
+    (True, False)
+    """
+    try:
+        parameters = signature(creator).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    open_ended = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return any(one.default is Parameter.empty and one.kind not in open_ended for one in parameters)
+
+
+def _announces_env(creator: Callable[..., Any]) -> bool:
+    """Whether its annotation says that it returns an environment; one that only type checkers can read, by its name."""
+    try:
+        told: Any = get_type_hints(creator).get("return")
+    except (NameError, TypeError):
+        told = getattr(creator, "__annotations__", {}).get("return")
+    if isinstance(told, str):
+        return told.partition("[")[0].endswith("Env")
+    kind = get_origin(told) or told
+    return isinstance(kind, type) and (issubclass(kind, Env) or is_openenv(kind))
 
 
 def openenv_spec(target: str, kind: Any) -> EnvSpec:

@@ -3,18 +3,27 @@
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from inspect import Parameter, signature
+from inspect import signature
 from typing import Any
 
 import msgspec
 
 from ludus.core import EnvSpec
 from ludus.core.spec import load_entry_point
-from ludus.errors import EntryPointError, InvalidArgument, LudusError
+from ludus.errors import EntryPointError, InvalidArgument, LudusError, shorten
 from ludus.packaging.installation import installed
 from ludus.packaging.manifest import Manifest, Resources, is_folder, read_manifest
 from ludus.registry.trust import required_before_import
-from ludus.server.openenv_target import ISOLATION, check_target, folder_spec, folders_of, is_openenv, openenv_spec
+from ludus.server.openenv_target import (
+    ISOLATION,
+    check_creator,
+    check_target,
+    folder_spec,
+    folders_of,
+    is_openenv,
+    needs_arguments,
+    openenv_spec,
+)
 from ludus.server.prepared_env import FixedEnv, PreparedEnv
 from ludus.server.served_env import ServedEnv
 from ludus.server.settings import Settings
@@ -35,6 +44,19 @@ class Application:
             raise InvalidArgument(
                 f"{manifest.folder}: expected what its application {manifest.app!r} imports, got: {error}; install it"
             ) from error
+        if not _is_asgi(self.app):
+            raise InvalidArgument(
+                f"{manifest.folder}: expected an ASGI application as {manifest.app!r}, got {shorten(self.app)}"
+            )
+
+
+def _is_asgi(app: Any) -> bool:
+    """Whether it can be called as ASGI calls: with scope, receive and send."""
+    try:
+        signature(app).bind(None, None, None)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(app, type)
 
 
 def offered(targets: Sequence[Any], settings: Settings) -> list[ServedEnv] | Application:
@@ -66,27 +88,18 @@ def _named(target: Any, settings: Settings) -> ServedEnv:
     """An id, a class or `module:name`, which is looked at now: what cannot be served is refused, not served as well."""
     if isinstance(target, str) and ":" in target:
         if settings.isolation not in (None, "none") or required_before_import(target).isolation != "none":
-            return ServedEnv(target, settings=settings)  # its code runs in isolation only, this look at it included
+            # Its code runs in isolation only: it is made there once, and whatever cannot be made is refused.
+            return _checked(ServedEnv(target, settings=settings))
         found = check_target(target)
         if is_openenv(found):
             return _adapted(openenv_spec(target, found), settings)
-        if found is not None and _is_made_of_nothing(found):
+        if callable(found) and not needs_arguments(found):
             return _checked(ServedEnv(target, settings=settings))
     elif isinstance(target, type) and is_openenv(target):
         return _adapted(openenv_spec(f"{target.__module__}:{target.__qualname__}", target), settings)
+    elif callable(target):
+        check_creator(getattr(target, "__qualname__", repr(target)), target)
     return ServedEnv(target, settings=settings)
-
-
-def _is_made_of_nothing(found: Any) -> bool:
-    """Whether it is a class or function that needs no arguments, so that what it gives may be looked at."""
-    if not callable(found):
-        return False
-    try:
-        parameters = signature(found).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    open_ended = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    return all(one.default is not Parameter.empty or one.kind in open_ended for one in parameters)
 
 
 def _adapted(spec: EnvSpec, settings: Settings, name: str | None = None, version: str = "") -> ServedEnv:
@@ -135,12 +148,17 @@ def _offered(target: Any, settings: Settings) -> ServedEnv | Application:
     if not is_folder(target):
         return _named(target, settings)
     manifest = read_manifest(target)
-    if manifest.kind == "asgi":
-        return _openenv_folder(manifest, settings)
-    manifest.enter(settings.isolation)
     try:
-        own = _with_needs(settings, manifest.resources)
-        return ServedEnv(manifest.target, manifest.name, settings=own, version=manifest.version)
+        return _folder(manifest, settings)
     except LudusError as error:
         error.add_note(f"in the folder {target}")
         raise
+
+
+def _folder(manifest: Manifest, settings: Settings) -> ServedEnv | Application:
+    """What a folder's manifest names, made once."""
+    if manifest.kind == "asgi":
+        return _openenv_folder(manifest, settings)
+    manifest.enter(settings.isolation)
+    own = _with_needs(settings, manifest.resources)
+    return _checked(ServedEnv(manifest.target, manifest.name, settings=own, version=manifest.version))

@@ -63,15 +63,37 @@ def test_verifiers_drives_the_twelve_arrays_and_tools():
     assert found["open/EchoTools-v0"]["observations"][1]["error"] is None
 
 
-@pytest.mark.xdist_group("nemo-gym")
-def test_nemo_gym_drives_classes_of_ours():
+@pytest.fixture
+def nemo_gym():
     newer = newer_python()
     if newer is None:
         pytest.skip("NeMo Gym needs Python 3.12 or newer, and there is none here")
-    cases = {name: SAID[name] for name in ("open/Echo-v0", "open/Connect4-v0", "open/TextArena-v0", "open/FinRL-v0")}
-    found = told(installed("nemo-gym", newer), "nemo_gym_peers", *(f"{name}={one}" for name, one in cases.items()))
-    assert not any("error" in step and "result" in step for one in found.values() for step in one["told"])
+    python = installed("nemo-gym", newer)
+
+    def drive(url, *names):
+        found = told(python, "nemo_gym_peers", url, *(f"{name}={SAID[name]}" for name in names))
+        assert set(found) == set(names)
+        assert not any("error" in step and "result" in step for one in found.values() for step in one["told"])
+        return found
+
+    return drive
+
+
+@pytest.mark.xdist_group("nemo-gym")
+def test_nemo_gym_drives_classes_of_ours(nemo_gym):
+    found = nemo_gym("", "open/Echo-v0", "open/Connect4-v0", "open/TextArena-v0", "open/FinRL-v0")
     echo, board = found["open/Echo-v0"], found["open/Connect4-v0"]
     assert [step["echoed_message"] for step in echo["told"]] == ["hello"] * 2
     assert echo["reward"] == pytest.approx(sum(step["reward"] for step in echo["told"]))
     assert sum(abs(cell) for row in board["told"][0]["board"] for cell in row) == 2
+
+
+@pytest.mark.xdist_group("nemo-gym")
+def test_nemo_gym_drives_the_twelve_where_a_server_has_their_packages(nemo_gym):
+    with ludus.serve(*TWELVE, port=0, block=False) as server:
+        found = nemo_gym(server.url, *TWELVE)
+    for name, one in found.items():
+        paid = sum(step["reward"] or 0.0 for step in one["told"])
+        assert one["reward"] == pytest.approx(paid), name
+    assert found["open/Coding-v0"]["told"][0]["stdout"] == "4\n"
+    assert found["open/Git-v0"]["told"][0]["success"]

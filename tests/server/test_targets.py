@@ -1,10 +1,14 @@
 """What a folder says of itself holds where it is served."""
 
+import json
 import sys
+from pathlib import Path
 
 import pytest
 
+import ludus
 from ludus.errors import LudusError
+from ludus.server.openenv_target import check_creator
 from ludus.server.settings import Settings
 from ludus.server.targets import offered
 
@@ -16,6 +20,7 @@ version = "2.3.4"
 [resources]
 step_seconds = 90
 """
+GAME = "from ludus.envs.classic import CartPole\n\n\nclass PatientGame(CartPole):\n    pass\n"
 
 
 @pytest.fixture
@@ -23,7 +28,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     (tmp_path / "ludus.toml").write_text(MANIFEST)
-    return str(tmp_path)
+    (tmp_path / "patient_game.py").write_text(GAME)
+    yield str(tmp_path)
+    sys.modules.pop("patient_game", None)
 
 
 def test_its_version_and_the_time_of_its_steps_are_its_own(folder):
@@ -36,6 +43,41 @@ def test_whoever_serves_it_may_say_otherwise(folder):
     assert served.settings.deadline == 5.0
 
 
+@pytest.mark.parametrize(
+    "code", ["", "PatientGame = 3", "def PatientGame():\n    return 3", "import nothing_of_the_kind"]
+)
+def test_a_folder_whose_environment_cannot_be_made_is_refused_at_the_start(folder, code):
+    Path(folder, "patient_game.py").write_text(code)
+    with pytest.raises(LudusError) as told:
+        offered([folder], Settings())
+    assert f"in the folder {folder}" in "".join(told.value.__notes__)
+
+
+@pytest.fixture
+def application(tmp_path, monkeypatch):
+    """A folder made for OpenEnv whose application is of another make."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    (tmp_path / "server").mkdir()
+    (tmp_path / "openenv.yaml").write_text("spec_version: 1\nname: other\napp: server.app:app\n")
+    yield tmp_path
+    for name in [one for one in sys.modules if one.partition(".")[0] in ("server", tmp_path.name)]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("code", ["app = 3", "from json import dumps as app", "class app: ..."])
+def test_an_application_that_nobody_can_ask_anything_is_refused_at_the_start(application, code):
+    (application / "server/app.py").write_text(code)
+    with pytest.raises(LudusError, match=r"expected an ASGI application as 'server\.app:app', got") as told:
+        offered([str(application)], Settings())
+    assert told.value.__notes__ == [f"in the folder {application}"]
+
+
+def test_an_application_of_another_make_is_served_as_it_is(application):
+    (application / "server/app.py").write_text("async def app(scope, receive, send): ...")
+    assert offered([str(application)], Settings()).name == "other"
+
+
 @pytest.fixture
 def module(tmp_path, monkeypatch):
     """A module of functions of which some make environments."""
@@ -43,7 +85,7 @@ def module(tmp_path, monkeypatch):
     (tmp_path / "wrong_makers.py").write_text(
         "import ludus\n"
         "def number():\n    return 3\n"
-        "def sized(size):\n    return ludus.make('GridWorld-v0', size=size)\n"
+        "def sized(size) -> ludus.Env:\n    return ludus.make('GridWorld-v0', size=size)\n"
         "def right():\n    return ludus.make('CartPole-v1')\n"
     )
     yield "wrong_makers"
@@ -53,6 +95,40 @@ def module(tmp_path, monkeypatch):
 def test_a_function_that_makes_no_environment_is_refused_at_the_start(module):
     with pytest.raises(LudusError, match="3"):
         offered([f"{module}:number"], Settings())
+
+
+WRONG = ["json:dumps", "builtins:len", "builtins:getattr", "textwrap:wrap", "json:JSONEncoder", "math:pi"]
+
+
+@pytest.mark.parametrize("target", WRONG)
+def test_what_nobody_could_make_an_environment_of_is_refused_at_the_start(target):
+    with pytest.raises(LudusError, match=target):
+        offered([target], Settings())
+
+
+def test_a_function_that_needs_arguments_is_told_how_it_may_be_served(module):
+    with pytest.raises(LudusError, match=r"needs arguments .* give them defaults, or write `-> ludus\.Env`"):
+        offered(["json:dumps"], Settings())
+
+
+def test_a_function_or_class_itself_is_looked_at_as_well():
+    for wrong in (json.dumps, len, dict):
+        with pytest.raises(LudusError, match=wrong.__name__):
+            offered([wrong], Settings())
+    [served] = offered([lambda: ludus.make("CartPole-v1")], Settings())
+    assert served.description().name == "CartPole"
+
+
+def test_a_target_in_isolation_is_made_there_before_it_is_served():
+    with pytest.raises(LudusError, match="obj"):
+        offered(["json:dumps"], Settings(isolation="process"))
+
+
+def test_an_annotation_that_only_type_checkers_read_counts_by_its_name():
+    def unread(size: int) -> "elsewhere.GridEnv[int]":  # noqa: F821
+        raise AssertionError(size)
+
+    check_creator("unread", unread)
 
 
 def test_a_function_that_makes_one_is_served_and_so_is_one_whose_arguments_callers_give(module):

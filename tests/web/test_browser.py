@@ -217,12 +217,17 @@ def test_every_shape_of_field_reaches_the_environment(opened):
     page.get_by_role("button", name="Add an entry").click()
     page.get_by_label("key").fill("a")
     page.get_by_label("value").fill("2")
+    assert page.get_by_label("iced").count() == page.get_by_label("sugar").count() == 1  # a boolean is one control
+    page.get_by_label("iced").select_option(label="false")
+    page.get_by_label("sugar").uncheck()
     page.click("#step")
     page.wait_for_selector(".over:not([hidden])")
     expected = (
         "Order(kind='coffee', count=7, place=Place(x=0.5, level=-3), hot=True, notes=['sweet'], prices={'a': 2}, "
     )
-    assert f"{expected}message='please')" in text(page, ".talk")
+    assert f"{expected}message='please', iced=False, sugar=False)" in text(page, ".talk")
+    stage, over = (page.locator(one).bounding_box() for one in (".stage", ".over"))
+    assert over["y"] >= stage["y"] + stage["height"]  # the end of the episode covers nothing of what was seen last
 
 
 def test_a_wrong_action_is_told_and_play_goes_on(opened):

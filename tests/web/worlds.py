@@ -33,6 +33,8 @@ class Order:
     notes: list[str]
     prices: dict[str, int]
     message: Line = "please"
+    iced: bool | None = None
+    sugar: bool = True
 
 
 @dataclass
