@@ -72,7 +72,7 @@ def next_prices():
 def package_word():
     env = TextArena(game="textarena/Hangman")
     env.reset(seed=SEED)
-    secret = env._game._env.state.game_state["target_word"]
+    secret = env._game.inner.state.game_state["target_word"]
     return [secret, secret.upper(), secret.lower()]
 
 

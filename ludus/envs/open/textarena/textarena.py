@@ -206,6 +206,8 @@ def _told(turn: Turn) -> Info:
     info: Info = {"facts": facts, "reward_components": dict(turn.components)}
     if turn.over:
         info["outcome"] = Outcome.SUCCESS if turn.won else Outcome.FAILURE
+    if turn.opponent_failed:
+        info["outcome"] = Outcome.ENVIRONMENT_FAILED
     return info
 
 
