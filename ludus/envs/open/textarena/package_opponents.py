@@ -20,7 +20,6 @@ LOOKED_AHEAD = (
     "Chopsticks",
     "ConnectFour",
     "Crusade",
-    "LinesOfAction",
     "Nim",
     "Othello",
     "QuantumTicTacToe",
