@@ -10,7 +10,7 @@ import pytest
 from ludus.core import Outcome
 from ludus.envs.open.textarena import GAMES, TextArena, TextArenaAction
 from ludus.envs.open.textarena.guard import RandomStates, guarded, package
-from ludus.envs.open.textarena.package_game import BY_WORDS
+from ludus.envs.open.textarena.package_game import EXHAUSTING
 from ludus.envs.open.textarena.package_games import CANNOT, PLAYERS
 from ludus.envs.open.textarena.package_opponents import LOOKED_AHEAD
 from ludus.envs.open.textarena.policies import POLICIES
@@ -88,7 +88,7 @@ def test_opponents_move_and_both_sides_may_be_the_callers():
     assert (step.terminated, step.reward, step.info["facts"]["won"]) == (True, 1.0, True)
 
 
-TOGETHER = [name for name, players in PLAYERS.items() if players > 1 and name not in BY_WORDS]
+TOGETHER = [name for name, players in PLAYERS.items() if players > 1 and name not in EXHAUSTING]
 SOME = ("Breakthrough", "Chopsticks", "Nim")
 
 

@@ -21,8 +21,8 @@ MAX_ANSWERS = 500
 MAX_BEGINNINGS = 20
 OPPONENTS = ("random", "minimax", "none")
 OWN = ("num_players", "opponent")
-BY_WORDS = ("LetterAuction", "SpellingBee", "WordChains")
-"""Who knows no more words has lost."""
+EXHAUSTING = ("IndianPoker", "LetterAuction", "SpellingBee", "WordChains")
+"""Who has no more chips or words has lost."""
 ILLEGAL = -0.05
 
 
@@ -183,8 +183,8 @@ class PackageGame(Game):
         return Turn.loss(message, lost, signals=signals, illegal_move=illegal, paid=mine)
 
     def _forfeited(self, told: dict[int, Any], player: int) -> bool:
-        """Whether it ended by another's illegal move; where one loses by having no more words, that is the game."""
-        return self.base not in BY_WORDS and any(
+        """Whether it ended by another's illegal move; where one loses by having nothing left, that is the game."""
+        return self.base not in EXHAUSTING and any(
             about.get("invalid_move") for one, about in told.items() if one != player
         )
 
