@@ -148,6 +148,18 @@ def test_who_looks_ahead_takes_a_win_and_stops_one():
     assert not step.done
 
 
+def test_moves_that_are_few_have_buttons():
+    env = TextArena(game="Nim-v0", settings={"opponent": "none"})
+    env.reset(seed=0)
+    env.step(TextArenaAction("[2 5]"))
+    *moves, line = env.get_choices()
+    assert [one["label"] for one in moves] == ["0 1", "0 2", "0 3", "1 1", "1 2", "1 3", "1 4"]
+    assert (moves[0]["action"], line["label"]) == ({"message": "[0 1]"}, "Play")
+    word = TextArena(game="textarena/Wordle-v0")
+    word.reset(seed=0)
+    assert [one["label"] for one in word.get_choices()] == ["Play"]
+
+
 def test_illegal_moves_are_told_and_never_won():
     env = TextArena(game="FrozenLake-v0")
     env.reset(seed=0)

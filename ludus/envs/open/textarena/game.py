@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ludus.errors import InvalidArgument, did_you_mean, shorten
+from ludus.rendering import Choice
 
 __all__ = ["Cell", "Game", "Turn", "move_in"]
 
@@ -108,6 +109,10 @@ class Game(ABC):
 
     def cells(self) -> list[list[Cell]]:
         """The board as a picture has it, row by row; nothing where its text says it all."""
+        return []
+
+    def choices(self) -> list[Choice]:
+        """Moves that one may click in a page: places of the picture, or buttons; nothing where a line is written."""
         return []
 
     def share(self) -> float:

@@ -9,8 +9,9 @@ from ludus.envs.open.textarena.game import Game, Turn
 from ludus.envs.open.textarena.guard import RandomStates, guarded, package
 from ludus.envs.open.textarena.package_games import CANNOT, PLAYERS
 from ludus.envs.open.textarena.package_moves import MOVES
-from ludus.envs.open.textarena.package_opponents import LOOKED_AHEAD, legal_move, minimax_move
+from ludus.envs.open.textarena.package_opponents import LOOKED_AHEAD, after, legal_move, minimax_move
 from ludus.errors import InvalidArgument, did_you_mean, shorten
+from ludus.rendering import Choice, choice
 
 __all__ = ["PackageGame", "package_game"]
 
@@ -20,6 +21,7 @@ MAX_ANSWERS = 500
 """Moves that opponents make before it is the player's turn again."""
 MAX_BEGINNINGS = 20
 OPPONENTS = ("random", "minimax", "none")
+MAX_TRIED, MAX_BUTTONS = 200, 60
 OWN = ("num_players", "opponent")
 EXHAUSTING = ("IndianPoker", "LetterAuction", "SpellingBee", "WordChains")
 """Who has no more chips or words has lost."""
@@ -194,12 +196,25 @@ class PackageGame(Game):
         """Moves that are known of it, that the game lists, or that it gives as examples."""
         if self.base in MOVES:
             return MOVES[self.base](self)
-        told = "\n".join(self.seen.get(self.player, [])[-4:])
-        places = list(LISTED.finditer(told))
-        found = BRACKETED.findall(told[places[-1].end() :]) if places else []
+        found = self._listed()
         if found:
-            return list(dict.fromkeys(found))
+            return found
+        told = self._told()
         return list(dict.fromkeys(BRACKETED.findall(f"{self.prompt()}\n{told}"))) or ["[pass]"]
+
+    def _told(self) -> str:
+        return "\n".join(self.seen.get(self.player, [])[-4:])
+
+    def _listed(self) -> list[str]:
+        told = self._told()
+        places = list(LISTED.finditer(told))
+        return list(dict.fromkeys(BRACKETED.findall(told[places[-1].end() :]))) if places else []
+
+    def choices(self) -> list[Choice]:
+        """A button for each legal move, where they are known and few."""
+        moves = self.moves() if self.base in MOVES or self._listed() else []
+        legal = [move for move in moves if after(self, move) is not None] if len(moves) <= MAX_TRIED else []
+        return [choice(move.strip("[]"), {"message": move}) for move in legal] if len(legal) <= MAX_BUTTONS else []
 
     def random(self, rng: np.random.Generator) -> str:
         """Any of its moves that it takes now."""
