@@ -7,9 +7,11 @@ import pytest
 
 import ludus
 from ludus.envs.open import Echo, EchoAction, EchoObservation, EchoTools
+from ludus.envs.open.echo_policies import POLICIES
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded
 from ludus.testing import check_env
 from ludus.tools import Call, ToolOutcome, result_of
+from tests.envs.open_play import mean_returns, play
 
 ROOT = Path(__file__).resolve().parents[2]
 IDS = [spec.id for spec in ludus.list_envs(family="open")]
@@ -78,3 +80,10 @@ def test_an_episode_is_truncated_by_its_time_limit_alone():
     env.reset(seed=1)
     told = [env.step(Call("echo_message", {"message": "a"})) for _ in range(3)]
     assert [(one.terminated, one.truncated) for one in told] == [(False, False), (False, False), (False, True)]
+
+
+def test_who_says_most_earns_most_and_nonsense_is_refused():
+    means, winners = mean_returns(Echo, POLICIES, most=10)
+    assert means["oracle"] > means["random"] > means["nop"] == means["garbage"] == 0.0
+    assert winners == set()
+    assert play(Echo(), POLICIES["garbage"], seed=0, most=10) == (0.0, None, 10)

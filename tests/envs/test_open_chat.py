@@ -127,9 +127,26 @@ def test_a_message_and_its_tokens_are_the_same_action():
     other = second.step(ChatAction(tokens=tokens, logprobs=[-0.5] * len(tokens)))
     assert one.observation.messages == other.observation.messages
     assert other.info["logprobs"] == [-0.5] * len(tokens)
-    assert other.info["new_tokens"][: len(tokens)] == tokens
-    assert other.info["mask"] == [1] * len(tokens) + [0] * (len(other.info["mask"]) - len(tokens))
+    assert other.observation.tokens == one.observation.tokens  # within marks of the assistant's, which are not its own
+    mask = other.info["mask"]
+    assert [token for token, own in zip(other.info["new_tokens"], mask, strict=True) if own] == tokens
+    assert mask[:2] == [0, 1]
     assert other.observation.tokens[-len(other.info["new_tokens"]) :] == other.info["new_tokens"]
+
+
+@pytest.mark.parametrize("given_one", [None, "tokenizers"])
+def test_marks_that_an_agent_writes_itself_are_not_written_twice(given_one):
+    told = []
+    for own in ((0, 0), (0, 1), (1, 1)):
+        env = Chat(scenario="debug_router", tokenizer=given_one and trained())
+        env.reset(seed=1)
+        ahead, behind = env.tokenizer.around("assistant")
+        tokens = [*ahead[: own[0] * len(ahead)], *env.tokenizer.encode("Which light?"), *behind[: own[1]]]
+        step = env.step(ChatAction(tokens=tokens, logprobs=[-0.5] * len(tokens)))
+        assert sum(step.info["mask"]) == len(tokens) == len(step.info["logprobs"])
+        assert step.observation.messages[2] == {"role": "assistant", "content": "Which light?"}
+        told.append(step.observation.tokens)
+    assert told[0] == told[1] == told[2]
 
 
 def test_tokens_masks_and_log_probabilities_come_back_from_a_recording(tmp_path):

@@ -1,5 +1,6 @@
 """Coding: variables that last, limits that are named, tasks that differ, and a grader that nobody fools."""
 
+import importlib.machinery
 import json
 
 import numpy as np
@@ -14,7 +15,7 @@ from ludus.envs.open.coding.limits import CodingLimits
 from ludus.envs.open.coding.policies import POLICIES
 from ludus.envs.open.coding.review import unsafe_words
 from ludus.envs.open.coding.tasks import PROBLEMS
-from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded
+from ludus.errors import InvalidAction, InvalidArgument, MissingExtra, ResetNeeded
 from tests.envs.open_play import mean_returns, play
 
 EVERY = [one for problems in PROBLEMS.values() for one in problems]
@@ -40,6 +41,50 @@ def env():
 
 
 # --- the interpreter ---
+
+STAND_IN = """
+from smolagents.tools import Tool
+
+class Output:
+    def __init__(self, output): self.output = output
+
+class LocalPythonExecutor:
+    def __init__(self, imports, additional_functions, timeout_seconds):
+        assert timeout_seconds is None
+        self.state, self.custom_tools, self.functions = {}, {}, additional_functions
+    def send_tools(self, tools: dict[str, Tool]): self.state |= {**self.functions, **tools}
+    def __call__(self, code):
+        if "import" in code: raise ValueError("not among those that are allowed")
+        self.state["_print_outputs"] = f"carried out {len(code)} characters\\n"
+        exec(code, self.state)
+        return Output(7)
+"""
+
+
+def test_cells_are_carried_out_by_smolagents_where_that_is_asked_for(tmp_path, monkeypatch):
+    with pytest.raises(InvalidArgument, match="did you mean 'smolagents'"):
+        Coding(executor="smolagent")
+    monkeypatch.setattr("ludus.envs.open.coding.interpreter.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="got none; pip install smolagents"):
+        Coding(executor="smolagents")
+    folder = tmp_path / "smolagents"
+    folder.mkdir()
+    for one in (tmp_path, folder):
+        one.chmod(0o755)
+    (folder / "__init__.py").write_text("raise AssertionError('none of the package but its executor is needed')")
+    (folder / "local_python_executor.py").write_text(STAND_IN)
+    monkeypatch.setattr(
+        "ludus.envs.open.coding.interpreter.find_spec",
+        lambda name: importlib.machinery.ModuleSpec(name, None, origin=str(folder / "__init__.py")),
+    )
+    with Coding(task="triangular", executor="smolagents") as env:
+        env.reset(seed=0)
+        assert env.step(CodeAction("1 + 1")).observation == CodeObservation("carried out 5 characters\n7\n", "", 0)
+        assert env.step(CodeAction("x = 1")).observation.stdout == "carried out 5 characters\n"
+        refused = env.step(CodeAction("import this")).observation
+        assert (refused.stderr, refused.exit_code) == ("ValueError: not among those that are allowed\n", 1)
+        assert env.step(CodeAction("def")).info["facts"]["invalid_format"]
+        assert env.step(CodeAction(f"{env._task.solution}\nsubmit()")).info["facts"]["won"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from ludus.envs.open.dipg_safety.cases import KINDS
 from ludus.envs.open.finrl import FinRL, FinRLAction
 from ludus.envs.open.git import Git
 from ludus.envs.open.openspiel import OpenSpiel, OpenSpielAction
-from ludus.envs.open.textarena import TextArena
+from ludus.envs.open.textarena import TextArena, TextArenaAction
 from ludus.seeding import np_random
 from ludus.spaces.shown import shown
 
@@ -72,7 +72,7 @@ def next_prices():
 def package_word():
     env = TextArena(game="textarena/Hangman")
     env.reset(seed=SEED)
-    secret = env._game._env.state.game_state["target_word"]
+    secret = env._game.inner.state.game_state["target_word"]
     return [secret, secret.upper(), secret.lower()]
 
 
@@ -189,6 +189,41 @@ def test_what_an_opponent_hides_changes_no_byte_that_a_server_sends(game):
         heard = [everything_sent(running.url, "open/Asked-v0", {"action_id": action}, seed) for seed in (one, other)]
     for first, second in zip(*heard, strict=True):
         assert OWN.sub("", first) == OWN.sub("", second)
+
+
+GUESSED = {
+    "GuessTheNumber": ("[20]", lambda game: game.secret, {"max_number": 1000}),
+    "Mastermind": ("[1 2 3 4]", lambda game: tuple(game.secret), {}),
+}
+
+
+def guessed_alike(name):
+    """Two seeds of a game with different secrets of which a guess tells the same."""
+    guess, secret, settings = GUESSED[name]
+    known = {}
+    for seed in range(400):
+        env = TextArena(game=name, settings=settings)
+        env.reset(seed=seed)
+        said = env.step(TextArenaAction(guess)).observation.messages[1].content
+        other = known.setdefault(said, (seed, secret(env._game)))
+        if secret(env._game) != other[1]:
+            return other[0], seed
+    raise AssertionError(f"{name}: no two games that a guess does not tell apart")
+
+
+@pytest.mark.full
+def test_numbers_that_are_guessed_change_no_byte_that_a_server_sends():
+    spec = ludus.registry.registry["open/TextArena-v0"]
+    served = [
+        replace(spec, id=f"open/{name}-v0", kwargs={"game": name, "settings": settings})
+        for name, (_, _, settings) in GUESSED.items()
+    ]
+    with ludus.serve(*served, port=0, block=False) as running:
+        for name, (guess, _, _) in GUESSED.items():
+            seeds = guessed_alike(name)
+            heard = [everything_sent(running.url, f"open/{name}-v0", {"message": guess}, seed) for seed in seeds]
+            for first, second in zip(*heard, strict=True):
+                assert OWN.sub("", first) == OWN.sub("", second)
 
 
 def test_dipg_safety_offers_the_same_choices_whatever_is_expected():

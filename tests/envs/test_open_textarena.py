@@ -345,6 +345,19 @@ def test_a_board_of_mines_can_be_clicked():
     assert line["action"] == {"message": "[{text}]"}
 
 
+def test_pieces_of_chess_are_clicked_and_then_where_they_go():
+    env = TextArena(game="Chess")
+    env.reset(seed=0)
+    *moves, _ = env.get_choices()
+    assert len(moves) == 20
+    [king] = [one for one in moves if one["label"] == "e2e4"]
+    assert (king["action"], king["places"]) == (
+        {"message": "[e2e4]"},
+        [[4 / 8, 6 / 8, 1 / 8, 1 / 8], [4 / 8, 4 / 8, 1 / 8, 1 / 8]],
+    )
+    assert env.step(TextArenaAction(**king["action"])).info["facts"]["illegal_move"] is False
+
+
 def test_a_transcript_is_one_message_that_grows_as_openenvs_does():
     env = TextArena(game="GuessTheNumber", as_openenv=True)
     before = env.reset(seed=1)[0].messages

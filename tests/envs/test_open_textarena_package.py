@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ludus.core import Outcome
 from ludus.envs.open.textarena import GAMES, TextArena, TextArenaAction
 from ludus.envs.open.textarena.guard import RandomStates, guarded, package
+from ludus.envs.open.textarena.package_game import EXHAUSTING
 from ludus.envs.open.textarena.package_games import CANNOT, PLAYERS
+from ludus.envs.open.textarena.package_opponents import LOOKED_AHEAD
 from ludus.envs.open.textarena.policies import POLICIES
 from ludus.errors import InvalidArgument
 
@@ -85,6 +88,78 @@ def test_opponents_move_and_both_sides_may_be_the_callers():
     assert (step.terminated, step.reward, step.info["facts"]["won"]) == (True, 1.0, True)
 
 
+TOGETHER = [name for name, players in PLAYERS.items() if players > 1 and name not in EXHAUSTING]
+SOME = ("Breakthrough", "Chopsticks", "Nim")
+
+
+def outcome(env, seed, policy="random"):
+    """How a game ends that both sides play; None where it takes too long."""
+    rng = np.random.default_rng(seed)
+    env.reset(seed=seed)
+    for _ in range(40):
+        step = env.step(POLICIES[policy](env, None, rng))
+        assert not step.info["facts"]["illegal_move"], step.observation.messages[1].content
+        if step.done:
+            return step.info["outcome"]
+    return None
+
+
+@pytest.mark.parametrize(
+    "name", [*SOME, *(pytest.param(one, marks=pytest.mark.full) for one in TOGETHER if one not in SOME)]
+)
+def test_nobody_who_moves_at_random_makes_a_move_that_is_not_legal(name):
+    env = TextArena(game=f"textarena/{name}")
+    for seed in range(3):
+        assert outcome(env, seed) is not Outcome.ENVIRONMENT_FAILED
+
+
+def test_a_game_that_an_opponent_of_ours_cannot_go_on_with_is_nobodys_win(monkeypatch):
+    env = TextArena(game="TicTacToe-v0")
+    env.reset(seed=0)
+    monkeypatch.setattr(type(env._game), "random", lambda self, rng: "[9]")
+    step = env.step(TextArenaAction("[4]"))
+    assert (step.done, step.reward, step.info["facts"]["won"]) == (True, 0.0, False)
+    assert step.info["outcome"] is Outcome.ENVIRONMENT_FAILED
+    assert step.observation.messages[1].content.startswith("Nobody won: an opponent of ours made no legal move.")
+
+
+@pytest.mark.parametrize(
+    ("name", "seeds"),
+    [("TicTacToe", 6)] + [pytest.param(one, 10, marks=pytest.mark.full) for one in LOOKED_AHEAD],
+)
+def test_an_opponent_who_looks_two_moves_ahead_loses_less_than_one_who_does_not(name, seeds):
+    gained = {}
+    for opponent in ("random", "minimax"):
+        env = TextArena(game=f"textarena/{name}", settings={"opponent": opponent})
+        ends = [outcome(env, seed) for seed in range(seeds)]
+        gained[opponent] = ends.count(Outcome.SUCCESS) - ends.count(Outcome.FAILURE)
+    assert gained["minimax"] < gained["random"]
+
+
+def test_who_looks_ahead_takes_a_win_and_stops_one():
+    env = TextArena(game="TicTacToe-v0", settings={"opponent": "minimax"})
+    env.reset(seed=0)
+    env.step(TextArenaAction("[4]"))
+    board = env._game.inner.state.game_state["board"]
+    taken = next(row * 3 + column for row in range(3) for column in range(3) if board[row][column] == "X")
+    threat = next(one for one in (0, 2, 6, 8) if taken not in (one, 8 - one))
+    step = env.step(TextArenaAction(f"[{threat}]"))
+    assert board[(8 - threat) // 3][(8 - threat) % 3] == "X"
+    assert not step.done
+
+
+def test_moves_that_are_few_have_buttons():
+    env = TextArena(game="Nim-v0", settings={"opponent": "none"})
+    env.reset(seed=0)
+    env.step(TextArenaAction("[2 5]"))
+    *moves, line = env.get_choices()
+    assert [one["label"] for one in moves] == ["0 1", "0 2", "0 3", "1 1", "1 2", "1 3", "1 4"]
+    assert (moves[0]["action"], line["label"]) == ({"message": "[0 1]"}, "Play")
+    word = TextArena(game="textarena/Wordle-v0")
+    word.reset(seed=0)
+    assert [one["label"] for one in word.get_choices()] == ["Play"]
+
+
 def test_illegal_moves_are_told_and_never_won():
     env = TextArena(game="FrozenLake-v0")
     env.reset(seed=0)
@@ -109,7 +184,7 @@ def test_a_snapshot_goes_on_alike():
 def played(moves, as_openenv):
     env = TextArena(game="textarena/Sudoku", settings={"clues": 79}, as_openenv=as_openenv)
     env.reset(seed=2)
-    inner = env._game._env
+    inner = env._game.inner
     empty = [(row, column) for row in range(9) for column in range(9) if not inner.game_board[row][column]]
     right = [f"[{row + 1} {column + 1} {inner.full_grid[row][column]}]" for row, column in empty]
     return [env.step(TextArenaAction({"right": right.pop, "wrong": lambda: "[1 1 0]"}[one]())) for one in moves]
@@ -155,6 +230,7 @@ def test_nothing_is_downloaded_and_nltk_is_left_as_it_was():
         ({"game": "TicTacToe", "settings": {"num_players": "x"}}, "num_players: expected a number"),
         ({"game": "TicTacToe", "settings": {"opponent": "stockfish"}}, "opponent: expected one of"),
         ({"game": "TicTacToe", "settings": {"board": 3}}, "settings that it takes"),
+        ({"game": "KuhnPoker", "settings": {"opponent": "minimax"}}, "'random' or 'none' for KuhnPoker, got 'minimax'"),
     ],
 )
 def test_a_wrong_argument_is_told(arguments, match):
@@ -205,7 +281,7 @@ def test_as_openenv_our_sudoku_takes_what_the_packages_takes_and_pays_the_same()
             TextArena(game=one, settings=settings, as_openenv=True) for one in ("textarena/Sudoku", "Sudoku")
         )
         theirs.reset(seed=seed), ours.reset(seed=seed)
-        inner, game = theirs._game._env, ours._game
+        inner, game = theirs._game.inner, ours._game
         game.solution, game.grid = ([list(row) for row in one] for one in (inner.full_grid, inner.game_board))
         game.given = {(row, column) for row in range(9) for column in range(9) if game.grid[row][column]}
         while not theirs._over:
@@ -222,6 +298,6 @@ def test_as_openenv_our_sudoku_has_the_defaults_of_the_packages():
     env.reset(seed=0)
     theirs = TextArena(game="textarena/Sudoku", as_openenv=True)
     theirs.reset(seed=0)
-    inner = theirs._game._env
+    inner = theirs._game.inner
     assert env._game.set == {"clues": inner.clues, "max_turns": inner.max_turns}
     assert env.step(TextArenaAction("[" + "9" * 5000 + " 1 1]")).info["facts"]["illegal_move"]

@@ -20,8 +20,9 @@ DISTRIBUTIONS = {"PIL": "pillow", "pyspiel": "open-spiel", "yaml": "pyyaml", "py
 LOADERS = ("import_module", "find_spec", "module_namespace")
 PROGRAMS = {"pip-audit"}
 """Looked for, and run as programs where they are."""
-LOOKED_FOR = {"scipy"}
-"""Never loaded by us: whether Numba would find it is asked, so that it is not loaded for nothing."""
+LOOKED_FOR = {"scipy", "smolagents"}
+"""Never loaded by us: whether Numba would find it is asked, so that it is not loaded for nothing; or where it lies, for
+the sandboxed interpreter that loads it."""
 UNUSED = {"box2d", "mujoco", "ray"}
 """Extras of engines that no environment of ours uses yet."""
 BUNDLES = {"all", "open", "dev", "test"}

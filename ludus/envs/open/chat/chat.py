@@ -121,7 +121,7 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
         told = HOW.format(policy=scenario.policy, act=scenario.act, slots=slots)
         tokens = self._say("system", f"{self.system_prompt}\n{told}" if self.system_prompt else told)
         tokens += self._say("user", scenario.opening)
-        return self._observed(), {"scenario": scenario.name, **_new([], tokens, [])}
+        return self._observed(), {"scenario": scenario.name, **_new([], [], tokens, [])}
 
     def step(self, action: ChatAction) -> Step[ChatObservation]:
         """Say something; the user answers, or judges an act."""
@@ -137,12 +137,11 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
         if wrong:
             facts["invalid_format"], components["invalid"], info["error"] = True, INVALID, wrong
             user.turns += 1
-            said, heard = [], self._say("user", f"I cannot read that: {wrong}.")
+            said, own, heard = [], [], self._say("user", f"I cannot read that: {wrong}.")
         else:
-            text = self.tokenizer.decode(action.tokens) if action.message is None else action.message
-            said = self._say("assistant", text, tokens=action.tokens if action.message is None else None)
+            said, own, text = self._said(action, state)
             heard = self._answered(user, text, info)
-        info |= _new(said, heard, action.logprobs)
+        info |= _new(said, own, heard, action.logprobs)
         for name, function in self._rewards.items():
             components[name] = float(function([dict(one) for one in state.history_messages], list(said)))
         truncated = self._end(user, info)
@@ -204,8 +203,22 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
     def _length(self) -> int:
         return sum(map(len, self.state.history_tokens)) if self.state else 0
 
+    def _said(self, action: ChatAction, state: ChatState) -> tuple[list[int], list[int], str]:
+        """Tokens of what the agent says, which of them are its own, and their text; marks that they lack are put in."""
+        if action.message is not None:
+            said = self._say("assistant", action.message)
+            return said, [1] * len(said), action.message
+        tokens, around = list(action.tokens), getattr(self.tokenizer, "around", None)
+        ahead, behind = around("assistant", state.history_messages) if around is not None else ([], [])
+        begun = len(ahead) if ahead and tokens[: len(ahead)] == ahead else 0
+        closed = next((size for size in range(len(behind), 0, -1) if tokens[-size:] == behind[:size]), 0)
+        text = self.tokenizer.decode(tokens[begun:])
+        ahead, behind = [] if begun else ahead, behind[closed:]
+        own = [0] * len(ahead) + [1] * len(tokens) + [0] * len(behind)
+        return self._say("assistant", text, tokens=[*ahead, *tokens, *behind]), own, text
+
     def _say(self, role: str, text: str, tokens: list[int] | None = None) -> list[int]:
-        """Put a message into the history; tokens that the agent gave are kept as they are, within its marks."""
+        """Put a message into the history, as these tokens where there are some."""
         state = self.state
         if state is None:
             return []
@@ -227,9 +240,9 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
         return ChatObservation([dict(one) for one in state.history_messages], tokens)
 
 
-def _new(said: list[int], heard: list[int], logprobs: list[float]) -> Info:
+def _new(said: list[int], own: list[int], heard: list[int], logprobs: list[float]) -> Info:
     """Tokens of a step, who said each (1: the agent), and log-probabilities of the agent's."""
-    return {"new_tokens": said + heard, "mask": [1] * len(said) + [0] * len(heard), "logprobs": list(logprobs)}
+    return {"new_tokens": said + heard, "mask": own + [0] * len(heard), "logprobs": list(logprobs)}
 
 
 def _chosen(scenario: Any) -> list[Scenario]:

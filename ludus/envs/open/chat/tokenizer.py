@@ -94,8 +94,13 @@ class BundledTokenizer:
 
     def message(self, message: Message) -> list[int]:
         """A mark for who speaks, the text, and a mark for its end."""
-        role = self._first + ROLES.index(message["role"])
-        return [role, *self.encode(message["content"]), self.size - 1]
+        ahead, behind = self.around(message["role"])
+        return [*ahead, *self.encode(message["content"]), *behind]
+
+    def around(self, role: str, before: Sequence[Message] = ()) -> tuple[list[int], list[int]]:
+        """The marks of a message."""
+        del before
+        return [self._first + ROLES.index(role)], [self.size - 1]
 
 
 def _text(data: bytes) -> str:
@@ -140,12 +145,22 @@ class ForeignTokenizer:
         """Tokens of a message, after those `before` it where a template writes it."""
         role, content = message["role"], message["content"]
         if self.template is not None:
-            ahead, behind = self.template.around(role, [one["role"] for one in before])
-            return [*self._marked(ahead), *self.encode(content), *self._marked(behind)]
+            ahead, behind = self.around(role, before)
+            return [*ahead, *self.encode(content), *behind]
         begin, end = self._marks
         if begin is None or end is None:
             return self.encode(f"{role}: {content}\n")
         return [begin, *self.encode(f"{role}\n{content}"), end, *self.encode("\n")]
+
+    def around(self, role: str, before: Sequence[Message] = ()) -> tuple[list[int], list[int]]:
+        """Tokens that stand before and behind what `role` says, after messages `before` it."""
+        if self.template is not None:
+            ahead, behind = self.template.around(role, [one["role"] for one in before])
+            return self._marked(ahead), self._marked(behind)
+        begin, end = self._marks
+        if begin is None or end is None:
+            return self.encode(f"{role}: "), self.encode("\n")
+        return [begin, *self.encode(f"{role}\n")], [end, *self.encode("\n")]
 
     def _marked(self, text: str) -> list[int]:
         """Tokens of a text of the template's own, in which special tokens are those."""

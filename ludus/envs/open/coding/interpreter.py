@@ -7,18 +7,21 @@ one before. Here the sandboxed process is the interpreter itself; one socket car
 import subprocess
 import time
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from ludus.envs.open.coding.limits import CodingLimits
-from ludus.errors import ChannelError, SandboxError
-from ludus.sandbox import Limits, Sandbox
+from ludus.errors import ChannelError, MissingExtra, SandboxError
+from ludus.sandbox import Limits, Mount, Sandbox
 from ludus.sandbox.framed_process import FramedProcess, Late, python_command
 
-__all__ = ["CellResult", "Interpreter", "Result"]
+__all__ = ["CellResult", "Executor", "Interpreter", "Result", "smolagents_folder"]
 
+Executor = Literal["python", "smolagents"]
+"""What carries cells out: the interpreter itself, or the one that smolagents wrote in Python."""
 START_SECONDS = 30.0
 GRACE_SECONDS = 1.0
 """Beyond its time a cell that holds the alarm back is killed, and its interpreter with it."""
@@ -72,9 +75,9 @@ class Interpreter:
     '21\n'
     """
 
-    def __init__(self, limits: CodingLimits | None = None, seed: int = 0) -> None:
+    def __init__(self, limits: CodingLimits | None = None, seed: int = 0, *, executor: Executor = "python") -> None:
         self.limits = CodingLimits() if limits is None else limits
-        self._talk = _started(self.limits, seed)
+        self._talk = _started(self.limits, seed, smolagents_folder() if executor == "smolagents" else "")
         try:
             self._talk.read(time.monotonic() + START_SECONDS, dict[str, bool])
         except ChannelError as error:
@@ -124,8 +127,20 @@ class Interpreter:
         self._talk.send(data, time.monotonic() + START_SECONDS)
 
 
-def _started(limits: CodingLimits, seed: int) -> FramedProcess:
+def smolagents_folder() -> str:
+    """Where smolagents is installed; raises MissingExtra, with the line to type, where it is not."""
+    found = find_spec("smolagents")
+    if found is None or found.origin is None:
+        raise MissingExtra(
+            "Coding: expected the package smolagents for executor='smolagents', got none; pip install smolagents",
+            name="smolagents",
+        )
+    return str(Path(found.origin).parents[1])
+
+
+def _started(limits: CodingLimits, seed: int, smolagents: str = "") -> FramedProcess:
     sandbox = Sandbox(
+        mounts=[Mount(smolagents)] if smolagents else [],
         limits=Limits(
             wall=None,
             memory=limits.memory + SPARE_MEMORY,
@@ -135,10 +150,11 @@ def _started(limits: CodingLimits, seed: int) -> FramedProcess:
         ),
         environment={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
     )
-    return FramedProcess(sandbox, python_command(_source(), str(seed), str(limits.memory)), stderr=subprocess.DEVNULL)
+    command = python_command(_source(), str(seed), str(limits.memory), smolagents)
+    return FramedProcess(sandbox, command, stderr=subprocess.DEVNULL)
 
 
 @cache
 def _source() -> str:
     text = Path(__file__).with_name("inside.py").read_text(encoding="utf8")
-    return f"{text}\nmain(int(sys.argv[1]), int(sys.argv[2]))\n"
+    return f"{text}\nmain(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])\n"

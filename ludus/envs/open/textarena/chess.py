@@ -7,6 +7,7 @@ import numpy as np
 from ludus.envs.open.textarena.chess_rules import START, Move, Position, square_name
 from ludus.envs.open.textarena.game import Cell, Game, Turn, move_in
 from ludus.errors import InvalidArgument
+from ludus.rendering import Choice, choice
 
 __all__ = ["Chess"]
 
@@ -18,6 +19,11 @@ MATE = 1000
 def written(move: Move) -> str:
     """A move as engines write it."""
     return f"{square_name(move[0])}{square_name(move[1])}{move[2]}"
+
+
+def _place(square: int) -> tuple[float, float, float, float]:
+    """Where a square is in the picture."""
+    return square % 8 / 8, (7 - square // 8) / 8, 1 / 8, 1 / 8
 
 
 def material(position: Position) -> int:
@@ -93,6 +99,13 @@ class Chess(Game):
                 for file in range(8)
             ]
             for rank in range(7, -1, -1)
+        ]
+
+    def choices(self) -> list[Choice]:
+        """A click on a piece and one on where it goes; White is below."""
+        return [
+            choice(written(move), {"message": f"[{written(move)}]"}, places=[_place(move[0]), _place(move[1])])
+            for move in self.position.moves()
         ]
 
     def play(self, message: str) -> Turn:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ludus.errors import InvalidArgument, did_you_mean, shorten
+from ludus.rendering import Choice
 
 __all__ = ["Cell", "Game", "Turn", "move_in"]
 
@@ -32,6 +33,8 @@ class Turn:
     """What else can be counted, by name; no part of the reward."""
     paid: float | None = None
     """What a game of the package `textarena` pays itself."""
+    opponent_failed: bool = False
+    """Whether it ended since a built-in opponent had no move: nobody's win and nobody's defeat."""
 
     @classmethod
     def unreadable(cls, expected: str) -> "Turn":
@@ -47,6 +50,11 @@ class Turn:
     def win(cls, message: str, **more: Any) -> "Turn":
         """The end, and a reward of 1."""
         return cls(message, over=True, won=True, components={"win": 1.0}, **more)
+
+    @classmethod
+    def failed(cls, message: str, **more: Any) -> "Turn":
+        """The end, by an opponent of ours who could not go on."""
+        return cls(message, over=True, components={"win": 0.0}, opponent_failed=True, **more)
 
     @classmethod
     def loss(cls, message: str, reward: float = 0.0, **more: Any) -> "Turn":
@@ -101,6 +109,10 @@ class Game(ABC):
 
     def cells(self) -> list[list[Cell]]:
         """The board as a picture has it, row by row; nothing where its text says it all."""
+        return []
+
+    def choices(self) -> list[Choice]:
+        """Moves that one may click in a page: places of the picture, or buttons; nothing where a line is written."""
         return []
 
     def share(self) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ludus.envs.open.textarena.game import Cell, Game, Turn, move_in
 from ludus.errors import InvalidArgument
+from ludus.rendering import Choice, choice
 
 __all__ = ["Minesweeper"]
 
@@ -45,6 +46,15 @@ class Minesweeper(Game):
         head = "   " + " ".join(str(column % 10) for column in range(columns))
         lines = [f"{row:2d} {' '.join(self._sign((row, column)) for column in range(columns))}" for row in range(rows)]
         return "\n".join([head, *lines])
+
+    def choices(self) -> list[Choice]:
+        """Every cell, where it is in the picture."""
+        rows, columns = self.set["rows"], self.set["cols"]
+        return [
+            choice("", {"message": f"[{row} {column}]"}, places=[(column / columns, row / rows, 1 / columns, 1 / rows)])
+            for row in range(rows)
+            for column in range(columns)
+        ]
 
     def cells(self) -> list[list[Cell]]:
         """Grey where it is closed."""

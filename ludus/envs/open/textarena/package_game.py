@@ -7,8 +7,11 @@ import numpy as np
 
 from ludus.envs.open.textarena.game import Game, Turn
 from ludus.envs.open.textarena.guard import RandomStates, guarded, package
-from ludus.envs.open.textarena.package_games import CANNOT, MOVES, PLAYERS
+from ludus.envs.open.textarena.package_games import CANNOT, PLAYERS
+from ludus.envs.open.textarena.package_moves import MOVES
+from ludus.envs.open.textarena.package_opponents import LOOKED_AHEAD, after, legal_move, minimax_move
 from ludus.errors import InvalidArgument, did_you_mean, shorten
+from ludus.rendering import Choice, choice
 
 __all__ = ["PackageGame", "package_game"]
 
@@ -17,8 +20,11 @@ BRACKETED = re.compile(r"\[[^\[\]\n]{1,40}\]")
 MAX_ANSWERS = 500
 """Moves that opponents make before it is the player's turn again."""
 MAX_BEGINNINGS = 20
-OPPONENTS = ("random", "none")
+OPPONENTS = ("random", "minimax", "none")
+MAX_TRIED, MAX_BUTTONS = 200, 60
 OWN = ("num_players", "opponent")
+EXHAUSTING = ("IndianPoker", "LetterAuction", "SpellingBee", "WordChains")
+"""Who has no more chips or words has lost."""
 ILLEGAL = -0.05
 
 
@@ -36,7 +42,7 @@ def package_game(asked: str) -> tuple[str, str] | None:
 
 
 class PackageGame(Game):
-    """A game by its id; settings are its own, and `num_players` and `opponent` ("random", or "none")."""
+    """A game by its id; settings are its own, and `num_players` and `opponent` ("random", "minimax" or "none")."""
 
     def __init__(self, rng: np.random.Generator, *, env_id: str, base: str, **settings: Any) -> None:
         self.env_id, self.base = env_id, base
@@ -49,8 +55,13 @@ class PackageGame(Game):
                 f"TextArena opponent: expected one of {list(OPPONENTS)}, got {shorten(self.opponent)}"
                 f"{did_you_mean(self.opponent, OPPONENTS)}"
             )
-        self._states = RandomStates(int(rng.integers(1 << 31)))
-        self._seen: dict[int, list[str]] = {}
+        if self.opponent == "minimax" and (base not in LOOKED_AHEAD or self.players != 2):
+            raise InvalidArgument(
+                f"TextArena opponent: expected 'random' or 'none' for {base}, got 'minimax', which is for two players "
+                f"with nothing hidden: {', '.join(LOOKED_AHEAD)}"
+            )
+        self.random_states = RandomStates(int(rng.integers(1 << 31)))
+        self.seen: dict[int, list[str]] = {}
         self._prompts: dict[int, str] = {}
         self._text = self.transcript = ""
         self.begin()
@@ -65,12 +76,12 @@ class PackageGame(Game):
     def _begun(self) -> bool:
         textarena = package()
         own = {name: _as_number(one) for name, one in self.set.items() if name not in OWN}
-        self._seen, self._prompts, self._text = {}, {}, ""
-        with guarded(self._states):
+        self.seen, self._prompts, self._text = {}, {}, ""
+        with guarded(self.random_states):
             try:
                 self._wrapped: Any = textarena.make(self.env_id, **own)
-                self._env: Any = _innermost(self._wrapped)
-                self._env.reset(num_players=self.players, seed=int(self.rng.integers(1 << 31)))
+                self.inner: Any = _innermost(self._wrapped)
+                self.inner.reset(num_players=self.players, seed=int(self.rng.integers(1 << 31)))
                 self._look()
             except (TypeError, ValueError, AssertionError, KeyError, ImportError) as error:
                 raise InvalidArgument(
@@ -82,7 +93,7 @@ class PackageGame(Game):
 
     def _look(self) -> str:
         """Take what is new for the player to move."""
-        self.player, observation = self._env.get_observation()
+        self.player, observation = self.inner.get_observation()
         shown = self._as_shown(observation)
         self.transcript = shown if self.opponent == "none" or self.player == 0 else self.transcript
         said = [(kind, text) for _, text, kind in observation] if isinstance(observation, list) else []
@@ -92,7 +103,7 @@ class PackageGame(Game):
         new = [str(text) for kind, text in said if getattr(kind, "name", "") not in ("PROMPT", "PLAYER_ACTION")]
         if not isinstance(observation, list):
             new = [str(observation)]
-        self._seen.setdefault(self.player, []).extend(new)
+        self.seen.setdefault(self.player, []).extend(new)
         self._text = "\n".join(new)
         return self._text
 
@@ -108,7 +119,7 @@ class PackageGame(Game):
 
     def board(self) -> str:
         """What the game last told the player to move."""
-        told = self._seen.get(self.player, [])
+        told = self.seen.get(self.player, [])
         return next((one for one in reversed(told) if one.strip()), "")
 
     # --- what is done ---
@@ -116,12 +127,12 @@ class PackageGame(Game):
     def play(self, message: str) -> Turn:
         """Hand a message to the game, and let the others answer."""
         mover = self.player
-        with guarded(self._states):
+        with guarded(self.random_states):
             before = self._errors()
             for wrapper in _wrappers(self._wrapped, "ActionWrapper"):
                 message = wrapper.action(message)
             try:
-                over = bool(self._env.step(message)[0])
+                over = bool(self.inner.step(message)[0])
             except Exception as error:
                 return Turn.illegal(
                     f"{self.env_id} could not take this: {type(error).__name__}: {shorten(str(error), 100)}"
@@ -129,7 +140,7 @@ class PackageGame(Game):
             illegal = self._errors() > before
             if not over or self.opponent == "none":  # the last board is for the one who moved, not an opponent's cards
                 self._look()
-            over = over or self._answers()
+            over = over or self._answers() or not self.moves()
             text = self._text
         if over:
             return self._ended(mover if self.opponent == "none" else 0, illegal)
@@ -138,21 +149,23 @@ class PackageGame(Game):
         return Turn(text, paid=0.0)
 
     def _errors(self) -> int:
-        return int(getattr(self._env.state, "error_count", 0) or 0)
+        return int(getattr(self.inner.state, "error_count", 0) or 0)
 
     def _answers(self) -> bool:
         """Let opponents move until it is player 0's turn; whether the game is over then."""
         for _ in range(MAX_ANSWERS):
             if self.opponent == "none" or self.player == 0:
                 return False
-            move = self.random(self.rng)
-            if bool(self._env.step(move)[0]):
+            if not self.moves():
+                return True
+            move = minimax_move(self, self.rng) if self.opponent == "minimax" else self.random(self.rng)
+            if bool(self.inner.step(move)[0]):
                 return True
             self._look()
         return True
 
     def _ended(self, player: int, illegal: bool) -> Turn:
-        rewards, told = self._env.close()
+        rewards, told = self.inner.close()
         # Some games give words in the place of a number where they end by an illegal move.
         each = {int(key): float(one) if isinstance(one, int | float) else 0.0 for key, one in (rewards or {}).items()}
         mine, best = each.get(player, 0.0), max(each.values(), default=0.0)
@@ -162,32 +175,54 @@ class PackageGame(Game):
         won = not illegal and mine >= 1.0 and mine == best
         message = str(about.get("reason") or self.board())
         signals = {"textarena.reward": mine}
+        if self.opponent != "none" and not illegal and self._forfeited(told or {}, player):
+            return Turn.failed(
+                f"Nobody won: an opponent of ours made no legal move. {message}", signals=signals, paid=mine
+            )
         if won:
             return Turn.win(message, signals=signals, paid=mine)
         lost = -1.0 if len(each) > 1 and mine < best else 0.0
         return Turn.loss(message, lost, signals=signals, illegal_move=illegal, paid=mine)
 
+    def _forfeited(self, told: dict[int, Any], player: int) -> bool:
+        """Whether it ended by another's illegal move; where one loses by having nothing left, that is the game."""
+        return self.base not in EXHAUSTING and any(
+            about.get("invalid_move") for one, about in told.items() if one != player
+        )
+
     # --- moves for policies and opponents ---
 
     def moves(self) -> list[str]:
-        """Moves that the game lists, that are known of it, or that it gives as examples."""
-        told = "\n".join(self._seen.get(self.player, [])[-4:])
-        places = list(LISTED.finditer(told))
-        found = BRACKETED.findall(told[places[-1].end() :]) if places else []
-        if found:
-            return list(dict.fromkeys(found))
+        """Moves that are known of it, that the game lists, or that it gives as examples."""
         if self.base in MOVES:
             return MOVES[self.base](self)
+        found = self._listed()
+        if found:
+            return found
+        told = self._told()
         return list(dict.fromkeys(BRACKETED.findall(f"{self.prompt()}\n{told}"))) or ["[pass]"]
 
+    def _told(self) -> str:
+        return "\n".join(self.seen.get(self.player, [])[-4:])
+
+    def _listed(self) -> list[str]:
+        told = self._told()
+        places = list(LISTED.finditer(told))
+        return list(dict.fromkeys(BRACKETED.findall(told[places[-1].end() :]))) if places else []
+
+    def choices(self) -> list[Choice]:
+        """A button for each legal move, where they are known and few."""
+        moves = self.moves() if self.base in MOVES or self._listed() else []
+        legal = [move for move in moves if after(self, move) is not None] if len(moves) <= MAX_TRIED else []
+        return [choice(move.strip("[]"), {"message": move}) for move in legal] if len(legal) <= MAX_BUTTONS else []
+
     def random(self, rng: np.random.Generator) -> str:
-        """Any of its moves."""
-        moves = self.moves()
-        return moves[int(rng.integers(len(moves)))]
+        """Any of its moves that it takes now."""
+        return legal_move(self, self.moves(), rng)
 
     def oracle(self, rng: np.random.Generator) -> str:
-        """Any of its moves: nobody knows best."""
-        return self.random(rng)
+        """The best move two moves ahead where nothing is hidden, else any: nobody knows best."""
+        return minimax_move(self, rng) if self.base in LOOKED_AHEAD and self.players == 2 else self.random(rng)
 
     settings: ClassVar[dict[str, Any]] = {}
 

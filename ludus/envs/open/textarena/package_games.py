@@ -1,9 +1,6 @@
-"""Games of the package `textarena`: which run here, with how many players; which cannot and why; moves of some."""
+"""Games of the package `textarena`: which run here, with how many players; which cannot, and why."""
 
-from collections.abc import Callable
-from typing import Any
-
-__all__ = ["CANNOT", "MOVES", "PLAYERS"]
+__all__ = ["CANNOT", "PLAYERS"]
 
 ALONE = """
 2048 Bandit Blackjack Countdown Crosswords Cryptarithm FifteenPuzzle FrozenLake GuessTheNumber Hangman LightsOut
@@ -15,7 +12,7 @@ Alquerque Battleship Breakthrough Briscola Chopsticks ColonelBlotto ConnectFour 
 GermanWhist Golf HighSociety IndianPoker IteratedMatchingPennies IteratedPrisonersDilemma IteratedRockPaperScissors
 IteratedTwoThirdsAverage IteratedUltimatumGame KuhnPoker LetterAuction LiarsDice LinesOfAction MarketEntryGame
 MemoryGame NewRecruit Nim Othello PigDice Poker PublicGoodsGame QuantumTicTacToe SantoriniBaseFixed
-SimpleBlindAuction SimpleNegotiation SimpleTak Snake SpellingBee SpiteAndMalice Stratego Surround Tak TicTacToe
+SimpleBlindAuction SimpleNegotiation SimpleTak Snake SpellingBee SpiteAndMalice Stratego Surround TicTacToe
 TruthAndDeception TwoDollar UltimateTicTacToe WildTicTacToe WordChains
 """
 OF_MORE = {
@@ -47,28 +44,7 @@ CANNOT: dict[str, str] = {
     "UsedCarNegotiation": FILES,
     "BabyAiText": "the packages that it needs are none of textarena's own",
     "CharacterConclave": "its own code fails at the first move",
+    "Tak": "its own code fails where somebody has won",
     "UsedCar": "its module is not in the package",
 }
 """Why, by base name. `Chess` is our own; the package's needs Python 3.12."""
-
-
-def fixed(*moves: str) -> Callable[[Any], list[str]]:
-    """Always these."""
-    return lambda _: list(moves)
-
-
-MOVES: dict[str, Callable[[Any], list[str]]] = {
-    "IteratedMatchingPennies": fixed("[heads]", "[tails]"),
-    "IteratedRockPaperScissors": fixed("[rock]", "[paper]", "[scissors]"),
-    "IteratedPrisonersDilemma": fixed("[cooperate]", "[defect]"),
-    "ThreePlayerIPD": fixed("[1 cooperate] [2 defect]", "[0 defect] [2 cooperate]", "[0 cooperate] [1 cooperate]"),
-    "IteratedTwoThirdsAverage": lambda _: [f"[{number}]" for number in range(0, 101, 5)],
-    "ConnectFour": lambda _: [f"[col {number}]" for number in range(7)],
-    "Nim": lambda _: [f"[{pile} {count}]" for pile in range(3) for count in range(1, 4)],
-    "Snake": fixed("[up]", "[down]", "[left]", "[right]"),
-    "Surround": fixed("[up]", "[down]", "[left]", "[right]"),
-    "Chopsticks": fixed("[attack L L]", "[attack L R]", "[attack R L]", "[attack R R]"),
-    "GameOfPureStrategy": lambda _: [f"[{card}]" for card in (*range(2, 11), "J", "Q", "K", "A")],
-    "ThreePlayerGOPS": lambda _: [f"[{card}]" for card in (*range(2, 11), "J", "Q", "K", "A")],
-}
-"""Moves of games that do not list them; not all are legal at any time."""

@@ -160,12 +160,11 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         return TextArenaObservation(game.prompt(), said, game.player, list(range(game.players)), info)
 
     def get_choices(self) -> list[Choice]:
-        """A line to write a move in; cells of a field of mines are clicked."""
+        """A line to write a move in; boards are clicked, and moves that are few have buttons."""
         game = self._game
         if game is None or self._over:
             return []
-        cells = _cells(game.set["rows"], game.set["cols"]) if isinstance(game, Minesweeper) else []
-        return [*cells, choice("Play", {"message": "[{text}]"}, ask="A move, as it stands in the brackets")]
+        return [*game.choices(), choice("Play", {"message": "[{text}]"}, ask="A move, as it stands in the brackets")]
 
     def draw(self) -> Canvas:
         """The board."""
@@ -206,13 +205,6 @@ def _told(turn: Turn) -> Info:
     info: Info = {"facts": facts, "reward_components": dict(turn.components)}
     if turn.over:
         info["outcome"] = Outcome.SUCCESS if turn.won else Outcome.FAILURE
+    if turn.opponent_failed:
+        info["outcome"] = Outcome.ENVIRONMENT_FAILED
     return info
-
-
-def _cells(rows: int, columns: int) -> list[Choice]:
-    """Parts of the picture that one may click."""
-    return [
-        choice("", {"message": f"[{row} {column}]"}, places=[(column / columns, row / rows, 1 / columns, 1 / rows)])
-        for row in range(rows)
-        for column in range(columns)
-    ]

@@ -1,0 +1,115 @@
+"""Opponents in games of the package: moves are tried on copies, so that nobody loses by one that is not legal.
+
+A copy has the board, and none of what was said. It is played with random states of its own: what a trial throws is not
+what the game will throw.
+"""
+
+from collections.abc import Sequence
+from copy import copy, deepcopy
+from typing import Any
+
+import numpy as np
+
+from ludus.envs.open.textarena.guard import guarded
+
+__all__ = ["LOOKED_AHEAD", "after", "legal_move", "minimax_move"]
+
+LOOKED_AHEAD = (
+    "Alquerque",
+    "Breakthrough",
+    "Chopsticks",
+    "ConnectFour",
+    "Crusade",
+    "Nim",
+    "Othello",
+    "QuantumTicTacToe",
+    "SantoriniBaseFixed",
+    "SimpleTak",
+    "TicTacToe",
+    "UltimateTicTacToe",
+    "WildTicTacToe",
+)
+"""Games for two in turn in which nothing is hidden and nothing is drawn."""
+SHARED_SIZE = 2000
+"""Words of a dictionary, cards of a book: what is as large as this no move changes, and is not copied."""
+WON = 1000.0
+PIECES = {"Alquerque": "RB", "Breakthrough": "WB", "Crusade": "WB", "Othello": "BW"}
+"""By how many of these more one has than the other a board is worth more, where neither has won."""
+
+
+def after(game: Any, move: str) -> Any:
+    """A copy of the game after a move, with `over` and `rewards`; None where the game refuses the move."""
+    trial = copy(game)
+    trial.inner, player = _copied(game.inner), game.player
+    state = trial.inner.state
+    before = int(getattr(state, "error_count", 0) or 0)
+    with guarded(copy(game.random_states)):
+        try:
+            trial.over = bool(trial.inner.step(move)[0])
+        except Exception:
+            return None
+    refused = int(getattr(state, "error_count", 0) or 0) > before
+    if refused or (getattr(state, "game_info", None) or {}).get(player, {}).get("invalid_move"):
+        return None
+    trial.rewards, trial.player = state.rewards or {}, state.current_player_id
+    trial.seen = {one: [str(said[1]) for said in told] for one, told in state.observations.items()}
+    return trial
+
+
+def _copied(env: Any) -> Any:
+    state = env.state
+    kept: dict[int, Any] = {id(state.logs): [], id(state.observations): {one: [] for one in state.observations}}
+    for owner in (vars(env), state.game_state if isinstance(state.game_state, dict) else {}):
+        kept |= {id(one): one for one in owner.values() if _is_large(one)}
+    return deepcopy(env, kept)
+
+
+def _is_large(value: Any) -> bool:
+    return type(value).__name__ == "EnglishDictionary" or (hasattr(value, "__len__") and len(value) >= SHARED_SIZE)
+
+
+def legal_move(game: Any, moves: Sequence[str], rng: np.random.Generator) -> str:
+    """Any of the moves that the game takes, each as likely as the others; any at all where it takes none of them."""
+    order: list[str] = rng.permutation(moves).tolist()
+    return next((move for move in order if after(game, move) is not None), order[0])
+
+
+def minimax_move(game: Any, rng: np.random.Generator) -> str:
+    """The move after which the other's best answer is worst; among equal ones, any."""
+    mover, moves = game.player, game.moves()
+    worth: dict[str, float] = {}
+    for move in moves:
+        trial = after(game, move)
+        if trial is None:
+            continue
+        worth[move] = _worth(trial, mover) if trial.over else _after_answers(trial, mover)
+        if worth[move] >= WON:
+            return move
+    if not worth:
+        return legal_move(game, moves, rng)
+    best = [move for move, value in worth.items() if value == max(worth.values())]
+    return best[int(rng.integers(len(best)))]
+
+
+def _after_answers(trial: Any, mover: int) -> float:
+    if trial.player == mover:
+        return _worth(trial, mover)
+    least = _worth(trial, mover)
+    answers = [one for one in (after(trial, answer) for answer in trial.moves()) if one is not None]
+    for answer in answers:
+        least = min(least, _worth(answer, mover))
+        if least <= -WON:
+            break
+    return least
+
+
+def _worth(trial: Any, mover: int) -> float:
+    """A win, a loss, or else how many more pieces one has than the other."""
+    if trial.over:
+        mine, other = (float(trial.rewards.get(one, 0.0)) for one in (mover, 1 - mover))
+        return WON if mine > other else -WON if mine < other else 0.0
+    if trial.base not in PIECES:
+        return 0.0
+    board = [cell for row in trial.inner.state.game_state["board"] for cell in row]
+    mine, other = (board.count(PIECES[trial.base][one]) for one in (mover, 1 - mover))
+    return float(mine - other)
