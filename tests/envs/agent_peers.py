@@ -22,7 +22,7 @@ TEMPLATE = (
 def smolagents():
     """What cells give, and how many solutions of easy tasks it can carry out."""
     told = []
-    with Coding(task="triangular", executor="smolagents", seconds=1.0) as env:
+    with Coding(task="triangular", interpreter="smolagents", seconds=1.0) as env:
         env.reset(seed=0)
         for code in CELLS:
             step = env.step(CodeAction(code))

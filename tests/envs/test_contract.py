@@ -1,11 +1,13 @@
 """Every built-in environment keeps the published contract, and a snapshot of it is exact."""
 
+import inspect
 import pickle
 import random
 
 import pytest
 
 import ludus
+from ludus.core.spec import load_entry_point
 from ludus.testing import check_env, data_equal
 from ludus.testing.env_contract import ENV_RULES
 from ludus.testing.env_rules import compiled
@@ -29,6 +31,15 @@ their histories, snapshots, places and policies tried by tests of their own in e
 def test_all_families_are_there():
     assert {spec.family for spec in ludus.list_envs()} >= FAMILIES
     assert len(IDS) >= 21
+
+
+def test_no_environment_takes_an_argument_that_make_vec_would():
+    """Or nobody could say `make_vec(id, 2, executor="serial")` of it without saying for whom that is."""
+    taken = {*inspect.signature(ludus.make).parameters, *inspect.signature(ludus.make_vec).parameters}
+    taken -= {"id", "kwargs", "env_kwargs"}
+    made_by = {name: load_entry_point(ludus.registry.registry[name].entry_point) for name in IDS}
+    found = {name: taken & {*inspect.signature(one).parameters} for name, one in made_by.items()}
+    assert {name: shadowed for name, shadowed in found.items() if shadowed} == {}
 
 
 @pytest.mark.filterwarnings("ignore:CartPole-v0 is not the newest")

@@ -63,10 +63,10 @@ class LocalPythonExecutor:
 
 def test_cells_are_carried_out_by_smolagents_where_that_is_asked_for(tmp_path, monkeypatch):
     with pytest.raises(InvalidArgument, match="did you mean 'smolagents'"):
-        Coding(executor="smolagent")
+        Coding(interpreter="smolagent")
     monkeypatch.setattr("ludus.envs.open.coding.interpreter.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="got none; pip install smolagents"):
-        Coding(executor="smolagents")
+        Coding(interpreter="smolagents")
     folder = tmp_path / "smolagents"
     folder.mkdir()
     for one in (tmp_path, folder):
@@ -77,7 +77,7 @@ def test_cells_are_carried_out_by_smolagents_where_that_is_asked_for(tmp_path, m
         "ludus.envs.open.coding.interpreter.find_spec",
         lambda name: importlib.machinery.ModuleSpec(name, None, origin=str(folder / "__init__.py")),
     )
-    with Coding(task="triangular", executor="smolagents") as env:
+    with Coding(task="triangular", interpreter="smolagents") as env:
         env.reset(seed=0)
         assert env.step(CodeAction("1 + 1")).observation == CodeObservation("carried out 5 characters\n7\n", "", 0)
         assert env.step(CodeAction("x = 1")).observation.stdout == "carried out 5 characters\n"

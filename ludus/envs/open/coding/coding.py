@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ludus.core import Env, Info, Outcome, Step
-from ludus.envs.open.coding.interpreter import CellResult, Executor, Interpreter, smolagents_folder
+from ludus.envs.open.coding.interpreter import CellResult, Interpreter, InterpreterKind, smolagents_folder
 from ludus.envs.open.coding.limits import CodingLimits
 from ludus.envs.open.coding.picture import coding_picture
 from ludus.envs.open.coding.review import style_score, unsafe_words
@@ -87,16 +87,16 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
         output: int = 64 << 10,
         render_mode: str | None = None,
         *,
-        executor: Executor = "python",
+        interpreter: InterpreterKind = "python",
     ) -> None:
-        if executor not in get_args(Executor):
+        if interpreter not in get_args(InterpreterKind):
             raise InvalidArgument(
-                f"Coding executor: expected one of {list(get_args(Executor))}, got {shorten(executor)}"
-                f"{did_you_mean(executor, get_args(Executor))}"
+                f"Coding interpreter: expected one of {list(get_args(InterpreterKind))}, got {shorten(interpreter)}"
+                f"{did_you_mean(interpreter, get_args(InterpreterKind))}"
             )
-        if executor == "smolagents":
+        if interpreter == "smolagents":
             smolagents_folder()  # where it is missing, that is told at once
-        self.executor: Executor = executor
+        self.interpreter: InterpreterKind = interpreter
         if difficulty not in get_args(Difficulty):
             raise InvalidArgument(
                 f"Coding difficulty: expected one of {list(get_args(Difficulty))}, got {shorten(difficulty)}"
@@ -181,7 +181,7 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
         if self._stale:
             self._drop()
         if self._interpreter is None:
-            self._interpreter = Interpreter(self.limits, self._seed, executor=self.executor)
+            self._interpreter = Interpreter(self.limits, self._seed, kind=self.interpreter)
             for code in self._cells:
                 self._interpreter.run(code)
         return self._interpreter
@@ -210,7 +210,7 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
         """Run the program in an interpreter of its own, and compare what it gives; expected values stay here."""
         self._over = True
         inputs = [one.arguments for one in task.tests]
-        with Interpreter(self.limits, self._seed, executor=self.executor) as grader:
+        with Interpreter(self.limits, self._seed, kind=self.interpreter) as grader:
             results = grader.call(self._cells, task.name, inputs)
         passed = sum(
             not given.error and same(given.value, test.expected)

@@ -18,9 +18,9 @@ from ludus.errors import ChannelError, MissingExtra, SandboxError
 from ludus.sandbox import Limits, Mount, Sandbox
 from ludus.sandbox.framed_process import FramedProcess, Late, python_command
 
-__all__ = ["CellResult", "Executor", "Interpreter", "Result", "smolagents_folder"]
+__all__ = ["CellResult", "InterpreterKind", "Interpreter", "Result", "smolagents_folder"]
 
-Executor = Literal["python", "smolagents"]
+InterpreterKind = Literal["python", "smolagents"]
 """What carries cells out: the interpreter itself, or the one that smolagents wrote in Python."""
 START_SECONDS = 30.0
 GRACE_SECONDS = 1.0
@@ -75,9 +75,9 @@ class Interpreter:
     '21\n'
     """
 
-    def __init__(self, limits: CodingLimits | None = None, seed: int = 0, *, executor: Executor = "python") -> None:
+    def __init__(self, limits: CodingLimits | None = None, seed: int = 0, *, kind: InterpreterKind = "python") -> None:
         self.limits = CodingLimits() if limits is None else limits
-        self._talk = _started(self.limits, seed, smolagents_folder() if executor == "smolagents" else "")
+        self._talk = _started(self.limits, seed, smolagents_folder() if kind == "smolagents" else "")
         try:
             self._talk.read(time.monotonic() + START_SECONDS, dict[str, bool])
         except ChannelError as error:
@@ -132,7 +132,7 @@ def smolagents_folder() -> str:
     found = find_spec("smolagents")
     if found is None or found.origin is None:
         raise MissingExtra(
-            "Coding: expected the package smolagents for executor='smolagents', got none; pip install smolagents",
+            "Coding: expected the package smolagents for interpreter='smolagents', got none; pip install smolagents",
             name="smolagents",
         )
     return str(Path(found.origin).parents[1])
