@@ -45,8 +45,8 @@ def python_mounts() -> tuple[Mount, ...]:
     packages = [*site.getsitepackages(), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])]
     folders = [sys.base_prefix, sys.base_exec_prefix, sys.prefix, sys.exec_prefix, *packages, str(PACKAGE)]
     found = _outermost([mount for folder in folders for mount in _at_its_paths(folder)])
-    # Where the interpreter is the system's own: to mount all of that would bring in what a backend keeps back.
-    return tuple(mount for mount in found if mount.where != USR)
+    # An interpreter in /usr or /usr/local is there already: to mount it would bring in what a backend keeps back.
+    return tuple(mount for mount in found if mount.where != mount.source or not f"{mount.where}/".startswith(f"{USR}/"))
 
 
 @cache

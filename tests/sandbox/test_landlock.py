@@ -316,7 +316,8 @@ def test_settings_of_the_host_are_not_read_though_they_lie_in_what_every_sandbox
     assert rights["/usr/lib"] == EXECUTE | READ | LIST
 
 
-def test_the_interpreter_of_the_system_is_not_mounted_again(monkeypatch):
-    monkeypatch.setattr("sys.base_prefix", "/usr")
-    monkeypatch.setattr("sys.base_exec_prefix", "/usr")
-    assert "/usr" not in [mount.where for mount in python_mounts()]
+@pytest.mark.parametrize("prefix", ["/usr", "/usr/local"])
+def test_the_interpreter_of_the_system_is_not_mounted_again(prefix, monkeypatch):
+    monkeypatch.setattr("sys.base_prefix", prefix)
+    monkeypatch.setattr("sys.base_exec_prefix", prefix)
+    assert prefix not in [mount.where for mount in python_mounts()]
