@@ -10,6 +10,7 @@ from hypothesis.internal.conjecture import providers
 from tests import doctests, garbage, order
 from tests.budgets import Budgets, Meter
 from tests.bytecode import pytest_sessionstart as pytest_sessionstart  # a hook, for pytest
+from tests.certificates import read_once
 from tests.failures import Failures
 from tests.groups import pytest_collection_finish as pytest_collection_finish  # a hook, for pytest
 from tests.patience import wait_for_replies
@@ -54,6 +55,7 @@ def pytest_report_header() -> str:
 def pytest_configure(config: pytest.Config) -> None:
     """Whoever runs tests measures them; whoever prints, which workers do not, prints failures at once, times last."""
     wait_for_replies()
+    read_once()
     config.pluginmanager.register(Meter(), "ludus-meter")
     for plugin in (doctests, garbage, order):
         config.pluginmanager.register(plugin, f"ludus-{plugin.__name__}")

@@ -2,6 +2,9 @@
 
 `pytestmark = pytest.mark.in_turns("box")` says so of a parameter. Which value a test gets follows from its name and the
 seed of the samples, so that half of a file's tests meet one and half the other; `make test-full` tries all.
+
+`pytest.mark.one_of(2)` says of a test over many alike cases that a run tries every second of them, beginning with one
+that follows from its name and the seed; `make test-full` tries all.
 """
 
 from collections.abc import Hashable
@@ -27,6 +30,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             found = [item for item in alike if item is not None]
             turn = (crc32(f"{name}[{place}]".encode()) + SEED) % len(found)
             for item in found[:turn] + found[turn + 1 :]:
+                item.add_marker(pytest.mark.full)
+    _thin(items)
+
+
+def _thin(items: list[pytest.Item]) -> None:
+    """Of the cases of a test that are one in so many, mark the others as `full`."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("one_of") and not item.get_closest_marker("full"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for name, alike in cases.items():
+        every = min(int(next(iter(alike[0].iter_markers("one_of"))).args[0]), len(alike))
+        first = (crc32(name.encode()) + SEED) % every
+        for place, item in enumerate(alike):
+            if place % every != first:
                 item.add_marker(pytest.mark.full)
 
 

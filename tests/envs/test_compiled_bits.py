@@ -52,6 +52,7 @@ def cases():
     ]
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(("make", "kwargs", "steps"), cases())
 def test_compiled_rules_give_the_interpreted_bits(make, kwargs, steps):
     env, seen = make(**kwargs), {}

@@ -13,6 +13,7 @@ RULED = [spec.id for spec in ludus.list_envs() if issubclass(load_entry_point(sp
 IDS = [name for name in RULED if name != "CartPole-v0"]
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("name", IDS)
 def test_a_picture_has_one_size_and_follows_the_state(name):
     env = ludus.make(name, render_mode="rgb_array")

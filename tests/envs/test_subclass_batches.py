@@ -157,6 +157,7 @@ class Drawn(CartPole):
 COMPILED = [LongArm, MoonPole, Anywhere, Below, Planner, Drawn]
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("kind", COMPILED, ids=lambda kind: kind.__name__)
 def test_what_a_class_sets_is_compiled(kind):
     with warnings.catch_warnings():

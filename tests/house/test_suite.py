@@ -195,6 +195,39 @@ def test_tests_that_take_turns_are_all_tried_and_meet_every_value(tmp_path, run,
     assert {one[-1] for one in ran} == set("abc")
 
 
+ALIKE = """
+import pytest
+
+@pytest.mark.one_of(3)
+@pytest.mark.parametrize("number", range(10))
+def test_of_ten(number):
+    with open("ran.txt", "a") as file:
+        file.write(f"{number} ")
+
+@pytest.mark.one_of(3)
+@pytest.mark.parametrize("number", [10])
+def test_of_one(number):
+    with open("ran.txt", "a") as file:
+        file.write(f"{number} ")
+"""
+
+
+@pytest.mark.usefixtures("bare_pytest")
+@pytest.mark.parametrize("chosen", ["not full", "full or not full"])
+def test_of_cases_that_are_alike_a_run_tries_one_in_so_many(tmp_path, run, chosen):
+    (tmp_path / "conftest.py").write_text("from tests.turns import *\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = \n  full\n  in_turns\n  one_of\n")
+    (tmp_path / "test_alike.py").write_text(ALIKE)
+    run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", chosen, tmp_path)
+    ran = [int(one) for one in (tmp_path / "ran.txt").read_text().split()]
+    if chosen == "not full":
+        first = ran[0]
+        assert first < 3
+        assert ran == [*range(first, 10, 3), 10]
+    else:
+        assert ran == list(range(11))
+
+
 def test_every_class_of_rules_is_compiled_by_each_run_with_checks_or_without():
     assert sorted([*CHECKED, *UNCHECKED]) == sorted(COMPILED)
 

@@ -16,6 +16,7 @@ ELSEWHERE = ("recursion", "none_or_number", "small_or_wide_returned", "own_order
 """The line is that of a function which the step calls, or of a class."""
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("name", STEPS)
 def test_a_rule_that_cannot_be_compiled_names_its_line_and_the_cure(name):
     step, text = STEPS[name]

@@ -38,6 +38,7 @@ def together(one, other, steps=120, seed=3):
         same_infos(a.info, b.info)
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize(
     ("name", "each"),
     [

@@ -105,6 +105,7 @@ def test_masks_of_several_choices_are_one_in_a_batch_and_alone(name, mode):
             assert data_equal(*final)
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("name", KINDS)
 def test_an_illegal_choice_is_named_alone_and_in_a_batch(name):
     kind = KINDS[name]

@@ -109,6 +109,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("step", REFUSED, ids=lambda step: step.__name__)
 def test_an_integer_that_would_be_another_float_is_refused_with_line_and_cure(step):
     with pytest.raises(KernelError) as raised:

@@ -87,6 +87,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("draw", EXPECTED, ids=lambda draw: draw.__name__)
 def test_draws_equal_numpys(draw):
     rng = np.random.default_rng(11)

@@ -135,6 +135,7 @@ class DrawingAlone(Drawing):
     rules = Rules(State, Params, reset, drawing, observe, compiled=True)
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("checks", [False, True])
 def test_a_draw_that_numpy_refuses_is_an_error_with_the_line_that_draws(checks):
     for kind in range(9):

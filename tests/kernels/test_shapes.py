@@ -36,6 +36,7 @@ def same(found, expected):
         assert np.array_equal(mine, theirs)
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("kind", GAMES)
 def test_a_batch_of_any_game_is_its_lanes(kind, mode):
@@ -111,6 +112,7 @@ def test_an_observation_of_another_shape_is_an_error(see, space, text):
         KernelVectorEnv(kind, 2)
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("see", [grows, shrinks, overflows])
 def test_an_observation_that_stops_fitting_is_an_error_when_it_does(see):
     kind = observing(see, Box(0, 255, (3,), np.uint8) if see is overflows else None)

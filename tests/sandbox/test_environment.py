@@ -56,6 +56,7 @@ def history(env, steps=60):
     ]
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("name", SPECS)
 def test_the_history_is_that_of_the_environment_itself(name):
     with neighbour(lambda: ludus.make(SPECS[name])) as env, ludus.make(SPECS[name]) as bare:

@@ -43,6 +43,7 @@ def lanes_beside(trial, make=Drift):
     return lanes, {lane.place: lane.reset(SEED + lane.place)[0] for lane in lanes}
 
 
+@pytest.mark.one_of(2)
 @EVERY
 @pytest.mark.parametrize("planned", [None, plan], ids=["no plan", "plan"])
 @pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
