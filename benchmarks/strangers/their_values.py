@@ -115,8 +115,8 @@ async def play(client: Any, action: Any) -> None:
     await client.connect()
     await client.reset()
     print("ready", flush=True)
-    while line := sys.stdin.readline().split():
-        case, count = line
+    while line := await asyncio.to_thread(sys.stdin.readline):  # pings are answered while others have their turn
+        case, count = line.split()
         begin = time.process_time()
         for _ in range(int(count)):
             await client.step(action(case=case))
@@ -129,7 +129,8 @@ def serve() -> None:
     listener = socket.create_server(("127.0.0.1", 0))
     app = create_fastapi_app(Values, Ask, Seen, max_concurrent_envs=8)
     print(listener.getsockname()[1], flush=True)
-    uvicorn.Server(uvicorn.Config(app, log_level="error", ws_max_size=2**26)).run([listener])
+    config = uvicorn.Config(app, log_level="error", ws_max_size=2**26, ws_ping_interval=None)
+    uvicorn.Server(config).run([listener])
 
 
 if __name__ == "__main__":

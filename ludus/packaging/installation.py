@@ -1,15 +1,18 @@
 """`installed`: what a folder requires, installed for it alone, in a folder of the user's cache.
 
 Wheels only, so that no code of a package is run by installing it. The folder is named by a hash of the requirements and
-of the interpreter, and is there whole or not at all. It comes first on the path of the processes that the environment's
-sessions run in, and is nowhere on the server's own.
+of the interpreter, and is there whole or not at all; what a killed installation left is removed by the next. It comes
+first on the path of the processes that the environment's sessions run in, and is nowhere on the server's own.
 """
 
+import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from sysconfig import get_platform
 from tempfile import mkdtemp
@@ -25,6 +28,8 @@ __all__ = ["installed", "place_of"]
 INSTALL_TIMEOUT_S = 1800.0
 """For all of it."""
 MAX_REPORTED_LINES = 6
+UNFINISHED = "new-"
+"""How the name of a folder begins that is not whole yet; whoever fills it has it locked."""
 PIP = ("-m", "pip", "install", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check", "--no-compile")
 
 
@@ -56,15 +61,51 @@ def place_of(wanted: list[str]) -> Path:
 
 def _install(wanted: list[str], folder: Path, what: str) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = mkdtemp(prefix="new-", dir=folder.parent)
-    try:
+    _sweep(folder.parent)
+    with _unfinished(folder.parent) as fresh:
         if wanted:
             _run([sys.executable, *PIP, "--target", fresh, "--", *wanted], what)
         Path(fresh).chmod(0o755)  # packages are no secret, and sandboxed code is another user
         os.rename(fresh, folder)
+
+
+@contextmanager
+def _unfinished(parent: Path) -> Generator[str]:
+    """A new folder, locked until it has another name, or is removed."""
+    fresh, descriptor = "", None
+    while descriptor is None or not os.path.isdir(fresh):  # somebody who swept may have had it before us
+        fresh = mkdtemp(prefix=UNFINISHED, dir=parent)
+        descriptor = _locked(fresh)
+    try:
+        yield fresh
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
+    finally:
+        os.close(descriptor)
+
+
+def _sweep(parent: Path) -> None:
+    """Remove folders that nobody fills any more: whoever did was killed, and its lock went with it."""
+    for left in parent.glob(f"{UNFINISHED}*"):
+        descriptor = _locked(left)
+        if descriptor is not None:
+            shutil.rmtree(left, ignore_errors=True)
+            os.close(descriptor)
+
+
+def _locked(folder: str | Path) -> int | None:
+    """The descriptor that holds its lock; None where somebody else does, or it is gone."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 def _run(command: list[str], what: str) -> None:

@@ -31,6 +31,7 @@ def folder_app() -> Any:
     # Taken out, so that no process that is started inherits them.
     access = Access(_tokens(os.environ.pop(TOKENS, "")))
     served = ServedEnv(manifest.target, manifest.name, settings=settings)
+    served.description()  # what cannot be made is refused now, not served as healthy
     return create_app(served, settings=settings, access=access, hosts=() if access.open else None)
 
 

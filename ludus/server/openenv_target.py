@@ -4,7 +4,7 @@ Each is a spec whose entry point adapts it, so that it is served like any other:
 and isolation. Sessions have a process each, unless somebody says otherwise: most of OpenEnv's allow one in a process.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from importlib.util import find_spec
 from inspect import Parameter, signature
 from pathlib import Path
@@ -52,8 +52,11 @@ def check_target(target: str) -> Any:
     return found
 
 
-def check_creator(target: str, found: Any) -> None:
-    """Raise InvalidType for what is no environment, spec or function that may make one; nothing is called."""
+def check_creator(target: str, found: Any, given: Collection[str] = ()) -> None:
+    """Raise InvalidType for what is no environment, spec or function that may make one; nothing is called.
+
+    `given` names the arguments that it gets in any case.
+    """
     if is_openenv(found) or isinstance(found, EnvSpec) or (isinstance(found, type) and issubclass(found, Env)):
         return
     if isinstance(found, type) or not callable(found) or hasattr(found, "routes"):
@@ -61,15 +64,15 @@ def check_creator(target: str, found: Any) -> None:
             f"{target}: expected a ludus Env, a function that makes one, or an Environment of OpenEnv, got "
             f"{shorten(found)}; an application is served from its folder"
         )
-    if needs_arguments(found) and not _announces_env(found):
+    if needs_arguments(found, given) and not _announces_env(found):
         raise InvalidType(
             f"{target}: expected a function that makes an Env, got {shorten(found)}, which needs arguments and "
             "does not say what it returns; give them defaults, or write `-> ludus.Env` if callers are to choose them"
         )
 
 
-def needs_arguments(creator: Callable[..., Any]) -> bool:
-    """Whether it cannot be called without arguments, or does not tell.
+def needs_arguments(creator: Callable[..., Any], given: Collection[str] = ()) -> bool:
+    """Whether it cannot be called without arguments beside those `given`, or does not tell.
 
     >>> needs_arguments(lambda size: size), needs_arguments(lambda size=3: size)
     (True, False)
@@ -79,7 +82,8 @@ def needs_arguments(creator: Callable[..., Any]) -> bool:
     except (TypeError, ValueError):
         return True
     open_ended = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    return any(one.default is Parameter.empty and one.kind not in open_ended for one in parameters)
+    needed = [one.name for one in parameters if one.default is Parameter.empty and one.kind not in open_ended]
+    return any(name not in given for name in needed)
 
 
 def _announces_env(creator: Callable[..., Any]) -> bool:

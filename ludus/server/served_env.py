@@ -1,6 +1,6 @@
 """`ServedEnv`: an environment that a server offers: what it is, and how an instance of it is made."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -90,6 +90,11 @@ class ServedEnv:
             self._isolation = self._isolation.with_mounts([Mount(one) for one in folders])
 
     # --- making ---
+
+    @property
+    def creator(self) -> Callable[..., Any]:
+        """The class or function that makes it; imported here, so only of what is not isolated."""
+        return self._resolved.creator.call
 
     def make(
         self,

@@ -87,19 +87,21 @@ def _with_needs(settings: Settings, needs: Resources) -> Settings:
 def _named(target: Any, settings: Settings) -> ServedEnv:
     """An id, a class or `module:name`, which is looked at now: what cannot be served is refused, not served as well."""
     if isinstance(target, str) and ":" in target:
-        if settings.isolation not in (None, "none") or required_before_import(target).isolation != "none":
-            # Its code runs in isolation only: it is made there once, and whatever cannot be made is refused.
-            return _checked(ServedEnv(target, settings=settings))
-        found = check_target(target)
-        if is_openenv(found):
-            return _adapted(openenv_spec(target, found), settings)
-        if callable(found) and not needs_arguments(found):
-            return _checked(ServedEnv(target, settings=settings))
+        # What runs in isolation only is not imported here, but made there, as every target is.
+        if settings.isolation in (None, "none") and required_before_import(target).isolation == "none":
+            found = check_target(target)
+            if is_openenv(found):
+                return _adapted(openenv_spec(target, found), settings)
     elif isinstance(target, type) and is_openenv(target):
         return _adapted(openenv_spec(f"{target.__module__}:{target.__qualname__}", target), settings)
     elif callable(target):
         check_creator(getattr(target, "__qualname__", repr(target)), target)
-    return ServedEnv(target, settings=settings)
+    served = ServedEnv(target, settings=settings)
+    if not served.isolated:
+        check_creator(served.name, served.creator, served.spec.kwargs)
+        if needs_arguments(served.creator, served.spec.kwargs):
+            return served  # callers choose them
+    return _checked(served)
 
 
 def _adapted(spec: EnvSpec, settings: Settings, name: str | None = None, version: str = "") -> ServedEnv:

@@ -8,6 +8,7 @@ from ludus.registry.ownership import DISTRIBUTION
 from ludus.server.access import Access
 from ludus.server.listen_config import ListenConfig
 from ludus.server.run import run
+from ludus.server.served_env import ServedEnv
 from ludus.server.server_plan import ServerPlan
 from ludus.server.settings import Settings
 
@@ -28,5 +29,9 @@ def built_in() -> list[str]:
 
 
 def show(targets: Sequence[str], *, port: int = 8000, ready: Callable[[str], Any] = lambda _: None) -> None:
-    """Serve the targets, or all that is built in, on loopback; `ready` is told the address."""
-    run(ServerPlan(targets or built_in(), Settings(), Access(), ListenConfig(port=port)), ready)
+    """Serve the targets, or all that is built in, on loopback; `ready` is told the address.
+
+    Targets that cannot be made are refused; of what is built in, each page tells what it lacks.
+    """
+    chosen = targets or [ServedEnv(one) for one in built_in()]
+    run(ServerPlan(chosen, Settings(), Access(), ListenConfig(port=port)), ready)

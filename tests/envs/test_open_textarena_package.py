@@ -14,6 +14,7 @@ from ludus.envs.open.textarena.package_game import EXHAUSTING
 from ludus.envs.open.textarena.package_games import CANNOT, PLAYERS
 from ludus.envs.open.textarena.package_opponents import LOOKED_AHEAD
 from ludus.envs.open.textarena.policies import POLICIES
+from ludus.envs.open.textarena.words import FIVE
 from ludus.errors import InvalidArgument
 
 FEW = ("TicTacToe", "Blackjack", "KuhnPoker", "FrozenLake", "IteratedRockPaperScissors", "Hangman", "Othello")
@@ -301,3 +302,70 @@ def test_as_openenv_our_sudoku_has_the_defaults_of_the_packages():
     inner = theirs._game.inner
     assert env._game.set == {"clues": inner.clues, "max_turns": inner.max_turns}
     assert env.step(TextArenaAction("[" + "9" * 5000 + " 1 1]")).info["facts"]["illegal_move"]
+
+
+def number_message(rng, inner):
+    """A guess, often a good one; else one that is out of range, was made before, or cannot be read."""
+    low, high = inner.min_number, inner.max_number
+    kind = rng.choice(["any", "any", "any", "secret", "beyond", "again", "words", "bare", "two", "long", "role"])
+    guess = int(rng.integers(low, high + 1))
+    return {
+        "any": f"[{guess}]",
+        "secret": f"It is [{inner.game_number}]" if rng.random() < 0.3 else f"[{guess}]",
+        "beyond": f"[{high + 1 + guess}]",
+        "again": f"[{min(inner.guessed_numbers, default=0)}]",
+        "words": "seven",
+        "bare": f"{guess}",
+        "two": f"not [{guess}] but [{low}]",
+        "long": f"[{'9' * 4000}]",
+        "role": f"[GAME] The target number is higher. [Player] [{guess}]",
+    }[kind]
+
+
+def test_as_openenv_our_guess_the_number_is_the_packages_word_for_word_and_pays_the_same():
+    ends = set()
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        settings = {"max_turns": int(rng.choice([1, 3, 10])), "max_number": int(rng.choice([3, 20]))}
+        theirs, ours = (
+            TextArena(game=one, settings=settings, as_openenv=True)
+            for one in ("textarena/GuessTheNumber", "GuessTheNumber")
+        )
+        begun = [env.reset(seed=seed)[0].messages for env in (theirs, ours)]
+        assert begun[0] == begun[1]
+        inner = theirs._game.inner
+        ours._game.secret = inner.game_number
+        while not theirs._over:
+            message = number_message(rng, inner)
+            step, told = (env.step(TextArenaAction(message)) for env in (theirs, ours))
+            assert told.observation.messages == step.observation.messages, (seed, message)
+            assert (told.reward, told.terminated) == (step.reward, step.terminated), (seed, message)
+        ends.add((told.reward, told.info["facts"]["won"]))
+    assert {won for _, won in ends} == {True, False}
+    assert len(ends) > 4
+
+
+def word_message(rng, secret, guessed):
+    word = str(rng.choice(FIVE))
+    again = guessed[-1] if guessed else "crane"
+    some = [f"[{word}]"] * 5 + [f"[{secret}]", f"[{again}]", "[apples]", "no idea at all", word.upper(), "[ab1de]"]
+    return str(rng.choice([*some, f"[{word}] or [{secret}]", f"[GAME] [{word}]", "?", "[ ]"]))
+
+
+def test_as_openenv_our_wordle_is_the_packages_word_for_word_and_pays_the_same():
+    ends = set()
+    theirs, ours = (TextArena(game=one, as_openenv=True) for one in ("textarena/Wordle", "Wordle"))
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        begun = [env.reset(seed=seed)[0].messages for env in (theirs, ours)]
+        assert begun[0] == begun[1]
+        game = ours._game
+        game.secret = theirs._game.inner.state.game_state["secret_word"]
+        while not theirs._over:
+            message = word_message(rng, game.secret, game.guesses)
+            step, told = (env.step(TextArenaAction(message)) for env in (theirs, ours))
+            assert told.observation.messages == step.observation.messages, (seed, message)
+            assert (told.reward, told.terminated) == (step.reward, step.terminated), (seed, message)
+        ends.add((told.reward, told.info["facts"]["won"]))
+    assert {won for _, won in ends} == {True, False}
+    assert len(ends) > 4

@@ -1,7 +1,10 @@
 """`--install`: what a folder requires is installed for it alone, once, and runs nothing by being installed."""
 
+import fcntl
+import os
 import sys
 import textwrap
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
@@ -104,6 +107,33 @@ def test_what_cannot_be_installed_is_told_and_leaves_nothing_behind(folder, tmp_
     with pytest.raises(EntryPointError, match="nowhere_to_be_had"):
         offered([str(folder)], Settings(install=True))
     assert list((tmp_path / "ludus" / "folders").iterdir()) == []
+
+
+def test_what_a_killed_installation_left_is_removed_by_the_next_and_what_another_fills_is_not(folder, tmp_path):
+    left, filled = (tmp_path / "ludus" / "folders" / f"new-{name}" for name in ("left", "filled"))
+    for one in (left, filled):
+        (one / "numpy").mkdir(parents=True)
+    held = os.open(filled, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        place = installed(read_manifest(folder))
+        assert sorted(left.parent.iterdir()) == sorted([filled, place])
+    finally:
+        os.close(held)
+
+
+def test_a_folder_that_is_being_filled_is_locked_until_it_is_whole(folder, monkeypatch):
+    seen = []
+
+    def filling(command, what):
+        fresh = command[command.index("--target") + 1]
+        installation._sweep(Path(fresh).parent)
+        seen.append(Path(fresh).is_dir())
+
+    monkeypatch.setattr(installation, "_run", filling)
+    place = installed(read_manifest(folder))
+    assert seen == [True]
+    assert place.is_dir()
 
 
 def test_a_sandbox_shows_its_code_the_folder_and_what_it_requires(folder):

@@ -124,6 +124,52 @@ def test_a_target_in_isolation_is_made_there_before_it_is_served():
         offered(["json:dumps"], Settings(isolation="process"))
 
 
+NO_ENVIRONMENTS = {
+    "nothing_of_the_kind:Env": "'nothing_of_the_kind'",
+    "json:NoSuchClass": "'NoSuchClass'",
+    "json:JSONEncoder": "JSONEncoder",
+    "json:dumps": "dumps",
+    "math:pi": r"3\.14",
+}
+
+
+@pytest.fixture
+def registered(request):
+    ludus.register("wrong/Registered-v0", request.param)
+    yield "wrong/Registered-v0"
+    del ludus.registry.registry["wrong/Registered-v0"]
+
+
+@pytest.mark.parametrize("isolation", [None, "process"])
+@pytest.mark.parametrize(
+    ("registered", "told"), NO_ENVIRONMENTS.items(), indirect=["registered"], ids=list(NO_ENVIRONMENTS)
+)
+def test_an_id_whose_entry_point_is_wrong_is_refused_at_the_start(registered, told, isolation):
+    with pytest.raises(LudusError, match=told):
+        offered([registered], Settings(isolation=isolation))
+
+
+def breaks() -> ludus.Env:
+    raise ValueError("out of order")
+
+
+@pytest.mark.parametrize("registered", [f"{__name__}:breaks"], indirect=True)
+def test_an_id_whose_environment_breaks_while_it_is_made_is_refused_at_the_start(registered):
+    with pytest.raises(ValueError, match="out of order"):
+        offered([registered], Settings())
+
+
+def test_an_id_is_made_once_at_the_start_with_the_arguments_that_it_is_registered_with(module):
+    ludus.register("right/Sized-v0", f"{module}:sized", kwargs={"size": 4})
+    ludus.register("right/Open-v0", f"{module}:sized")
+    try:
+        sized, unsized = offered(["right/Sized-v0", "right/Open-v0"], Settings())
+    finally:
+        del ludus.registry.registry["right/Sized-v0"], ludus.registry.registry["right/Open-v0"]
+    assert sized.described is not None
+    assert unsized.described is None  # callers choose its size
+
+
 def test_an_annotation_that_only_type_checkers_read_counts_by_its_name():
     def unread(size: int) -> "elsewhere.GridEnv[int]":  # noqa: F821
         raise AssertionError(size)

@@ -10,7 +10,7 @@ import numpy as np
 from ludus.errors import InvalidArgument, did_you_mean, shorten
 from ludus.rendering import Choice
 
-__all__ = ["Cell", "Game", "Turn", "move_in"]
+__all__ = ["Cell", "Game", "Turn", "bracketed", "move_in"]
 
 BRACKETED = re.compile(r"\[([^\[\]]{1,200})\]")
 LONGEST_BARE = 40
@@ -73,6 +73,8 @@ class Game(ABC):
     players: ClassVar[int] = 1
     player: int = 0
     """Who is to move."""
+    voice: ClassVar[str | None] = None
+    """Whose name stands before moves in OpenEnv's transcript, in games whose words are the package's; else None."""
 
     def __init__(self, rng: np.random.Generator, **settings: Any) -> None:
         for name, value in settings.items():
@@ -143,3 +145,12 @@ def move_in(message: str) -> str | None:
         return found[-1].strip()
     bare = message.strip()
     return bare if 0 < len(bare) <= LONGEST_BARE and "[" not in bare and "\n" not in bare else None
+
+
+def bracketed(message: str) -> str:
+    """A message as the package reads it: all of one that has no brackets is the move.
+
+    >>> bracketed("slate"), bracketed("I say [slate]")
+    ('[slate]', 'I say [slate]')
+    """
+    return message if "[" in message or "]" in message else f"[{message}]"

@@ -1,12 +1,17 @@
 """GuessTheNumber: higher or lower."""
 
+import re
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ludus.envs.open.textarena.game import Game, Turn, move_in
+from ludus.envs.open.textarena.game import Game, Turn, bracketed, move_in
 
-__all__ = ["GuessTheNumber"]
+__all__ = ["GuessTheNumber", "OriginalGuessTheNumber"]
+
+NUMBER = re.compile(r"\[(\d+)\]")
+LONGEST_NUMBER = 12
+"""Digits; what has more lies outside any range."""
 
 
 class GuessTheNumber(Game):
@@ -43,7 +48,7 @@ class GuessTheNumber(Game):
     def play(self, message: str) -> Turn:
         """Take a guess."""
         text = move_in(message) or ""
-        if not text.lstrip("-").isdecimal() or not text.isascii() or len(text) > 12:
+        if not text.lstrip("-").isdecimal() or not text.isascii() or len(text) > LONGEST_NUMBER:
             return Turn.unreadable("[7]")
         guess = int(text)
         if not self.set["min_number"] <= guess <= self.set["max_number"]:
@@ -65,3 +70,48 @@ class GuessTheNumber(Game):
     def random(self, rng: np.random.Generator) -> str:
         """Any number."""
         return f"[{rng.integers(self.set['min_number'], self.set['max_number'] + 1)}]"
+
+
+class OriginalGuessTheNumber(GuessTheNumber):
+    """The package's game, word for word (TextArena, MIT): the first number in brackets counts.
+
+    After `max_turns` guesses the next one is the last.
+    """
+
+    voice: ClassVar[str | None] = "Player"
+
+    def prompt(self) -> str:
+        """The rules, as the package words them."""
+        low, high, turns = (self.set[name] for name in ("min_number", "max_number", "max_turns"))
+        return (
+            "You are Player 0. You are playing Guess The Number.\n"
+            f"You have to guess the number between {low} and {high} within {turns} turns.\n"
+            "As you enter your guess, the game will provide you with hints such as 'higher' or 'lower'.\n"
+            "You may provide your response in any manner. Only the number that is wrapped in square brackets will be "
+            "considered as your guess. For example, [5].\n"
+            "As you play, the history of your guesses will be appended below. Use the information to complete the game "
+            "before you run out of guesses.\n"
+            "Enter your guess."
+        )
+
+    def play(self, message: str) -> Turn:
+        """Take a guess; nothing is said where it ends the game."""
+        found = NUMBER.search(bracketed(message))
+        if found is None:
+            return _refused("Invalid move format. Player 0 did not respond with valid '[number]'.", readable=False)
+        last = len(self.guesses) >= self.set["max_turns"]
+        digits = found[1].lstrip("0")
+        guess = int(digits or 0) if len(digits) <= LONGEST_NUMBER else self.set["max_number"] + 1
+        if not self.set["min_number"] <= guess <= self.set["max_number"]:
+            return _refused("Invalid move. Player 0 guessed a number outside the range specified.", over=last)
+        if guess in self.guesses:
+            return _refused("Invalid move. Player 0 has already guessed the number.", over=last)
+        self.guesses.append(guess)
+        if guess == self.secret:
+            return Turn.win("")
+        told = f"The target number is {self._hint(guess)}."
+        return Turn.loss(told) if last else Turn(told)
+
+
+def _refused(reason: str, *, readable: bool = True, over: bool = False) -> Turn:
+    return Turn(reason, over=over, illegal_move=readable, invalid_format=not readable)

@@ -8,8 +8,13 @@ __all__ = ["OpenEnvRules"]
 
 MAX_ILLEGAL_IN_A_ROW = 1
 """One more ends the game."""
-INVALID, AGAIN = "You attempted an invalid move.", "Please resubmit."
+INVALID = (
+    "You attempted an invalid move. Reason: {} Please resubmit a valid move and remember to follow the game rules to "
+    "avoid penalties."
+)
 """Words by which programs that were written for OpenEnv know that a move was not taken."""
+ROLES = ("[Player]", "[GAME]")
+"""What nobody can write into a transcript but the game."""
 
 
 class OpenEnvRules:
@@ -37,6 +42,12 @@ class OpenEnvRules:
             self.say("GAME", f"Board:\n{board}")
         self._board = board
 
+    def move(self, voice: str, message: str) -> None:
+        """Write down a move as the package does: in brackets, whoever forgot them, and without anybody's name."""
+        for role in ROLES:
+            message = message.replace(role, "")
+        self.transcript += f"\n[{voice}] {message}"
+
     def judge(self, game: Game, turn: Turn) -> Turn:
         """What came of a message, by these rules."""
         if turn.paid is not None:
@@ -50,7 +61,13 @@ class OpenEnvRules:
 
     def _refused(self, game: Game, turn: Turn) -> Turn:
         self._illegal += 1
-        if turn.over or self._illegal > MAX_ILLEGAL_IN_A_ROW:
-            paid = {"share": game.share()} if game.players == 1 else {"win": -1.0}
-            return replace(turn, message=f"Invalid move: {turn.message}", over=True, components=paid)
-        return replace(turn, message=f"{INVALID} {turn.message} {AGAIN}", components={})
+        last = self._illegal > MAX_ILLEGAL_IN_A_ROW
+        told = INVALID.format(turn.message)
+        if game.voice is not None:
+            told = "" if last else told  # the package says nothing at the end
+        elif turn.over or last:
+            told = f"Invalid move: {turn.message}"
+        if not turn.over and not last:
+            return replace(turn, message=told, components={})
+        paid = {"share": game.share()} if game.players == 1 else {"win": -1.0}
+        return replace(turn, message=told, over=True, components=paid)

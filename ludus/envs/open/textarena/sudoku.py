@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ludus.envs.open.textarena.game import Cell, Game, Turn, move_in
+from ludus.envs.open.textarena.game import Cell, Game, Turn, bracketed, move_in
 from ludus.errors import InvalidArgument
 
 __all__ = ["OriginalSudoku", "Sudoku", "count_solutions"]
@@ -195,7 +195,7 @@ class OriginalSudoku(Sudoku):
         return Turn.loss(f"{turn.message} The turns are over.") if last and not turn.over else turn
 
     def _placed(self, message: str) -> Turn:
-        found = MOVE.search(message if "[" in message or "]" in message else f"[{message}]")
+        found = MOVE.search(bracketed(message))
         if not found:
             return Turn.unreadable("[5 3 7]: row, column and digit")
         row, column, digit = (int(one) if len(one) <= LONGEST_NUMBER else 0 for one in found.groups())

@@ -11,8 +11,8 @@ import numpy as np
 from ludus.core import Env, Info, Outcome, Step
 from ludus.envs.open.textarena.chess import Chess
 from ludus.envs.open.textarena.countdown import Countdown
-from ludus.envs.open.textarena.game import Game, Turn
-from ludus.envs.open.textarena.guess_the_number import GuessTheNumber
+from ludus.envs.open.textarena.game import Game, Turn, bracketed
+from ludus.envs.open.textarena.guess_the_number import GuessTheNumber, OriginalGuessTheNumber
 from ludus.envs.open.textarena.hangman import Hangman
 from ludus.envs.open.textarena.mastermind import Mastermind
 from ludus.envs.open.textarena.minesweeper import Minesweeper
@@ -21,7 +21,7 @@ from ludus.envs.open.textarena.package_game import PackageGame, package_game
 from ludus.envs.open.textarena.package_games import PLAYERS
 from ludus.envs.open.textarena.picture import textarena_picture
 from ludus.envs.open.textarena.sudoku import OriginalSudoku, Sudoku
-from ludus.envs.open.textarena.wordle import Wordle
+from ludus.envs.open.textarena.wordle import OriginalWordle, Wordle
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, did_you_mean, shorten
 from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.seeding import Seed
@@ -33,8 +33,12 @@ GAMES: dict[str, type[Game]] = {
     kind.__name__: kind for kind in (Wordle, GuessTheNumber, Hangman, Mastermind, Sudoku, Minesweeper, Countdown, Chess)
 }
 """By name."""
-ORIGINALS: dict[str, type[Game]] = {"Sudoku": OriginalSudoku}
-"""What OpenEnv's clients get instead, where the package's game of that name has stricter rules than ours."""
+ORIGINALS: dict[str, type[Game]] = {
+    "GuessTheNumber": OriginalGuessTheNumber,
+    "Sudoku": OriginalSudoku,
+    "Wordle": OriginalWordle,
+}
+"""What OpenEnv's clients get instead: the rules of the package's game of that name, and of two its words."""
 THE_GAME = -1
 """Who sends what no player said."""
 MAX_MESSAGE_CHARS = 8192
@@ -155,7 +159,7 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
 
     def _seen(self, game: Game, said: list[TextArenaMessage], info: dict[str, Any]) -> TextArenaObservation:
         if self._rules is not None:
-            told = game.transcript if isinstance(game, PackageGame) else _transcript(self._rules, said, game.players)
+            told = game.transcript if isinstance(game, PackageGame) else _transcript(self._rules, said, game)
             said = [TextArenaMessage(THE_GAME, told, "MESSAGE")]
         return TextArenaObservation(game.prompt(), said, game.player, list(range(game.players)), info)
 
@@ -189,13 +193,15 @@ def _board(game: Game) -> TextArenaMessage:
     return TextArenaMessage(THE_GAME, game.board(), "GAME_BOARD")
 
 
-def _transcript(rules: OpenEnvRules, said: list[TextArenaMessage], players: int) -> str:
-    """All that was said so far."""
+def _transcript(rules: OpenEnvRules, said: list[TextArenaMessage], game: Game) -> str:
+    """All that was said so far; boards, too, but in games that tell all in words of the package's."""
     for one in said:
         if one.category == "GAME_BOARD":
-            rules.show(one.content)
+            rules.show("" if game.voice is not None else one.content)
+        elif one.category == "PLAYER_ACTION" and game.voice is not None:
+            rules.move(game.voice, bracketed(one.content))
         else:
-            player = "Player" if players == 1 else f"Player {one.sender_id}"
+            player = "Player" if game.players == 1 else f"Player {one.sender_id}"
             rules.say("GAME" if one.sender_id == THE_GAME else player, one.content)
     return rules.transcript
 

@@ -1,13 +1,17 @@
 """Wordle: a word of five letters in six guesses."""
 
+import re
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ludus.envs.open.textarena.game import Cell, Game, Turn, move_in
+from ludus.envs.open.textarena.game import Cell, Game, Turn, bracketed, move_in
 from ludus.envs.open.textarena.words import FIVE
 
-__all__ = ["Wordle", "marks_of"]
+__all__ = ["OriginalWordle", "Wordle", "marks_of"]
+
+WORD = re.compile(r"\[(\w+)\]")
+LETTERS = 5
 
 TILES = {"G": "#2f9e44", "Y": "#e8a200", "X": "#868e96"}
 
@@ -73,6 +77,15 @@ class Wordle(Game):
             return Turn.unreadable("[crane], a word of five letters")
         if guess in self.guesses:
             return Turn.illegal(f"{guess.upper()} was guessed before.")
+        signals, marks = self._guessed(guess)
+        if guess == self.secret:
+            return Turn.win(f"{guess.upper()} is the word.", signals=signals)
+        if len(self.guesses) >= self.set["num_guesses"]:
+            return Turn.loss(f"No guesses are left. The word was {self.secret.upper()}.", signals=signals)
+        return Turn(f"{' '.join(guess.upper())}\n{' '.join(marks)}", signals=signals)
+
+    def _guessed(self, guess: str) -> tuple[dict[str, float], str]:
+        """Count it; what OpenEnv's signals tell of it, and its marks."""
         self.guesses.append(guess)
         marks = marks_of(self.secret, guess)
         signals = {
@@ -80,11 +93,7 @@ class Wordle(Game):
             "wordle.yellows": marks.count("Y") / 5,
             "wordle.correct": float(guess == self.secret),
         }
-        if guess == self.secret:
-            return Turn.win(f"{guess.upper()} is the word.", signals=signals)
-        if len(self.guesses) >= self.set["num_guesses"]:
-            return Turn.loss(f"No guesses are left. The word was {self.secret.upper()}.", signals=signals)
-        return Turn(f"{' '.join(guess.upper())}\n{' '.join(marks)}", signals=signals)
+        return signals, marks
 
     def oracle(self, rng: np.random.Generator) -> str:
         """The word."""
@@ -94,3 +103,47 @@ class Wordle(Game):
     def random(self, rng: np.random.Generator) -> str:
         """Any word."""
         return f"[{rng.choice(FIVE)}]"
+
+
+class OriginalWordle(Wordle):
+    """The package's game, word for word (TextArena, MIT), but for its dictionary: five letters are a word here.
+
+    The first word in brackets counts.
+    """
+
+    voice: ClassVar[str | None] = "GAME"
+
+    def prompt(self) -> str:
+        """The rules, as the package words them."""
+        return (
+            f"You are Playing Wordle.\nA secret {LETTERS}-letter word has been chosen. You have "
+            f"{self.set['num_guesses']} attempts to guess it.\n"
+            "For each guess, wrap your word in square brackets (e.g., '[apple]').\n"
+            "Feedback for each letter will be given as follows:\n"
+            "  - G (green): correct letter in the correct position\n"
+            "  - Y (yellow): letter exists in the word but in the wrong position\n"
+            "  - X (wrong): letter is not in the word\n"
+            "Enter your guess to begin.\n"
+        )
+
+    def play(self, message: str) -> Turn:
+        """Take a guess; nothing is said where it is the word."""
+        found = WORD.search(bracketed(message))
+        if found is None:
+            wrong = "You tried submitting a word in the wrong format. Please make sure to use squared brackets."
+            return Turn(wrong, invalid_format=True)
+        guess = found[1].lower()
+        if len(guess) != LETTERS:
+            return Turn(f"Your word must be exactly {LETTERS} letters.", illegal_move=True)
+        if guess in self.guesses:
+            again = f"You have already guessed '{guess}' before. Please try a different word."
+            return Turn(again, illegal_move=True)
+        if not guess.isascii() or not guess.isalpha():
+            return Turn(f"'{guess}' is not an English word.", illegal_move=True)
+        signals, marks = self._guessed(guess)
+        if guess == self.secret:
+            return Turn.win("", signals=signals)
+        left = self.set["num_guesses"] - len(self.guesses)
+        view = f"{' '.join(guess.upper())}\n{' '.join(marks)}"
+        told = f"You submitted [{guess}].\nFeedback:\n{view}\nYou have {left} guesses left."
+        return Turn(told, signals=signals) if left else Turn.loss(told, signals=signals)
