@@ -14,6 +14,8 @@ __all__ = ["TaskFileError", "read_task", "read_task_text", "task_schema", "write
 
 PLACE = re.compile(r" - at `(?:key in )?\$(?P<path>[^`]*)`$")
 UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]*)`")
+NO_FILE = re.compile(r' in "<(?:byte|unicode) string>", line')
+"""How PyYAML names a text that it was given."""
 MAX_BYTES = 1 << 20
 
 
@@ -49,7 +51,7 @@ def read_task_text(text: str | bytes, where: str = "task") -> TaskSpec:
     except msgspec.ValidationError as error:
         raise TaskFileError(_told(error, where)) from error
     except msgspec.DecodeError as error:
-        said = " ".join(str(error).split())
+        said = NO_FILE.sub(" at line", " ".join(str(error).split()))
         raise TaskFileError(f"{where}: expected YAML, got {said}") from error
 
 

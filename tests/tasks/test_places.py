@@ -10,7 +10,7 @@ from websockets.sync.client import connect
 import ludus
 from ludus.errors import SandboxUnavailable
 from ludus.sandbox import backend
-from ludus.tasks import TaskEnv, register_task
+from ludus.tasks import TaskEnv, known_tasks, register_task
 from ludus.testing import ENV_RULES, check_env
 from ludus.testing.rule import Examination
 from ludus.testing.subject import Subject
@@ -117,10 +117,19 @@ def test_a_task_keeps_every_law_of_the_contract(parity):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["SatHeuristic", "FindTheLeak", "Blotto"])
+@pytest.mark.parametrize("name", sorted(known_tasks()))
 def test_shipped_tasks_keep_the_contract(name):
-    report = check_env(f"task/{name}-v0", steps=4)
+    folder = known_tasks()[name]
+    report = check_env(lambda render_mode=None: TaskEnv(folder, render_mode=render_mode), steps=4)
     assert report.findings == (), str(report)
+    assert set(report.reasons()) == {"the render mode human opens a window"}
+
+
+@pytest.mark.full
+def test_the_contract_of_an_id_ends_and_says_that_commands_may_differ():
+    report = check_env("task/SatHeuristic-v0", steps=4)
+    assert report.findings == (), str(report)
+    assert set(report.reasons()) == {"the render mode human opens a window", "its spec declares it nondeterministic"}
 
 
 def test_a_task_keeps_the_laws_of_calls_spaces_files_and_snapshots(parity):

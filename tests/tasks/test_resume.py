@@ -26,38 +26,61 @@ COMMANDS = [
 CALLS = [Call("shell", {"command": one}) for one in COMMANDS] + [Call("validate")]
 KILLED = """
 import os, signal, sys
+from pathlib import Path
 from ludus.tasks import TaskEnv
-from ludus.tasks.agents import ScriptedAgent, play_episode
+from ludus.tasks.agents import ScriptedAgent, play_episode, resume_episode
+from ludus.tasks.journal import Journal
 from tests.tasks.test_resume import CALLS
 
-left = int(sys.argv[3])
+task, folder, step, moment = sys.argv[1:]
+add = Journal.add
 
-def watch(call, step):
-    global left
-    left -= 1
-    if left == 0:
+def killed(self, entry):
+    if entry.step == int(step) and moment == "carried out":
+        os.kill(os.getpid(), signal.SIGKILL)
+    add(self, entry)
+    if entry.step == int(step):
         os.kill(os.getpid(), signal.SIGKILL)
 
-if left == 0:
-    env = TaskEnv(sys.argv[1], folder=sys.argv[2])
-    env.reset(seed=4)
-    os.kill(os.getpid(), signal.SIGKILL)
-play_episode(TaskEnv(sys.argv[1], folder=sys.argv[2]), ScriptedAgent(CALLS), 4, watch=watch)
+Journal.add = killed
+env = TaskEnv(task, folder=folder)
+if Path(folder, "journal.jsonl").exists():
+    resume_episode(env, ScriptedAgent(CALLS))
+else:
+    play_episode(env, ScriptedAgent(CALLS), 4)
 """
 
 
-@pytest.mark.parametrize("step", [pytest.param(0, marks=pytest.mark.full), 2, pytest.param(4, marks=pytest.mark.full)])
-def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_score(parity, tmp_path, step):
-    folder = tmp_path / "run"
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(parity), str(folder), str(step)], cwd=os.getcwd(), check=False
-    )
-    assert done.returncode == -signal.SIGKILL
-    with TaskEnv(parity, folder=folder) as env:
+def killed_run(task, folder, step, moment):
+    """Begin a run, or go on with it, in a process that is killed when a step was carried out or written down."""
+    argv = [sys.executable, "-c", KILLED, str(task), str(folder), str(step), moment]
+    assert subprocess.run(argv, cwd=os.getcwd(), check=False).returncode == -signal.SIGKILL
+
+
+def checked_end(task, folder):
+    """Go on to the end, which is that of a run nobody killed."""
+    with TaskEnv(task, folder=folder) as env:
         episode = resume_episode(env, ScriptedAgent(CALLS))
     assert (episode.steps, episode.outcome, episode.total) == (5, "success", 1.0)
     assert [one.step for one in Journal(folder).read()] == [0, 1, 2, 3, 4, 5]
-    assert replay_run(find_task(parity), folder) == []
+    assert replay_run(find_task(task), folder) == []
+
+
+def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_score(parity, tmp_path):
+    killed_run(parity, tmp_path / "run", 2, "written down")
+    checked_end(parity, tmp_path / "run")
+
+
+EACH = [(0, "written down"), *((step, one) for step in range(1, 5) for one in ("carried out", "written down"))]
+"""Each moment by itself is a case of `test_runs.py`; here one run meets them all."""
+
+
+@pytest.mark.full
+def test_a_run_that_is_killed_twice_at_every_step_ends_with_the_same_score(parity, tmp_path):
+    for step, moment in EACH:
+        killed_run(parity, tmp_path / "run", step, moment)
+        assert Journal(tmp_path / "run").read()[-1].step == (step if moment == "written down" else step - 1)
+    checked_end(parity, tmp_path / "run")
 
 
 def test_a_run_is_replayed_with_a_report_forked_and_exported(parity, tmp_path):

@@ -95,6 +95,7 @@ def marks(text):
         (LEAST + "cost: .nan", "cost: expected a finite number, got nan"),
         (LEAST + "submission: [{path: a, size: 0}]", "submission[0].size: expected bytes above 0"),
         ("id: [", "t.yaml: expected YAML, got"),
+        ("id: A\nevaluation: {metric: a\nname: B", "did not find expected ',' or '}' at line 3, column 5"),
         (LEAST.replace("id: A", "id: 'a b'"), "id: expected a name like 'TabularRegression-v0', got 'a b'"),
     ],
 )
