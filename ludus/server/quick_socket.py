@@ -19,6 +19,8 @@ EXTENSION = "ludus.socket"
 MAX_WAITING = 16
 """Messages that wait to be taken; then no more are read until they are."""
 LARGE = 1 << 16
+LINGER_S = 2.0
+"""How long a connection that broke the protocol is read after it was told so."""
 END = b"\r\n\r\n"
 """Of a handshake."""
 
@@ -33,9 +35,13 @@ class QuickSocket(DirectProtocol, WebSocketsSansIOProtocol):
     _splitter: Splitter | None = None
     _slow = False
     """Whether the library holds the beginning of something: then it reads all the rest, too."""
+    _broken = False
+    """Whether the other side broke the protocol: what still comes is thrown away."""
 
     def data_received(self, data: bytes) -> None:
         """Take what came."""
+        if self._broken:
+            return
         if not self.handshake_complete:  # whoever does not wait for the answer to its handshake is read by the library
             self._slow = self._slow or self.handshake_initiated or not data.endswith(END)
         if self._slow or not self.handshake_complete:
@@ -70,6 +76,24 @@ class QuickSocket(DirectProtocol, WebSocketsSansIOProtocol):
             self.transport.write(binary_frame(data))
         else:
             self.transport.writelines([frame_head(len(data)), data])
+
+    def handle_parser_exception(self) -> None:
+        """Tell the other side why this ends, and let it finish.
+
+        uvicorn closes at once; but a socket that is closed while bytes wait to be read is reset, and the reason lost.
+        """
+        told = self.conn.close_sent
+        code, reason = (1002, "") if told is None else (told.code, told.reason)
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = self._broken = True
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        if self.close_timer is None:
+            self.close_timer = self.loop.call_later(LINGER_S, self.transport.close)
 
     def _is_open(self) -> bool:
         ready = self.handshake_complete and self.initial_response is None and self.writable.is_set()

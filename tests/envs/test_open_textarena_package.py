@@ -16,6 +16,7 @@ from ludus.envs.open.textarena.package_opponents import LOOKED_AHEAD
 from ludus.envs.open.textarena.policies import POLICIES
 from ludus.envs.open.textarena.words import FIVE
 from ludus.errors import InvalidArgument
+from tests.sampling import FULL
 
 FEW = ("TicTacToe", "Blackjack", "KuhnPoker", "FrozenLake", "IteratedRockPaperScissors", "Hangman", "Othello")
 
@@ -324,7 +325,7 @@ def number_message(rng, inner):
 
 def test_as_openenv_our_guess_the_number_is_the_packages_word_for_word_and_pays_the_same():
     ends = set()
-    for seed in range(60):
+    for seed in range(60 if FULL else 24):
         rng = np.random.default_rng(seed)
         settings = {"max_turns": int(rng.choice([1, 3, 10])), "max_number": int(rng.choice([3, 20]))}
         theirs, ours = (
@@ -355,7 +356,7 @@ def word_message(rng, secret, guessed):
 def test_as_openenv_our_wordle_is_the_packages_word_for_word_and_pays_the_same():
     ends = set()
     theirs, ours = (TextArena(game=one, as_openenv=True) for one in ("textarena/Wordle", "Wordle"))
-    for seed in range(60):
+    for seed in range(60 if FULL else 24):
         rng = np.random.default_rng(seed)
         begun = [env.reset(seed=seed)[0].messages for env in (theirs, ours)]
         assert begun[0] == begun[1]

@@ -3,11 +3,13 @@
 import asyncio
 import socket
 import threading
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from random import Random
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -277,6 +279,30 @@ def _attack_over_socket(url: str, hostility: Hostility, tally: Tally) -> None:
             assert _closing(socket_) in ends
         except ConnectionClosed:
             assert socket_.close_code in ends
+
+
+def test_who_goes_on_sending_too_large_a_message_is_still_told_why(url: str) -> None:
+    parts = urlsplit(url)
+    announced = (1 << 20) + 1
+    with socket.create_connection((parts.hostname, parts.port), 10) as raw:
+        key = b64encode(bytes(16)).decode()
+        raw.sendall(
+            f"GET {parts.path or '/'} HTTP/1.1\r\nHost: {parts.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
+        )
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            answer += raw.recv(4096)
+        assert answer.startswith(b"HTTP/1.1 101")
+        raw.sendall(b"\x82\xff" + announced.to_bytes(8, "big") + bytes(4) + bytes(1000))
+        assert raw.recv(2, socket.MSG_PEEK)  # it has decided
+        for _ in range(20):
+            raw.sendall(bytes(50_000))
+        told = b""
+        while some := raw.recv(4096):
+            told += some
+    assert told[0] == 0x88
+    assert int.from_bytes(told[2:4], "big") == 1009
 
 
 @pytest.mark.parametrize(("message", "code"), [("text", 1003), (bytes((1 << 20) + 1), 1009)])
