@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from servers import IS_WHOLE
 
-from ludus.benchmarks.machine import describe_machine
+from ludus.benchmarks.report import describe_machine
 
 ISOLATION_BAR_US = 60.0
 """Microseconds that a typed step behind bubblewrap may cost more than in process."""

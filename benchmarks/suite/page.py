@@ -7,7 +7,7 @@ from bars import KERNEL, OTHERS_BAR, Bar, all_bars, name_of, opponent, ratio_of
 from measure import FEW_LANES, LANES, READINGS, Results
 
 from ludus.benchmarks import Report, plot
-from ludus.benchmarks.amount import amount
+from ludus.benchmarks.report import amount
 
 TEMPLATE = Path(__file__).with_name("page.md")
 PICTURE = Path("assets", "benchmarks", "scaling.svg")

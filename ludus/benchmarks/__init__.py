@@ -3,14 +3,13 @@
 Not here: which figures we want to reach, which is in the repository's `benchmarks/suite`.
 """
 
-from ludus.benchmarks.bars import bars
 from ludus.benchmarks.bench import bench, compare
 from ludus.benchmarks.contestant import Contestant
 from ludus.benchmarks.lineup import lineup
 from ludus.benchmarks.plot import plot
 from ludus.benchmarks.process import ContestantFailed, ContestantProcess
 from ludus.benchmarks.race import Arena, Pace
-from ludus.benchmarks.report import Figure, Report, Skipped
+from ludus.benchmarks.report import Figure, Report, Skipped, bars
 
 __all__ = [
     "Arena",

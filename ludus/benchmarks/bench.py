@@ -8,9 +8,8 @@ from typing import Any
 
 from ludus.benchmarks.contestant import Contestant
 from ludus.benchmarks.lineup import lineup
-from ludus.benchmarks.machine import describe_machine
 from ludus.benchmarks.race import Arena, Pace, Say, silent
-from ludus.benchmarks.report import Figure, Report, Skipped
+from ludus.benchmarks.report import Figure, Report, Skipped, describe_machine
 from ludus.errors import InvalidArgument, shorten
 from ludus.registry import spec
 from ludus.vector.executor import EXECUTORS

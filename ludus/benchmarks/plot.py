@@ -3,8 +3,7 @@
 import math
 from typing import NamedTuple
 
-from ludus.benchmarks.amount import amount
-from ludus.benchmarks.report import Figure, Report
+from ludus.benchmarks.report import Figure, Report, amount
 from ludus.errors import InvalidArgument
 from ludus.rendering import Canvas
 

@@ -1,12 +1,34 @@
 """`Report`: what came out of a benchmark, as data. Tables, plots and pages are made of it, and nothing is added."""
 
+import os
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-__all__ = ["Figure", "Report", "Skipped"]
+from ludus.version import __version__
+
+__all__ = ["Figure", "Report", "Skipped", "amount", "bars", "describe_machine"]
+
+LETTERS = ((1e9, " G"), (1e6, " M"), (1e3, " k"))
+
+
+def amount(number: float) -> str:
+    """A number in three figures, with k, M or G for thousands, millions and more.
+
+    >>> amount(38_412_345), amount(650_120), amount(7.25), amount(0.1234)
+    ('38.4 M', '650 k', '7.25', '0.123')
+    """
+    # Just below a letter's size, three figures round up to it.
+    size, letter = next(((size, letter) for size, letter in LETTERS if abs(number) >= size * 0.9995), (1.0, ""))
+    value = number / size
+    digits = 0 if abs(value) >= 99.95 else 1 if abs(value) >= 9.995 else 2 if abs(value) >= 0.9995 else 3
+    return f"{value:.{digits}f}{letter}"
+
 
 BASELINE = "gymnasium sync"
 """Whom everybody is compared with, where it was measured; else the slowest is."""
@@ -106,3 +128,61 @@ class Report:
         for row, one in zip(data["figures"], self.figures, strict=True):
             row["ratio"] = self.compared(one)
         return msgspec.json.encode(data).decode()
+
+
+EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def bars(report: Report, lanes: int, width: int = 40) -> list[tuple[str, str, str]]:
+    """Name, bar and steps per second of everybody at one size, the fastest first; the longest bar is `width` wide.
+
+    >>> from ludus.benchmarks import Figure
+    >>> figures = Figure("one", 8, 3000.0, 1, 1, 1, 1.0), Figure("other", 8, 1000.0, 1, 1, 1, 1.0)
+    >>> bars(Report("GridWorld-v0", 0.3, 1, figures), 8, width=6)
+    [('one', '██████', '3.00 k'), ('other', '██', '1.00 k')]
+    """
+    found = sorted((one for one in report.figures if one.lanes == lanes), key=lambda one: -one.steps_per_second)
+    if not found:
+        return []
+    unit = found[0].steps_per_second / width
+    return [(one.contestant, _bar(one.steps_per_second / unit), amount(one.steps_per_second)) for one in found]
+
+
+def _bar(length: float) -> str:
+    """Blocks of this length to an eighth, and never none: what is slow is still there."""
+    eighths = max(1, round(length * 8))
+    return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+
+
+def describe_machine() -> dict[str, str]:
+    """The processor, its cores that may be used, how busy they are, and the versions of what Ludus runs on.
+
+    >>> sorted(describe_machine())
+    ['cores', 'load', 'ludus', 'numba', 'numpy', 'processor', 'python', 'system']
+    """
+    return {
+        "processor": _processor(),
+        "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
+        "load": f"{os.getloadavg()[0]:.1f}",
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "numpy": _version("numpy"),
+        "numba": _version("numba"),
+        "ludus": __version__,
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    pairs = (line.partition(":") for line in lines)
+    return next((value.strip() for name, _, value in pairs if name.strip() == "model name"), "unknown")
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

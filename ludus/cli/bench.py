@@ -10,8 +10,7 @@ from rich.text import Text
 
 from ludus.benchmarks import Figure, Pace, Report, bars, plot
 from ludus.benchmarks import bench as measure
-from ludus.benchmarks.amount import amount
-from ludus.benchmarks.report import BASELINE
+from ludus.benchmarks.report import BASELINE, amount
 from ludus.cli.console import err, out, say
 from ludus.errors import InvalidArgument, listing
 

@@ -10,16 +10,15 @@ from ludus.rendering.canvas import Canvas
 from ludus.rendering.choices import Choice, choice
 from ludus.rendering.color import Color
 from ludus.rendering.drawn import Drawn
-from ludus.rendering.frame import Frame
-from ludus.rendering.grid import grid
+from ludus.rendering.frame import Frame, grid
 from ludus.rendering.resize import resize
 
 if TYPE_CHECKING:
     from ludus.rendering.font import text_width
+    from ludus.rendering.frame import to_png
     from ludus.rendering.key_map import KeyMap
     from ludus.rendering.pixels import to_pixels
     from ludus.rendering.player import play
-    from ludus.rendering.png import to_png
     from ludus.rendering.svg import SVG
     from ludus.rendering.terminal import frame_to_ansi
     from ludus.rendering.terminal_screen import TerminalScreen
@@ -39,7 +38,7 @@ _HOME = {
     "play": "player",
     "text_width": "font",
     "to_pixels": "pixels",
-    "to_png": "png",
+    "to_png": "frame",
     "write_video": "video",
 }
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ludus.errors import InvalidArgument, listing, shorten
 from ludus.rendering.color import RGBA, parse_color
+from ludus.rendering.drawing import Cap, Join, Paint
 from ludus.rendering.frame import Floats, Frame
-from ludus.rendering.mark import Cap, Join, Paint
 
 __all__ = [
     "as_image",

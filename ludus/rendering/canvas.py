@@ -23,11 +23,23 @@ from ludus.rendering.argument import (
     one_of,
 )
 from ludus.rendering.color import Color, parse_color
-from ludus.rendering.drawing import Drawing
-from ludus.rendering.frame import Frame
-from ludus.rendering.mark import ANCHORS, Anchor, Cap, Ellipse, Join, Mark, Paint, Path, Picture, Rectangle, Rule, Text
+from ludus.rendering.drawing import (
+    ANCHORS,
+    Anchor,
+    Cap,
+    Drawing,
+    Ellipse,
+    Join,
+    Mark,
+    Paint,
+    Path,
+    Picture,
+    Rectangle,
+    Rule,
+    Text,
+)
+from ludus.rendering.frame import Frame, to_png
 from ludus.rendering.matrix import IDENTITY, Matrix
-from ludus.rendering.png import to_png
 
 if TYPE_CHECKING:
     from ludus.rendering.svg import SVG

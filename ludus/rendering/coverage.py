@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ludus.rendering.drawing import Rule
 from ludus.rendering.frame import Floats
-from ludus.rendering.mark import Rule
 
 __all__ = ["coverage"]
 

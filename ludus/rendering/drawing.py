@@ -1,9 +1,108 @@
-"""`Drawing`: a size, a background and a list of marks; what every output reads and a canvas writes."""
+"""`Drawing`: a size, a background and a list of marks, of these kinds; every output reads it, a canvas writes it."""
+
+from typing import Literal, NamedTuple
 
 from ludus.rendering.color import RGBA
-from ludus.rendering.mark import Mark
+from ludus.rendering.matrix import Matrix
 
-__all__ = ["Drawing"]
+__all__ = [
+    "ANCHORS",
+    "Anchor",
+    "Cap",
+    "Drawing",
+    "Ellipse",
+    "Join",
+    "Mark",
+    "Paint",
+    "Path",
+    "Picture",
+    "Rectangle",
+    "Rule",
+    "Text",
+]
+
+Cap = Literal["butt", "round", "square"]
+Join = Literal["miter", "round"]
+Rule = Literal["nonzero", "evenodd"]
+Anchor = Literal[
+    "top left", "top", "top right", "left", "center", "right", "bottom left", "bottom", "bottom right"
+]  # fmt: skip
+ANCHORS: dict[Anchor, tuple[float, float]] = {
+    "top left": (0.0, 0.0), "top": (0.5, 0.0), "top right": (1.0, 0.0),
+    "left": (0.0, 0.5), "center": (0.5, 0.5), "right": (1.0, 0.5),
+    "bottom left": (0.0, 1.0), "bottom": (0.5, 1.0), "bottom right": (1.0, 1.0),
+}  # fmt: skip
+"""Each anchor as the part of the width and of the height that lies before it."""
+
+
+class Paint(NamedTuple):
+    """How a shape is filled and its line drawn; None for not at all."""
+
+    fill: RGBA | None = None
+    stroke: RGBA | None = None
+    width: float = 1.0
+    cap: Cap = "butt"
+    join: Join = "miter"
+    rule: Rule = "nonzero"
+
+
+class Path(NamedTuple):
+    """Corners joined by straight lines, from the last back to the first if `closed`."""
+
+    points: tuple[tuple[float, float], ...]
+    closed: bool
+
+
+class Ellipse(NamedTuple):
+    """A centre and two radii; a circle when they are equal."""
+
+    x: float
+    y: float
+    radius_x: float
+    radius_y: float
+
+
+class Rectangle(NamedTuple):
+    """The top left corner, the size, and the radius of the corners."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    radius: float = 0.0
+
+
+class Picture(NamedTuple):
+    """An image of `rows` × `columns` pixels of `channels` bytes, shown in a rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    rows: int
+    columns: int
+    channels: int
+    data: bytes
+    smooth: bool
+
+
+class Text(NamedTuple):
+    """One or more lines of text, `size` being the height of a line of the font."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    anchor: Anchor
+    bold: bool
+
+
+class Mark(NamedTuple):
+    """One drawing call: what, in which colours, through which map."""
+
+    shape: Path | Ellipse | Rectangle | Picture | Text
+    paint: Paint
+    matrix: Matrix
 
 
 class Drawing:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ludus.rendering.drawing import ANCHORS, Text
 from ludus.rendering.frame import Floats
 from ludus.rendering.glyphs import DIGIT_WIDTH, GLYPHS, MISSING, SNUG_LEFT, SNUG_RIGHT, SPACES
-from ludus.rendering.mark import ANCHORS, Text
 from ludus.rendering.matrix import Matrix
 from ludus.rendering.outline import Outline, join_contours
 from ludus.rendering.stroke import stroke

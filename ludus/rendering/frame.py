@@ -1,13 +1,18 @@
 """Frames: pictures as arrays of bytes, `(height, width, 3)`, the form in which everybody exchanges them."""
 
+import math
+import struct
+import zlib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludus.errors import InvalidArgument, shorten
+from ludus.rendering.color import Color, parse_color
 
-__all__ = ["Floats", "Frame", "as_frame"]
+__all__ = ["COLOR_TYPES", "Floats", "Frame", "as_frame", "grid", "png_file", "to_png"]
 
 Frame = NDArray[np.uint8]
 Floats = NDArray[np.float64]
@@ -37,3 +42,71 @@ def _described(value: object, frame: NDArray[Any]) -> str:
     if frame.dtype == object or frame.ndim == 0:
         return shorten(value)
     return f"{frame.dtype} of shape {frame.shape}"
+
+
+def grid(frames: Iterable[Any], *, columns: int | None = None, gap: int = 2, background: Color = "#343a40") -> Frame:
+    """One frame that shows equal ones in rows, with thin gaps; without `columns`, about as wide as high.
+
+    >>> grid([np.zeros((10, 20, 3), np.uint8)] * 4, gap=2).shape
+    (22, 42, 3)
+    """
+    tiles = [as_frame(frame, f"frame {number}") for number, frame in enumerate(frames)]
+    if not tiles:
+        raise InvalidArgument("grid: expected at least one frame, got none")
+    height, width, _ = tiles[0].shape
+    different = next((number for number, tile in enumerate(tiles) if tile.shape != tiles[0].shape), None)
+    if different is not None:
+        got = tiles[different].shape
+        raise InvalidArgument(
+            f"grid: expected frames of one size, {width}×{height}, got {got[1]}×{got[0]} as frame {different}"
+        )
+    across = _columns(columns, len(tiles), width, height)
+    down = math.ceil(len(tiles) / across)
+    sheet = np.empty((down * (height + gap) - gap, across * (width + gap) - gap, 3), dtype=np.uint8)
+    sheet[:] = parse_color(background, "background")[:3]
+    for number, tile in enumerate(tiles):
+        top, left = number // across * (height + gap), number % across * (width + gap)
+        sheet[top : top + height, left : left + width] = tile
+    return sheet
+
+
+def _columns(columns: object, count: int, width: int, height: int) -> int:
+    if columns is None:
+        return min(count, max(1, math.ceil(math.sqrt(count * height / width) - 1e-9)))
+    if not isinstance(columns, int) or isinstance(columns, bool) or columns < 1:
+        raise InvalidArgument(f"columns: expected a whole number of at least 1, got {shorten(columns)}")
+    return min(columns, count)
+
+
+COLOR_TYPES = {1: 0, 3: 2, 4: 6}
+"""PNG's number for so many channels."""
+
+
+def to_png(frame: object) -> bytes:
+    """An RGB frame, or one with alpha, as the bytes of a PNG file.
+
+    >>> to_png(np.zeros((2, 2, 3), np.uint8))[1:4]
+    b'PNG'
+    """
+    pixels: Frame = np.asarray(frame)
+    if pixels.ndim != 3 or pixels.shape[2] != 4:
+        pixels = as_frame(pixels)
+    return png_file(pixels)
+
+
+def png_file(pixels: Any, level: int = 6) -> bytes:
+    """Bytes of shape (height, width, channels), one, three or four of them, as a PNG of three chunks, rows unfiltered.
+
+    >>> png_file(np.zeros((2, 2, 1), np.uint8))[1:4]
+    b'PNG'
+    """
+    height, width, channels = pixels.shape
+    rows = np.zeros((height, 1 + channels * width), dtype=np.uint8)  # each row begins with its filter: 0 for none
+    rows[:, 1:] = pixels.reshape(height, -1)
+    header = struct.pack(">IIBBBBB", width, height, 8, COLOR_TYPES[channels], 0, 0, 0)
+    chunks = (b"IHDR", header), (b"IDAT", zlib.compress(rows.data, level)), (b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks)
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ludus.rendering.drawing import Ellipse, Paint, Path, Rectangle
 from ludus.rendering.frame import Floats
-from ludus.rendering.mark import Ellipse, Paint, Path, Rectangle
 from ludus.rendering.stroke import arc_steps, stroke
 
 __all__ = ["Outline", "corners", "fill_outline", "join_contours", "stroke_outline"]

@@ -10,10 +10,9 @@ from ludus.errors import InvalidArgument, shorten
 from ludus.rendering.blend import Mask, blend_image, blend_mask, blend_rectangle, to_mask
 from ludus.rendering.color import RGBA
 from ludus.rendering.coverage import coverage
-from ludus.rendering.drawing import Drawing
+from ludus.rendering.drawing import Drawing, Mark, Paint, Path, Picture, Rectangle, Rule, Text
 from ludus.rendering.font import text_outline
 from ludus.rendering.frame import Frame
-from ludus.rendering.mark import Mark, Paint, Path, Picture, Rectangle, Rule, Text
 from ludus.rendering.matrix import IDENTITY, Matrix
 from ludus.rendering.outline import Outline, Shape, fill_outline, stroke_outline
 from ludus.rendering.sampling import sampled

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludus.rendering.coverage import coverage
+from ludus.rendering.drawing import Picture
 from ludus.rendering.frame import Floats, Frame
-from ludus.rendering.mark import Picture
 from ludus.rendering.matrix import Matrix
 from ludus.rendering.resize import resample
 

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from ludus.rendering.drawing import Cap, Join
 from ludus.rendering.frame import Floats
-from ludus.rendering.mark import Cap, Join
 
 __all__ = ["arc_steps", "stroke"]
 

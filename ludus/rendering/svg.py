@@ -6,12 +6,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ludus.rendering.color import RGBA
-from ludus.rendering.drawing import Drawing
+from ludus.rendering.drawing import Drawing, Ellipse, Mark, Paint, Path, Picture, Rectangle, Text
 from ludus.rendering.font import glyph, placed_characters, text_place
-from ludus.rendering.frame import Floats
-from ludus.rendering.mark import Ellipse, Mark, Paint, Path, Picture, Rectangle, Text
+from ludus.rendering.frame import Floats, to_png
 from ludus.rendering.matrix import IDENTITY, Matrix
-from ludus.rendering.png import to_png
 
 __all__ = ["SVG", "to_svg"]
 

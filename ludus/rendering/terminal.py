@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from ludus.errors import InvalidArgument, shorten
 from ludus.rendering.color import RGBA
-from ludus.rendering.drawing import Drawing
+from ludus.rendering.drawing import ANCHORS, Drawing, Mark, Text
 from ludus.rendering.font import CAP_HEIGHT, LINE_HEIGHT
 from ludus.rendering.frame import Frame, as_frame
-from ludus.rendering.mark import ANCHORS, Mark, Text
 from ludus.rendering.matrix import Matrix
 from ludus.rendering.pixels import blank, paint
 from ludus.rendering.resize import resize

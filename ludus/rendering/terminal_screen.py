@@ -14,11 +14,10 @@ from typing import Any, Self
 from ludus.errors import RenderError
 from ludus.rendering.drawing import Drawing
 from ludus.rendering.frame import Frame
-from ludus.rendering.keyboard import decode_keys
 from ludus.rendering.screen import Picture
 from ludus.rendering.terminal import frame_to_ansi, to_ansi
 
-__all__ = ["TerminalScreen"]
+__all__ = ["TerminalScreen", "decode_keys"]
 
 ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"
 LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
@@ -159,3 +158,47 @@ def _fitted(picture: Picture, columns: int, rows: int) -> list[str]:
 
 def _frame_size(frame: Frame) -> tuple[int, int]:
     return frame.shape[1], frame.shape[0]
+
+
+SEQUENCES = {
+    "A": "up", "B": "down", "C": "right", "D": "left", "H": "home", "F": "end",
+}  # fmt: skip
+CHARACTERS = {" ": "space", "\r": "enter", "\n": "enter", "\t": "tab", "\x7f": "backspace", "\x08": "backspace"}
+
+
+def decode_keys(text: str) -> tuple[list[str], str]:
+    r"""The keys in what a terminal sent, and the rest: a sequence that has begun and not ended.
+
+    >>> decode_keys("a\x1b[D \x1b[")
+    (['a', 'left', 'space'], '\x1b[')
+    """
+    keys: list[str] = []
+    while text:
+        if text[0] != "\x1b":
+            keys.append(CHARACTERS.get(text[0], text[0].lower()))
+            text = text[1:]
+            continue
+        length = _sequence_length(text)
+        if length == 0:
+            return keys, text
+        keys += _named(text[:length])
+        text = text[length:]
+    return [key for key in keys if len(key) > 1 or key.isprintable()], ""
+
+
+def _sequence_length(text: str) -> int:
+    """How long the escape sequence at the start is; 0 if its end is not there yet."""
+    if len(text) == 1 or text in ("\x1b[", "\x1bO"):
+        return 0
+    if text[1] not in "[O":
+        return 1
+    end = next((place for place in range(2, len(text)) if "@" <= text[place] <= "~"), None)
+    return 0 if end is None else end + 1
+
+
+def _named(sequence: str) -> list[str]:
+    if sequence == "\x1b":
+        return ["escape"]
+    # Modifiers stand between: `\x1b[1;5D` is left with control held, and as good as left.
+    name = SEQUENCES.get(sequence[-1])
+    return [] if name is None else [name]

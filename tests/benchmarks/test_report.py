@@ -8,8 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from ludus.benchmarks import Skipped, bars, plot
-from ludus.benchmarks.amount import amount
-from ludus.benchmarks.machine import describe_machine
+from ludus.benchmarks.report import amount, describe_machine
 from ludus.errors import InvalidArgument
 
 NAMES = ("ludus kernel", "ludus serial", "gymnasium sync", "gymnasium async", "envpool", "gymnax", "C loop")

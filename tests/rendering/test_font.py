@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ludus.rendering import Canvas, text_width
+from ludus.rendering.drawing import ANCHORS
 from ludus.rendering.font import CAP_HEIGHT, LINE_HEIGHT, glyph
 from ludus.rendering.glyphs import GLYPHS, MISSING
-from ludus.rendering.mark import ANCHORS
 
 PRINTABLE = [character for character in string.printable if character.isprintable() and character != " "]
 

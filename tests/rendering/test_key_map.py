@@ -6,7 +6,7 @@ import pytest
 from ludus.core import Env
 from ludus.errors import InvalidArgument
 from ludus.rendering import KeyMap
-from ludus.rendering.keyboard import decode_keys
+from ludus.rendering.terminal_screen import decode_keys
 from ludus.spaces import Box, Discrete, MultiBinary
 from ludus.wrappers import TimeLimit
 from tests.core.wording import says

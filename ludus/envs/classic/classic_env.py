@@ -1,17 +1,18 @@
 """`ClassicEnv`: rules over a few numbers, whose state is an array to the programs that read it."""
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludus.core.state import state_data
-from ludus.envs.classic.bounds import reset_bounds
+from ludus.errors import InvalidArgument, shorten
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.viewed_env import ViewedRuleEnv
 from ludus.rendering import Drawn
 
-__all__ = ["ClassicEnv"]
+__all__ = ["ClassicEnv", "reset_bounds"]
 
 
 class ClassicEnv(Drawn, ViewedRuleEnv):
@@ -65,3 +66,18 @@ class ClassicEnv(Drawn, ViewedRuleEnv):
         """The precision that a state has for the programs that compute with it."""
         del state
         return np.float64
+
+
+def reset_bounds(options: dict[str, Any], low: float, high: float) -> tuple[float, float]:
+    """`options["low"]` and `options["high"]` as floats, or the defaults; everything else is refused."""
+    unknown = [name for name in options if name not in ("low", "high")]
+    if unknown:
+        raise InvalidArgument(f"options: expected 'low' and 'high' at most, got {shorten(unknown)}")
+    ends = options.get("low", low), options.get("high", high)
+    try:
+        first, last = (float(end) for end in ends)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument(f"options: expected numbers for low and high, got {shorten(ends)}") from error
+    if not (isfinite(first) and isfinite(last) and first <= last):
+        raise InvalidArgument(f"options: expected finite numbers with low <= high, got low={first}, high={last}")
+    return first, last

@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.envs.toy_text.categorical import draw_place, which_of_three
+from ludus.envs.toy_text.categorical import draw_place, probability, which_of_three
 from ludus.envs.toy_text.frozen_lake_map import read_map
 from ludus.envs.toy_text.frozen_lake_picture import frozen_lake_picture
-from ludus.envs.toy_text.probability import probability
-from ludus.envs.toy_text.tabular_env import Outcome, TabularEnv
-from ludus.envs.toy_text.terminal_text import colored
+from ludus.envs.toy_text.tabular_env import Outcome, TabularEnv, colored
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels import Rules
 from ludus.kernels.overrides import Fixed, hook

@@ -13,7 +13,7 @@ from ludus.kernels.overrides import hook
 from ludus.rendering import Drawn
 from ludus.seeding import Seed
 
-__all__ = ["Outcome", "Table", "TabularEnv"]
+__all__ = ["Outcome", "Table", "TabularEnv", "colored"]
 
 Outcome = tuple[float, int, Any, bool]
 """Probability, next state, reward, and whether the episode ends there."""
@@ -194,3 +194,16 @@ class TabularEnv(Drawn, RuleEnv):
 
 def _copied(table: Table) -> Table:
     return {state: {action: list(outcomes) for action, outcomes in row.items()} for state, row in table.items()}
+
+
+COLORS = {"red": 1, "green": 2, "yellow": 3, "blue": 4, "magenta": 5}
+
+
+def colored(text: str, color: str, *, highlight: bool = False, bold: bool = False) -> str:
+    r"""`text` in a colour, or on it when `highlight`.
+
+    >>> colored("S", "red", highlight=True)
+    '\x1b[41mS\x1b[0m'
+    """
+    code = f"{4 if highlight else 3}{COLORS[color]}{';1' if bold else ''}"
+    return f"\x1b[{code}m{text}\x1b[0m"

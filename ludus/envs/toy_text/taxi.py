@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ludus.envs.toy_text.categorical import draw_place, which_of_three
-from ludus.envs.toy_text.probability import probability
-from ludus.envs.toy_text.tabular_env import Outcome, Table, TabularEnv
+from ludus.envs.toy_text.categorical import draw_place, probability, which_of_three
+from ludus.envs.toy_text.tabular_env import Outcome, Table, TabularEnv, colored
 from ludus.envs.toy_text.taxi_picture import taxi_picture
-from ludus.envs.toy_text.terminal_text import colored
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels import Rules
 from ludus.kernels.overrides import Fixed, hook, overridden

@@ -8,7 +8,7 @@ import numpy as np
 
 from ludus.errors import RenderError, shorten
 from ludus.remote.host import EnvHost
-from ludus.rendering.png import to_png
+from ludus.rendering.frame import to_png
 from ludus.server.protocols.web_api.page_json import plain
 
 __all__ = ["as_frame", "best_mode", "frame_of"]
