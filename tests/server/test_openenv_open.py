@@ -81,7 +81,7 @@ def test_boards_screens_pages_and_words_have_their_fields(told):
     assert (page[0]["goal"] == browser["goal"], browser["benchmark"]) == (True, "miniwob")
     assert told["OpenSpiel"][0][1][0]["game_phase"] == "playing"
     (_, guessed), game = told["TextArena"]
-    shown = guessed[0]["messages"][0]["content"]  # all of the game so far, word for word as stock servers have it
+    shown = guessed[0]["messages"][0]["content"]  # all of the game so far, as stock servers have it
     assert ("[GAME] [crane]" in shown, game["env_id"], game["turn"]) == (True, "Wordle-v0", 1)
     assert told["DIPGSafety"][0][1][1] == -10.0
     assert told["Echo"][0][1][0] == {"echoed_message": "Hello!", "message_length": 6} | {

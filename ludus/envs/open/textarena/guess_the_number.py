@@ -73,7 +73,7 @@ class GuessTheNumber(Game):
 
 
 class OriginalGuessTheNumber(GuessTheNumber):
-    """The package's game, word for word (TextArena, MIT): the first number in brackets counts.
+    """As OpenEnv's clients know it: the package's rules in our own words; the first number in brackets counts.
 
     After `max_turns` guesses the next one is the last.
     """
@@ -81,35 +81,30 @@ class OriginalGuessTheNumber(GuessTheNumber):
     voice: ClassVar[str | None] = "Player"
 
     def prompt(self) -> str:
-        """The rules, as the package words them."""
+        """The rules."""
         low, high, turns = (self.set[name] for name in ("min_number", "max_number", "max_turns"))
         return (
-            "You are Player 0. You are playing Guess The Number.\n"
-            f"You have to guess the number between {low} and {high} within {turns} turns.\n"
-            "As you enter your guess, the game will provide you with hints such as 'higher' or 'lower'.\n"
-            "You may provide your response in any manner. Only the number that is wrapped in square brackets will be "
-            "considered as your guess. For example, [5].\n"
-            "As you play, the history of your guesses will be appended below. Use the information to complete the game "
-            "before you run out of guesses.\n"
-            "Enter your guess."
+            f"Guess the number: it lies between {low} and {high}, and you have {turns} turns.\n"
+            "Write a guess in square brackets, like [5]; whatever else you write is not read. After each you are told "
+            "whether the number is higher or lower.\nBegin with your first guess."
         )
 
     def play(self, message: str) -> Turn:
         """Take a guess; nothing is said where it ends the game."""
         found = NUMBER.search(bracketed(message))
         if found is None:
-            return _refused("Invalid move format. Player 0 did not respond with valid '[number]'.", readable=False)
+            return _refused("No number stands in square brackets.", readable=False)
         last = len(self.guesses) >= self.set["max_turns"]
         digits = found[1].lstrip("0")
         guess = int(digits or 0) if len(digits) <= LONGEST_NUMBER else self.set["max_number"] + 1
         if not self.set["min_number"] <= guess <= self.set["max_number"]:
-            return _refused("Invalid move. Player 0 guessed a number outside the range specified.", over=last)
+            return _refused("The number lies outside the range.", over=last)
         if guess in self.guesses:
-            return _refused("Invalid move. Player 0 has already guessed the number.", over=last)
+            return _refused("The number was guessed before.", over=last)
         self.guesses.append(guess)
         if guess == self.secret:
             return Turn.win("")
-        told = f"The target number is {self._hint(guess)}."
+        told = f"The number is {self._hint(guess)}."
         return Turn.loss(told) if last else Turn(told)
 
 

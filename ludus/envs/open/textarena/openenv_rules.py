@@ -8,10 +8,7 @@ __all__ = ["OpenEnvRules"]
 
 MAX_ILLEGAL_IN_A_ROW = 1
 """One more ends the game."""
-INVALID = (
-    "You attempted an invalid move. Reason: {} Please resubmit a valid move and remember to follow the game rules to "
-    "avoid penalties."
-)
+INVALID = "You attempted an invalid move. {} Please resubmit."
 """Words by which programs that were written for OpenEnv know that a move was not taken."""
 ROLES = ("[Player]", "[GAME]")
 """What nobody can write into a transcript but the game."""

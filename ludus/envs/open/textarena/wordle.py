@@ -106,7 +106,7 @@ class Wordle(Game):
 
 
 class OriginalWordle(Wordle):
-    """The package's game, word for word (TextArena, MIT), but for its dictionary: five letters are a word here.
+    """As OpenEnv's clients know it: the package's rules and rows in our own words, but five letters are a word here.
 
     The first word in brackets counts.
     """
@@ -114,36 +114,29 @@ class OriginalWordle(Wordle):
     voice: ClassVar[str | None] = "GAME"
 
     def prompt(self) -> str:
-        """The rules, as the package words them."""
+        """The rules."""
         return (
-            f"You are Playing Wordle.\nA secret {LETTERS}-letter word has been chosen. You have "
-            f"{self.set['num_guesses']} attempts to guess it.\n"
-            "For each guess, wrap your word in square brackets (e.g., '[apple]').\n"
-            "Feedback for each letter will be given as follows:\n"
-            "  - G (green): correct letter in the correct position\n"
-            "  - Y (yellow): letter exists in the word but in the wrong position\n"
-            "  - X (wrong): letter is not in the word\n"
-            "Enter your guess to begin.\n"
+            f"Wordle: find the secret word of {LETTERS} letters within {self.set['num_guesses']} guesses.\n"
+            "Write a guess in square brackets, like [crane]. Below its letters you are shown, for each of them:\n"
+            "  G: it stands at this place\n  Y: it stands at another place\n  X: the word does not have it\n"
+            "Begin with your first guess.\n"
         )
 
     def play(self, message: str) -> Turn:
         """Take a guess; nothing is said where it is the word."""
         found = WORD.search(bracketed(message))
         if found is None:
-            wrong = "You tried submitting a word in the wrong format. Please make sure to use squared brackets."
-            return Turn(wrong, invalid_format=True)
+            return Turn("No word stands in square brackets.", invalid_format=True)
         guess = found[1].lower()
         if len(guess) != LETTERS:
-            return Turn(f"Your word must be exactly {LETTERS} letters.", illegal_move=True)
+            return Turn(f"A guess has {LETTERS} letters.", illegal_move=True)
         if guess in self.guesses:
-            again = f"You have already guessed '{guess}' before. Please try a different word."
-            return Turn(again, illegal_move=True)
+            return Turn(f"{guess.upper()} was guessed before.", illegal_move=True)
         if not guess.isascii() or not guess.isalpha():
-            return Turn(f"'{guess}' is not an English word.", illegal_move=True)
+            return Turn(f"{guess.upper()} is no word.", illegal_move=True)
         signals, marks = self._guessed(guess)
         if guess == self.secret:
             return Turn.win("", signals=signals)
         left = self.set["num_guesses"] - len(self.guesses)
-        view = f"{' '.join(guess.upper())}\n{' '.join(marks)}"
-        told = f"You submitted [{guess}].\nFeedback:\n{view}\nYou have {left} guesses left."
+        told = f"Feedback:\n{' '.join(guess.upper())}\n{' '.join(marks)}\nGuesses left: {left}"
         return Turn(told, signals=signals) if left else Turn.loss(told, signals=signals)
