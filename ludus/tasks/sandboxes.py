@@ -85,10 +85,11 @@ def grader_sandbox(places: Places, *, seconds: float, backend: str | Backend | N
 
 
 def keep_from_agent(folder: Path) -> None:
-    """Make a folder the grader's own, which nobody else that is sandboxed may enter or read."""
+    """Make a folder the grader's own, which nobody else that is sandboxed may enter or read; no link is followed."""
     give(folder, GRADER_USER)
     for path in (*folder.rglob("*"), folder):
-        path.chmod(0o700 if path.is_dir() else 0o600)
+        if not path.is_symlink():
+            path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def link_interpreter(folder: Path) -> Path:

@@ -1,6 +1,7 @@
 """Runs with a folder: what they leave, many at once, killed and taken up again, and what is suspicious in them."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -71,6 +72,35 @@ def test_a_fork_takes_over_what_was_said_up_to_its_step_and_no_result(parity, tm
     assert read_result(fork).steps == 5
     said = [one.value.content for one in Run.open(fork / "run.ludus").events() if one.kind == "message"]
     assert said[1:] == ["early"]
+
+
+def test_a_fork_of_a_strangers_run_changes_nothing_outside_it(parity, tmp_path):
+    folder, victim = tmp_path / "run", tmp_path / "victim"
+    run_task(find_task(parity), ScriptedAgent(WORK), 2, options=RunOptions(folder=folder))
+    victim.mkdir(mode=0o755)
+    (victim / "file").write_text("mine")
+    (victim / "file").chmod(0o644)
+    (victim / "journal.jsonl").write_bytes((folder / "journal.jsonl").read_bytes())
+    before = (victim / "journal.jsonl").read_bytes()
+    for number, (name, points_at) in enumerate([("hidden", "."), ("task", "."), ("journal.jsonl", "journal.jsonl")]):
+        twisted = tmp_path / f"twisted-{number}"
+        shutil.copytree(folder, twisted, symlinks=True)
+        shutil.rmtree(twisted / name, ignore_errors=True)
+        (twisted / name).unlink(missing_ok=True)
+        (twisted / name).symlink_to(victim / points_at)
+        with pytest.raises(InvalidArgument, match=f"expected a file or a folder, got .*{name}, which is a link"):
+            fork_run(twisted, 2, tmp_path / f"fork-{number}")
+    (folder / "hidden").mkdir(exist_ok=True)
+    (folder / "hidden" / "link").symlink_to(victim / "file")
+    fork_run(folder, 2, tmp_path / "fork")
+    os.mkfifo(folder / "task" / "pipe")
+    with pytest.raises(InvalidArgument, match="expected files and folders"):
+        fork_run(folder, 2, tmp_path / "fork-pipe")
+    shutil.rmtree(folder / "work")
+    with pytest.raises(InvalidArgument, match="expected a run with a folder work"):
+        fork_run(folder, 2, tmp_path / "fork-work")
+    assert [path.stat().st_mode & 0o777 for path in (victim, victim / "file")] == [0o755, 0o644]
+    assert (victim / "journal.jsonl").read_bytes() == before
 
 
 def test_a_run_under_way_can_be_looked_at(parity, tmp_path):
