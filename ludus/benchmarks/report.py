@@ -1,4 +1,7 @@
-"""`Report`: what came out of a benchmark, as data. Tables, plots and pages are made of it, and nothing is added."""
+"""`Report`: what came out of a benchmark, and on which machine, as data.
+
+Tables, bars, plots and pages are made of it, and nothing is added.
+"""
 
 import os
 import platform

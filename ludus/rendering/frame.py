@@ -1,4 +1,4 @@
-"""Frames: pictures as arrays of bytes, `(height, width, 3)`, the form in which everybody exchanges them."""
+"""Frames: pictures as arrays of bytes, `(height, width, 3)`, as everybody exchanges them; several in a grid; as PNG."""
 
 import math
 import struct

@@ -1,4 +1,4 @@
-"""`TerminalScreen`: play in the terminal. Whatever happens, the terminal is afterwards as it was."""
+"""`TerminalScreen`: play in the terminal, which is afterwards as it was, whatever happens; and its bytes as keys."""
 
 import os
 import select

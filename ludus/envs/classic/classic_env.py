@@ -1,4 +1,4 @@
-"""`ClassicEnv`: rules over a few numbers, whose state is an array to the programs that read it."""
+"""`ClassicEnv`: rules over a few numbers, whose state is an array to who reads it; and bounds of its first state."""
 
 from math import isfinite
 from typing import Any

@@ -1,6 +1,7 @@
 """Categorical draws: which of several outcomes a random number between 0 and 1 stands for.
 
 The outcome is the first whose running sum of probabilities exceeds the number; the first of all where none does.
+Probabilities that users give are checked here too.
 """
 
 from collections.abc import Sequence

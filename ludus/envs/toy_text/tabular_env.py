@@ -1,4 +1,4 @@
-"""`TabularEnv`: an environment of numbered states whose rules can be listed as a table, `P`, and changed in it."""
+"""`TabularEnv`: an environment of numbered states whose rules are a table, `P`; and colours of its text."""
 
 from typing import Any, ClassVar
 
