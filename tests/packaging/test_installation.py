@@ -2,6 +2,8 @@
 
 import fcntl
 import os
+import socket
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -15,6 +17,7 @@ from ludus.packaging.installation import installed, place_of, wanted_by
 from ludus.packaging.manifest import read_manifest
 from ludus.server.settings import Settings
 from ludus.server.targets import offered
+from tests.patience import PATIENCE_S
 
 FILES = {
     "openenv.yaml": "spec_version: 1\nname: needy_game\ntype: space\nruntime: fastapi\napp: server.app:app\n",
@@ -120,6 +123,20 @@ def test_what_a_killed_installation_left_is_removed_by_the_next_and_what_another
         assert sorted(left.parent.iterdir()) == sorted([filled, place])
     finally:
         os.close(held)
+
+
+def test_a_killed_installation_leaves_no_pip_behind():
+    program = "import sys; from ludus.packaging import installation as i; i._run([sys.executable, *i.PIP, 'x'], 'it')"
+    with socket.create_server(("127.0.0.1", 0)) as index:
+        index.settimeout(PATIENCE_S)
+        variables = {"PIP_INDEX_URL": f"http://127.0.0.1:{index.getsockname()[1]}/simple", "PIP_NO_INDEX": "0"}
+        with subprocess.Popen([sys.executable, "-c", program], env={**os.environ, **variables}) as killed:
+            connection, _ = index.accept()
+            killed.kill()
+        with connection:
+            connection.settimeout(PATIENCE_S)
+            while connection.recv(4096):
+                pass  # ends when pip does, which waits for an answer
 
 
 def test_a_folder_that_is_being_filled_is_locked_until_it_is_whole(folder, monkeypatch):
