@@ -365,7 +365,7 @@ def test_a_transcript_is_one_message_that_grows_as_openenvs_does():
     assert before[0].content.startswith("\n[GAME] ")
     [after] = env.step(TextArenaAction("[10]")).observation.messages
     new = after.content.removeprefix(before[0].content)
-    assert new.startswith("\n[Player] [10]\n[GAME] The number is higher.")
+    assert new.startswith("\n[Player] [10]\n[GAME] The target number is higher.")
     assert env.reset(seed=1)[0].messages == before
     assert len(TextArena(game="GuessTheNumber").reset(seed=1)[0].messages) == 2
 

@@ -307,7 +307,7 @@ def test_as_openenv_our_sudoku_has_the_defaults_of_the_packages():
 
 
 FACTS = re.compile(
-    r"^\[(?:GAME|Player)\]|number is (?:higher|lower)\b|^(?:[A-Z] ){4}[A-Z]$|You attempted an invalid move",
+    r"^\[(?:GAME|Player)\]|target number is (?:higher|lower)\b|^(?:[A-Z] ){4}[A-Z]$|You attempted an invalid move",
     re.MULTILINE,
 )
 """What programs read in a transcript: who speaks, hints, rows of letters and marks, refusals."""

@@ -85,8 +85,8 @@ class OriginalGuessTheNumber(GuessTheNumber):
         low, high, turns = (self.set[name] for name in ("min_number", "max_number", "max_turns"))
         return (
             f"Guess the number: it lies between {low} and {high}, and you have {turns} turns.\n"
-            "Write a guess in square brackets, like [5]; whatever else you write is not read. After each you are told "
-            "whether the number is higher or lower.\nBegin with your first guess."
+            "Write a guess in square brackets, like [5]; whatever else you write is not read. The answer to each is "
+            "'higher' or 'lower'.\nBegin with your first guess."
         )
 
     def play(self, message: str) -> Turn:
@@ -104,7 +104,7 @@ class OriginalGuessTheNumber(GuessTheNumber):
         self.guesses.append(guess)
         if guess == self.secret:
             return Turn.win("")
-        told = f"The number is {self._hint(guess)}."
+        told = f"The target number is {self._hint(guess)}."  # the words that programs search for
         return Turn.loss(told) if last else Turn(told)
 
 
