@@ -11,7 +11,8 @@ from ludus.tasks.setting import SETTINGS
 
 
 def run(*words):
-    result = CliRunner().invoke(app, list(map(str, words)))
+    # What is no error of ours is raised here, and not a number of the shell's.
+    result = CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False)
     return result.exit_code, result.stdout
 
 
