@@ -19,7 +19,7 @@ from ludus.tasks.budget import Budget
 from ludus.tasks.folder import Task, find_task
 from ludus.tasks.grading import Grader, Score, TaskData
 from ludus.tasks.hooks import finite, given
-from ludus.tasks.journal import Entry, Journal
+from ludus.tasks.journal import Entry, Journal, check_run_folder
 from ludus.tasks.ladder import Ladder
 from ludus.tasks.memory import MEMORY, keep_memory, read_memory
 from ludus.tasks.picture import task_picture
@@ -202,11 +202,13 @@ class TaskEnv(Drawn, TaskTools):
         """
         if self.folder is None:
             raise EnvError("resume: expected an environment with a folder, got one without; pass folder=")
+        base = self.folder.resolve()
+        entries = Journal(base).read()
+        check_run_folder(base, "resume")
         self._drop()
         self._spec = applied(self.task.spec)
         self._clear()
-        place = TaskWorkspace(self._spec, self.task.folder, self.folder.resolve(), backend=self._backend)
-        entries = Journal(place.base).read()
+        place = TaskWorkspace(self._spec, self.task.folder, base, backend=self._backend)
         last = entries[-1]
         if last.ended:
             raise EnvError(f"resume: expected an episode under way, got one that ended at step {last.step}")

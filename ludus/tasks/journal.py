@@ -12,16 +12,18 @@ import msgspec
 
 from ludus.core import Env, Info, Step
 from ludus.core.foreign_file import read_foreign_file
-from ludus.errors import TrajectoryError, shorten
+from ludus.errors import InvalidArgument, TrajectoryError, shorten
 from ludus.sandbox import ShellState
 from ludus.tasks.budget import Budget
 from ludus.tasks.step_timing import StepTiming
 from ludus.tools import Call, ToolOutcome
 
-__all__ = ["Entry", "Journal", "JournalEnv", "append_lines", "read_lines"]
+__all__ = ["Entry", "Journal", "JournalEnv", "append_lines", "check_run_folder", "read_lines"]
 
 NAME = "journal.jsonl"
 MAX_JOURNAL_BYTES = 64 << 20
+OWN_LINKS = ("work", "bin")
+"""Folders of a run that may hold links: the agent's own, which are never followed, and the interpreter's names."""
 
 
 class Entry(msgspec.Struct, kw_only=True):
@@ -90,6 +92,26 @@ class Journal:
         if kept[-1].step != step:
             raise TrajectoryError(f"{self.path}: expected a step up to {kept[-1].step}, got {step}")
         self.path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in kept))
+
+
+def check_run_folder(folder: Path, verb: str) -> None:
+    """Refuse a run that holds links, pipes or devices, for it may be a stranger's.
+
+    What they point at would be read by sandboxes, or written by whoever goes on with the run.
+    """
+    if not (folder / "work").is_dir():
+        raise InvalidArgument(f"{verb}: expected a run with a folder work, got {folder} without one")
+    waiting = [str(folder)]
+    while waiting:
+        with os.scandir(waiting.pop()) as found:
+            for one in found:
+                if one.is_dir(follow_symlinks=False):
+                    if Path(one.path).parent != folder or one.name not in OWN_LINKS:
+                        waiting.append(one.path)
+                elif not one.is_file(follow_symlinks=False):
+                    raise InvalidArgument(
+                        f"{verb}: expected a file or a folder, got {one.path}, which is a link or a device"
+                    )
 
 
 def read_lines(path: Path, what: str) -> list[bytes]:

@@ -1,5 +1,6 @@
 """The agent of a session outside of any sandbox, as a plain process: each of its parts, one by one and together."""
 
+import errno
 import os
 import select
 import signal
@@ -73,14 +74,21 @@ def session():
         yield session
 
 
-def begun(command, monkeypatch, held=None):
+@pytest.fixture
+def supervisors():
+    found = supervisor.Supervisors()
+    yield found
+    found.close()
+
+
+def begun(command, supervisors, monkeypatch, held=None):
     """A job that runs a command; its shell waits, before it is one, until `held` can be read."""
     if held is not None:
-        monkeypatch.setattr(supervisor, "_prefer_to_the_agent", lambda: os.read(held, 1))
+        monkeypatch.setattr(supervisor, "_prefer", lambda *_: os.read(held, 1))
         keep_only = supervisor._keep_only
         monkeypatch.setattr(supervisor, "_keep_only", lambda wanted: keep_only({*wanted, held}))
     shell = Shell(find_shell("sh"), command, b"", 0)
-    return Job(1, shell, b"/", merge=False, limit=100, timeout=None, feed=b"", grace=600)
+    return Job(1, shell, b"/", supervisors, merge=False, limit=100, timeout=None, feed=b"", grace=600)
 
 
 def heard(job):
@@ -107,10 +115,10 @@ def stopped(job):
             job.read_status()
 
 
-def test_a_shell_is_told_of_when_it_can_be_interrupted(monkeypatch):
+def test_a_shell_is_told_of_when_it_can_be_interrupted(supervisors, monkeypatch):
     """Before, an interrupt would reach no group yet, or somebody who ignores it, and the command would run on."""
     held, holding = os.pipe()
-    job = begun(b"sleep 1000", monkeypatch, held)
+    job = begun(b"sleep 1000", supervisors, monkeypatch, held)
     try:
         job.interrupt()
         job.interrupted = True
@@ -123,12 +131,12 @@ def test_a_shell_is_told_of_when_it_can_be_interrupted(monkeypatch):
         job.shell.close()
 
 
-def test_a_shell_is_not_interrupted_before_all_of_its_variables_are_there(tmp_path):
+def test_a_shell_is_not_interrupted_before_all_of_its_variables_are_there(supervisors, tmp_path):
     """Before, bash would give up restoring them, not the command, which ran with what was there by then."""
     os.mkfifo(tmp_path / "held")
     state = b"\0read -r _ <%b\nX=here\n" % os.fsencode(tmp_path / "held")
     shell = Shell(find_shell("bash"), b"echo $X; sleep 1000", state, 0)
-    job = Job(1, shell, b"/", merge=False, limit=100, timeout=None, feed=b"", grace=600)
+    job = Job(1, shell, b"/", supervisors, merge=False, limit=100, timeout=None, feed=b"", grace=600)
     try:
         with open(tmp_path / "held", "wb"):
             job.interrupted = True
@@ -141,8 +149,8 @@ def test_a_shell_is_not_interrupted_before_all_of_its_variables_are_there(tmp_pa
         shell.close()
 
 
-def test_a_command_of_which_nothing_is_left_is_no_job_however_slow_its_supervisor_is(monkeypatch):
-    job = begun(b"true", monkeypatch)
+def test_a_command_of_which_nothing_is_left_is_no_job_however_slow_its_supervisor_is(supervisors, monkeypatch):
+    job = begun(b"true", supervisors, monkeypatch)
     said = heard(job)
     assert (said, job.status, job.is_last) == (["pid", "status"], 0, True)
     job.gone = False  # as before the end of its supervisor was heard of
@@ -152,8 +160,8 @@ def test_a_command_of_which_nothing_is_left_is_no_job_however_slow_its_superviso
     job.shell.close()
 
 
-def test_what_is_left_of_a_command_is_told_with_its_end(monkeypatch):
-    job = begun(b"sleep 1000 & exit 3", monkeypatch)
+def test_what_is_left_of_a_command_is_told_with_its_end(supervisors, monkeypatch):
+    job = begun(b"sleep 1000 & exit 3", supervisors, monkeypatch)
     while job.status is None:
         select.select([job.pipes.status], [], [])
         job.read_status()
@@ -162,6 +170,43 @@ def test_what_is_left_of_a_command_is_told_with_its_end(monkeypatch):
     job.kill()
     heard(job)
     job.shell.close()
+
+
+def test_one_supervisor_takes_one_command_after_the_other_and_another_what_runs_beside(supervisors, monkeypatch):
+    first = begun(b"exit 3", supervisors, monkeypatch)
+    heard(first)
+    left = begun(b"sleep 1000 & exit 4", supervisors, monkeypatch)
+    assert (left.pipes.pid, supervisors.idle) == (first.pipes.pid, [])
+    beside = begun(b"exit 5", supervisors, monkeypatch)
+    heard(beside)
+    assert beside.pipes.pid != first.pipes.pid
+    assert [one.pid for one in supervisors.idle] == [beside.pipes.pid]
+    left.kill()
+    heard(left)
+    assert [os.waitstatus_to_exitcode(one.status) for one in (first, left, beside)] == [3, 4, 5]
+    assert [one.pid for one in supervisors.idle] == [beside.pipes.pid], "one that is free is enough"
+    for job in (first, left, beside):
+        job.shell.close()
+
+
+def test_a_free_supervisor_that_was_killed_is_replaced(supervisors, monkeypatch):
+    first = begun(b"true", supervisors, monkeypatch)
+    heard(first)
+    os.kill(first.pipes.pid, signal.SIGKILL)
+    os.waitpid(first.pipes.pid, 0)
+    second = begun(b"exit 3", supervisors, monkeypatch)
+    heard(second)
+    assert (second.pipes.pid != first.pipes.pid, os.waitstatus_to_exitcode(second.status)) == (True, 3)
+    for job in (first, second):
+        job.shell.close()
+
+
+def test_a_command_that_cannot_be_started_leaves_its_supervisor_free(supervisors, tmp_path):
+    shell = Shell(("sh", str(tmp_path / "no shell")), b"true", b"", 0)
+    job = Job(1, shell, b"/", supervisors, merge=False, limit=100, timeout=None, feed=b"", grace=600)
+    heard(job)
+    assert (job.failure, len(supervisors.idle)) == (errno.ENOENT, 1)
+    shell.close()
 
 
 # All together.

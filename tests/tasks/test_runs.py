@@ -74,33 +74,60 @@ def test_a_fork_takes_over_what_was_said_up_to_its_step_and_no_result(parity, tm
     assert said[1:] == ["early"]
 
 
-def test_a_fork_of_a_strangers_run_changes_nothing_outside_it(parity, tmp_path):
-    folder, victim = tmp_path / "run", tmp_path / "victim"
-    run_task(find_task(parity), ScriptedAgent(WORK), 2, options=RunOptions(folder=folder))
-    victim.mkdir(mode=0o755)
-    (victim / "file").write_text("mine")
-    (victim / "file").chmod(0o644)
-    (victim / "journal.jsonl").write_bytes((folder / "journal.jsonl").read_bytes())
-    before = (victim / "journal.jsonl").read_bytes()
-    for number, (name, points_at) in enumerate([("hidden", "."), ("task", "."), ("journal.jsonl", "journal.jsonl")]):
+def twisted_runs(folder, victim, tmp_path):
+    """Copies of a run with links or a pipe where a part of it was, near the top and deep; each with what is wrong."""
+    store = next(one for one in sorted((folder / "store" / "objects").glob("*/*")) if one.is_file())
+    deep = [store.relative_to(folder), "store/workspaces/work/log", "public/numbers.json", "hidden/answers.json"]
+    deep += ["task/grader.py", "store/objects"]
+    top = ["hidden", "task", "public", "fixed", "store", "work", "journal.jsonl", "agent.jsonl", ".result.json"]
+    for number, name in enumerate([*top, *deep]):
         twisted = tmp_path / f"twisted-{number}"
         shutil.copytree(folder, twisted, symlinks=True)
+        is_folder = (twisted / name).is_dir()
         shutil.rmtree(twisted / name, ignore_errors=True)
         (twisted / name).unlink(missing_ok=True)
-        (twisted / name).symlink_to(victim / points_at)
-        with pytest.raises(InvalidArgument, match=f"expected a file or a folder, got .*{name}, which is a link"):
-            fork_run(twisted, 2, tmp_path / f"fork-{number}")
-    (folder / "hidden").mkdir(exist_ok=True)
-    (folder / "hidden" / "link").symlink_to(victim / "file")
-    fork_run(folder, 2, tmp_path / "fork")
-    os.mkfifo(folder / "task" / "pipe")
-    with pytest.raises(InvalidArgument, match="expected files and folders"):
-        fork_run(folder, 2, tmp_path / "fork-pipe")
+        (twisted / name).symlink_to(victim if is_folder else victim / "journal.jsonl")
+        yield twisted, name
+    shutil.copytree(folder, tmp_path / "pipe", symlinks=True)
+    os.mkfifo(tmp_path / "pipe" / "task" / "pipe")
+    yield tmp_path / "pipe", "task/pipe"
+
+
+def test_forking_or_resuming_a_strangers_run_changes_nothing_outside_it_and_reads_nothing(parity, tmp_path):
+    folder, victim, task = tmp_path / "run", tmp_path / "victim", find_task(parity)
+    run_task(task, ScriptedAgent(WORK), 2, options=RunOptions(folder=tmp_path / "whole"))
+    fork_run(tmp_path / "whole", 2, folder)
+    victim.mkdir(mode=0o755)
+    (victim / "file").write_text("mine")
+    (victim / "journal.jsonl").write_bytes((folder / "journal.jsonl").read_bytes())
+    before = {one: (one.stat().st_mode, one.read_bytes()) for one in victim.iterdir()}
+    for twisted, name in twisted_runs(folder, victim, tmp_path):
+        wrong = f"expected a file or a folder, got .*{name}, which is a link or a device"
+        with pytest.raises(InvalidArgument, match=f"fork: {wrong}"):
+            fork_run(twisted, 2, tmp_path / "fork")
+        assert not (tmp_path / "fork").exists()
+        options = RunOptions(folder=twisted, resume=True)
+        with pytest.raises(InvalidArgument, match=f"resume: {wrong}"):
+            run_task(task, ScriptedAgent(WORK), 2, options=options)
+        with TaskEnv(task, folder=twisted) as env, pytest.raises(InvalidArgument, match=f"resume: {wrong}"):
+            env.resume()
     shutil.rmtree(folder / "work")
-    with pytest.raises(InvalidArgument, match="expected a run with a folder work"):
-        fork_run(folder, 2, tmp_path / "fork-work")
-    assert [path.stat().st_mode & 0o777 for path in (victim, victim / "file")] == [0o755, 0o644]
-    assert (victim / "journal.jsonl").read_bytes() == before
+    with pytest.raises(InvalidArgument, match="fork: expected a run with a folder work"):
+        fork_run(folder, 2, tmp_path / "fork")
+    assert victim.stat().st_mode & 0o777 == 0o755
+    assert {one: (one.stat().st_mode, one.read_bytes()) for one in victim.iterdir()} == before
+
+
+def test_a_fork_goes_on_with_another_script_from_its_first_call(parity, tmp_path):
+    task = find_task(parity)
+    run_task(task, ScriptedAgent(WORK), 2, options=RunOptions(folder=tmp_path / "run"))
+    (tmp_path / "run" / "hidden" / "result.json").write_text("of the data, and no result of the run")
+    fork_run(tmp_path / "run", 2, tmp_path / "fork")
+    assert (tmp_path / "fork" / "hidden" / "result.json").is_file()
+    other = [Call("shell", {"command": "echo first > first"}), Call("shell", {"command": "cat first"})]
+    run_task(task, ScriptedAgent(other), 2, options=RunOptions(folder=tmp_path / "fork", resume=True))
+    told = [one.observation.result for one in Journal(tmp_path / "fork").read()]
+    assert told[-3:] == ["", "first\n", "submitted"]
 
 
 def test_a_run_under_way_can_be_looked_at(parity, tmp_path):

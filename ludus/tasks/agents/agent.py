@@ -36,6 +36,9 @@ class Agent(Protocol):
 class ScriptedAgent:
     """Does a list of calls one after the other, and then submits.
 
+    It goes on with a run of its own where that was left, and begins with its first call where the steps so far are
+    others, as of a fork of somebody else's run.
+
     >>> agent = ScriptedAgent([Call("shell", {"command": "ls"})])
     >>> agent.act(ToolOutcome()).tool, agent.act(ToolOutcome()).tool
     ('shell', 'submit')
@@ -45,11 +48,12 @@ class ScriptedAgent:
         self.name = name
         self._calls = list(calls)
         self._next = 0
+        self._is_own = True
 
     def begin(self, description: str, space: Calls) -> None:
         """From the first call."""
         del description, space
-        self._next = 0
+        self._next, self._is_own = 0, True
 
     def act(self, observation: ToolOutcome) -> Call | str:
         """The next call."""
@@ -58,9 +62,11 @@ class ScriptedAgent:
         return self._calls[self._next - 1] if self._next <= len(self._calls) else Call("submit")
 
     def recall(self, call: Call, observation: ToolOutcome) -> None:
-        """As if it had been asked."""
-        del call
-        self.act(observation)
+        """As if it had been asked, where it would have answered that."""
+        mine = self.act(observation)
+        self._is_own = self._is_own and call == (Call("text", {"message": mine}) if isinstance(mine, str) else mine)
+        if not self._is_own:
+            self._next = 0
 
     def events(self) -> Sequence[EventValue]:
         """None."""

@@ -15,7 +15,7 @@ from contextlib import suppress
 from ludus.sandbox.session.inside.files import list_folder, read, write
 from ludus.sandbox.session.inside.job import Job
 from ludus.sandbox.session.inside.shell import Shell, find_shell
-from ludus.sandbox.session.inside.supervisor import IGNORED
+from ludus.sandbox.session.inside.supervisor import IGNORED, Supervisors
 from ludus.sandbox.session.inside.tree import kill_tree, prepare
 from ludus.sandbox.session.inside.wire import PIECE_BYTES, Decoder, encode, fields_of, to_bytes, to_text
 
@@ -37,6 +37,7 @@ class Agent:
         self.channel, self.shell = channel, find_shell(shell)
         self.decoder, self.poll = Decoder(), select.poll()
         self.jobs: dict[int, Job] = {}
+        self.supervisors = Supervisors()
         self.call = 0
         self.front: Job | None = None
         self.awaited: tuple[Job, float] | None = None
@@ -113,7 +114,12 @@ class Agent:
     def _kill_orphans(self) -> None:
         """Kill what came to us because the command killed its supervisor."""
         with suppress(OSError):
-            kill_tree(os.getpid(), spare=set().union(*(job.tree() for job in self.jobs.values())))
+            kill_tree(os.getpid(), spare=self._watched())
+
+    def _watched(self) -> set[int]:
+        """The processes of all jobs, and the supervisors that are free."""
+        idle = {one.pid for one in self.supervisors.idle}
+        return idle.union(*(job.tree() for job in self.jobs.values()))
 
     def _reap(self) -> None:
         with suppress(ChildProcessError):
@@ -163,7 +169,7 @@ class Agent:
         command, state, feed = _parts(data, sizes)
         shell = Shell(self.shell, command, state, code)
         try:
-            begun = Job(job, shell, _nearest(to_bytes(folder)), feed=feed, **options)  # pyright: ignore[reportArgumentType]
+            begun = Job(job, shell, _nearest(to_bytes(folder)), self.supervisors, feed=feed, **options)  # pyright: ignore[reportArgumentType]
         except OSError:
             shell.close()
             raise

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from ludus.sandbox.session.inside.capture import Capture
 from ludus.sandbox.session.inside.shell import Shell
-from ludus.sandbox.session.inside.supervisor import launch
+from ludus.sandbox.session.inside.supervisor import Supervisors
 from ludus.sandbox.session.inside.tree import descendants, kill_tree, send
 from ludus.sandbox.session.inside.wire import PIECE_BYTES
 
@@ -34,6 +34,7 @@ class Job:
         number: int,
         shell: Shell,
         folder: bytes,
+        supervisors: Supervisors,
         *,
         merge: bool,
         limit: int,
@@ -53,10 +54,11 @@ class Job:
         self.pid: int | None = None
         self.status: int | None = None
         self.failure: int | None = None
-        self.gone = self.timed_out = self.interrupted = self.killed = self.is_last = False
+        self.gone = self.timed_out = self.interrupted = self.killed = self.is_last = self.is_ready = False
         self.settled = self.interrupt_at = self.kill_at = self.gone_by = float("inf")
         self.lines = b""
-        self.pipes = launch(shell, folder, merge=merge, feed=bool(feed))
+        self.supervisors = supervisors
+        self.pipes = supervisors.launch(shell, folder, merge=merge, feed=bool(feed))
         self.feed_input()
 
     def read_stream(self, descriptor: int) -> tuple[int, bytes]:
@@ -74,15 +76,16 @@ class Job:
 
     def read_status(self) -> None:
         """Read what the supervisor says."""
-        try:
-            data = os.read(self.pipes.status, PIECE_BYTES)
-        except BlockingIOError:
-            return
-        *lines, self.lines = (self.lines + data).split(b"\n")
-        for line in lines:
-            self._note(line[:1], int(line[1:]))
-        if not data:
-            self._lose_supervisor()
+        while not self.gone:
+            try:
+                data = os.read(self.pipes.status, PIECE_BYTES)
+            except BlockingIOError:
+                return
+            *lines, self.lines = (self.lines + data).split(b"\n")
+            for line in lines:
+                self._note(line[:1], int(line[1:]))
+            if not data:
+                self._lose_supervisor()
 
     def _note(self, what: bytes, number: int) -> None:
         if what == b"p":
@@ -93,14 +96,17 @@ class Job:
                 self.kill()
         elif what == b"e":
             self.failure, self.status = number, CANNOT_START << 8
+        elif what == b"r":
+            self.is_ready = True
         elif what in (b"s", b"l"):
             self.status, self.ended, self.is_last = number, time.monotonic(), what == b"l"
             if self.timed_out:
                 self.kill()  # what it left in the background as well
 
     def _lose_supervisor(self) -> None:
-        """It ended: after everything below it, or because the command killed it."""
+        """It has no command any more: everything below it ended, or the command killed it."""
         os.close(self.pipes.status)
+        self.supervisors.free(self.pipes.supervisor, ready=self.is_ready)
         self.gone = True
         if self.status is None:
             if self.pid is not None:
