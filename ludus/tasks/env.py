@@ -23,6 +23,7 @@ from ludus.tasks.journal import Entry, Journal
 from ludus.tasks.ladder import Ladder
 from ludus.tasks.memory import MEMORY, keep_memory, read_memory
 from ludus.tasks.picture import task_picture
+from ludus.tasks.run_folder import check_run_folder
 from ludus.tasks.sandboxes import keep_from_agent, link_interpreter
 from ludus.tasks.setting import applied, setting
 from ludus.tasks.spec import TaskSpec
@@ -207,6 +208,7 @@ class TaskEnv(Drawn, TaskTools):
         self._clear()
         place = TaskWorkspace(self._spec, self.task.folder, self.folder.resolve(), backend=self._backend)
         entries = Journal(place.base).read()
+        check_run_folder(place.base)
         last = entries[-1]
         if last.ended:
             raise EnvError(f"resume: expected an episode under way, got one that ended at step {last.step}")

@@ -56,6 +56,30 @@ class Entry(msgspec.Struct, kw_only=True):
         return self.terminated or self.truncated
 
 
+class _Graded(msgspec.Struct):
+    """What readers take out of a grading."""
+
+    normalised: float
+    value: float | None = None
+    step: int = 0
+
+
+class _Command(msgspec.Struct):
+    limit: str | None = None
+
+
+class _Info(msgspec.Struct):
+    score: _Graded | None = None
+    command: _Command | None = None
+
+
+class _Told(msgspec.Struct):
+    """What readers of an entry take out of its plain data: a run may be a stranger's."""
+
+    info: _Info
+    scores: list[_Graded]
+
+
 _DECODER = msgspec.json.Decoder(Entry)
 
 
@@ -75,7 +99,9 @@ class Journal:
         entries: list[Entry] = []
         for number, line in enumerate(lines[:-1]):
             try:
-                entries.append(_DECODER.decode(line))
+                entry = _DECODER.decode(line)
+                msgspec.convert({"info": entry.info, "scores": entry.scores}, _Told)
+                entries.append(entry)
             except (msgspec.MsgspecError, RecursionError) as error:
                 raise TrajectoryError(
                     f"{self.path}, line {number + 1}: expected a step, got {shorten(str(error))}"

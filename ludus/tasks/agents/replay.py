@@ -1,7 +1,6 @@
 """Runs of before: carried out again with a report of what differs, and forked at a step."""
 
 import shutil
-import stat
 from pathlib import Path
 
 import msgspec
@@ -12,6 +11,7 @@ from ludus.tasks.agents.events import AgentLog, step_events, task_metadata
 from ludus.tasks.env import TaskEnv
 from ludus.tasks.folder import Task
 from ludus.tasks.journal import Journal, JournalEnv
+from ludus.tasks.run_folder import check_run_folder
 from ludus.tasks.sandboxes import keep_from_agent
 from ludus.tasks.step_timing import unmeasured
 from ludus.tasks.workspace import TaskWorkspace
@@ -74,10 +74,13 @@ def fork_run(folder: Path, step: int, target: Path) -> None:
     entries = Journal(folder).read()
     if not 0 <= step <= entries[-1].step:
         raise InvalidArgument(f"fork: expected a step from 0 to {entries[-1].step}, got {step}")
-    _check_kinds(folder)
+    size, room = check_run_folder(folder), shutil.disk_usage(target.absolute().parent).free
+    if size > room:
+        raise InvalidArgument(f"fork: expected a run of less than the {room} bytes that are free, got {size}")
     try:
         shutil.copytree(folder, target, symlinks=True, ignore=shutil.ignore_patterns(*OF_THE_END))
-    except shutil.Error as error:
+    except (shutil.Error, OSError) as error:
+        shutil.rmtree(target, ignore_errors=True)
         raise InvalidArgument(f"fork: expected files and folders in {folder}, got {shorten(str(error))}") from None
     (target / "work").mkdir()
     shutil.copystat(folder / "work", target / "work")
@@ -89,16 +92,6 @@ def fork_run(folder: Path, step: int, target: Path) -> None:
             keep_from_agent(target / name)
     Journal(target).cut(step)
     AgentLog(target).cut(step)
-
-
-def _check_kinds(folder: Path) -> None:
-    """A stranger's run may hold links in the place of its parts: what they point at would be changed with the fork."""
-    if not (folder / "work").is_dir():
-        raise InvalidArgument(f"fork: expected a run with a folder work, got {folder} without one")
-    for path in folder.iterdir():
-        kind = path.lstat().st_mode
-        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
-            raise InvalidArgument(f"fork: expected a file or a folder, got {path}, which is a link or a device")
 
 
 def export_run(task: Task, folder: Path, path: Path, *, agent: str = "") -> None:

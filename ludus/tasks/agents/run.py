@@ -23,6 +23,7 @@ from ludus.tasks.grading import Grader, Score, make_data
 from ludus.tasks.grading.submission import SubmissionError, read_inside
 from ludus.tasks.journal import NAME as JOURNAL
 from ludus.tasks.journal import Journal
+from ludus.tasks.run_folder import check_run_folder
 from ludus.tasks.spec import TaskSpec
 from ludus.tools import Call
 from ludus.trajectory import Recorder
@@ -97,6 +98,7 @@ def _resumed(
 ) -> Episode:
     """To the end; a run that was killed between its last step and its result has been there already."""
     entries = Journal(folder).read()
+    check_run_folder(folder)
     if entries[-1].ended and not (folder / RESULT).is_file():
         return ended_episode(entries, agent.name)
     with options.env(task) as env:
