@@ -19,10 +19,11 @@ from ludus.tasks.budget import Budget
 from ludus.tasks.folder import Task, find_task
 from ludus.tasks.grading import Grader, Score, TaskData
 from ludus.tasks.hooks import finite, given
-from ludus.tasks.journal import Entry, Journal, check_run_folder
+from ludus.tasks.journal import Entry, Journal
 from ludus.tasks.ladder import Ladder
 from ludus.tasks.memory import MEMORY, keep_memory, read_memory
 from ludus.tasks.picture import task_picture
+from ludus.tasks.run_folder import check_run_folder
 from ludus.tasks.sandboxes import keep_from_agent, link_interpreter
 from ludus.tasks.setting import applied, setting
 from ludus.tasks.spec import TaskSpec

@@ -12,18 +12,16 @@ import msgspec
 
 from ludus.core import Env, Info, Step
 from ludus.core.foreign_file import read_foreign_file
-from ludus.errors import InvalidArgument, TrajectoryError, shorten
+from ludus.errors import TrajectoryError, shorten
 from ludus.sandbox import ShellState
 from ludus.tasks.budget import Budget
 from ludus.tasks.step_timing import StepTiming
 from ludus.tools import Call, ToolOutcome
 
-__all__ = ["Entry", "Journal", "JournalEnv", "append_lines", "check_run_folder", "read_lines"]
+__all__ = ["Entry", "Journal", "JournalEnv", "append_lines", "read_lines"]
 
 NAME = "journal.jsonl"
 MAX_JOURNAL_BYTES = 64 << 20
-OWN_LINKS = ("work", "bin")
-"""Folders of a run that may hold links: the agent's own, which are never followed, and the interpreter's names."""
 
 
 class Entry(msgspec.Struct, kw_only=True):
@@ -58,6 +56,30 @@ class Entry(msgspec.Struct, kw_only=True):
         return self.terminated or self.truncated
 
 
+class _Graded(msgspec.Struct):
+    """What readers take out of a grading."""
+
+    normalised: float
+    value: float | None = None
+    step: int = 0
+
+
+class _Command(msgspec.Struct):
+    limit: str | None = None
+
+
+class _Info(msgspec.Struct):
+    score: _Graded | None = None
+    command: _Command | None = None
+
+
+class _Told(msgspec.Struct):
+    """What readers of an entry take out of its plain data: a run may be a stranger's."""
+
+    info: _Info
+    scores: list[_Graded]
+
+
 _DECODER = msgspec.json.Decoder(Entry)
 
 
@@ -77,7 +99,9 @@ class Journal:
         entries: list[Entry] = []
         for number, line in enumerate(lines[:-1]):
             try:
-                entries.append(_DECODER.decode(line))
+                entry = _DECODER.decode(line)
+                msgspec.convert({"info": entry.info, "scores": entry.scores}, _Told)
+                entries.append(entry)
             except (msgspec.MsgspecError, RecursionError) as error:
                 raise TrajectoryError(
                     f"{self.path}, line {number + 1}: expected a step, got {shorten(str(error))}"
@@ -92,26 +116,6 @@ class Journal:
         if kept[-1].step != step:
             raise TrajectoryError(f"{self.path}: expected a step up to {kept[-1].step}, got {step}")
         self.path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in kept))
-
-
-def check_run_folder(folder: Path, verb: str) -> None:
-    """Refuse a run that holds links, pipes or devices, for it may be a stranger's.
-
-    What they point at would be read by sandboxes, or written by whoever goes on with the run.
-    """
-    if not (folder / "work").is_dir():
-        raise InvalidArgument(f"{verb}: expected a run with a folder work, got {folder} without one")
-    waiting = [str(folder)]
-    while waiting:
-        with os.scandir(waiting.pop()) as found:
-            for one in found:
-                if one.is_dir(follow_symlinks=False):
-                    if Path(one.path).parent != folder or one.name not in OWN_LINKS:
-                        waiting.append(one.path)
-                elif not one.is_file(follow_symlinks=False):
-                    raise InvalidArgument(
-                        f"{verb}: expected a file or a folder, got {one.path}, which is a link or a device"
-                    )
 
 
 def read_lines(path: Path, what: str) -> list[bytes]:

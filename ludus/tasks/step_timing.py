@@ -14,7 +14,7 @@ from ludus.tools import ToolOutcome
 
 __all__ = ["StepTiming", "unmeasured"]
 
-TIME_LEFT = re.compile(r"^time: .+ of .+ left$", re.MULTILINE)
+TIME_LEFT = re.compile(r"^time: \d+ (?:second|minute)s of \d+ (?:second|minute)s left$", re.MULTILINE)
 JOB_TIME = re.compile(r"\A(job \d+ [\w -]*?) after \d+\.\d s,")
 WORDS = {"": TIME_LEFT, "budget": TIME_LEFT, "poll": JOB_TIME, "kill": JOB_TIME}
 """What is measured in the words of each tool; the first observation is no tool's."""

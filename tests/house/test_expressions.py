@@ -19,6 +19,7 @@ from ludus.registry.provenance import LOADED, NAMED, PLACE
 from ludus.tasks.actions import BLOCK, WORDS
 from ludus.tasks.quantity import SIZE
 from ludus.tasks.spec import ID, RELATIVE
+from ludus.tasks.step_timing import JOB_TIME, TIME_LEFT
 from ludus.trajectory.archive import NAME
 
 MANY = 40_000
@@ -54,6 +55,8 @@ EXPRESSIONS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     "code that arguments name": (searched(NAMED), ("a" * MANY, "a." * MANY, " a" * MANY)),
     "code that arguments load": (searched(LOADED), ("a" * MANY, "a." * MANY, " a" * MANY)),
     "place that arguments name": (PLACE.match, ("a" * MANY, BLANKS, "." * MANY, "a:" * MANY, "a\n" * MANY)),
+    "time that a tool told": (searched(TIME_LEFT), ("time: " + "1 of 1 " * MANY, "time: " + "1" * MANY)),
+    "job that a tool told of": (searched(JOB_TIME), ("job 1 " + " after 1" * MANY, "job " + "1" * MANY)),
     "name in an archive": (whole(NAME), ("a" * MANY + "!", "a/" * MANY, "a-" * MANY)),
 } | {
     f"action of a page {pattern.pattern[:12]}": (

@@ -19,7 +19,9 @@ from typer.main import get_command
 
 from ludus.cli.main import app
 from ludus.packaging.scaffold import scaffold
+from ludus.tasks.agents.result import RunResult, write_result
 from ludus.tasks.new import new_task
+from tests.cli.run_folders import write_run
 from tests.registry.test_trust_everywhere import FILES, Marked
 from tests.registry.test_trust_folders import shadow
 from tests.tasks.test_conversion import harbor
@@ -43,7 +45,12 @@ CASES = {
     "bench": [("{target}", *SHORT)],
     "task list": [()],
     "task show": [("{task}",)],
-    "task run": [("{task}", "--agent", "baseline", "--folder", "{new}")],
+    "task run": [
+        ("{task}", "--agent", "baseline", "--folder", "{new}"),
+        ("{task}", "--agent", "nop", "--folder", "{begun}", "--resume"),
+    ],
+    "task compare": [("{begun}",), ("{begun}", "--html", "{new}.html")],
+    "task fork": [("{begun}", "1", "{new}-fork")],
     "task audit": [("{task}",)],
     "task grade": [("{task}", "{task}/baseline")],
     "task replay": [("{task}", "{new}")],
@@ -57,8 +64,6 @@ TAKES_NO_CODE = {
     "sessions": ("url", "token", "kill", "as_json"),
     "new": ("name", "folder", "tools", "array"),
     "init": ("name", "folder", "tools", "array"),
-    "task compare": ("places", "html", "as_json"),
-    "task fork": ("folder", "step", "target"),
     "task new": ("folder",),
     "config": ("as_json",),
     "version": (),
@@ -110,7 +115,7 @@ def test_every_command_has_a_case_or_takes_no_code():
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A package, a folder, a run, a result and a task, each of which leaves a mark where it runs unconfined."""
+    """A package, a folder, a run, a result, a task and a run of it: each leaves a mark where it runs unconfined."""
     root = tmp_path_factory.mktemp("stranger")
     marked = Marked(root)
     code = marked.folder / "marked_mazes.py"
@@ -124,6 +129,10 @@ def place(tmp_path_factory):
         for path in one.rglob("*.py"):
             path.write_text(future_first(path.read_text(), mark))
     shadow(root / "corridor", mark)
+    begun = write_run(root / "begun", root / "task", json__py=mark)
+    shadow(begun, mark)
+    told = RunResult(task="marked_mazes:Maze", agent="marked_mazes:Left", seed=0, outcome="marked_mazes:Maze")
+    write_result(told, begun)
     (root / "results").mkdir()
     done = marked.run("-c", RECORDED, *map(str, (root / "run.ludus", root / "results" / "one.ludus")), trust="")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -141,6 +150,7 @@ def words_of(place, name, given, target):
     names = {
         "folder": root / "corridor", "run": root / "run.ludus", "results": root / "results", "task": root / "task",
         "result": root / "results" / "one.ludus", "harbor": root / "harbor", "new": root / "new",
+        "begun": root / "begun",
     }  # fmt: skip
     names["target"] = target.format(**names)
     return [*name.split(), *(one.format(**names) for one in given)]

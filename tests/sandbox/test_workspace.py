@@ -433,7 +433,7 @@ def test_a_workspace_is_a_writable_mount(workspace, folder):
 def test_a_restore_that_something_writes_into_is_an_error(workspace, folder, monkeypatch):
     taken = workspace.snapshot()
 
-    def tree(self, descriptor, digest, above):
+    def tree(self, descriptor, digest, above, depth):
         (folder / "intruder").touch()
 
     monkeypatch.setattr("ludus.sandbox.workspace.restoration.Restoration._tree", tree)

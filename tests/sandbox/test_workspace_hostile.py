@@ -5,12 +5,16 @@ import shutil
 import socket
 import stat
 import tempfile
+from hashlib import sha256
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from ludus.errors import LimitExceeded, SnapshotError
 from ludus.sandbox.workspace import Skipped, Workspace, WorkspaceLimits, removal, restoration, scan
+from ludus.sandbox.workspace import diff as comparison
+from ludus.sandbox.workspace.tree import TreeEntry
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 
@@ -352,3 +356,85 @@ def test_closed_folders_are_opened_for_a_restore_and_closed_again(as_somebody):
     assert sorted(path.name for path in folder.iterdir()) == ["sub"]
     assert stat.S_IMODE((folder / "sub").stat().st_mode) == 0o500
     assert (folder / "sub/file").read_text() == "was"
+
+
+# Stores that came with somebody else's run: hashes are right, and what they are of is not.
+
+
+def stored(workspace, *entries: TreeEntry) -> str:
+    """A folder of any entries, as a store keeps it."""
+    data = msgspec.msgpack.encode(entries)
+    digest = sha256(data).digest()
+    workspace.store.add_tree(digest, data)
+    return digest.hex()
+
+
+@pytest.mark.parametrize("name", [b"../outside/file", b"..", b".", b"", b"sub/file", b"a\0b"])
+@pytest.mark.parametrize("kind", ["file", "folder", "link"])
+def test_a_name_that_leads_out_of_its_folder_is_refused(workspace, folder, outside, name, kind):
+    (folder / "sub").mkdir()
+    content = workspace.store.add_bytes(b"theirs") if kind == "file" else bytes.fromhex(stored(workspace))
+    taken = stored(workspace, TreeEntry(name, kind, 0o644, 6, content))
+    with pytest.raises(SnapshotError, match="got an entry"):
+        workspace.restore(taken)
+    with pytest.raises(SnapshotError, match="got an entry"):
+        workspace.diff(stored(workspace), taken)
+    assert (folder / "sub").is_dir()
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [("a", "file", 0o4755, 0, bytes(32)), ("a", "file", 0o644, -1, bytes(32)), ("a", "folder", 0o755, 0, b"short"),
+     ("a", "pipe", 0o644, 0, bytes(32)), ("a",), 7],
+)  # fmt: skip
+def test_what_is_no_entry_is_refused(workspace, entry):
+    data = msgspec.msgpack.encode([entry if isinstance(entry, int) else [entry[0].encode(), *entry[1:]]])
+    digest = sha256(data).digest()
+    workspace.store.add_tree(digest, data)
+    with pytest.raises(SnapshotError, match="store: expected the folder"):
+        workspace.restore(digest.hex())
+
+
+def bomb(workspace, leaf: bytes) -> str:
+    """Ten folders in each of twelve levels, which are thirteen small files of the store."""
+    content = workspace.store.add_bytes(leaf)
+    inner = stored(workspace, TreeEntry(b"leaf", "file", 0o644, len(leaf), content))
+    for _ in range(12):
+        names = (str(number).encode() for number in range(10))
+        inner = stored(workspace, *(TreeEntry(name, "folder", 0o755, 0, bytes.fromhex(inner)) for name in names))
+    return inner
+
+
+def test_folders_that_are_in_each_other_many_times_keep_to_the_limits(folder, tmp_path, monkeypatch):
+    workspace = Workspace(folder, store=tmp_path / "store", limits=WorkspaceLimits(files=200))
+    monkeypatch.setattr(comparison, "MAX_COMPARED", 200)
+    one, two = bomb(workspace, b"one"), bomb(workspace, b"two")
+    with pytest.raises(LimitExceeded, match="expected at most 200 names"):
+        workspace.restore(one)
+    with pytest.raises(LimitExceeded, match="expected at most 200 paths"):
+        workspace.diff(one, two)
+    assert sum(1 for _ in folder.rglob("*")) <= 200
+
+
+def test_no_link_and_no_pipe_of_a_store_is_read(workspace, folder, outside, tmp_path):
+    (folder / "file").write_bytes(b"x" * 6)
+    before, _ = workspace.snapshot(), (folder / "file").write_bytes(b"y" * 6)
+    after = workspace.snapshot()
+    path = Path(workspace.store._path("objects", sha256(b"x" * 6).digest()))
+    path.unlink()
+    path.symlink_to(outside / "secret")  # as long as what is expected
+    with pytest.raises(SnapshotError):
+        workspace.restore(before)
+    with pytest.raises(SnapshotError, match="got another"):
+        workspace.diff(before, after, text=True)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(SnapshotError, match="damaged"):
+        workspace.restore(before)
+    with pytest.raises(SnapshotError, match="something else than a file"):
+        workspace.diff(before, after, text=True)
+    log = tmp_path / "store" / "workspaces" / workspace.name / "log"
+    log.unlink()
+    log.symlink_to(outside / "secret")
+    with pytest.raises(SnapshotError, match="expected the log of a workspace"):
+        Workspace(folder, store=tmp_path / "store").snapshot()

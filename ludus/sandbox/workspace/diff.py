@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from ludus.errors import LimitExceeded
 from ludus.sandbox.workspace.store import Store
 from ludus.sandbox.workspace.tree import FILE, FOLDER, Kind, TreeEntry
 
@@ -14,6 +15,9 @@ __all__ = ["Change", "Diff", "compare"]
 MAX_TEXT = 1 << 16
 MAX_LINES = 2000
 """Lines of a file that is compared as text: comparing takes time that grows faster than they do."""
+MAX_COMPARED = 1_000_000
+"""Paths and folders."""
+Pair = tuple[bytes, TreeEntry | None, TreeEntry | None]
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +56,7 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
 def compare(store: Store, before: bytes, after: bytes, *, text: bool) -> Diff:
     """The difference of two trees."""
     groups: dict[str, list[Change]] = {"added": [], "removed": [], "changed": [], "modes": []}
-    for path, old, new in _pairs(store, before, after, b""):
+    for path, old, new in _bounded(_pairs(store, before, after, b"")):
         changed = (text and _as_text(store, path, old, new)) or None
         groups[_group(old, new)].append(
             Change(
@@ -66,12 +70,23 @@ def compare(store: Store, before: bytes, after: bytes, *, text: bool) -> Diff:
     return Diff(**{name: tuple(changes) for name, changes in groups.items()})
 
 
-def _pairs(
-    store: Store, before: bytes | None, after: bytes | None, above: bytes
-) -> Iterator[tuple[bytes, TreeEntry | None, TreeEntry | None]]:
-    """Every path that differs, folders before what is in them."""
+def _bounded(pairs: Iterator[Pair | None]) -> Iterator[Pair]:
+    """Those that differ: a few folders of a store, each in all of the next, would be pairs without end."""
+    try:
+        for number, pair in enumerate(pairs):
+            if number > MAX_COMPARED:
+                raise LimitExceeded(f"diff: expected at most {MAX_COMPARED} paths that differ, got more")
+            if pair is not None:
+                yield pair
+    except RecursionError:
+        raise LimitExceeded("diff: expected some hundred folders one in the other, got more") from None
+
+
+def _pairs(store: Store, before: bytes | None, after: bytes | None, above: bytes) -> Iterator[Pair | None]:
+    """Every path that differs, folders before what is in them; None for a folder that is looked into."""
     if before == after:
         return
+    yield None
     old = {entry.name: entry for entry in store.tree(before)} if before is not None else {}
     new = {entry.name: entry for entry in store.tree(after)} if after is not None else {}
     for name in sorted(old.keys() | new.keys()):
@@ -114,7 +129,7 @@ def _lines(store: Store, entry: TreeEntry | None) -> list[str] | None:
     if entry.kind != FILE or entry.size > MAX_TEXT:
         return None
     try:
-        lines = store.content(entry.content).decode("utf8").splitlines(keepends=True)
+        lines = store.content(entry.content, entry.size).decode("utf8").splitlines(keepends=True)
     except UnicodeDecodeError:
         return None
     return None if len(lines) > MAX_LINES or any("\0" in line for line in lines) else lines

@@ -10,11 +10,14 @@ from pathlib import Path
 
 import msgspec
 
+from ludus.core.foreign_file import read_foreign_file
+
 __all__ = ["ContentIndex", "Seen"]
 
 TICK = 50_000_000
 """Nanoseconds: several ticks of any kernel's clock."""
 SECOND = 1_000_000_000
+MAX_INDEX_BYTES = 256 << 20
 
 Seen = tuple[int, int, int, int]
 
@@ -58,7 +61,7 @@ class ContentIndex:
         """Read it; empty where it is not there, or damaged: it only saves time."""
         index = cls()
         try:
-            stored = msgspec.msgpack.decode(path.read_bytes(), type=Stored)
+            stored = msgspec.msgpack.decode(read_foreign_file(path, MAX_INDEX_BYTES), type=Stored)
         except (OSError, msgspec.MsgspecError):
             return index
         index.generation, index.rows = stored.generation, stored.rows

@@ -7,11 +7,13 @@ from typing import Literal
 
 import msgspec
 
+from ludus.errors import SnapshotError
 from ludus.sandbox.workspace.scan import Skipped
 
 __all__ = ["SnapshotJournal", "Line", "WorkspaceSnapshot"]
 
-
+MAX_LOG_BYTES = 256 << 20
+FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _reading = threading.Lock()
 """Of two threads that read the same lines both would count them, and the next one be written far behind the last."""
 
@@ -63,19 +65,24 @@ class SnapshotJournal:
 
     def _lines(self) -> list[Line]:
         try:
-            with self.path.open("rb") as file:
+            with open(os.open(self.path, FLAGS | os.O_RDONLY), "rb") as file:
                 file.seek(self._offset)
-                new = file.read()
+                new = file.read(MAX_LOG_BYTES)
         except FileNotFoundError:
             return []
+        except OSError as error:
+            raise SnapshotError(f"{self.path}: expected the log of a workspace, got {error.strerror}") from None
         whole = new[: new.rfind(b"\n") + 1]
-        self._read += [msgspec.json.decode(line, type=Line) for line in whole.splitlines()]
+        try:
+            self._read += [msgspec.json.decode(line, type=Line) for line in whole.split(b"\n")[:-1]]
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise SnapshotError(f"{self.path}: expected the log of a workspace, got {error}") from None
         self._offset += len(whole)
         return self._read
 
     def add(self, line: Line, *, sync: bool) -> None:
         """One line more; called with the workspace's lock."""
-        file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        file = os.open(self.path, FLAGS | os.O_RDWR | os.O_CREAT, 0o600)
         try:
             self.lines()
             os.ftruncate(file, self._offset)

@@ -8,9 +8,10 @@ import stat
 from contextlib import suppress
 from secrets import token_hex
 
+from ludus.errors import LimitExceeded
 from ludus.sandbox.workspace.index import ContentIndex
 from ludus.sandbox.workspace.removal import Removal, make_writable
-from ludus.sandbox.workspace.scan import open_folder
+from ludus.sandbox.workspace.scan import WorkspaceLimits, open_folder
 from ludus.sandbox.workspace.store import Store
 from ludus.sandbox.workspace.tree import FILE, FOLDER, TreeEntry
 
@@ -23,8 +24,9 @@ NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 class Restoration:
     """One run; what the index knows to be right already is left alone."""
 
-    def __init__(self, store: Store, index: ContentIndex) -> None:
-        self.store, self.index = store, index
+    def __init__(self, store: Store, index: ContentIndex, limits: WorkspaceLimits) -> None:
+        self.store, self.index, self.limits = store, index, limits
+        self.names = self.size = 0
 
     def folder(self, descriptor: int, digest: bytes) -> None:
         """Make a folder what the tree says. New files belong to whom the folder belongs."""
@@ -32,16 +34,17 @@ class Restoration:
         self.device = root.st_dev
         self.owner = None if (root.st_uid, root.st_gid) == (os.geteuid(), os.getegid()) else (root.st_uid, root.st_gid)
         with Removal(descriptor) as self.removal:
-            self._tree(descriptor, digest, b"")
+            self._tree(descriptor, digest, b"", 0)
 
-    def _tree(self, descriptor: int, digest: bytes, above: bytes) -> None:
+    def _tree(self, descriptor: int, digest: bytes, above: bytes, depth: int) -> None:
         wanted = {entry.name: entry for entry in self.store.tree(digest)}
+        self._count(wanted, depth)
         present = self._present(descriptor, wanted)
         for name, entry in wanted.items():
             path = above + b"/" + name if above else name
             found = present.get(name)
             if entry.kind == FOLDER:
-                self._folder(descriptor, entry, found, path)
+                self._folder(descriptor, entry, found, path, depth)
             elif entry.kind == FILE:
                 self._file(descriptor, entry, found, path)
             elif found is None or os.readlink(name, dir_fd=descriptor) != entry.content:
@@ -63,14 +66,25 @@ class Restoration:
                     self.removal.remove(descriptor, name)
         return present
 
-    def _folder(self, parent: int, entry: TreeEntry, found: os.stat_result | None, path: bytes) -> None:
+    def _count(self, wanted: dict[bytes, TreeEntry], depth: int) -> None:
+        """A few folders of a store, each in all of the next, are a tree without end: it keeps to a scan's limits."""
+        self.names += len(wanted)
+        self.size += sum(entry.size for entry in wanted.values() if entry.kind == FILE)
+        most = self.limits
+        if self.names > most.files or self.size > most.bytes or depth > most.depth:
+            raise LimitExceeded(
+                f"restore: expected at most {most.files} names, {most.bytes} bytes and {most.depth} folders one in the "
+                "other, got a snapshot with more"
+            )
+
+    def _folder(self, parent: int, entry: TreeEntry, found: os.stat_result | None, path: bytes, depth: int) -> None:
         if found is None:
             os.mkdir(entry.name, 0o700, dir_fd=parent)
         make_writable(parent, entry.name)
         with open_folder(parent, entry.name) as descriptor:
             if found is None and self.owner is not None:
                 os.fchown(descriptor, *self.owner)
-            self._tree(descriptor, entry.content, path)
+            self._tree(descriptor, entry.content, path, depth + 1)
             if stat.S_IMODE(os.fstat(descriptor).st_mode) != entry.mode:
                 os.fchmod(descriptor, entry.mode)
 

@@ -18,13 +18,12 @@ from ludus.errors import LimitExceeded, SnapshotError
 from ludus.sandbox.workspace.content import copy
 from ludus.sandbox.workspace.index import ContentIndex
 from ludus.sandbox.workspace.store import Store
-from ludus.sandbox.workspace.tree import FILE, FOLDER, LINK, TreeEntry, encode_tree, shown
+from ludus.sandbox.workspace.tree import FILE, FOLDER, LINK, PERMISSIONS, TreeEntry, encode_tree, shown
 
 __all__ = ["Scan", "Skipped", "WorkspaceLimits", "open_folder"]
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-PERMISSIONS = 0o777
 SPECIAL = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
 CHANGED = (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO)
 """What says that a name became something else between the look and the opening."""

@@ -14,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
+from ludus.core.foreign_file import read_foreign_file
 from ludus.errors import InvalidArgument, SnapshotError
 from ludus.sandbox.locks import lock_descriptor
 from ludus.sandbox.workspace.content import clone, copy, read_all, write_all
@@ -23,7 +24,9 @@ __all__ = ["Store"]
 
 READ_AT_ONCE_BYTES = 4 << 20
 """Files up to here are read at once: what the store knows already is not written again."""
-"""Seconds to wait for somebody else's lock."""
+MAX_TREE_BYTES = 256 << 20
+"""Of the entries of one folder: a million of them with names of two hundred bytes."""
+READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class Store:
@@ -106,20 +109,34 @@ class Store:
     def write_to(self, digest: bytes, size: int, target: int) -> None:
         """Write a content to a descriptor; SnapshotError where it is not there whole."""
         try:
-            source = os.open(self._path("objects", digest), os.O_RDONLY | os.O_CLOEXEC)
+            source = os.open(self._path("objects", digest), READ_FLAGS)
         except FileNotFoundError:
             raise SnapshotError(f"store: expected the content {digest.hex()}, got nothing under that name") from None
         try:
-            if (found := os.fstat(source).st_size) != size:
-                raise SnapshotError(f"store: expected {size} bytes of {digest.hex()}, got {found}; it is damaged")
+            found = os.fstat(source)
+            if found.st_size != size or not stat.S_ISREG(found.st_mode):
+                raise SnapshotError(
+                    f"store: expected {size} bytes of {digest.hex()}, got {found.st_size}; it is damaged"
+                )
             if not (size and self._clone(source, target)):
                 copy(source, target, size)
         finally:
             os.close(source)
 
-    def content(self, digest: bytes) -> bytes:
-        """A content that is known to be small."""
-        return Path(self._path("objects", digest)).read_bytes()
+    def content(self, digest: bytes, size: int) -> bytes:
+        """A content that is known to be small; SnapshotError where it is not there whole."""
+        data = self._read("objects", digest, size, "content")
+        if sha256(data).digest() != digest:
+            raise SnapshotError(f"store: expected the content {digest.hex()}, got another; it is damaged")
+        return data
+
+    def _read(self, kind: str, digest: bytes, most_bytes: int, what: str) -> bytes:
+        try:
+            return read_foreign_file(self._path(kind, digest), most_bytes)
+        except FileNotFoundError:
+            raise SnapshotError(f"store: expected the {what} {digest.hex()}, got nothing under that name") from None
+        except OSError as error:
+            raise SnapshotError(f"store: expected the {what} {digest.hex()}, got {error.strerror}") from None
 
     def add_tree(self, digest: bytes, data: bytes) -> None:
         """Keep a folder's entries."""
@@ -134,10 +151,7 @@ class Store:
 
     def tree(self, digest: bytes) -> tuple[TreeEntry, ...]:
         """A folder's entries."""
-        try:
-            return decode_tree(digest, Path(self._path("trees", digest)).read_bytes())
-        except FileNotFoundError:
-            raise SnapshotError(f"store: expected the folder {digest.hex()}, got nothing under that name") from None
+        return decode_tree(digest, self._read("trees", digest, MAX_TREE_BYTES, "folder"))
 
     @contextmanager
     def _new(self, path: str) -> Generator[int, None, None]:

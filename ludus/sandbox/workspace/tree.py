@@ -9,12 +9,13 @@ import msgspec
 
 from ludus.errors import SnapshotError
 
-__all__ = ["FILE", "FOLDER", "LINK", "TreeEntry", "Kind", "decode_tree", "encode_tree", "shown"]
+__all__ = ["FILE", "FOLDER", "LINK", "PERMISSIONS", "TreeEntry", "Kind", "decode_tree", "encode_tree", "shown"]
 
 Kind = Literal["file", "folder", "link"]
 FILE: Kind = "file"
 FOLDER: Kind = "folder"
 LINK: Kind = "link"
+PERMISSIONS = 0o777
 
 
 class TreeEntry(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -40,10 +41,27 @@ def encode_tree(entries: Iterable[TreeEntry]) -> tuple[bytes, bytes]:
 
 
 def decode_tree(digest: bytes, data: bytes) -> tuple[TreeEntry, ...]:
-    """The entries of a folder, after a look whether they are what the hash says."""
+    """The entries of a folder, after a look whether they are what the hash says, and could be a folder's at all.
+
+    A store may come with somebody else's run, and hashes are no signature: a name like `../x` would be written outside.
+    """
     if sha256(data).digest() != digest:
         raise SnapshotError(f"store: expected the folder {digest.hex()}, got bytes with another hash; it is damaged")
-    return _decoder.decode(data)
+    try:
+        entries = _decoder.decode(data)
+    except msgspec.MsgspecError as error:
+        raise SnapshotError(f"store: expected the folder {digest.hex()}, got {error}") from None
+    before = b""
+    for one in entries:
+        hashed = one.kind == LINK or len(one.content) == len(digest)
+        if not (before < one.name and _is_name(one.name) and hashed and 0 <= one.mode <= PERMISSIONS and one.size >= 0):
+            raise SnapshotError(f"store: expected the folder {digest.hex()}, got an entry {shown(one.name)!r} of none")
+        before = one.name
+    return entries
+
+
+def _is_name(name: bytes) -> bool:
+    return name not in (b".", b"..") and b"/" not in name and b"\0" not in name
 
 
 def shown(path: bytes) -> str:

@@ -123,7 +123,7 @@ class Workspace:
 
     def _fill(self, root: int, digest: bytes) -> None:
         try:
-            Restoration(self.store, self._known()).folder(root, digest)
+            Restoration(self.store, self._known(), self.limits).folder(root, digest)
             scan = Scan(self.store, self._known(), self.limits, keep=False)
             found = scan.folder(root)
         except OSError as error:

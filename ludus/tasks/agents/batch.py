@@ -7,6 +7,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +19,7 @@ from ludus.tasks.agents.agent import Agent
 from ludus.tasks.agents.result import RESULT, RunResult, journal_result, read_result
 from ludus.tasks.agents.run import RunOptions, run_task
 from ludus.tasks.folder import Task
+from ludus.tasks.journal import MAX_JOURNAL_BYTES
 from ludus.tasks.journal import NAME as JOURNAL
 
 __all__ = ["PlannedRun", "Progress", "planned_runs", "run_jobs"]
@@ -122,6 +124,7 @@ def _made(job: PlannedRun, make_agent: MakeAgent, backend: str | Backend | None,
 
     tell(Progress(job, "started"))
     try:
+        _check_place(job)
         resume = _is_begun(place)
         if not resume:
             shutil.rmtree(place, ignore_errors=True)
@@ -137,15 +140,26 @@ def _made(job: PlannedRun, make_agent: MakeAgent, backend: str | Backend | None,
 def _is_begun(place: Path) -> bool:
     """Whether there is a step to go on from: a journal's first line is whole."""
     file = place / JOURNAL
-    return file.is_file() and b"\n" in file.read_bytes()
+    if not file.is_file():
+        return False
+    with file.open("rb") as journal:
+        return journal.readline(MAX_JOURNAL_BYTES).endswith(b"\n")
+
+
+def _check_place(job: PlannedRun) -> None:
+    """Refuse a folder of runs in which a link leads elsewhere: what is there would be removed, or gone on with."""
+    place = job.out.resolve() / job.place.relative_to(job.out)
+    if place.resolve() != place:
+        raise InvalidArgument(f"out: expected folders and no links below {job.out}, got {job.place}")
 
 
 def _broken(job: PlannedRun, error: Exception) -> RunResult:
     """A run that could not be made: not the agent's failure, and not written down, so that it is tried again."""
     outcome = "infrastructure_failed" if isinstance(error, SandboxError | OSError) else "environment_failed"
     spec, reason = job.task.spec, f"{type(error).__name__}: {shorten(str(error), 500)}"
-    if _is_begun(job.place):
-        result = journal_result(spec, job.place, job.agent)
-        result.outcome, result.reason = outcome, reason
-        return result
+    with suppress(LudusError):  # a journal that is none says nothing of the run
+        if _is_begun(job.place):
+            result = journal_result(spec, job.place, job.agent)
+            result.outcome, result.reason = outcome, reason
+            return result
     return RunResult(task=spec.env_id, agent=job.agent, seed=job.seed, outcome=outcome, reason=reason)

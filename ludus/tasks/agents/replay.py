@@ -10,7 +10,8 @@ from ludus.sandbox import Backend
 from ludus.tasks.agents.events import AgentLog, step_events, task_metadata
 from ludus.tasks.env import TaskEnv
 from ludus.tasks.folder import Task
-from ludus.tasks.journal import Journal, JournalEnv, check_run_folder
+from ludus.tasks.journal import Journal, JournalEnv
+from ludus.tasks.run_folder import check_run_folder
 from ludus.tasks.sandboxes import keep_from_agent
 from ludus.tasks.step_timing import unmeasured
 from ludus.tasks.workspace import TaskWorkspace
@@ -71,14 +72,16 @@ def fork_run(folder: Path, step: int, target: Path) -> None:
     if target.exists():
         raise InvalidArgument(f"fork: expected a folder that is not there, got {target}")
     entries = Journal(folder).read()
-    check_run_folder(folder, "fork")
     if not 0 <= step <= entries[-1].step:
         raise InvalidArgument(f"fork: expected a step from 0 to {entries[-1].step}, got {step}")
+    size, room = check_run_folder(folder, "fork"), shutil.disk_usage(target.absolute().parent).free
+    if size > room:
+        raise InvalidArgument(f"fork: expected a run of less than the {room} bytes that are free, got {size}")
     try:
         shutil.copytree(
             folder, target, symlinks=True, ignore=lambda place, _: OF_THE_END if Path(place) == folder else ()
         )
-    except shutil.Error as error:
+    except (shutil.Error, OSError) as error:
         shutil.rmtree(target, ignore_errors=True)
         raise InvalidArgument(f"fork: expected files and folders in {folder}, got {shorten(str(error))}") from None
     (target / "work").mkdir()

@@ -22,7 +22,8 @@ from ludus.tasks.folder import Task
 from ludus.tasks.grading import Grader, Score, make_data
 from ludus.tasks.grading.submission import SubmissionError, read_inside
 from ludus.tasks.journal import NAME as JOURNAL
-from ludus.tasks.journal import Journal, check_run_folder
+from ludus.tasks.journal import Journal
+from ludus.tasks.run_folder import check_run_folder
 from ludus.tasks.spec import TaskSpec
 from ludus.tools import Call
 from ludus.trajectory import Recorder
