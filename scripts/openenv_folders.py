@@ -47,7 +47,8 @@ def served(folder: Path, options: list[str]) -> Generator[str]:
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as server:
         killer = threading.Timer(START_S, server.kill)
         killer.start()
-        assert server.stdout is not None and server.stderr is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
         said = server.stdout.readline()
         killer.cancel()
         if not said:
