@@ -1,6 +1,6 @@
 """Our client beside OpenEnv's two on OpenEnv's own server: seconds of the client's processor for a step, in turns.
 
-    sh scripts/peers.sh && python benchmarks/openenv_values.py [ROUNDS] [--json FILE]
+    sh scripts/peers.sh && python benchmarks/openenv_values.py [ROUNDS] [CASE…] [--json FILE]
 
 A ratio is that client's time over ours: 1 is as quick, more is slower than we are. `generic` gives dictionaries as
 they came, `typed` makes Pydantic models; ours checks everything by the server's schema and gives objects with its
@@ -47,8 +47,8 @@ def ours(env: Any, case: str, count: int) -> float:
     return time.process_time() - begin
 
 
-def measured(rounds: int) -> dict[str, dict[str, float]]:
-    """Milliseconds of a step of each client, in each case."""
+def measured(rounds: int, cases: list[str]) -> dict[str, dict[str, float]]:
+    """Milliseconds of a step of each client, in each of the cases."""
     with ExitStack() as stack:
         url = f"http://127.0.0.1:{Told(stack, str(PYTHON), str(THEIRS), 'serve').said}"
         clients: dict[str, Any] = {
@@ -58,7 +58,8 @@ def measured(rounds: int) -> dict[str, dict[str, float]]:
         env.reset()
         clients["ours"] = lambda case, count: ours(env, case, count)
         found: dict[str, dict[str, float]] = {}
-        for case, count in STEPS.items():
+        for case in cases:
+            count = STEPS[case]
             times = [{name: client(case, count) for name, client in clients.items()} for _ in range(rounds)]
             found[case] = {name: min(one[name] for one in times) / count * 1e3 for name in clients}
     return found
@@ -67,7 +68,8 @@ def measured(rounds: int) -> dict[str, dict[str, float]]:
 def main(arguments: list[str]) -> None:
     """Print a table, and write it where asked."""
     path = arguments[arguments.index("--json") + 1] if "--json" in arguments else None
-    found = measured(int(arguments[0]) if arguments[:1] and arguments[0].isdigit() else ROUNDS)
+    rounds = int(arguments[0]) if arguments[:1] and arguments[0].isdigit() else ROUNDS
+    found = measured(rounds, [case for case in STEPS if case in arguments] or [*STEPS])
     print(f"{'case':10}{'ours ms':>10}{'generic ms':>12}{'typed ms':>10}{'generic/ours':>14}{'typed/ours':>12}")
     for case, one in found.items():
         ratios = one["generic"] / one["ours"], one["typed"] / one["ours"]

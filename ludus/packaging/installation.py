@@ -27,6 +27,8 @@ __all__ = ["installed", "place_of"]
 
 INSTALL_TIMEOUT_S = 1800.0
 """For all of it."""
+LOCK_TIMEOUT_S = INSTALL_TIMEOUT_S + 60.0
+"""For whoever else installs the same: all that they may take, and what they need to say so."""
 MAX_REPORTED_LINES = 6
 UNFINISHED = "new-"
 """How the name of a folder begins that is not whole yet; whoever fills it has it locked."""
@@ -53,7 +55,7 @@ def installed(manifest: Manifest) -> Path:
     """The folder with what the manifest's folder requires; installed now, where that was not done before."""
     wanted = wanted_by(manifest)
     folder = place_of(wanted)
-    with user_lock(f"install-{folder.name}"):
+    with user_lock(f"install-{folder.name}", patience=LOCK_TIMEOUT_S):
         if not folder.is_dir():
             _install(wanted, folder, str(manifest.folder))
     return folder

@@ -15,7 +15,7 @@ from ludus.rendering.resize import resize
 
 if TYPE_CHECKING:
     from ludus.rendering.font import text_width
-    from ludus.rendering.frame import to_png
+    from ludus.rendering.frame import from_png, to_png
     from ludus.rendering.key_map import KeyMap
     from ludus.rendering.pixels import to_pixels
     from ludus.rendering.player import play
@@ -35,6 +35,7 @@ _HOME = {
     "Window": "window",
     "WindowScreen": "window_screen",
     "frame_to_ansi": "terminal",
+    "from_png": "frame",
     "play": "player",
     "text_width": "font",
     "to_pixels": "pixels",
@@ -56,6 +57,7 @@ __all__ = [
     "WindowScreen",
     "choice",
     "frame_to_ansi",
+    "from_png",
     "grid",
     "play",
     "resize",

@@ -4,15 +4,16 @@ import math
 import struct
 import zlib
 from collections.abc import Iterable
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ludus.errors import InvalidArgument, shorten
+from ludus.errors import InvalidArgument, MissingExtra, shorten
 from ludus.rendering.color import Color, parse_color
 
-__all__ = ["COLOR_TYPES", "Floats", "Frame", "as_frame", "grid", "png_file", "to_png"]
+__all__ = ["COLOR_TYPES", "Floats", "Frame", "as_frame", "from_png", "grid", "png_file", "to_png"]
 
 Frame = NDArray[np.uint8]
 Floats = NDArray[np.float64]
@@ -92,6 +93,34 @@ def to_png(frame: object) -> bytes:
     if pixels.ndim != 3 or pixels.shape[2] != 4:
         pixels = as_frame(pixels)
     return png_file(pixels)
+
+
+MAX_PNG_PIXELS = 1 << 23
+"""Of a picture that is read: a screen of 3840×2160, and not what a small file may claim to hold."""
+
+
+def from_png(png: bytes, where: str = "picture") -> Frame:
+    """The RGB frame that the bytes of a PNG file show, of at most 8,388,608 pixels; InvalidArgument for any others.
+
+    >>> from_png(to_png(np.full((2, 3, 3), 7, np.uint8)))[0, 0].tolist()
+    [7, 7, 7]
+    """
+    try:
+        from PIL import Image  # an extra, and slow to import
+    except ImportError as error:
+        raise MissingExtra(f'{where}: expected Pillow, got none; pip install "ludus-rl[video]"') from error
+    try:
+        image = Image.open(BytesIO(png), formats=("PNG",))
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # as Pillow says it
+        raise InvalidArgument(f"{where}: expected the bytes of a PNG file, got {shorten(png)}: {error}") from None
+    with image:
+        width, height = image.size
+        if width * height > MAX_PNG_PIXELS:
+            raise InvalidArgument(f"{where}: expected at most {MAX_PNG_PIXELS} pixels, got {width}×{height}")
+        try:
+            return np.asarray(image.convert("RGB"), np.uint8)
+        except (OSError, SyntaxError, ValueError) as error:
+            raise InvalidArgument(f"{where}: expected a whole PNG file, got {shorten(png)}: {error}") from None
 
 
 def png_file(pixels: Any, level: int = 6) -> bytes:

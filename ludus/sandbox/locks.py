@@ -16,8 +16,8 @@ PATIENCE_S, PAUSE_S = 300.0, 0.005
 
 
 @contextmanager
-def user_lock(name: str) -> Generator[None]:
-    """Hold the lock of this name; SandboxError where somebody else has it for minutes.
+def user_lock(name: str, *, patience: float = PATIENCE_S) -> Generator[None]:
+    """Hold the lock of this name; SandboxError where somebody else has it for longer than `patience`, in seconds.
 
     >>> with user_lock("example"):
     ...     pass
@@ -25,15 +25,15 @@ def user_lock(name: str) -> Generator[None]:
     path = os.path.join(_folder(), f"{name}.lock")
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        lock_descriptor(descriptor, path)
+        lock_descriptor(descriptor, path, patience=patience)
         yield
     finally:
         os.close(descriptor)
 
 
-def lock_descriptor(descriptor: int, path: object, kind: int = fcntl.LOCK_EX) -> None:
+def lock_descriptor(descriptor: int, path: object, kind: int = fcntl.LOCK_EX, *, patience: float = PATIENCE_S) -> None:
     """Lock an open file, which `path` names in the error of whoever waited too long."""
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + patience
     while True:
         try:
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
@@ -41,7 +41,7 @@ def lock_descriptor(descriptor: int, path: object, kind: int = fcntl.LOCK_EX) ->
         except BlockingIOError:
             if time.monotonic() > until:
                 raise SandboxError(
-                    f"{path}: expected it to be free within {PATIENCE_S:g} seconds, got one that another process holds"
+                    f"{path}: expected it to be free within {patience:g} seconds, got one that another process holds"
                 ) from None
             time.sleep(PAUSE_S)
 

@@ -117,6 +117,15 @@ def test_null_is_nan_in_a_list_that_may_be_left_out_too():
     assert found.b is None
 
 
+def test_null_for_a_number_once_changes_nothing_that_is_read_later():
+    reads = codec(SIMPLE)
+    for case in ("null for NaN", *GOOD):
+        data = answer(GOOD[case])
+        slowly = reads.read_observation(msgspec.json.decode(data)["data"]["observation"])
+        assert same(reads.read_observation(reads.decoder.decode(data)["observation"]), slowly), case
+    assert [case for case, seen in BAD.items() if reads.decoder.decode(answer(seen)) is not None] == []
+
+
 @pytest.mark.parametrize("case", BAD)
 def test_what_does_not_fit_is_left_to_the_way_that_says_why(case):
     reads, data = codec(), answer(BAD[case])

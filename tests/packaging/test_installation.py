@@ -6,15 +6,17 @@ import socket
 import subprocess
 import sys
 import textwrap
+from contextlib import ExitStack
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
-from ludus.errors import EntryPointError
+from ludus.errors import EntryPointError, SandboxError
 from ludus.packaging import installation
 from ludus.packaging.installation import installed, place_of, wanted_by
 from ludus.packaging.manifest import read_manifest
+from ludus.sandbox import locks
 from ludus.server.settings import Settings
 from ludus.server.targets import offered
 from tests.patience import PATIENCE_S
@@ -103,6 +105,33 @@ def test_it_is_installed_once_and_anew_where_it_requires_something_else(folder, 
     assert installed(manifest) == place == place_of(wanted_by(manifest))
     (folder / "server" / "requirements.txt").write_text("needed_by_game>=1.0\n")
     assert place_of(wanted_by(read_manifest(folder))) != place
+
+
+class Clock:
+    """Its seconds pass by sleeping alone, at which somebody may do something."""
+
+    def __init__(self):
+        self.now, self.at = 0.0, {}
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += 100.0
+        self.at.pop(self.now, lambda: None)()
+
+
+def test_whoever_waits_for_the_same_installation_waits_as_long_as_one_may_take(folder, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(locks, "time", clock)
+    monkeypatch.setattr(installation, "_install", lambda wanted, place, what: place.mkdir(parents=True))
+    place = place_of(wanted_by(read_manifest(folder)))
+    other = ExitStack()
+    other.enter_context(locks.user_lock(f"install-{place.name}"))
+    clock.at[installation.INSTALL_TIMEOUT_S] = other.close  # as late as can be
+    assert installed(read_manifest(folder)) == place
+    with locks.user_lock(f"install-{place.name}"), pytest.raises(SandboxError, match="free within 1860 seconds"):
+        installed(read_manifest(folder))
 
 
 def test_what_cannot_be_installed_is_told_and_leaves_nothing_behind(folder, tmp_path):

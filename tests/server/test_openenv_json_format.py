@@ -1,5 +1,7 @@
 """The JSON form of every environment and of every kind of space: objects both ways, as their schemas say."""
 
+import struct
+import zlib
 from dataclasses import dataclass
 
 import jsonschema
@@ -11,6 +13,7 @@ import ludus
 from ludus.core import Step
 from ludus.errors import ContractViolation, InvalidAction
 from ludus.remote.host import HostStep
+from ludus.rendering import to_png
 from ludus.server.protocols.openenv.envelope import envelope, to_json
 from ludus.server.protocols.openenv.json_format import JsonFormat
 from ludus.server.served_env import Description, ServedEnv
@@ -105,6 +108,31 @@ def test_what_is_no_action_is_refused(data):
 def test_an_observation_of_another_space_is_the_authors_fault():
     with pytest.raises(ContractViolation, match=r"^observation: expected one of its space"):
         form_of(Record(Note)).observation(3)
+
+
+@dataclass
+class Seen:
+    screenshot: bytes | None = None
+    file: bytes = b""
+
+
+def test_pictures_are_rows_of_pixels_as_openenvs_models_have_them():
+    described = Description(Record(Seen), Discrete(2), {"openenv_pictures": ["screenshot", "other"]}, None, "Seen", "")
+    form, frame = JsonFormat(described), np.random.default_rng(1).integers(0, 256, (3, 5, 3), np.uint8)
+    for given, expected in ((to_png(frame), frame.tolist()), (None, None)):
+        seen = msgspec.json.decode(to_json(form.observation(Seen(given, b"a"))))
+        assert seen == {"metadata": {}, "screenshot": expected, "file": "YQ=="}
+        check(form.observation_schema(), seen)
+    for given, says in ((b"no picture", "bytes of a PNG"), (png_claiming(1 << 13, 1 << 12), "at most 8388608 pixels")):
+        with pytest.raises(ContractViolation, match=f"screenshot: expected .*{says}"):
+            form.observation(Seen(given))
+
+
+def png_claiming(width, height):
+    """A PNG whose header says what it has not."""
+    whole = to_png(np.zeros((1, 1, 3), np.uint8))
+    header = b"IHDR" + struct.pack(">II", width, height) + whole[24:29]
+    return whole[:12] + header + struct.pack(">I", zlib.crc32(header)) + whole[33:]
 
 
 def test_tools_answer_in_the_form_they_were_asked_in():

@@ -1,5 +1,6 @@
 """Typed clients of OpenEnv's own kind on all twelve of the open environments."""
 
+import numpy as np
 import pytest
 
 import ludus
@@ -79,6 +80,7 @@ def test_boards_screens_pages_and_words_have_their_fields(told):
     assert (frame[0]["screen_shape"], len(frame[0]["screen"]), console["frameskip"]) == ([210, 160, 3], 100_800, 4)
     (page, _), browser = told["BrowserGym"]
     assert (page[0]["goal"] == browser["goal"], browser["benchmark"]) == (True, "miniwob")
+    assert np.asarray(page[0]["screenshot"], np.uint8).shape == (320, 500, 3)
     assert told["OpenSpiel"][0][1][0]["game_phase"] == "playing"
     (_, guessed), game = told["TextArena"]
     shown = guessed[0]["messages"][0]["content"]  # all of the game so far, as stock servers have it

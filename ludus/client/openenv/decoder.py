@@ -79,15 +79,20 @@ class ReplyDecoder:
 
     def __init__(self, space: Space[Any]) -> None:
         self._space, self._depth = space, _Depth()
+        self._first = 0
+        """The way to begin with: a server that wrote null for a number once does so again."""
 
     def decode(self, text: bytes | str) -> dict[str, Any] | None:
         """The data of an answer, with the observation `Decoded`; None where the slow way has to say what it is."""
         measured, unmeasured = self._ways
-        for way in unmeasured if len(text) <= PER_VALUE * self._depth.most and is_shallow(text) else measured:
+        ways = unmeasured if len(text) <= PER_VALUE * self._depth.most and is_shallow(text) else measured
+        for number in range(self._first, len(ways)):
             try:
-                return way(text)
+                found = ways[number](text)
             except Exception:  # noqa: S112  (msgspec's, or that of a model's own code: the slow way says what it is)
                 continue
+            self._first = number
+            return found
         return None
 
     @cached_property
@@ -167,7 +172,8 @@ class _Planner:
         kind = list[item.type]
         if field.least or field.most is not None:
             kind = Annotated[kind, msgspec.Meta(min_length=field.least, max_length=field.most)]
-        return _Plan(kind, None if item.finish is None else _each(item.finish))
+        finish = None if item.finish is None else _numbers if item.finish is _or_nan else _each(item.finish)
+        return _Plan(kind, finish)
 
     def _union(self, field: UnionField) -> _Plan:
         if not field.is_native:
@@ -224,6 +230,11 @@ def _unless_none(finish: Any) -> Finish:
 
 def _or_nan(x: Any) -> Any:
     return nan if x is None else x
+
+
+def _numbers(x: Any) -> Any:
+    """`_or_nan` of each, without a call for each: that took three times as long."""
+    return [nan if one is None else one for one in x]
 
 
 class _Depth:

@@ -64,7 +64,7 @@ MODELS = {
     "BrowserGym": (
         {"action_str": (str, ...)},
         dict.fromkeys(("text", "url", "goal", "axtree_txt", "pruned_html", "error"), (str, ...))
-        | {"screenshot": (None, ...), "last_action_error": (bool, ...)},
+        | {"screenshot": (list[list[list[int]]] | None, ...), "last_action_error": (bool, ...)},
         dict.fromkeys(("benchmark", "task_name", "task_id", "goal", "current_url"), (str, ...))
         | {"max_steps": (int | None, ...), "cum_reward": (float, ...)},
     ),

@@ -111,7 +111,11 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
     >>> env.close()
     """
 
-    metadata = Drawn.metadata | {"render_fps": 2}
+    metadata = Drawn.metadata | {
+        "render_fps": 2,
+        "openenv_arguments": {"screenshot": "plain"},
+        "openenv_pictures": ["screenshot"],
+    }
     snapshot_shared: ClassVar[tuple[str, ...]] = ("_context", "_commands", "_episode", "_suite", "_remote", "_window")
 
     def __init__(

@@ -1,29 +1,14 @@
 """The picture of BrowserGym: the page in view, under a bar with its address and the goal."""
 
-from io import BytesIO
 from textwrap import wrap
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from ludus.rendering import Canvas, from_png, to_png
 
-from ludus.errors import MissingExtra
-from ludus.rendering import Canvas, to_png
-
-__all__ = ["BAR", "browser_picture", "marked", "pixels"]
+__all__ = ["BAR", "browser_picture", "marked"]
 
 BAR, LINE = 58, 15
 FRAME, ADDRESS, INK, SOFT, MARK = "#dee2e6", "#ffffff", "#212529", "#868e96", (214, 51, 108)
-
-
-def pixels(png: bytes) -> NDArray[np.uint8]:
-    """A PNG as an array of height, width and three colours."""
-    try:
-        from PIL import Image  # an extra, and slow to import
-    except ImportError as error:
-        raise MissingExtra('screenshots: expected Pillow, got none; pip install "ludus-rl[browser]"') from error
-    with Image.open(BytesIO(png)) as image:
-        return np.asarray(image.convert("RGB"), np.uint8)
 
 
 def browser_picture(png: bytes | None, goal: str, url: str, size: tuple[int, int]) -> Canvas:
@@ -40,7 +25,7 @@ def browser_picture(png: bytes | None, goal: str, url: str, size: tuple[int, int
     if png is None:
         canvas.rectangle(0, BAR, width, height, fill=ADDRESS)
     else:
-        canvas.image(0, BAR, pixels(png), width=width, height=height)
+        canvas.image(0, BAR, from_png(png), width=width, height=height)
     return canvas
 
 
@@ -50,7 +35,7 @@ def _shown(text: str) -> str:
 
 def marked(png: bytes, boxes: list[list[Any]]) -> bytes:
     """The screenshot with a frame and a number at every element that can be acted on."""
-    image = pixels(png).copy()
+    image = from_png(png).copy()
     height, width = image.shape[:2]
     canvas = Canvas(width, height)
     canvas.image(0, 0, image)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ludus.errors import CodecError, ContractViolation, InvalidAction, InvalidValue, shorten
 from ludus.registry.arguments import LIMITS
 from ludus.remote.host import EnvHost, HostStep
+from ludus.server.protocols.openenv.pictures import ROWS, rows_of
 from ludus.server.protocols.openenv.tool_actions import (
     CALL,
     LIST,
@@ -20,12 +21,14 @@ from ludus.server.protocols.openenv.tool_actions import (
     schema,
 )
 from ludus.server.served_env import Description
+from ludus.spaces import Record
 
 __all__ = ["JsonFormat", "ReadAction"]
 
 ACTION, VALUE, METADATA = "action", "value", "metadata"
-SCHEMAS, ARGUMENTS = "openenv_schemas", "openenv_arguments"
-"""In an environment's metadata: its own schemas; arguments with which it is made for OpenEnv's clients."""
+SCHEMAS, ARGUMENTS, PICTURES = "openenv_schemas", "openenv_arguments", "openenv_pictures"
+"""In an environment's metadata: its own schemas; arguments with which it is made for OpenEnv's clients; fields of its
+observation that are PNG as bytes, and rows of pixels to them."""
 BESIDE = ("reward", "done")
 """What OpenEnv's observations hold, and its messages carry beside them."""
 OF_ACTIONS: dict[str, Any] = {
@@ -68,6 +71,7 @@ class JsonFormat:
         self._bare = bool(self.tools) or _is_object(actions)
         self._open = _is_object(self._observations.json_schema())
         self._own_metadata = METADATA in actions.get("properties", {})
+        self._pictures = _pictures(description)
         self.schemas: dict[str, Any] | None = description.metadata.get(SCHEMAS)
         """Of an environment that was written for OpenEnv: its own, and its observations hold reward and end."""
 
@@ -130,6 +134,8 @@ class JsonFormat:
             return {}
         try:
             data = self._observations.encode(value, binary=False)
+            for name in self._pictures:
+                data[name] = rows_of(getattr(value, name), name)
         except Exception as error:
             raise ContractViolation(f"observation: expected one of its space, got {shorten(value)}: {error}") from error
         if self.schemas is not None:
@@ -179,6 +185,8 @@ class JsonFormat:
     def observation_schema(self) -> dict[str, Any]:
         """Of observations; always an object's."""
         found = self._observations.json_schema()
+        if self._pictures:
+            found = {**found, "properties": {**found["properties"], **dict.fromkeys(self._pictures, ROWS)}}
         return _extended(found if self._open else _object(VALUE, found, self._title("Observation")), OF_OBSERVATIONS)
 
     def answer_schema(self) -> dict[str, Any]:
@@ -190,6 +198,18 @@ class JsonFormat:
         lists = {"type": "object", "title": "ListToolsObservation", "required": ["tools"]}
         calls = {"type": "object", "title": "CallToolObservation", "required": ["tool_name", "result", "error"]}
         return {"anyOf": [self.observation_schema(), lists, calls]}
+
+
+def _pictures(description: Description) -> list[str]:
+    """Fields of a record that its environment says are pictures, and that hold bytes."""
+    space, named = description.observation_space, description.metadata.get(PICTURES)
+    if type(space) is not Record or not isinstance(named, list):
+        return []
+    return [name for name, schema in space.json_schema()["properties"].items() if name in named and _is_bytes(schema)]
+
+
+def _is_bytes(schema: dict[str, Any]) -> bool:
+    return any(one.get("contentEncoding") == "base64" for one in schema.get("anyOf", [schema]))
 
 
 def _is_object(schema: dict[str, Any]) -> bool:
