@@ -308,7 +308,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         return episode, seen
 
     def _prepare(self) -> None:
-        """Have a context made for the next reset: at once, or after a step that it would slow, where episodes are short."""
+        """Have a context made for the next reset: at once, or, where episodes are short, after a step it would slow."""
         start, self._next = self._next, None
         if start is not None and self._context is not None:
             _spares.prepare(self._context.browser, start)
