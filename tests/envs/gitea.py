@@ -50,6 +50,12 @@ class Gitea:
         told = [{"full_name": one, "description": f"about {one.split('/')[1]}"} for one in self.names]
         return json.dumps({"ok": True, "data": told[first : first + size]}).encode()
 
+    def owned(self) -> bytes:
+        """What the user may clone, as OpenEnv's own environment asks for it."""
+        urls = {one: f"{self.url}/{one}.git" for one in self.names}
+        told = [{"name": one.split("/")[1], "full_name": one, "clone_url": url} for one, url in urls.items()]
+        return json.dumps(told).encode()
+
     def backend(self, method: str, where, headers, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
         """Git's own program for servers."""
         variables = {
@@ -85,10 +91,14 @@ def gitea(folder: Path, names: list[str]):
             where = urlsplit(self.path)
             forge.asked.append(f"{self.command} {where.path}")
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            if self.headers.get("authorization") != known:
+            if where.path == "/":
+                self.reply(200, [("Content-Type", "text/html")], b"Gitea")
+            elif self.headers.get("authorization") != known:
                 self.reply(401, [("WWW-Authenticate", 'Basic realm="Gitea"')], b'{"message": "invalid credentials"}')
             elif where.path == "/api/v1/repos/search":
                 self.reply(200, [("Content-Type", "application/json")], forge.search(parse_qs(where.query)))
+            elif where.path == "/api/v1/user/repos":
+                self.reply(200, [("Content-Type", "application/json")], forge.owned())
             else:
                 self.reply(*forge.backend(self.command, where, self.headers, body))
 

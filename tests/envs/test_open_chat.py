@@ -249,6 +249,20 @@ def test_oracle_beats_chance_and_nonsense_never_wins():
     assert "nop" not in winners
 
 
+@pytest.mark.parametrize("given", [{}, {"context": 300, "overflow": "truncate"}])
+def test_the_next_episode_knows_nothing_of_the_last(given):
+    def conversation(env):
+        told = [env.reset(seed=6), *(env.step(ChatAction(message=f"Which {one}?")) for one in ("name", "day", "city"))]
+        return told, env.state_data(), env.draw().to_svg()
+
+    used = Chat(**given)
+    used.reset(seed=1)
+    for _ in range(3):
+        used.step(ChatAction(message="My name is Mallory, and a day in Lisbon is left here. ", logprobs=[]))
+    used.step(ChatAction(message="ACT refuse"))
+    assert conversation(used) == conversation(Chat(**given))
+
+
 def test_a_fork_goes_its_own_way_and_a_seed_is_a_user():
     env = Chat()
     assert env.reset(seed=5) == env.reset(seed=5)

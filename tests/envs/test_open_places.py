@@ -1,6 +1,8 @@
 """The open environments elsewhere: in a sandbox and at a server an episode is the one of this process."""
 
+import re
 from contextlib import ExitStack
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -12,6 +14,7 @@ from ludus.envs.open.chat.policies import POLICIES as CHAT
 from ludus.envs.open.coding.policies import POLICIES as CODING
 from ludus.envs.open.connect4.policies import POLICIES as CONNECT4
 from ludus.envs.open.dipg_safety.policies import POLICIES as DIPG
+from ludus.envs.open.echo_policies import POLICIES as ECHO
 from ludus.envs.open.finrl.policies import POLICIES as FINRL
 from ludus.envs.open.git.policies import POLICIES as GIT
 from ludus.envs.open.openspiel.policies import POLICIES as OPENSPIEL
@@ -20,6 +23,7 @@ from ludus.envs.open.sumo.policies import POLICIES as SUMO
 from ludus.envs.open.textarena.policies import POLICIES as TEXTARENA
 from ludus.server.protocols.memory import LocalServer
 from ludus.spaces.shown import shown
+from ludus.testing import check_env
 from ludus.testing.service import check_url
 
 POLICIES = {
@@ -35,10 +39,12 @@ POLICIES = {
     "open/ReasoningGym-v0": REASONING,
     "open/Chat-v0": CHAT,
     "open/Git-v0": GIT,
+    "open/Echo-v0": ECHO,
 }
 IDS = list(POLICIES)
 OUTERMOST = {"open/Git-v0"}
 """Whose own sandbox does not work inside of another one, and says so: in that one nobody sets the modes of files."""
+REFUSED = r"got one around it already.*make it without\s+isolation"
 SESSIONS, SOME, FEW = 64, 12, 4
 """Sessions in `make test-full`, in each run, and there of environments that start programs or load a console."""
 SLOW = {"open/Atari-breakout-v0", "open/Coding-v0", "open/Git-v0", "open/SumoRL-v0"}
@@ -74,7 +80,7 @@ def history(env, name, policy="random", seed=7, most=6):
 def test_an_episode_is_the_same_in_a_sandbox_and_at_a_server(name, server):
     here = history(ludus.make(name), name)
     if name in OUTERMOST:
-        with pytest.raises(ludus.errors.LudusError, match=r"got one around it already.*make it without\s+isolation"):
+        with pytest.raises(ludus.errors.LudusError, match=REFUSED):
             history(ludus.make(name, isolation="sandbox"), name)
     else:
         assert history(ludus.make(name, isolation="sandbox"), name) == here
@@ -106,3 +112,20 @@ def test_a_server_of_it_passes_the_check(name):
     with ludus.serve(name, port=0, block=False) as running:
         report = check_url(running.url)
         assert report.ok, str(report.whole)
+
+
+ESSENTIAL = {"episodes-run", "fresh-instance-same-history", "episodes-see-nothing-of-others", "snapshot-is-exact"}
+"""Rules without which a check in a sandbox would show nothing."""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", IDS)
+def test_the_check_passes_in_a_sandbox(name):
+    spec = ludus.spec(name)
+    report = check_env(spec.replace(security=replace(spec.security, isolation="sandbox")), steps=20)
+    if name in OUTERMOST:
+        assert {finding.rule for finding in report.errors} == {"reset-returns-a-pair"}
+        assert re.search(REFUSED, report.errors[0].message)
+    else:
+        assert report.ok, str(report)
+        assert set(report.rules) >= ESSENTIAL

@@ -18,12 +18,16 @@ from ludus.envs.open.dipg_safety.cases import KINDS
 from ludus.envs.open.finrl import FinRL, FinRLAction
 from ludus.envs.open.git import Git
 from ludus.envs.open.openspiel import OpenSpiel, OpenSpielAction
+from ludus.envs.open.reasoning_gym import ReasoningGym
 from ludus.envs.open.textarena import TextArena, TextArenaAction
 from ludus.seeding import np_random
 from ludus.spaces.shown import shown
+from tests.envs.overheard import overheard
 
 SEED = 6
 CODING = "caesar"
+UNANSWERED = None
+"""Of an environment that tells what was right after the one answer that it takes."""
 
 
 def solution_words():
@@ -101,6 +105,12 @@ def first_bad_commit():
     return [env._task.solution[0][1]]
 
 
+def deciphered():
+    env = ReasoningGym(dataset="caesar_cipher")
+    env.reset(seed=SEED)
+    return [env._entry["answer"]]
+
+
 CASES = [
     pytest.param(
         "open/BrowserGym-v0",
@@ -120,41 +130,72 @@ CASES = [
     ("open/TextArena-v0", {"game": "Sudoku"}, {"message": "[1 1 1]"}, sudoku_rows),
     ("open/SumoRL-v0", {}, {"phase_id": 1}, departures),
     ("open/TextArena-v0", {"game": "Countdown"}, {"message": "[1 + 1]"}, secret_word("Countdown")),
+    ("open/ReasoningGym-v0", {"dataset": "caesar_cipher"}, UNANSWERED, deciphered),
 ]
 
 
 def everything_sent(url, name, action, seed=SEED, *, choices=True):
-    """What OpenEnv's protocol, the pages and the play socket answer, as text, with the wrong action and without."""
-    heard = []
-    with httpx.Client(base_url=f"{url}/env/{name}", timeout=60) as http:
-        heard += [http.get(path).text for path in ("/schema", "/metadata")]
-        heard.append(http.post("/reset", json={"seed": seed}).text)
-        heard += [http.post("/step", json={"action": one}).text for one in (action, {"wrong": 1})]
-        heard += [http.get("/state").text, http.post("/close").text]
-    heard.append(httpx.get(f"{url}/v1/envs/{name}", timeout=60).text)
-    with connect(f"{url.replace('http', 'ws', 1)}/v1/play?env={name}", compression=None) as socket:
-        for question in ({"type": "reset", "seed": seed}, {"type": "step", "action": action}, {"type": "state"}):
-            socket.send(
-                json.dumps(question | ({} if question["type"] == "state" else {"frame": True, "choices": choices}))
-            )
-            heard.append(socket.recv())
+    """What each protocol, the pages and the play socket answer, as text, with the wrong action and without."""
+    actions = [{"wrong": 1}] if action is UNANSWERED else [action, {"wrong": 1}]
+    heard = [*by_http(url, name, actions, seed), httpx.get(f"{url}/v1/envs/{name}", headers=PLAIN, timeout=60).text]
+    seen = {"frame": True, "choices": choices}
+    steps = [{"type": "step", "action": one, **seen} for one in actions]
+    heard += by_socket(
+        f"{url}/v1/play?env={name}", [{"type": "reset", "seed": seed, **seen}, *steps, {"type": "state"}]
+    )
+    steps = [{"type": "step", "data": one} for one in actions]
+    heard += by_socket(f"{url}/env/{name}/ws", [{"type": "reset", "data": {"seed": seed}}, *steps, {"type": "state"}])
     with ludus.connect(url, env=name) as env:
-        observation, info = env.reset(seed=seed)
-        step = env.step(env.action_space.coerce(action, "action"))
-        told = observation, info, list(step), env.state_data(), repr((env.observation_space, env.action_space))
+        told = [env.reset(seed=seed)]
+        told += [list(env.step(env.action_space.coerce(one, "action"))) for one in actions[:-1]]
+        told += [env.state_data(), repr((env.observation_space, env.action_space))]
         heard.append(json.dumps(shown(told)))
+    return heard
+
+
+PLAIN = {"accept-encoding": "identity"}
+"""Bytes that can be looked through."""
+
+
+def by_http(url, name, actions, seed):
+    """OpenEnv's protocol, and the first words of the Model Context Protocol, which begin an episode."""
+    with httpx.Client(base_url=f"{url}/env/{name}", headers=PLAIN, timeout=60) as http:
+        heard = [http.get(path).text for path in ("/schema", "/metadata")]
+        heard.append(http.post("/reset", json={"seed": seed}).text)
+        heard += [http.post("/step", json={"action": one}).text for one in actions]
+        heard += [http.get("/state").text, http.post("/close").text]
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+        return [*heard, http.post("/mcp", json=asked).text]
+
+
+def by_socket(url, questions):
+    """Answers of a WebSocket."""
+    with connect(url.replace("http", "ws", 1), compression=None, proxy=None) as socket:
+        heard = []
+        for question in questions:
+            socket.send(json.dumps(question))
+            heard.append(socket.recv(60))
     return heard
 
 
 @pytest.mark.parametrize(("name", "kwargs", "action", "secrets"), CASES)
 def test_no_answer_is_in_any_byte_that_a_server_sends(name, kwargs, action, secrets):
     served = replace(ludus.registry.registry[name], id="open/Asked-v0", kwargs=kwargs)
-    with ludus.serve(served, port=0, block=False) as running:
+    with ludus.serve(served, port=0, block=False) as running, overheard(running.url) as relay:
         # Of DIPG Safety's choices two are reasons not to answer, whatever is expected: a test of its own.
-        heard = everything_sent(running.url, "open/Asked-v0", action, choices=name != "open/DIPGSafety-v0")
+        heard = everything_sent(relay.url, "open/Asked-v0", action, choices=name != "open/DIPGSafety-v0")
     for secret in secrets():
         for text in heard:
             assert secret not in text, (secret, text[:200])
+        for sent in relay.sent:
+            assert secret.encode() not in sent, (secret, sent[:200])
+
+
+def test_what_a_server_says_is_among_the_bytes_or_the_tests_would_show_nothing():
+    with ludus.serve("open/Echo-v0", port=0, block=False) as running, overheard(running.url) as relay:
+        everything_sent(relay.url, "open/Echo-v0", {"message": "a word nobody says"})
+    found = [sent for sent in relay.sent if b"a word nobody says" in sent]
+    assert len(found) == 4  # OpenEnv's HTTP and WebSocket, the play page's, and the wire of this library
 
 
 HIDING = ["kuhn_poker", "leduc_poker", "liars_dice", "phantom_ttt", "dark_chess"]

@@ -37,6 +37,14 @@ def test_a_seed_is_a_simulation(net):
         assert history(other, 4) != first
 
 
+def test_the_next_episode_knows_nothing_of_the_last():
+    with SumoRL(**SHORT) as env, SumoRL(**SHORT) as fresh:
+        history(env, 4, "nop")
+        assert env.state.total_vehicles
+        assert history(env, 3) == history(fresh, 3)  # whatever drove, waited and was switched before
+        assert vars(env.state) == vars(fresh.state)
+
+
 def test_an_episode_ends_by_time_and_tells_what_waiting_was():
     with SumoRL(num_seconds=100) as env:
         told = history(env, 1, "nop", most=50)

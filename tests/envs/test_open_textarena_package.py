@@ -338,27 +338,34 @@ def number_message(rng, inner):
     }[kind]
 
 
-def test_as_openenv_our_guess_the_number_shows_what_the_packages_shows_and_pays_the_same():
+def same_games(name, agree, message_of, settings_of=lambda rng: {}):
+    """Play ours and the package's beside each other: what is shown, paid and ended is one; the ways that they ended."""
     ends = set()
     for seed in range(60 if FULL else 24):
         rng = np.random.default_rng(seed)
-        settings = {"max_turns": int(rng.choice([1, 3, 10])), "max_number": int(rng.choice([3, 20]))}
-        theirs, ours = (
-            TextArena(game=one, settings=settings, as_openenv=True)
-            for one in ("textarena/GuessTheNumber", "GuessTheNumber")
-        )
+        settings = settings_of(rng)
+        theirs, ours = (TextArena(game=one, settings=settings, as_openenv=True) for one in (f"textarena/{name}", name))
         begun = [env.reset(seed=seed)[0].messages for env in (theirs, ours)]
-        inner = theirs._game.inner
-        ours._game.secret = inner.game_number
+        agree(theirs._game.inner, ours._game)
         while not theirs._over:
-            message = number_message(rng, inner)
+            message = message_of(rng, theirs._game.inner, ours._game)
             step, told = (env.step(TextArenaAction(message)) for env in (theirs, ours))
-            assert facts(begun[1], told.observation.messages) == facts(begun[0], step.observation.messages), (
-                seed,
-                message,
+            shown, seen = (
+                facts(*pair) for pair in zip(begun, (step.observation.messages, told.observation.messages), strict=True)
             )
-            assert (told.reward, told.terminated) == (step.reward, step.terminated), (seed, message)
+            assert (seen, told.reward, told.terminated) == (shown, step.reward, step.terminated), (seed, message)
         ends.add((told.reward, told.info["facts"]["won"]))
+    return ends
+
+
+def test_as_openenv_our_guess_the_number_shows_what_the_packages_shows_and_pays_the_same():
+    def agree(inner, game):
+        game.secret = inner.game_number
+
+    def settings(rng):
+        return {"max_turns": int(rng.choice([1, 3, 10])), "max_number": int(rng.choice([3, 20]))}
+
+    ends = same_games("GuessTheNumber", agree, lambda rng, inner, _: number_message(rng, inner), settings)
     assert {won for _, won in ends} == {True, False}
     assert len(ends) > 4
 
@@ -371,21 +378,9 @@ def word_message(rng, secret, guessed):
 
 
 def test_as_openenv_our_wordle_shows_what_the_packages_shows_and_pays_the_same():
-    ends = set()
-    theirs, ours = (TextArena(game=one, as_openenv=True) for one in ("textarena/Wordle", "Wordle"))
-    for seed in range(60 if FULL else 24):
-        rng = np.random.default_rng(seed)
-        begun = [env.reset(seed=seed)[0].messages for env in (theirs, ours)]
-        game = ours._game
-        game.secret = theirs._game.inner.state.game_state["secret_word"]
-        while not theirs._over:
-            message = word_message(rng, game.secret, game.guesses)
-            step, told = (env.step(TextArenaAction(message)) for env in (theirs, ours))
-            assert facts(begun[1], told.observation.messages) == facts(begun[0], step.observation.messages), (
-                seed,
-                message,
-            )
-            assert (told.reward, told.terminated) == (step.reward, step.terminated), (seed, message)
-        ends.add((told.reward, told.info["facts"]["won"]))
+    def agree(inner, game):
+        game.secret = inner.state.game_state["secret_word"]
+
+    ends = same_games("Wordle", agree, lambda rng, _, game: word_message(rng, game.secret, game.guesses))
     assert {won for _, won in ends} == {True, False}
     assert len(ends) > 4
