@@ -14,6 +14,7 @@ from ludus.tasks import TaskEnv, find_task
 from ludus.tasks.agents import ScriptedAgent, fork_run, play_episode, replay_run, resume_episode
 from ludus.tasks.agents.replay import export_run
 from ludus.tasks.journal import Entry, Journal
+from ludus.tasks.step_timing import unmeasured
 from ludus.tools import Call
 from ludus.trajectory import Run
 from tests.tasks.conftest import SOLVE
@@ -24,15 +25,44 @@ COMMANDS = [
     f'cd /work; python3 -c "{SOLVE}" > answer.json',
 ]
 CALLS = [Call("shell", {"command": one}) for one in COMMANDS] + [Call("validate")]
+COUNTED = "COUNT=$((COUNT + 1)); echo $COUNT $PWD >> /work/log; say $COUNT"
+LONG = [
+    Call("shell", {"command": "mkdir -p src/deep; cd src; export COUNT=0; say() { echo said $*; }; umask 027; set -u"}),
+    *(Call("shell", {"command": COUNTED}) for _ in range(4)),
+    Call("start", {"command": "echo $COUNT ticks; sleep 600"}),
+    Call("poll", {"job": 1}),
+    Call("shell", {"command": f"cd deep; {COUNTED}; pushd /work >/dev/null; alias more='{COUNTED}'"}),
+    Call("write", {"path": "notes/plan.md", "content": "one\ntwo\n"}),
+    Call("edit", {"path": "notes/plan.md", "old": "two", "new": "three"}),
+    Call("shell", {"command": "more\ncat > made <<'EOF'\n$COUNT stays\nEOF"}),
+    Call("shell", {"command": "sleep 600 & exit 3"}),
+    Call("shell", {"command": f"echo $?; {COUNTED}; ln -s made link; chmod 600 made"}),
+    Call("shell", {"command": "echo '[]' > answer.json; false"}),
+    Call("validate"),
+    Call("search", {"pattern": "three", "path": "notes"}),
+    Call("read", {"path": "notes/plan.md"}),
+    Call("list", {"path": "."}),
+    Call("shell", {"command": f'{COUNTED}; cd /work; python3 -c "{SOLVE}" > answer.json'}),
+    "not a call",
+    Call("validate"),
+    Call("kill", {"job": 1}),
+    Call("budget"),
+    Call("shell", {"command": f"rm -r notes; set -o noglob; {COUNTED}"}),
+    Call("shell", {"command": "echo *; umask; alias more; type say; echo $-; cat log"}),
+]
+"""Whatever a run may do; what runs in the background ends with a process that is killed, and leaves no file."""
+PLACES = ["/work/src"] * 4 + ["/work/src/deep"] + ["/work"] * 4
+"""Where `COUNTED` was carried out."""
+LISTS = {"few": CALLS, "many": LONG}
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from ludus.tasks import TaskEnv
 from ludus.tasks.agents import ScriptedAgent, play_episode, resume_episode
 from ludus.tasks.journal import Journal
-from tests.tasks.test_resume import CALLS
+from tests.tasks.test_resume import LISTS
 
-task, folder, step, moment = sys.argv[1:]
+task, folder, step, moment, calls = sys.argv[1:]
 add = Journal.add
 
 def killed(self, entry):
@@ -45,15 +75,15 @@ def killed(self, entry):
 Journal.add = killed
 env = TaskEnv(task, folder=folder)
 if Path(folder, "journal.jsonl").exists():
-    resume_episode(env, ScriptedAgent(CALLS))
+    resume_episode(env, ScriptedAgent(LISTS[calls]))
 else:
-    play_episode(env, ScriptedAgent(CALLS), 4)
+    play_episode(env, ScriptedAgent(LISTS[calls]), 4)
 """
 
 
-def killed_run(task, folder, step, moment):
+def killed_run(task, folder, step, moment, calls="few"):
     """Begin a run, or go on with it, in a process that is killed when a step was carried out or written down."""
-    argv = [sys.executable, "-c", KILLED, str(task), str(folder), str(step), moment]
+    argv = [sys.executable, "-c", KILLED, str(task), str(folder), str(step), moment, calls]
     assert subprocess.run(argv, cwd=os.getcwd(), check=False).returncode == -signal.SIGKILL
 
 
@@ -81,6 +111,32 @@ def test_a_run_that_is_killed_twice_at_every_step_ends_with_the_same_score(parit
         killed_run(parity, tmp_path / "run", step, moment)
         assert Journal(tmp_path / "run").read()[-1].step == (step if moment == "written down" else step - 1)
     checked_end(parity, tmp_path / "run")
+
+
+@pytest.mark.full
+def test_a_long_run_that_is_killed_at_every_step_ends_as_one_that_nobody_killed(parity, tmp_path):
+    text = (parity / "task.yaml").read_text().replace("max_steps: 12", "max_steps: 40")
+    (parity / "task.yaml").write_text(text)
+    with TaskEnv(parity, folder=tmp_path / "whole") as env:
+        whole = play_episode(env, ScriptedAgent(LONG), 4)
+    for step in range(len(LONG) + 1):
+        moment = "written down" if step % 2 == 0 else "carried out"
+        killed_run(parity, tmp_path / "run", step, moment, "many")
+        assert Journal(tmp_path / "run").read()[-1].step == step - step % 2
+    with TaskEnv(parity, folder=tmp_path / "run") as env:
+        episode = resume_episode(env, ScriptedAgent(LONG))
+    assert (episode.steps, episode.outcome, episode.total) == (len(LONG) + 1, "success", 1.0)
+    assert (episode.steps, episode.total, episode.score) == (whole.steps, whole.total, whole.score)
+    pairs = list(zip(*(Journal(tmp_path / name).read() for name in ("run", "whole")), strict=True))
+    for one, other in pairs:
+        assert (one.snapshot, one.reward, one.shell.cwd) == (other.snapshot, other.reward, other.shell.cwd), one.step
+        told = [unmeasured(each.observation) for each in (one, other)]
+        # Numbers of jobs begin anew with each process.
+        numbered = "job" in one.info.get("command", {}) or told[0].tool in ("poll", "kill")
+        assert numbered or told[0] == told[1], one.step
+    last = pairs[-2][0].observation.result
+    assert last.startswith("*\n0027\n")
+    assert last.endswith("".join(f"{number} {place}\n" for number, place in enumerate(PLACES, 1)))
 
 
 def test_a_run_is_replayed_with_a_report_forked_and_exported(parity, tmp_path):
