@@ -91,7 +91,7 @@ def leaderboard(
         raise InvalidArgument(f"{root}: expected a folder of results, got none")
     lines: list[Line] = []
     refused: list[Verification] = []
-    for path in sorted(root.rglob("*.ludus")):
+    for path in _files_below(root):
         checked = verify(path, **options)
         if progress is not None:
             progress(checked)
@@ -102,6 +102,13 @@ def leaderboard(
             lines.append(line)
     lines.sort(key=lambda one: (one.suite, one.id, -one.score.value))
     return Leaderboard(tuple(lines), tuple(refused))
+
+
+def _files_below(root: Path) -> list[Path]:
+    try:
+        return sorted(root.rglob("*.ludus"))
+    except (RecursionError, OSError) as error:
+        raise InvalidArgument(f"{root}: expected a folder of results, got some too deep in it: {error}") from None
 
 
 def _line(path: Path, root: Path, checked: Verification) -> Line | None:

@@ -17,6 +17,8 @@ __all__ = ["LIBRARY", "Task", "check_links", "find_task", "known_tasks"]
 
 LIBRARY = Path(__file__).parent / "library"
 FILE = "task.yaml"
+MAX_LEVELS = 100
+"""Folders one in the other: copying goes down by recursion."""
 GROUP = "ludus.tasks"
 """Of entry points."""
 
@@ -79,6 +81,8 @@ def check_links(folder: Path) -> None:
     """
     root = folder.resolve()
     for parent, folders, files in os.walk(root):
+        if len(Path(parent).relative_to(root).parts) > MAX_LEVELS:
+            raise InvalidArgument(f"{folder}: expected at most {MAX_LEVELS} folders one in the other, got more")
         for one in (Path(parent, name) for name in (*folders, *files)):
             if one.is_symlink() and not one.resolve().is_relative_to(root):
                 raise InvalidArgument(

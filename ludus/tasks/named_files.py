@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from ludus.core.foreign_file import read_foreign_file
 from ludus.tasks.spec import TaskSpec
 from ludus.tasks.task_file import TaskFileError
 
 __all__ = ["check_named_files"]
 
 DEFAULT_STARTER = "starter"
+MAX_PROGRAM_BYTES = 8 << 20
 CALLED = {
     "evaluation.grader": ("grade", "grade(case)"),
     "data.generator": ("generate", "generate(seed, public, hidden)"),
@@ -67,11 +69,15 @@ def _wrong_program(folder: Path, key: str, name: str) -> Iterator[str]:
         )
         return
     try:
-        tree = ast.parse(file.read_bytes())
-    except (SyntaxError, ValueError) as error:
+        tree = ast.parse(read_foreign_file(file, MAX_PROGRAM_BYTES))
+    except OSError as error:
+        yield f"{key}: expected a Python file, got {name}: {error.strerror}; write another"
+        return
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # the last two: nested too deep
         line = getattr(error, "lineno", None)
         where = f"{name}:{line}" if line else name
-        yield f"{key}: expected a Python file, got {where}: {getattr(error, 'msg', error)}; mend the file"
+        said = getattr(error, "msg", str(error)) or type(error).__name__
+        yield f"{key}: expected a Python file, got {where}: {said}; mend the file"
         return
     if not _defines(tree, function):
         yield f"{key}: expected `def {call}` in {name!r}, got no {function!r}; define it at the top level of the file"

@@ -20,6 +20,8 @@ __all__ = ["RESULT", "RunResult", "find_results", "journal_result", "read_result
 
 RESULT = "result.json"
 MAX_BYTES = 16 << 20
+MAX_NUMBER = 1e60
+"""Beyond, the fourth power of a score, which statistics take, is no number any more."""
 
 
 class RunResult(msgspec.Struct, kw_only=True):
@@ -138,6 +140,10 @@ def read_result(path: Path) -> RunResult:
         raise TrajectoryError(f"{file}: expected the result of a run, got {error.strerror}") from error
     except (msgspec.MsgspecError, RecursionError) as error:
         raise TrajectoryError(f"{file}: expected the result of a run, got {shorten(str(error))}") from error
+    told = [found.normalised, found.best_normalised, found.total, found.seconds, *(one for _, one in found.scores)]
+    told += [one for one in (found.value, found.best, found.cpu_seconds, found.cost_usd) if one is not None]
+    if max(map(abs, [*told, *found.marks.values()])) > MAX_NUMBER:
+        raise TrajectoryError(f"{file}: expected numbers of at most {MAX_NUMBER:g}, got more in the result of a run")
     found.folder = str(file.parent)
     return found
 
@@ -146,7 +152,7 @@ def find_results(places: Iterable[Path]) -> list[RunResult]:
     """The results of runs' folders, or of folders that have such in them; TrajectoryError where there are none."""
     found: list[RunResult] = []
     for place in places:
-        files = [place / RESULT] if (place / RESULT).is_file() else sorted(place.rglob(RESULT))
+        files = [place / RESULT] if (place / RESULT).is_file() else _files_below(place)
         if not files:
             raise TrajectoryError(
                 f"{place}: expected the folder of a run, or one with such folders in it, got no {RESULT}; "
@@ -154,6 +160,13 @@ def find_results(places: Iterable[Path]) -> list[RunResult]:
             )
         found += [read_result(one) for one in files]
     return found
+
+
+def _files_below(place: Path) -> list[Path]:
+    try:
+        return sorted(place.rglob(RESULT))
+    except (RecursionError, OSError) as error:
+        raise TrajectoryError(f"{place}: expected folders of runs, got some that are too deep: {error}") from None
 
 
 def journal_result(spec: TaskSpec, folder: Path, agent: str) -> RunResult:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
+from ludus.core.foreign_file import read_foreign_file
 from ludus.errors import InvalidArgument
 from ludus.tasks.agents.agent import ScriptedAgent
 from ludus.tasks.folder import Task
@@ -12,6 +13,7 @@ from ludus.tools import Call
 __all__ = ["folder_calls", "nop_agent", "solution_agent", "solution_calls"]
 
 RUN = "solution.py"
+MAX_FILE_BYTES = 64 << 20
 
 
 def nop_agent() -> ScriptedAgent:
@@ -45,12 +47,15 @@ def solution_calls(task: Task, which: Literal["baseline", "reference"]) -> list[
 
 def folder_calls(folder: Path, *, run: str | None = None, seconds: float = 60.0) -> list[Call]:
     """Write the files of a folder, and run the command, or `solution.py` where there is one."""
-    files = sorted(one for one in folder.rglob("*") if one.is_file() and "__pycache__" not in one.parts)
-    calls = [_written(one, folder) for one in files]
+    try:
+        files = sorted(one for one in folder.rglob("*") if one.is_file() and "__pycache__" not in one.parts)
+        calls = [_written(one, folder) for one in files]
+    except (RecursionError, UnicodeDecodeError, OSError) as error:
+        raise InvalidArgument(f"{folder}: expected text files of a solution, got {error}") from error
     command = run or (f"python {RUN}" if (folder / RUN).is_file() else None)
     return calls if command is None else [*calls, Call("shell", {"command": command, "seconds": seconds})]
 
 
 def _written(file: Path, folder: Path) -> Call:
-    content = file.read_text(encoding="utf8")
+    content = read_foreign_file(file, MAX_FILE_BYTES).decode("utf8")
     return Call("write", {"path": f"/work/{file.relative_to(folder)}", "content": content})

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from ludus.errors import shorten
 from ludus.tasks.conversion.converted_task import ConversionError, Converted
 from ludus.tasks.conversion.harbor import from_harbor
 from ludus.tasks.conversion.mle_bench import from_mle_bench
@@ -30,6 +31,17 @@ def import_task(
     ludus.tasks.conversion.converted_task.ConversionError: /nowhere: expected a task.toml folder (Harbor), a YAML file
     ...
     """
+    try:
+        found = _converted(source, data, hide=hide, direction=direction)
+        found.write(target)
+    except (RecursionError, OSError) as error:  # folders that are too deep, pipes and devices among the files
+        raise ConversionError(
+            f"{source}: expected files and folders that can be copied, got {shorten(str(error))}"
+        ) from error
+    return found
+
+
+def _converted(source: Path, data: Path | None, *, hide: Sequence[str], direction: Direction | None) -> Converted:
     if (source / "task.toml").is_file():
         found = from_harbor(source)
     elif (source / "config.yaml").is_file() and (source / "grade.py").is_file():
@@ -41,5 +53,4 @@ def import_task(
             f"{source}: expected a task.toml folder (Harbor), a YAML file (MLGym) or a competition's folder with "
             "config.yaml and grade.py (MLE-bench), got none of them"
         )
-    found.write(target)
     return found

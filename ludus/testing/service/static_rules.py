@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ludus.core.foreign_file import read_foreign_file
 from ludus.errors import LudusError, listing, shorten
 from ludus.packaging.manifest import read_manifest
 from ludus.testing.report import error, warning
@@ -17,6 +18,7 @@ __all__ = ["STATIC_RULES"]
 
 LARGE = 100 << 20
 SCANNED = 1 << 20
+MAX_MODULE_BYTES = 8 << 20
 HOST = re.compile(r"(\[[0-9a-fA-F:]+\]|[\w.-]+):([0-9]{1,5}|\*)")
 LICENCES = ("LICENSE*", "LICENCE*", "COPYING*", "license*")
 KEYS = re.compile(
@@ -45,9 +47,10 @@ def code_is_there(folder: Folder) -> Found:
         )
         return
     try:
-        tree = ast.parse(found[0].read_bytes())
-    except (SyntaxError, ValueError) as failure:
-        yield error(f"{found[0].name}: expected Python, got {failure}", "correct it")
+        tree = ast.parse(read_foreign_file(found[0], MAX_MODULE_BYTES))
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OSError) as failure:
+        said = str(failure) or type(failure).__name__
+        yield error(f"{found[0].name}: expected Python, got {said}", "correct it")
         return
     if name.partition(".")[0] not in set(_defined(tree)):
         yield error(f"{found[0].name}: expected {name!r} to be defined in it, got no such name", "name what it defines")
