@@ -3,6 +3,8 @@ r"""TRL's own OpenEnv examples, unmodified, on OpenEnv's server and on ours: are
     sh scripts/peers.sh
     pip install --target build/peers/textarena --no-deps textarena==0.7.4 nltk regex joblib tqdm click chess \
         python-dotenv pillow numpy
+    pip install --target build/peers/browsergym browsergym-core==0.14.3 browsergym-miniwob==0.14.3 \
+        playwright==1.44.0 greenlet==3.0.3 miniwob pillow numpy
     python scripts/trl_examples.py TRL/examples/scripts/openenv OPENENV/envs [wordle …]
 
 The two folders are of clones. Each script runs as it is in OpenEnv's virtual environment; `trl` and `datasets` are
@@ -24,8 +26,10 @@ from ludus.server.served_env import ServedEnv
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = ROOT / "build/peers/openenv-0.10.0/bin/python"
-MORE = ROOT / "build/peers/textarena"
+MORE = tuple(ROOT / "build/peers" / name for name in ("textarena", "browsergym"))
 TIMEOUT_S = 300
+PLAYERS = 5
+"""Addresses for a script that wants one for each environment."""
 
 DATASETS = """
 class Dataset:
@@ -69,7 +73,17 @@ def clicks(env, text):
 def waits(env, text):
     env.noop()
 
-PLAYERS = {"guess": [bisect, nonsense, forgets_brackets, leaves], "click": [clicks, waits]}
+def looks(env, text): return env.observe()
+
+def brakes(env, text): return [env.observe(), env.emergency_stop()]
+
+def swerves(env, text): return env.lane_change("left")
+
+PLAYERS = {
+    "guess": [bisect, nonsense, forgets_brackets, leaves],
+    "click": [clicks, waits],
+    "lane_change": [looks, brakes, swerves],
+}
 
 class GRPOTrainer:
     def __init__(self, *, reward_funcs, environment_factory, **given):
@@ -83,27 +97,45 @@ class GRPOTrainer:
             env = self.factory()
             text = env.reset() or ""
             try:
-                player(env, text)
+                said = player(env, text)
             except Exception as error:
                 told[player.__name__] = f"{type(error).__name__}: {error}"[:300]
                 continue
             told[player.__name__] = [one(environments=[env], completions=[[]], prompts=[[]])[0] for one in self.rewards]
+            if said is not None:
+                told[player.__name__].append(str(said))  # what a model reads is to be equal as well
+            env.client.close()
         print("TOLD " + json.dumps(told), flush=True)
     def save_model(self, *args, **kwargs): pass
 '''
 STOCK = """
-import os, sys
-sys.path.append(sys.argv[2])
+import json, os, shutil, sys, tempfile
+sys.path.insert(0, sys.argv[1])
+sys.path.extend(sys.argv[3:])
 import uvicorn
 from openenv.core.env_server.http_server import create_fastapi_app
-sys.path.insert(0, sys.argv[1])
-if sys.argv[3] == "textarena":
+if sys.argv[2] == "browsergym":
+    import miniwob, playwright
+    from browsergym_env.models import BrowserGymAction as Action, BrowserGymObservation as Observation
+    from browsergym_env.server.browsergym_environment import BrowserGymEnvironment
+    os.environ["MINIWOB_URL"] = f"file://{os.path.dirname(miniwob.__file__)}/html/miniwob/"
+    # Playwright looks for a browser of its own, which this machine's stands for.
+    listed = json.load(open(os.path.join(os.path.dirname(playwright.__file__), "driver/package/browsers.json")))
+    revision = next(one["revision"] for one in listed["browsers"] if one["name"] == "chromium")
+    where = os.environ["PLAYWRIGHT_BROWSERS_PATH"] = tempfile.mkdtemp()
+    os.makedirs(f"{where}/chromium-{revision}/chrome-linux")
+    os.symlink(shutil.which("chromium"), f"{where}/chromium-{revision}/chrome-linux/chrome")
+    make = lambda: BrowserGymEnvironment(task_name="click-test")
+elif sys.argv[2] == "carla":
+    from carla_env.server.app import CarlaAction as Action, CarlaObservation as Observation, create_environment as make
+elif sys.argv[2] == "textarena":
     from textarena_env.models import TextArenaAction as Action, TextArenaObservation as Observation
     from textarena_env.server.environment import TextArenaEnvironment
     make = lambda: TextArenaEnvironment(env_id=os.environ["TEXTARENA_ENV_ID"], download_nltk=False)
 else:
     raise SystemExit("no such server here")
-app = create_fastapi_app(make, Action, Observation, max_concurrent_envs=16)
+places = 1 if sys.argv[2] == "carla" else 16  # it may not have more
+app = create_fastapi_app(make, Action, Observation, max_concurrent_envs=places)
 import socket
 listener = socket.create_server(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)
@@ -111,15 +143,18 @@ uvicorn.Server(uvicorn.Config(app, log_level="warning")).run([listener])
 """
 EXAMPLES = {
     "wordle": ("open/TextArena-v0", "textarena", "--env-url", {"TEXTARENA_ENV_ID": "GuessTheNumber-v0"}, {}),
-    "browsergym_llm": ("open/BrowserGym-v0", "", "--space-url", {}, {}),
-    "browsergym": ("open/BrowserGym-v0", "", "--space-url", {}, {}),
+    "browsergym_llm": ("open/BrowserGym-v0", "browsergym", "--space-url", {}, {}),
+    "browsergym": ("open/BrowserGym-v0", "browsergym", "--space-url", {}, {}),
+    **{
+        name: ("carla_env", "carla", "--env-urls", {}, {}) for name in ("carla", "carla_vlm", "carla_vlm_gemma")
+    },  # OpenEnv's folder, which has a mock of the engine
 }
-"""By script: our environment, OpenEnv's where it can be run, the option with the address, and variables."""
+"""By script: our environment or OpenEnv's folder, its own server, the option with the address, variables, arguments."""
 
 
 def played(script: Path, envs: Path, stand_ins: str, *arguments: str) -> dict[str, object]:
     """What a script's players were paid."""
-    paths = os.pathsep.join([stand_ins, str(envs), str(MORE)])
+    paths = os.pathsep.join(map(str, [stand_ins, envs, *MORE]))
     done = subprocess.run(
         [PYTHON, script, *arguments],
         env={**os.environ, "PYTHONPATH": paths},
@@ -135,10 +170,25 @@ def played(script: Path, envs: Path, stand_ins: str, *arguments: str) -> dict[st
     return json.loads(lines[-1].removeprefix("TOLD "))
 
 
+def our_url(stack: ExitStack, envs: Path, name: str, arguments: dict[str, object]) -> str:
+    """Our server of an environment, or of a folder of OpenEnv's, whose packages are those of its own clients."""
+    if "/" in name:
+        return stack.enter_context(ludus.serve(ServedEnv(name, arguments=arguments), port=0, block=False)).url
+    command = [sys.executable, "-m", "ludus", "serve", str(envs / name), "--port", "0"]
+    packages = next(PYTHON.parents[1].glob("lib/*/site-packages"))
+    environment = {**os.environ, "PYTHONPATH": str(packages)}
+    server = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment))
+    stack.callback(server.terminate)
+    assert server.stdout is not None
+    return server.stdout.readline().split()[0]
+
+
 def stock_url(stack: ExitStack, envs: Path, name: str) -> str:
     """OpenEnv's own server."""
-    command = [str(PYTHON), "-c", STOCK, str(envs), str(MORE), name]
-    server = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+    command = [str(PYTHON), "-c", STOCK, str(envs), name, *map(str, MORE)]
+    server = stack.enter_context(
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    )
     stack.callback(server.terminate)
     assert server.stdout is not None
     return f"http://127.0.0.1:{int(server.stdout.readline())}"
@@ -150,11 +200,10 @@ def compared(name: str, scripts: Path, envs: Path, stand_ins: str) -> dict[str, 
     os.environ.update(variables)
     found: dict[str, dict[str, object]] = {}
     with ExitStack() as stack:
-        server = stack.enter_context(ludus.serve(ServedEnv(ours, arguments=arguments), port=0, block=False))
-        found["ours"] = played(scripts / f"{name}.py", envs, stand_ins, option, server.url)
-        if theirs:
-            url = stock_url(stack, envs, theirs)
-            found["OpenEnv's"] = played(scripts / f"{name}.py", envs, stand_ins, option, url)
+        urls = {"ours": our_url(stack, envs, ours, arguments), "OpenEnv's": stock_url(stack, envs, theirs)}
+        for server, url in urls.items():
+            addresses = [url] * PLAYERS if option.endswith("s") else [url]
+            found[server] = played(scripts / f"{name}.py", envs, stand_ins, option, *addresses)
     return found
 
 

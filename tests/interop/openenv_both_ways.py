@@ -5,11 +5,13 @@ import json
 import socket
 import sys
 import threading
+from dataclasses import dataclass
 
 sys.path += sys.argv[1:]
 
 import fastmcp
 import httpx
+import numpy as np
 import uvicorn
 from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
@@ -17,9 +19,12 @@ from openenv.core.env_server.mcp_environment import MCPEnvironment
 from openenv.core.env_server.types import Action, Observation, State
 from openenv.core.generic_client import GenericEnvClient
 
+from ludus.core import Env, Step
 from ludus.interop.openenv import from_openenv, to_openenv
+from ludus.rendering import to_png
 from ludus.server import serve
 from ludus.server.served_env import ServedEnv
+from ludus.spaces import Discrete, Record
 
 
 class Bid(Action):
@@ -111,6 +116,25 @@ class Shop(MCPEnvironment):
         return self._state
 
 
+@dataclass
+class Picture:
+    screenshot: bytes | None = None
+
+
+class Camera(Env):
+    """Of ours; sees one pixel."""
+
+    metadata = {"openenv_pictures": ["screenshot"]}
+    action_space, observation_space = Discrete(2), Record(Picture)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return Picture(to_png(np.array([[[1, 2, 3]]], np.uint8))), {}
+
+    def step(self, action):
+        return Step(self.reset()[0], 0.0, False, False, {})
+
+
 def stock(app):
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
@@ -153,6 +177,11 @@ def main():
     with serve("CartPole-v1", port=0, block=False) as server:
         ours = played(server.url, pushes, seed=3)
     told["CartPole"] = [_values(theirs), _values(ours)]
+    camera = to_openenv(Camera())
+    told["Camera"] = [
+        [[[[1, 2, 3]]], [[[1, 2, 3]]]],
+        [camera.reset().screenshot, camera.step({"action": 0}).screenshot],
+    ]
     print(json.dumps(told))
 
 

@@ -4,6 +4,8 @@ import asyncio
 from typing import Any
 from uuid import uuid4
 
+import msgspec
+
 from ludus.core import Env
 from ludus.registry import make
 from ludus.remote.host import EnvHost, HostStep
@@ -53,7 +55,7 @@ def _environment(target: Any, form: JsonFormat) -> Any:
 
         def step(self, action: Any, timeout_s: float | None = None, **_: Any) -> Any:
             del timeout_s
-            reading = form.read(action.model_dump(exclude={"metadata"}, exclude_unset=True))
+            reading = form.read(_data(action))
             if reading.answer is not None:
                 return self._told(reading.answer, HostStep(None, None, False, False, {}))
             if self._host.episode_id is None:
@@ -67,7 +69,7 @@ def _environment(target: Any, form: JsonFormat) -> Any:
         def _told(self, data: dict[str, Any], outcome: HostStep) -> Any:
             told = envelope(data, outcome, self._id, full=True)
             metadata = told["metadata"] or {}
-            fields = {name: one for name, one in data.items() if name != "metadata"}
+            fields = {name: _plain(one) for name, one in data.items() if name != "metadata"}
             return observation(**fields, reward=told["reward"], done=told["done"], metadata=metadata)
 
         @property
@@ -79,6 +81,16 @@ def _environment(target: Any, form: JsonFormat) -> Any:
 
     ToOpenEnv.__name__ = ToOpenEnv.__qualname__ = form.description.name
     return ToOpenEnv
+
+
+def _data(action: Any) -> Any:
+    """An action's fields: of the model, or of a dictionary of them, which the form looks at."""
+    return action.model_dump(exclude={"metadata"}, exclude_unset=True) if hasattr(action, "model_dump") else action
+
+
+def _plain(value: Any) -> Any:
+    """A value of the form as data: pictures are JSON already, for servers."""
+    return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
 
 
 def _models(form: JsonFormat) -> tuple[type, type]:
