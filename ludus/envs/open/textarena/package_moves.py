@@ -105,6 +105,12 @@ def ultimate_tic_tac_toe(game: Any) -> list[str]:
     return [f"[{one} {cell}]" for one, cell in product(range(9), repeat=2) if boards[one][cell // 3][cell % 3] == " "]
 
 
+def quantum_tic_tac_toe(game: Any) -> list[str]:
+    """Every two cells that nobody has; none where one is left, which the game itself does not notice."""
+    cells = [number for number, (row, column) in game.inner.cell_mapping.items() if not _board(game)[row][column]]
+    return [f"[{one},{other}]" for one, other in product(cells, repeat=2) if one != other]
+
+
 def battleship(game: Any) -> list[str]:
     """Every field."""
     size = range(game.inner.grid_size)
@@ -173,7 +179,7 @@ MOVES: dict[str, Moves] = {
     "Nim": nim,
     "Poker": BETS,
     "PublicGoodsGame": numbers(0, 20),
-    "QuantumTicTacToe": pairs(range(9), range(9), "[{},{}]"),
+    "QuantumTicTacToe": quantum_tic_tac_toe,
     "SantoriniBaseFixed": santorini,
     "Snake": fixed("[up]", "[down]", "[left]", "[right]"),
     "SpellingBee": spelling_bee,

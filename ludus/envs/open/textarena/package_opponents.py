@@ -4,6 +4,7 @@ A copy has the board, and none of what was said. It is played with random states
 what the game will throw.
 """
 
+import pickle
 from collections.abc import Sequence
 from copy import copy, deepcopy
 from typing import Any
@@ -39,15 +40,20 @@ PIECES = {"Alquerque": "RB", "Breakthrough": "WB", "Crusade": "WB", "Othello": "
 
 def after(game: Any, move: str) -> Any:
     """A copy of the game after a move, with `over` and `rewards`; None where the game refuses the move."""
+    with guarded(copy(game.random_states)):
+        return _tried(game, move, _copied(game.inner))
+
+
+def _tried(game: Any, move: str, inner: Any) -> Any:
+    """The same of a copy that was made, where random states are guarded: that takes as long as a small game's move."""
     trial = copy(game)
-    trial.inner, player = _copied(game.inner), game.player
+    trial.inner, player = inner, game.player
     state = trial.inner.state
     before = int(getattr(state, "error_count", 0) or 0)
-    with guarded(copy(game.random_states)):
-        try:
-            trial.over = bool(trial.inner.step(move)[0])
-        except Exception:
-            return None
+    try:
+        trial.over = bool(trial.inner.step(move)[0])
+    except Exception:
+        return None
     refused = int(getattr(state, "error_count", 0) or 0) > before
     if refused or (getattr(state, "game_info", None) or {}).get(player, {}).get("invalid_move"):
         return None
@@ -64,6 +70,17 @@ def _copied(env: Any) -> Any:
     return deepcopy(env, kept)
 
 
+def _written(env: Any) -> bytes:
+    """A position, to be read as often as a move is tried in it: a quarter of what so many copies take, or less."""
+    state = env.state
+    logs, observations = state.logs, state.observations
+    state.logs, state.observations = [], {one: [] for one in observations}
+    try:
+        return pickle.dumps(env, pickle.HIGHEST_PROTOCOL)
+    finally:
+        state.logs, state.observations = logs, observations
+
+
 def _is_large(value: Any) -> bool:
     return type(value).__name__ == "EnglishDictionary" or (hasattr(value, "__len__") and len(value) >= SHARED_SIZE)
 
@@ -78,28 +95,34 @@ def minimax_move(game: Any, rng: np.random.Generator) -> str:
     """The move after which the other's best answer is worst; among equal ones, any."""
     mover, moves = game.player, game.moves()
     worth: dict[str, float] = {}
-    for move in moves:
-        trial = after(game, move)
-        if trial is None:
-            continue
-        worth[move] = _worth(trial, mover) if trial.over else _after_answers(trial, mover)
-        if worth[move] >= WON:
-            return move
+    best = -WON
+    with guarded(copy(game.random_states)):
+        position = _written(game.inner)
+        for move in moves:
+            trial = _tried(game, move, pickle.loads(position))  # noqa: S301 (our own, written above)
+            if trial is None:
+                continue
+            worth[move] = _worth(trial, mover) if trial.over else _after_answers(trial, mover, best)
+            best = max(best, worth[move])
+            if best >= WON:
+                return move
     if not worth:
         return legal_move(game, moves, rng)
-    best = [move for move, value in worth.items() if value == max(worth.values())]
-    return best[int(rng.integers(len(best)))]
+    equal = [move for move, value in worth.items() if value == best]
+    return equal[int(rng.integers(len(equal)))]
 
 
-def _after_answers(trial: Any, mover: int) -> float:
-    if trial.player == mover:
-        return _worth(trial, mover)
+def _after_answers(trial: Any, mover: int, enough: float) -> float:
+    """What a move is worth after the answer to it; any number below `enough`, which another move is worth, will do."""
     least = _worth(trial, mover)
-    answers = [one for one in (after(trial, answer) for answer in trial.moves()) if one is not None]
-    for answer in answers:
-        least = min(least, _worth(answer, mover))
-        if least <= -WON:
+    if trial.player == mover:
+        return least
+    position = _written(trial.inner)
+    for answer in trial.moves():
+        if least < enough or least <= -WON:
             break
+        told = _tried(trial, answer, pickle.loads(position))  # noqa: S301 (our own, written above)
+        least = least if told is None else min(least, _worth(told, mover))
     return least
 
 
