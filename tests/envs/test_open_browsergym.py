@@ -8,6 +8,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from itertools import product
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from ludus.envs.open.browsergym.actions import parse
 from ludus.envs.open.browsergym.benchmark import MiniwobEpisode
 from ludus.envs.open.browsergym.chromium import DEBIAN, acquire, program, release, shut_down
 from ludus.envs.open.browsergym.commands import Commands
-from ludus.envs.open.browsergym.context import Context, Spares, Start
+from ludus.envs.open.browsergym.context import HURRIED_TAKES, Context, Spares, Start
 from ludus.envs.open.browsergym.devtools import DevTools, ProtocolError
 from ludus.envs.open.browsergym.miniwob import miniwob_tasks
 from ludus.envs.open.browsergym.patience import LOOKS, MAX_TIMES, Patience
@@ -720,15 +721,22 @@ def test_an_empty_context_made_ahead_has_no_history_before_the_task(running):
 
 WRITTEN = ("click-collapsible-2", "drag-circle", "email-inbox", "click-pie")
 """With jQuery UI, with D3, with jQuery and pictures, and with libraries of its own."""
+UNWRITTEN = [task for task in miniwob_tasks() if task not in WRITTEN]
 
 
 @pytest.mark.parametrize(
-    "task", [*WRITTEN, *(pytest.param(one, marks=pytest.mark.full) for one in miniwob_tasks() if one not in WRITTEN)]
+    ("task", "shared"),
+    [
+        *((task, bool(number % 2)) for number, task in enumerate(WRITTEN)),
+        *(pytest.param(task, not number % 2, marks=pytest.mark.full) for number, task in enumerate(WRITTEN)),
+        *(pytest.param(*one, marks=pytest.mark.full) for one in product(UNWRITTEN, (True, False))),
+    ],
 )
-def test_a_page_written_in_the_place_of_an_empty_one_is_the_page_itself(running, task):
+def test_a_page_written_in_the_place_of_an_empty_one_is_the_page_itself(running, task, shared):
+    """Whether the libraries that it shares with others have been loaded there, or not."""
+
     def shown(context):
-        episode.begin(context)
-        seen = context.tab.ask("observe", 100_000)
+        seen = episode.begin(context, "__ludus.observe(100000)")
         left = "Object.keys(window).filter((one) => !['__ludus'].includes(one)).sort()"
         kept = f"[document.compatMode,document.readyState,history.length,__ludus.clock.ids,{left}]"
         found = episode.goal, seen, context.tab.evaluate(kept), list(context.refused)
@@ -738,9 +746,60 @@ def test_a_page_written_in_the_place_of_an_empty_one_is_the_page_itself(running,
     episode = MiniwobEpisode(task, 5, None)
     start = episode.start(SETTINGS._replace(seconds=60.0))
     written = Context(running, start.empty)
-    assert written.tab.evaluate("location.pathname") == "/.ahead"
+    if shared:
+        written.load_libraries()
+        until(lambda: written.libraries_loaded, "the libraries to be there")
+    assert written.tab.evaluate("location.pathname") == "/.blank"
     written.load(start.url)
     assert shown(written) == shown(Context(running, start))
+
+
+def test_libraries_that_come_while_a_page_is_written_change_nothing_and_leave_nothing(running):
+    episode = MiniwobEpisode("click-collapsible-2", 5, None)
+    start = episode.start(SETTINGS._replace(seconds=60.0))
+    written, plain = Context(running, start.empty), Context(running, start)
+    before = len(running.tools.unanswered)
+    written.load_libraries()
+    written.load(start.url)
+    assert not written.libraries_loaded
+    look = "[__ludus.observe(100000),frames.length]"
+    assert episode.begin(written, look) == episode.begin(plain, look)
+    written.close()
+    plain.close()
+    running.tools.call("Browser.getVersion")
+    until(lambda: len(running.tools.unanswered) <= before, "every call to have an answer")
+
+
+def test_a_page_that_is_closed_keeps_nobody_waiting(running):
+    context = Context(running, Start(SETTINGS, "http://page.test/.blank"))
+    asked = context.tab.post("Runtime.evaluate", {"expression": "new Promise(() => 0)", "awaitPromise": True})
+    context.tab.evaluate("1")
+    context.close()
+    with pytest.raises(ProtocolError, match="the page was closed"):
+        asked.result(30.0)
+
+
+def test_who_resets_faster_than_contexts_are_made_has_two_made_ahead(running):
+    served = lambda request: Response(200, (("Content-Type", "text/html"),), b"<p>made ahead")  # noqa: E731
+    spares, start = Spares(), Start(SETTINGS, "http://page.test/hurry", served)
+
+    def made_ahead():
+        before = set(running.openers)
+        spares.prepare(running, start)
+        spares.wait()
+        return len(set(running.openers) - before)
+
+    assert made_ahead() == 1
+    taken = [spares.take(running, start)]
+    spares.prepare(running, start)
+    taken.append(spares.take(running, start))  # had to wait
+    assert made_ahead() == 2
+    for _ in range(HURRIED_TAKES):
+        taken.append(spares.take(running, start))
+        made = made_ahead()
+    assert made == 0  # one is there, and nobody is in a hurry any more
+    for one in (*taken, spares.take(running, start)):
+        one.close()
 
 
 def test_a_frame_that_goes_elsewhere_is_waited_for(page):

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 from ludus.envs.open.browsergym.commands import Commands
-from ludus.envs.open.browsergym.context import Ahead, Context, Start
-from ludus.envs.open.browsergym.miniwob import AHEAD_PATH, begin_script, miniwob_page, serve_miniwob, task_url
+from ludus.envs.open.browsergym.context import BLANK_PATH, Ahead, Context, Start
+from ludus.envs.open.browsergym.miniwob import LIBRARIES_PATH, begin_script, miniwob_page, serve_miniwob, task_url
 from ludus.envs.open.browsergym.tab import QUIET_SECONDS, TabSettings
 
 __all__ = ["Episode", "MiniwobEpisode", "Verdict"]
@@ -37,15 +37,15 @@ class Episode(ABC):
         """What a context is made with; one that begins alike may have been made ahead."""
 
     @abstractmethod
-    def begin(self, context: Context) -> None:
-        """Put the task up; `goal` is known then."""
+    def begin(self, context: Context, look: str) -> Any:
+        """Put the task up, and give what an expression of the page says then; `goal` is known too."""
 
     @abstractmethod
     def judge(self, commands: Commands, probed: Any) -> Verdict:
         """What the step that was made is worth."""
 
 
-AHEAD = Ahead(AHEAD_PATH, miniwob_page)
+AHEAD = Ahead(BLANK_PATH, miniwob_page, LIBRARIES_PATH)
 
 
 class MiniwobEpisode(Episode):
@@ -60,10 +60,12 @@ class MiniwobEpisode(Episode):
     def start(self, settings: TabSettings) -> Start:
         return Start(settings, self.url, serve_miniwob, AHEAD)
 
-    def begin(self, context: Context) -> None:
-        begin = begin_script(self.seed, self.time_limit)
+    def begin(self, context: Context, look: str) -> Any:
+        begin = context.opening + begin_script(self.seed, self.time_limit)
         settled = f"await __ludus.advance(0,{QUIET_SECONDS * 1000:g})"
-        self.goal = str(context.tab.evaluate(f"(async()=>{{{begin}{settled};return core.getUtterance()}})()"))
+        goal, seen = context.tab.evaluate(f"(async()=>{{{begin}{settled};return [core.getUtterance(),{look}]}})()")
+        self.goal = str(goal)
+        return seen
 
     def judge(self, commands: Commands, probed: Any) -> Verdict:
         if not probed or not probed[0]:

@@ -142,7 +142,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         self._context: Context | None = None
         self._commands: Commands | None = None
         self._choice: _Choice | None = None
-        self._over = self._stale = self._holds = False
+        self._over = self._stale = self._holds = self._due = False
         self._seen: tuple[str, list[list[Any]]] = "", []
         """The tree that was observed last, and where its elements are."""
 
@@ -180,16 +180,18 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         try:
             if self._stale:
                 self._replay(self._choice)
-            return self._acted(self._choice, str(action.action_str))
+            step = self._acted(self._choice, str(action.action_str))
+            self._prepare(stepped=True)
+            return step
         except (ProtocolError, ChannelError) as error:
             return self._failed(str(error))
 
     def _acted(self, choice: _Choice, text: str) -> Step[BrowserGymObservation]:
         episode, commands, context = self._parts()
         context.dialogs.clear()
-        error, malformed = self._done(commands, text)
+        error, malformed, seen = self._done(commands, text, _look(episode))
         choice.actions = [*choice.actions, text]
-        observation, verdict = self._observed(episode, error)
+        observation, verdict = self._observed(episode, error, seen)
         facts: dict[str, Any] = {"won": verdict.won, "invalid_format": malformed, "action_error": bool(error)}
         info: Info = {"reward_components": {"task": verdict.reward}, "facts": {**facts, **verdict.facts}}
         if context.dialogs:
@@ -204,20 +206,20 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             self.state.cum_reward += verdict.reward
         return Step(observation, verdict.reward, verdict.done, False, info)
 
-    def _done(self, commands: Commands, text: str) -> tuple[str, bool]:
-        """Do an action: why not all of it was done, and whether it was no action at all."""
+    def _done(self, commands: Commands, text: str, look: str) -> tuple[str, bool, Any]:
+        """Do an action: why not all of it was done, whether it was no action at all, and what one sees then."""
         try:
             calls = parse(text)
         except PageError as error:
-            commands.context.settle(0)
-            return str(error), True
+            return str(error), True, commands.context.settle(0, look)
+        seen = None
         for call in calls:
             try:
-                commands.run(call)
+                seen = commands.run(call, look if call is calls[-1] else "null")
             except PageError as error:
-                commands.context.settle(0)
-                return f"{call.name}: {error}".replace(f"{call.name}: {call.name}:", f"{call.name}:"), False
-        return "", False
+                said = f"{call.name}: {error}".replace(f"{call.name}: {call.name}:", f"{call.name}:")
+                return said, False, commands.context.settle(0, look)
+        return "", False, seen
 
     def _failed(self, reason: str) -> Step[BrowserGymObservation]:
         """The browser, or the page, is no more: the episode is over, and nobody's fault in the statistics."""
@@ -284,21 +286,29 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             self._context = _spares.take(browser, episode.start(settings))
             self._episode, self._commands = episode, Commands(self._context)
             with self._context.setting_up():
-                episode.begin(self._context)
-                seen = self._observed(episode, "")[0]
+                seen = self._observed(episode, "", episode.begin(self._context, _look(episode)))[0]
         finally:
             # Only now, as the one made ahead: both keep the browser busy, and nobody waits for them.
             if last is not None:
                 last.close()
-        start = episode.start(settings)
-        _spares.prepare(browser, start if len(self._suite.tasks) == 1 else start.empty)
+        self._due = True
+        self._prepare()
         return episode, seen
 
-    def _observed(self, episode: Episode, error: str) -> tuple[BrowserGymObservation, Verdict]:
+    def _prepare(self, *, stepped: bool = False) -> None:
+        """Have a context made for the next reset: at once, or, where episodes are short, after a step it would slow."""
+        if not self._due:
+            return
+        episode, _, context = self._parts()
+        start = episode.start(context.settings)
+        start = start if len(self._suite.tasks) == 1 else start.empty
+        if stepped or not _spares.hurried(start):
+            self._due = False
+            _spares.prepare(context.browser, start)
+
+    def _observed(self, episode: Episode, error: str, seen: Any) -> tuple[BrowserGymObservation, Verdict]:
         _, commands, context = self._parts()
-        seen = context.tab.evaluate(
-            f"window.__ludus?{{...__ludus.observe({MAX_TEXT}),probed:{episode.probe}}}:{{url:location.href,probed:null}}"
-        )
+        seen = seen or context.tab.evaluate(_look(episode))
         observation = BrowserGymObservation(
             text=seen.get("tree", ""),
             url=seen["url"],
@@ -326,8 +336,8 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         episode, _ = self._begin(choice)
         for text in choice.actions:
             _, commands, _ = self._parts()
-            error, _ = self._done(commands, text)
-            self._observed(episode, error)
+            error, _, seen = self._done(commands, text, _look(episode))
+            self._observed(episode, error, seen)
 
     def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
         super()._reinstate(state, memo)
@@ -362,6 +372,12 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             return browser_picture(self._context.tab.screenshot(), self.state.goal, self.state.current_url, self._size)
         except ProtocolError as error:
             raise ChannelError(f"render: expected a page that answers, got: {error}; reset() begins another") from None
+
+
+def _look(episode: Episode) -> str:
+    """What a page is asked after everything that was done in it."""
+    nothing = "{url:location.href,probed:null}"
+    return f"window.__ludus?{{...__ludus.observe({MAX_TEXT}),probed:{episode.probe}}}:{nothing}"
 
 
 def _viewport(given: Sequence[int] | None) -> tuple[int, int] | None:

@@ -144,15 +144,25 @@
     await task();
     return (await quiet(most)) && still;
   };
+  let unshared = () => {};
+  /** Loads a page of libraries in a frame: whatever uses them next in this process finds them compiled. */
+  const shared = (url) => new Promise((done) => {
+    unshared = done;
+    const frame = document.createElement("iframe");
+    frame.src = url;
+    listen.call(frame, "load", () => done(), { once: true });
+    document.body.append(frame);
+  });
   /** Another document in the place of this one, which leaves nothing; the window stays, and must have seen no script but ours. */
   const write = (url, page) => new Promise((done) => {
+    unshared();
     history.replaceState(null, "", url);
     document.open();
     clock.timers.clear();
     clock.ids = 0;
-    listen.call(window, "load", () => done(), { once: true });
+    listen.call(window, "load", () => task().then(done), { once: true }); // after what the page itself does then
     document.write(page);
     document.close();
   });
-  Object.defineProperty(window, "__ludus", { value: { clock, advance, write, heard, now: () => clock.now - EPOCH }, enumerable: false });
+  Object.defineProperty(window, "__ludus", { value: { clock, advance, shared, write, heard, now: () => clock.now - EPOCH }, enumerable: false });
 })();

@@ -35,19 +35,21 @@ class Commands:
         """Where actions go."""
         return self.context.tab
 
-    def run(self, call: Call) -> None:
-        """Do what a call asks for, and wait until the page is quiet; PageError where it cannot be done."""
+    def run(self, call: Call, look: str = "null") -> Any:
+        """Do what a call asks for, wait until the page is quiet, and look, as `Context.settle` does.
+
+        PageError where it cannot be done.
+        """
         arguments = call.arguments
         if call.name in ("upload_file", "mouse_upload_file"):
             raise PageError(f"{call.name}: files cannot be uploaded here: an episode sees none of this machine")
         if call.name == "noop":
             wait = min(max(0.0, float(arguments["wait_ms"])), LONGEST_WAIT_MS)
-            self.context.settle(wait)
-            return
+            return self.context.settle(wait, look)
         if "bid" in arguments:
             arguments = {**arguments, "bid": (call.how, str(arguments["bid"]))}
         getattr(self, f"_{call.name}")(**arguments)
-        self.context.settle(ACTION_MS)
+        return self.context.settle(ACTION_MS, look)
 
     # --- elements ---
 

@@ -1,5 +1,6 @@
 """`Context`: the browser of one episode. Cookies, storage, caches and tabs are its own, and gone with it."""
 
+import json
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 from ludus.envs.open.browsergym.chromium import Chromium
-from ludus.envs.open.browsergym.devtools import ProtocolError
+from ludus.envs.open.browsergym.devtools import ProtocolError, Reply
 from ludus.envs.open.browsergym.tab import QUIET_SECONDS, PageError, Request, Response, Serve, Tab, TabSettings
 from ludus.errors import ChannelError
 
@@ -22,6 +23,9 @@ SETUP_SECONDS = 60.0
 """For making a context and its first page, which is no doing of the agent's."""
 MAX_TABS = 8
 MAX_SPARES = 4
+HURRIED_TAKES = 4
+"""How many have to find a context at once after one who had to wait. Until then two are made ahead, and without
+libraries, which take longer to load than they save."""
 POPUP_SECONDS = 3.0
 
 
@@ -29,9 +33,12 @@ class Ahead(NamedTuple):
     """What tasks of one host have in common, and can be loaded while nobody knows which of them comes."""
 
     path: str
-    """A page of nothing to see that loads it."""
-    page: Callable[[str], str | None]
-    """The document at an address, to be written in its place; None where it has to be navigated to."""
+    """A page of nothing to see."""
+    page: Callable[[str, bool], str | None]
+    """The document at an address, to be written in its place, which finds the libraries there, or has them in it; None
+    where it has to be navigated to."""
+    libraries: str = ""
+    """A page that loads them, for a frame of the empty one."""
 
 
 class Start(NamedTuple):
@@ -40,7 +47,7 @@ class Start(NamedTuple):
     settings: TabSettings
     url: str
     serve: Serve | None = None
-    ahead: Ahead = Ahead(BLANK_PATH, lambda _: None)
+    ahead: Ahead = Ahead(BLANK_PATH, lambda *_: None)
 
     @property
     def empty(self) -> "Start":
@@ -54,6 +61,10 @@ class Context:
     def __init__(self, browser: Chromium, start: Start) -> None:
         self.browser, self.tools, self.settings, self.serve = browser, browser.tools, start.settings, start.serve
         self._ahead = start.ahead if start == start.empty else None
+        self._libraries: Reply | None = None
+        self.opening = ""
+        """What the page has to run before the task begins, in the same call: a page that is written costs a third of
+        one that is navigated to, since nothing crosses from process to process."""
         self.dialogs: list[dict[str, Any]] = []
         self.refused: list[str] = []
         self.tabs: list[Tab] = []
@@ -82,14 +93,24 @@ class Context:
         finally:
             tab.seconds, tab.patience = self.settings.seconds, QUIET_SECONDS
 
+    def load_libraries(self) -> None:
+        """Begin to load what tasks of its host have in common; nobody waits for it."""
+        if self._ahead is not None and self._ahead.libraries:
+            loaded = f"__ludus.shared('{self._ahead.libraries}')"
+            self._libraries = self.tab.post("Runtime.evaluate", {"expression": loaded, "awaitPromise": True})
+
+    @property
+    def libraries_loaded(self) -> bool:
+        """Whether they are there."""
+        return self._libraries is not None and self._libraries.done
+
     def load(self, url: str) -> None:
-        """Begin with a page, before which there was none: written in the place of the empty one, or navigated to."""
-        page = None if self._ahead is None else self._ahead.page(url)
+        """Begin with a page, before which there was none: navigated to, or written by `opening` over the empty one."""
+        page = None if self._ahead is None else self._ahead.page(url, self.libraries_loaded)
         if page is None:
             self._navigate(url)
         else:
-            with self.setting_up():
-                self.tab.write(url, page)
+            self.opening = f"await __ludus.write({json.dumps(url)},{json.dumps(page)});"
 
     def _navigate(self, url: str) -> None:
         with self.setting_up():
@@ -134,17 +155,23 @@ class Context:
         self.active = index
         self.tab.post("Page.bringToFront")
 
-    def settle(self, milliseconds: float) -> None:
-        """Wait until the active tab is quiet; a page that it opened becomes the active one."""
-        self.tab.settle(milliseconds)
+    def settle(self, milliseconds: float, look: str = "null") -> Any:
+        """Wait until the active tab is quiet, and give what an expression says then; a page that it opened is active.
+
+        None where another page is the active one now, and nobody has looked at it.
+        """
+        tab = self.tab
+        seen = tab.settle(milliseconds, look)
         with self._changes:
             self._changes.wait_for(lambda: self._expected <= 0, POPUP_SECONDS)
             self._expected, opened, self._opened_one = 0, self._opened_one, False
             self.tabs = [tab for tab in self.tabs if tab.gone != "it was closed"] or self.tabs
         if opened:
             self._focus(len(self.tabs) - 1)
-            self.tab.settle(milliseconds)
+            tab = self.tab
+            seen = tab.settle(milliseconds, look)
         self.active = min(self.active, len(self.tabs) - 1)
+        return seen if tab is self.tab else None
 
     def close(self) -> None:
         """Dispose of it, with all that its pages stored; harmless twice."""
@@ -155,6 +182,7 @@ class Context:
         self.browser.closers.pop(self.id, None)
         for tab in self.tabs:
             tab.close()
+            self.tools.forget(tab.session)
         with suppress(ChannelError):
             self.tools.post("Target.disposeBrowserContext", {"browserContextId": self.id})
 
@@ -201,6 +229,8 @@ class Spares:
         self._making: Counter[Start] = Counter()
         self._claimed: Counter[Start] = Counter()
         """How many wait for one under way: each of those is for one of them."""
+        self._hurried: Counter[Start] = Counter()
+        """How many are still to find one at once until there is time again: episodes were shorter than making one."""
 
     def take(self, browser: Chromium, start: Start) -> Context:
         """One that begins so: made ahead, under way, empty and then loaded, or made now."""
@@ -214,7 +244,10 @@ class Spares:
     def _made(self, browser: Chromium, start: Start) -> Context | None:
         with self._changed:
             found = self._pop(browser, start)
-            if found is None and self._making[start] > self._claimed[start]:
+            if found is not None:
+                self._hurried[start] -= self._hurried[start] > 0
+            elif self._making[start] > self._claimed[start]:
+                self._hurried[start] = HURRIED_TAKES
                 self._claimed[start] += 1
                 under_way = self._making[start]
                 self._changed.wait_for(lambda: self._ready.get(start) or self._making[start] < under_way, SETUP_SECONDS)
@@ -229,19 +262,26 @@ class Spares:
             kept.remove(found)
         return found
 
+    def hurried(self, start: Start) -> bool:
+        """Whether those who take one so come back before the next is there."""
+        return self._hurried[start] > 0
+
     def prepare(self, browser: Chromium, start: Start) -> None:
-        """Have one made in the background, unless there is one."""
+        """Have one made in the background, or a second one beside it for those in a hurry, unless they are there."""
         with self._changed:
-            there = any(one.browser is browser for one in self._ready.get(start, []))
-            if there or self._making[start] > self._claimed[start]:
-                return
-            self._making[start] += 1
-        threading.Thread(target=partial(self._make, browser, start), name="ludus-spare", daemon=True).start()
+            there = sum(one.browser is browser for one in self._ready.get(start, []))
+            room = sum(map(len, self._ready.values())) + self._making.total() < MAX_SPARES
+            wanted = 1 + (room and self.hurried(start)) - there - self._making[start] + self._claimed[start]
+            self._making[start] += max(0, wanted)
+        for _ in range(wanted):
+            threading.Thread(target=partial(self._make, browser, start), name="ludus-spare", daemon=True).start()
 
     def _make(self, browser: Chromium, start: Start) -> None:
         made: list[Context] = []
         with suppress(ProtocolError, ChannelError, PageError):  # whoever needs one makes it, and hears why it fails
             made.append(Context(browser, start))
+            if not self.hurried(start):
+                made[0].load_libraries()
         dropped: list[Context] = []
         with self._changed:
             self._making[start] -= 1

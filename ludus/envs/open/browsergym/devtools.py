@@ -28,10 +28,15 @@ class ProtocolError(Exception):
 class Reply:
     """An answer under way."""
 
-    def __init__(self, method: str, patience: Patience) -> None:
-        self.method, self._patience = method, patience
+    def __init__(self, method: str, patience: Patience, session: str = "") -> None:
+        self.method, self.session, self._patience = method, session, patience
         self._there = threading.Event()
         self._message: dict[str, Any] = {}
+
+    @property
+    def done(self) -> bool:
+        """Whether it has come."""
+        return self._there.is_set()
 
     def result(self, seconds: float) -> dict[str, Any]:
         """Wait for it; ProtocolError where it is an error, or late though the browser could run."""
@@ -67,9 +72,18 @@ class DevTools:
         """Tell nobody any more."""
         self._listeners.pop(session, None)
 
+    def forget(self, session: str) -> None:
+        """Wait for no answer of a session that is disposed of: the browser gives none."""
+        self._end_all(lambda reply: reply.session == session, "the page was closed")
+
+    @property
+    def unanswered(self) -> list[str]:
+        """Methods of calls whose answer has not come."""
+        return [reply.method for reply in list(self._waiting.values())]
+
     def post(self, method: str, params: dict[str, Any] | None = None, session: str = "") -> Reply:
         """Send a call without waiting; those of one session are answered in order."""
-        number, reply = next(self._numbers), Reply(method, self.patience)
+        number, reply = next(self._numbers), Reply(method, self.patience, session)
         message: dict[str, Any] = {"id": number, "method": method, "params": params or {}}
         if session:
             message["sessionId"] = session
@@ -129,7 +143,9 @@ class DevTools:
     def _fail(self, reason: str) -> None:
         if self.lost is None:
             self.lost = reason
-        for number in list(self._waiting):
-            reply = self._waiting.pop(number, None)
-            if reply is not None:
-                reply.fulfil({"error": {"message": f"the browser is gone ({self.lost})"}})
+        self._end_all(lambda _: True, f"the browser is gone ({self.lost})")
+
+    def _end_all(self, wanted: Callable[[Reply], bool], reason: str) -> None:
+        for number, reply in list(self._waiting.items()):
+            if wanted(reply) and self._waiting.pop(number, None) is not None:
+                reply.fulfil({"error": {"message": reason}})

@@ -12,9 +12,9 @@ from ludus.envs.open.browsergym.tab import Request, Response
 from ludus.errors import InvalidArgument, MissingExtra, did_you_mean, shorten
 
 __all__ = [
-    "AHEAD_PATH",
     "FLAWED",
     "HOST",
+    "LIBRARIES_PATH",
     "begin_script",
     "miniwob_page",
     "miniwob_tasks",
@@ -26,8 +26,8 @@ HOST = "miniwob.test"
 LEFT_OUT = {"flight.AA", "flight.Alaska", "flight.Alaska-auto"}
 FLAWED: dict[str, str] = {}
 """Tasks whose pages have a defect of their own, with what it is."""
-AHEAD_PATH, FRAME_PATH = "/.ahead", "/.libraries"
-"""An empty page, and the frame in it where the libraries run: the window of the page itself sees none of them."""
+LIBRARIES_PATH = "/.libraries"
+"""For a frame of an empty page: the window of the page itself sees none of them."""
 LIBRARIES = (
     "core/core.js",
     "core/d3.v3.min.js",
@@ -92,20 +92,20 @@ def serve_miniwob(request: Request) -> Response | None:
 
 
 @cache
-def miniwob_page(url: str) -> str | None:
-    """The page of a task as it is written into the one made ahead, whose libraries it finds there; None for others."""
+def miniwob_page(url: str, shared: bool) -> str | None:
+    """The page of a task as it is written into an empty one, which has the libraries, or has not; None for others."""
     file = _folder() / urlsplit(url).path.lstrip("/")
     if file.parent.name != "miniwob" or not file.is_file():
         return None
-    return _inlined(file.read_bytes(), file.parent, besides=LIBRARIES).decode()
+    return _inlined(file.read_bytes(), file.parent, besides=LIBRARIES if shared else ()).decode()
 
 
 @cache
 def _served(path: str) -> Response | None:
     root = _folder()
     file = (root / path.lstrip("/")).resolve()
-    if path in (AHEAD_PATH, FRAME_PATH):
-        return Response(200, (("Content-Type", "text/html; charset=utf-8"),), _made_ahead(path))
+    if path == LIBRARIES_PATH:
+        return Response(200, (("Content-Type", "text/html; charset=utf-8"),), _libraries())
     if not file.is_relative_to(root) or not file.is_file():
         return None
     data, kind = file.read_bytes(), guess_type(file.name)[0] or "application/octet-stream"
@@ -115,9 +115,7 @@ def _served(path: str) -> Response | None:
     return Response(200, headers if file.suffix == ".html" else (*headers, KEPT), data)
 
 
-def _made_ahead(path: str) -> bytes:
-    if path == AHEAD_PATH:
-        return f"<!doctype html><title></title><iframe src={FRAME_PATH}></iframe>".encode()
+def _libraries() -> bytes:
     styles = "".join(f'<link rel="stylesheet" href="/{one}">' for one in STYLES)
     scripts = "".join(f'<script src="/{one}"></script>' for one in LIBRARIES)
     return f"<!doctype html>{styles}{scripts}".encode()

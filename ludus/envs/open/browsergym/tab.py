@@ -143,14 +143,6 @@ class Tab:
             raise PageError(f"'{url}' could not be opened: {answer['errorText']}")
         self.wait_loaded()
 
-    def write(self, url: str, page: str) -> None:
-        """Put a document in the place of this one, at an address of the same host, and wait until it has loaded.
-
-        A third of what a navigation costs: nothing crosses from process to process, and what the document asks for is
-        in the memory of this one, compiled, where the page before has used it.
-        """
-        self.ask("write", url, page)
-
     def _expect(self, document: str) -> None:
         with self._changes:
             self._awaited, self._loading = document, self._finished != document
@@ -182,21 +174,23 @@ class Tab:
             self._awaited, self._loading = None, False
             self._frames_loading.clear()
 
-    def settle(self, milliseconds: float) -> None:
-        """Let time pass in the page, and wait for whatever that sets going."""
+    def settle(self, milliseconds: float, look: str = "null") -> Any:
+        """Let time pass in the page, wait for whatever that sets going, and give what an expression says then."""
         until = time.monotonic() + self.settings.seconds
         while self.gone is None:
             self.wait_loaded()
             try:
-                self.evaluate(f"window.__ludus?__ludus.advance({milliseconds},{QUIET_SECONDS * 1000:g}):0")
+                passed = f"__ludus.advance({milliseconds},{QUIET_SECONDS * 1000:g})"
+                seen = self.evaluate(f"window.__ludus?{passed}.then(()=>({look})):({look})")
             except ProtocolError as error:
                 if self.gone is None and any(word in str(error) for word in NAVIGATED) and time.monotonic() < until:
                     continue
                 raise
             if not self.loading:
-                return
+                return seen
             if time.monotonic() > until:
                 raise ProtocolError(f"the page was not quiet within {self.settings.seconds:g} s")
+        return None
 
     def screenshot(self) -> bytes:
         """What is in view, as PNG."""

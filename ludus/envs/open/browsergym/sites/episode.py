@@ -46,7 +46,7 @@ class SiteEpisode(Episode):
     def start(self, settings: TabSettings) -> Start:
         return Start(settings, f"http://{self.site.host}{BLANK_PATH}")
 
-    def begin(self, context: Context) -> None:
+    def begin(self, context: Context, look: str) -> Any:
         context.serve = self.site
         cookie = {
             "name": COOKIE,
@@ -57,7 +57,7 @@ class SiteEpisode(Episode):
         context.tools.call("Storage.setCookies", {"cookies": [cookie], "browserContextId": context.id})
         context.tab.navigate(f"http://{self.site.host}/")
         context.tab.post("Page.resetNavigationHistory")
-        context.settle(0)
+        return context.settle(0, look)
 
     def judge(self, commands: Commands, probed: Any) -> Verdict:
         del probed
