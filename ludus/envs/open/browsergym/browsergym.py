@@ -11,7 +11,7 @@ from ludus.envs.open.browsergym.benchmark import Episode, Verdict
 from ludus.envs.open.browsergym.choices import page_choices
 from ludus.envs.open.browsergym.chromium import acquire, release
 from ludus.envs.open.browsergym.commands import Commands
-from ludus.envs.open.browsergym.context import Context, Spares, Start
+from ludus.envs.open.browsergym.context import Context, Spares
 from ludus.envs.open.browsergym.devtools import ProtocolError
 from ludus.envs.open.browsergym.picture import browser_picture, marked
 from ludus.envs.open.browsergym.remote import RemoteTask, remote
@@ -116,15 +116,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         "openenv_arguments": {"screenshot": "plain"},
         "openenv_pictures": ["screenshot"],
     }
-    snapshot_shared: ClassVar[tuple[str, ...]] = (
-        "_context",
-        "_commands",
-        "_episode",
-        "_suite",
-        "_remote",
-        "_window",
-        "_next",
-    )
+    snapshot_shared: ClassVar[tuple[str, ...]] = ("_context", "_commands", "_episode", "_suite", "_remote", "_window")
 
     def __init__(
         self,
@@ -154,9 +146,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         self._context: Context | None = None
         self._commands: Commands | None = None
         self._choice: _Choice | None = None
-        self._over = self._stale = self._holds = False
-        self._next: Start | None = None
-        """With what the context begins that is still to be made ahead."""
+        self._over = self._stale = self._holds = self._due = False
         self._seen: tuple[str, list[list[Any]]] = "", []
         """The tree that was observed last, and where its elements are."""
 
@@ -195,7 +185,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             if self._stale:
                 self._replay(self._choice)
             step = self._acted(self._choice, str(action.action_str))
-            self._prepare()
+            self._prepare(stepped=True)
             return step
         except (ProtocolError, ChannelError) as error:
             return self._failed(str(error))
@@ -305,17 +295,20 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             # Only now, as the one made ahead: both keep the browser busy, and nobody waits for them.
             if last is not None:
                 last.close()
-        start = episode.start(settings)
-        self._next = start if len(self._suite.tasks) == 1 else start.empty
-        if not _spares.hurried(self._next):
-            self._prepare()
+        self._due = True
+        self._prepare()
         return episode, seen
 
-    def _prepare(self) -> None:
+    def _prepare(self, *, stepped: bool = False) -> None:
         """Have a context made for the next reset: at once, or, where episodes are short, after a step it would slow."""
-        start, self._next = self._next, None
-        if start is not None and self._context is not None:
-            _spares.prepare(self._context.browser, start)
+        if not self._due:
+            return
+        episode, _, context = self._parts()
+        start = episode.start(context.settings)
+        start = start if len(self._suite.tasks) == 1 else start.empty
+        if stepped or not _spares.hurried(start):
+            self._due = False
+            _spares.prepare(context.browser, start)
 
     def _observed(self, episode: Episode, error: str, seen: Any) -> tuple[BrowserGymObservation, Verdict]:
         _, commands, context = self._parts()

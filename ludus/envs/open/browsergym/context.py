@@ -24,8 +24,8 @@ SETUP_SECONDS = 60.0
 MAX_TABS = 8
 MAX_SPARES = 4
 HURRIED_TAKES = 4
-"""After a reset that had to wait, so many that need not: until then two are made ahead, without libraries, of which a
-page that is there at once has no use."""
+"""How many have to find a context at once after one who had to wait. Until then two are made ahead, and without
+libraries, which take longer to load than they save."""
 POPUP_SECONDS = 3.0
 
 
@@ -63,8 +63,8 @@ class Context:
         self._ahead = start.ahead if start == start.empty else None
         self._libraries: Reply | None = None
         self.opening = ""
-        """What whoever uses the page first has it run before, in the same call: a written page costs a third
-        of one that is navigated to, since nothing crosses from process to process."""
+        """What the page has to run before the task begins, in the same call: a page that is written costs a third of
+        one that is navigated to, since nothing crosses from process to process."""
         self.dialogs: list[dict[str, Any]] = []
         self.refused: list[str] = []
         self.tabs: list[Tab] = []
@@ -270,7 +270,8 @@ class Spares:
         """Have one made in the background, or a second one beside it for those in a hurry, unless they are there."""
         with self._changed:
             there = sum(one.browser is browser for one in self._ready.get(start, []))
-            wanted = (2 if self.hurried(start) else 1) - there - self._making[start] + self._claimed[start]
+            room = sum(map(len, self._ready.values())) + self._making.total() < MAX_SPARES
+            wanted = 1 + (room and self.hurried(start)) - there - self._making[start] + self._claimed[start]
             self._making[start] += max(0, wanted)
         for _ in range(wanted):
             threading.Thread(target=partial(self._make, browser, start), name="ludus-spare", daemon=True).start()
