@@ -38,7 +38,7 @@ from tests.envs.open_play import play
 from tests.patience import until
 from tests.sampling import FULL
 
-pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("browsergym")]
+pytestmark = pytest.mark.xdist_group("browsergym")
 SETTINGS = TabSettings(500, 320, True, 10.0)
 
 

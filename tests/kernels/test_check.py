@@ -6,7 +6,6 @@ from ludus.testing import check_env
 from ludus.testing.env_rules import compiled
 from tests.kernels.strange_games import Nim, Rover
 
-pytestmark = pytest.mark.no_cover
 RULE = "a-compiled-batch-is-its-lanes"
 
 

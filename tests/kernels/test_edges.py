@@ -10,7 +10,6 @@ import pytest
 from ludus.kernels.exact.functions import NATIVE
 from ludus.kernels.exact.pipeline import program_of
 
-pytestmark = pytest.mark.no_cover
 EDGES = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 0.5, -0.5, 1.5, -1.5, 2.5, 5e-324, -5e-324, 1e308, -1e308])
 
 

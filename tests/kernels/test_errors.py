@@ -10,8 +10,6 @@ from ludus.errors import KernelError
 from ludus.kernels.batch import KernelVectorEnv
 from tests.kernels.refused import CONTRACTS, STEPS, hypot, made_of, still
 
-pytestmark = pytest.mark.no_cover
-
 ELSEWHERE = ("recursion", "none_or_number", "small_or_wide_returned", "own_order")
 """The line is that of a function which the step calls, or of a class."""
 

@@ -17,8 +17,6 @@ from ludus.kernels.exact.pipeline import program_of
 from ludus.spaces import Box, Discrete
 from tests.kernels.operations import EDGES, RATIOS, REALS, ROWS, WHOLE, numbers
 
-pytestmark = pytest.mark.no_cover
-
 OPTIONS = {"nogil": True, "error_model": "numpy", "forceinline": False}
 SEED = 20
 

@@ -8,8 +8,6 @@ import pytest
 from ludus.kernels.batch import KernelVectorEnv
 from tests.kernels.random_rules import load
 
-pytestmark = pytest.mark.no_cover
-
 RULES, FEW, STEPS, SEED = 20, 10, 150, 4
 
 

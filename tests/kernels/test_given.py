@@ -12,8 +12,6 @@ from ludus.kernels.batch import KernelVectorEnv
 from ludus.spaces import Box, Dict, Discrete
 from ludus.testing import check_env
 
-pytestmark = pytest.mark.no_cover
-
 
 class Tank(NamedTuple):
     levels: Any

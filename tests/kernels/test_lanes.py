@@ -21,8 +21,6 @@ from ludus.vector import Kernel
 from ludus.wrappers import RecordEpisodeStatistics
 from tests.kernels.test_batch import same_infos
 
-pytestmark = pytest.mark.no_cover
-
 
 def together(one, other, steps=120, seed=3):
     """Two batches that have to have one history."""

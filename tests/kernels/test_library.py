@@ -3,10 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
-pytestmark = pytest.mark.no_cover
-
 OTHERS = """
 import sys
 import numba

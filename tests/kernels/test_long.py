@@ -12,8 +12,6 @@ from tests.kernels.reference import Reference, legal_actions, same_bits
 from tests.kernels.strange_games import GAMES, PLAYED, StrictFour
 from tests.kernels.test_games import PebbleGame
 
-pytestmark = pytest.mark.no_cover
-
 LANES, LIMIT = 64, 60
 NEXT_STEP, SAME_STEP, DISABLED = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED
 LANE = 17

@@ -14,7 +14,6 @@ from ludus.testing import data_equal
 from ludus.vector import SerialVectorEnv
 from ludus.wrappers import TimeLimit
 
-pytestmark = pytest.mark.no_cover
 LANES = 5
 
 

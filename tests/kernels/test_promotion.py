@@ -11,8 +11,6 @@ from ludus.kernels import RuleEnv, Rules
 from ludus.kernels.batch import KernelVectorEnv
 from ludus.spaces import Box, Discrete
 
-pytestmark = pytest.mark.no_cover
-
 
 class Ball(NamedTuple):
     height: float

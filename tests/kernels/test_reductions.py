@@ -9,7 +9,6 @@ import pytest
 
 from ludus.kernels.exact.pipeline import program_of
 
-pytestmark = pytest.mark.no_cover
 REDUCED = {
     "sum": lambda row: np.sum(row),
     "mean": lambda row: np.mean(row),

@@ -15,8 +15,6 @@ from ludus.spaces import Box, Discrete
 from ludus.testing import check_env
 from ludus.vector import Kernel
 
-pytestmark = pytest.mark.no_cover
-
 TABLE = np.arange(5.0)
 LANES, STEPS = 3, 9
 

@@ -12,8 +12,6 @@ from ludus.spaces import Box, Discrete
 from ludus.vector import SerialVectorEnv
 from tests.kernels.test_shapes import same
 
-pytestmark = pytest.mark.no_cover
-
 
 class Point(NamedTuple):
     x: float
