@@ -40,7 +40,8 @@ MAX_SHOWN = 12
 def run_agent(
     names: Annotated[list[str], typer.Argument(metavar="TASK…", help="Ids, shipped tasks' names, or folders.")],
     agent: Annotated[
-        list[str] | None, typer.Option(help=f"One of {', '.join(AGENTS)}, or a YAML file; may be repeated.")
+        list[str] | None,
+        typer.Option(help=f"One of {', '.join(AGENTS)}, a run's folder, or a YAML file; may be repeated."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the data; the first one where there are more.")] = 0,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 1,
