@@ -219,8 +219,10 @@ def _plain(value: Any) -> Any:
 def _tell_ends(report: TaskReport) -> None:
     for agent, counts in report.outcomes.items():
         ended = ", ".join(f"{count} {name}" for name, count in counts.items())
-        calls = ", ".join(f"{count:.1f} {name}" for name, count in report.actions.get(agent, {}).items())
-        out.print(f"{agent}: {ended}; for a run {calls}", markup=False)
+        used = dict(report.actions.get(agent, {}))
+        whole = [f"{used.pop(name, 0.0):.1f} {name}" for name in ("steps", "errors")]
+        calls = [f"{count:.1f} {name}" for name, count in sorted(used.items(), key=lambda one: (-one[1], one[0]))]
+        out.print(f"{agent}: {ended}; for a run {', '.join([*whole, *calls])}", markup=False)
     for one in report.runs:
         if one.masked:
             say(f"left out: {one.task} {one.agent} {one.seed}: {one.outcome}: {one.reason}", "yellow")
