@@ -40,7 +40,8 @@ MAX_SHOWN = 12
 def run_agent(
     names: Annotated[list[str], typer.Argument(metavar="TASK…", help="Ids, shipped tasks' names, or folders.")],
     agent: Annotated[
-        list[str] | None, typer.Option(help=f"One of {', '.join(AGENTS)}, or a YAML file; may be repeated.")
+        list[str] | None,
+        typer.Option(help=f"One of {', '.join(AGENTS)}, a run's folder, or a YAML file; may be repeated."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the data; the first one where there are more.")] = 0,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 1,
@@ -218,8 +219,10 @@ def _plain(value: Any) -> Any:
 def _tell_ends(report: TaskReport) -> None:
     for agent, counts in report.outcomes.items():
         ended = ", ".join(f"{count} {name}" for name, count in counts.items())
-        calls = ", ".join(f"{count:.1f} {name}" for name, count in report.actions.get(agent, {}).items())
-        out.print(f"{agent}: {ended}; for a run {calls}", markup=False)
+        used = dict(report.actions.get(agent, {}))
+        whole = [f"{used.pop(name, 0.0):.1f} {name}" for name in ("steps", "errors")]
+        calls = [f"{count:.1f} {name}" for name, count in sorted(used.items(), key=lambda one: (-one[1], one[0]))]
+        out.print(f"{agent}: {ended}; for a run {', '.join([*whole, *calls])}", markup=False)
     for one in report.runs:
         if one.masked:
             say(f"left out: {one.task} {one.agent} {one.seed}: {one.outcome}: {one.reason}", "yellow")

@@ -8,7 +8,7 @@ __all__ = ["new_task"]
 
 TASK = """\
 id: {name}-v0
-name: Add up
+name: Take away
 description: |
   `data/test.csv` has 200 rows with an id and the numbers a and b. Write `submission.csv` with the columns `id` and
   `prediction`: the value that rows like these have in the column `value` of `data/train.csv`. The score is R².
@@ -25,7 +25,7 @@ data: {{generator: generator.py}}
 requirements: [numpy]
 """
 GENERATOR = '''\
-"""Rows whose value is a sum; the test rows' values are hidden."""
+"""Rows whose value is what two numbers leave of ten, and never one of them; the test rows' values are hidden."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def generate(seed: int, public: Path, hidden: Path) -> None:
     """Write what the agent sees to `public`, and what only the grader sees to `hidden`."""
     rng = np.random.default_rng(seed)
     pairs = rng.normal(size=(400, 2))
-    values = pairs.sum(axis=1) + rng.normal(0, 0.05, 400)
+    values = 10 - pairs.sum(axis=1) + rng.normal(0, 0.05, 400)
     splits = ["train"] * 200 + list(rng.permutation(["validation"] * 100 + ["test"] * 100))
     train, test, labels = ["id,a,b,value"], ["id,a,b"], ["id,value,split"]
     for at, (pair, value, split) in enumerate(zip(pairs, values, splits, strict=True)):
@@ -85,9 +85,11 @@ with open("submission.csv", "w") as file:
 FILES = {
     "generator.py": GENERATOR,
     "grader.py": GRADER,
-    "starter/README.md": "# Add up\n\nWrite submission.csv for the rows of data/test.csv.\n",
-    "baseline/solution.py": SOLUTION.format(about="Baseline: one of the numbers.", formula="float(row['a'])"),
-    "reference/solution.py": SOLUTION.format(about="Reference: the sum.", formula="float(row['a']) + float(row['b'])"),
+    "starter/README.md": "# Take away\n\nWrite submission.csv for the rows of data/test.csv.\n",
+    "baseline/solution.py": SOLUTION.format(about="Baseline: one of the numbers.", formula="10 - float(row['a'])"),
+    "reference/solution.py": SOLUTION.format(
+        about="Reference: both.", formula="10 - float(row['a']) - float(row['b'])"
+    ),
 }
 
 

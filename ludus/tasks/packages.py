@@ -37,7 +37,8 @@ def package_mounts(requirements: tuple[str, ...], where: str = PACKAGES) -> tupl
     return tuple(Mount(os.path.realpath(path), f"{where}/{name}") for name, path in sorted(sources.items()))
 
 
-def _closure(requirements: tuple[str, ...]) -> list[str]:
+@cache
+def _closure(requirements: tuple[str, ...]) -> tuple[str, ...]:
     """The names of everything that is needed, once each."""
     found: dict[str, str] = {}
     todo = [_name(one) for one in requirements]
@@ -47,7 +48,7 @@ def _closure(requirements: tuple[str, ...]) -> list[str]:
             continue
         found[_plain(name)] = name
         todo += [_name(one) for one in _found(name).requires or () if "extra ==" not in one and _present(one)]
-    return list(found.values())
+    return tuple(found.values())
 
 
 def _present(requirement: str) -> bool:

@@ -2,15 +2,19 @@
 
 import io
 
+import msgspec
 import pytest
 
 from ludus.errors import InvalidArgument
 from ludus.tasks import TaskEnv, find_task, known_tasks
 from ludus.tasks.agents import ScriptedAgent, play_episode
+from ludus.tasks.agents.batch import PlannedRun
 from ludus.tasks.agents.choice import chosen_agent
 from ludus.tasks.agents.config import AgentConfig, ToolSet, shown_tools
 from ludus.tasks.agents.human import HumanAgent
+from ludus.tasks.agents.run import RunOptions, run_task
 from ludus.tools import Call
+from tests.tasks.conftest import SOLVE
 
 
 def test_an_agent_is_read_from_a_file(parity, tmp_path):
@@ -30,12 +34,29 @@ def test_an_agent_is_read_from_a_file(parity, tmp_path):
         ("agent: other.yaml", "expected the name of an agent, got another file"),
         ("model: {url: 3}", r"Expected `str`, got `int` - at `\$.model.url`"),
         ("agent: nobody", "or a YAML file, got 'nobody'"),
+        ("agent: scripted", "calls: expected them with `agent: scripted`, got 0 calls"),
+        ("agent: nop\ncalls: [submit]", "calls: expected them with `agent: scripted`, got 1 calls"),
+        ("agent: scripted\ncalls: [{tol: shell}]", r"missing required field `tool` - at `\$.calls\[0\]`"),
     ],
 )
 def test_a_mistake_in_an_agents_file_is_told(parity, tmp_path, text, words):
     (tmp_path / "agent.yaml").write_text(text)
     with pytest.raises(InvalidArgument, match=words):
         chosen_agent(str(tmp_path / "agent.yaml"), find_task(parity))
+
+
+def test_a_script_is_read_from_a_file_and_a_run_is_done_again_by_its_folder(parity, tmp_path):
+    file = tmp_path / "script.yaml"
+    solve = {"tool": "shell", "arguments": {"command": f'python3 -c "{SOLVE}" > answer.json'}}
+    file.write_bytes(msgspec.yaml.encode({"agent": "scripted", "name": "mine", "calls": [solve, "validate"]}))
+    task = find_task(parity)
+    first = run_task(task, chosen_agent(str(file), task), 1, options=RunOptions(folder=tmp_path / "run"))
+    assert (first.agent, first.steps, first.outcome) == ("mine", 3, "success")
+    again = chosen_agent(str(tmp_path / "run"), task)
+    with TaskEnv(parity) as env:
+        second = play_episode(env, again, 2)
+    assert (second.agent, second.steps, second.outcome, second.seed) == ("replay", 3, "success", 2)
+    assert PlannedRun(task, str(tmp_path / "run"), 5, tmp_path / "out").place == tmp_path / "out/Parity-v0/run/5"
 
 
 def test_bundles_name_tools_and_a_tool_that_was_not_shown_is_none(parity):

@@ -15,6 +15,7 @@ from ludus.tasks.audit import audit_task
 from ludus.tasks.audit.in_folder import folder_cheats
 from ludus.tasks.folder import LIBRARY, known_tasks
 from ludus.tasks.grading import make_data
+from ludus.tasks.new import new_task
 from tests.sampling import SEED
 
 NAMES = sorted(folder.name for folder in LIBRARY.iterdir() if (folder / "task.yaml").is_file())
@@ -75,6 +76,13 @@ def test_reference_beats_baseline_beats_nothing(name, seed):
 @pytest.mark.parametrize("name", NAMES)
 def test_no_cheat_beats_nothing_in_a_shipped_task(name):
     assert audit_task(name, seed=0).problems == ()
+
+
+@pytest.mark.full
+def test_a_new_task_passes_its_audit_as_it_stands(tmp_path):
+    report = audit_task(new_task(tmp_path / "mine"))
+    assert report.problems == ()
+    assert sum(row.kind == "cheat" for row in report.rows) >= 30
 
 
 def test_the_cheats_of_a_task_itself_are_worth_nothing():

@@ -18,7 +18,7 @@ from ludus.tasks.agents.events import AgentLog
 from ludus.tasks.agents.replay import fork_run
 from ludus.tasks.agents.result import find_results, read_result
 from ludus.tasks.agents.run import RunOptions, run_task
-from ludus.tasks.journal import Journal
+from ludus.tasks.journal import Entry, Journal
 from ludus.tasks.linter import lint
 from ludus.tools import Call
 from ludus.trajectory import Run
@@ -247,6 +247,24 @@ def test_the_linter_flags_what_no_program_computed(parity, tmp_path):
         for entry in entries:
             entry.measured.cpu_seconds = seconds
         assert [one.rule for one in lint(env.task.spec, entries)] == rules
+
+
+def test_the_linter_flags_submissions_by_hand_repeated_timeouts_and_graders_that_failed(parity):
+    spec, slow = find_task(parity).spec, Call("shell", {"command": "python train.py"})
+    late, score = {"command": {"timed_out": True}}, {"value": 0.9, "normalised": 0.8}
+
+    def rules(*steps, end):
+        entries = [Entry(step=at, call=call, info=info) for at, (call, info) in enumerate(steps, 1)]
+        found = lint(spec, [*entries, Entry(step=9, call=Call("submit"), info={"score": end})])
+        return [(one.step, one.rule) for one in found]
+
+    by_hand = (Call("write", {"path": "answer.json", "content": "[true]"}), {})
+    assert rules(by_hand, end=score) == [(9, "submission_without_program")]
+    assert rules(by_hand, (slow, {}), end=score) == []
+    assert rules(by_hand, end={"value": None, "normalised": 0.0}) == []
+    assert rules((slow, late), (slow, late), end=score) == [(2, "timeout_repeated")]
+    assert rules((slow, late), (Call("shell", {"command": "python train.py --small"}), late), end=score) == []
+    assert rules((slow, {}), end={"grader_failed": True, "reason": "1 / 0"}) == [(9, "grader_failed")]
 
 
 @pytest.mark.full

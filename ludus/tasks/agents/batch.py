@@ -43,7 +43,7 @@ class PlannedRun(msgspec.Struct, frozen=True):
     @property
     def place(self) -> Path:
         """Its folder."""
-        agent = Path(self.agent).stem if self.agent.endswith((".yaml", ".yml")) else self.agent
+        agent = Path(self.agent).stem if self.agent.endswith((".yaml", ".yml")) else Path(self.agent).name
         return self.out / self.task.spec.env_id.removeprefix("task/") / agent / str(self.seed)
 
     @property

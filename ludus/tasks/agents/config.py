@@ -35,7 +35,7 @@ class AgentConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """
 
     agent: str = "model"
-    """One of the agents that there are."""
+    """One of the agents that there are, or `scripted`."""
     name: str = ""
     """What it is called in results; empty: as the agent is."""
     model: ModelOptions | None = None
@@ -43,6 +43,8 @@ class AgentConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Tools and bundles that it is shown; None: all. `submit` is always there."""
     bundles: dict[str, tuple[str, ...]] = {}
     """Bundles of its own."""
+    calls: tuple[Call | str, ...] = ()
+    """What `scripted` does, one after the other, before it submits: calls, or text that means one."""
 
 
 def read_agent(path: Path) -> AgentConfig:
@@ -55,6 +57,8 @@ def read_agent(path: Path) -> AgentConfig:
         raise InvalidArgument(f"{path}: expected an agent, got {shorten(str(error), 300)}") from error
     if found.agent.endswith((".yaml", ".yml")):
         raise InvalidArgument(f"{path}, agent: expected the name of an agent, got another file")
+    if bool(found.calls) != (found.agent == "scripted"):
+        raise InvalidArgument(f"{path}, calls: expected them with `agent: scripted`, got {len(found.calls)} calls")
     return found
 
 

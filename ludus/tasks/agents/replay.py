@@ -7,6 +7,7 @@ import msgspec
 
 from ludus.errors import InvalidArgument, shorten
 from ludus.sandbox import Backend
+from ludus.tasks.agents.agent import ScriptedAgent
 from ludus.tasks.agents.events import AgentLog, step_events, task_metadata
 from ludus.tasks.env import TaskEnv
 from ludus.tasks.folder import Task
@@ -17,7 +18,7 @@ from ludus.tasks.step_timing import unmeasured
 from ludus.tasks.workspace import TaskWorkspace
 from ludus.trajectory import Recorder
 
-__all__ = ["Divergence", "export_run", "fork_run", "replay_run"]
+__all__ = ["Divergence", "export_run", "fork_run", "replay_agent", "replay_run"]
 
 
 OF_THE_END = ("work", "run.ludus", "result.json", "artifacts")
@@ -36,6 +37,11 @@ class Divergence(msgspec.Struct, frozen=True):
     """`observation`, `reward`, `workspace`, `end` or `data`."""
     before: str
     now: str
+
+
+def replay_agent(folder: Path) -> ScriptedAgent:
+    """An agent that makes the calls of a run, on whatever task and seed: what was right once may be so again."""
+    return ScriptedAgent([one.call for one in Journal(folder).read() if one.call is not None], name="replay")
 
 
 def replay_run(task: Task, folder: Path, *, backend: str | Backend | None = None) -> list[Divergence]:
