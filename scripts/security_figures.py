@@ -150,9 +150,8 @@ def _runs(data: dict[str, Any]) -> list[str]:
         wrong = ", ".join(found) or "nothing left, no client hung, no foreign error"
         rows.append(
             f"| random faults, {faults['seconds'] / 60:g} minutes, {faults['sessions']} sessions over "
-            f"{faults['workers']} workers, seed {faults['seed']} | {faults['date']} | {kinds}; {faults['steps']:,} steps; "
-            f"longest call "
-            f"{faults['longest call, seconds']} s; {wrong} |"
+            f"{faults['workers']} workers, seed {faults['seed']} | {faults['date']} | {kinds}; {faults['steps']:,} "
+            f"steps; longest call {faults['longest call, seconds']} s; {wrong} |"
         )
     if sessions := data.get("sessions"):
         first, last = sessions["after a tenth"], sessions["at the end"]
@@ -164,7 +163,8 @@ def _runs(data: dict[str, Any]) -> list[str]:
             f"| {one['messages']:,} hostile messages, {one['protocol']} | {one['date']} | {told} (`{one['test']}`) |"
         )
     return rows + [
-        f"| cgroup v2: {one['place']}, Linux {one['kernel']}, systemd {one['systemd']} | {one['date']} | {one['told']} |"
+        f"| cgroup v2: {one['place']}, Linux {one['kernel']}, systemd {one['systemd']} | {one['date']} | "
+        f"{one['told']} |"
         for one in data.get("delegation", [])
     ]
 
