@@ -106,16 +106,22 @@ def table(data: dict[str, Any]) -> str:
     """The figures as Markdown."""
     cells = {(one["user"], one["backend"]): one for one in data["attacks"]}
     lines = [
-        f"Attacks of the suite that came to nothing, on Linux {data.get('kernel', '–')}, {data.get('date', '–')}:", "",
-        f"| backend | {' | '.join(USERS)} |", f"|---|{'---|' * len(USERS)}",
-        *(f"| {one} | {' | '.join(_cell(cells.get((user, one))) for user in USERS)} |" for one in BACKENDS), "",
+        f"Attacks of the suite that came to nothing, on Linux {data.get('kernel', '–')}; times are UTC:", "",
+        f"| backend | run | {' | '.join(USERS)} |", f"|---|---|{'---|' * len(USERS)}",
+        *(f"| {one} | {_when(cells, one)} | {' | '.join(_cell(cells.get((user, one))) for user in USERS)} |"
+          for one in BACKENDS), "",
         "What enforces the limits:", "",
         f"| limit | {' | '.join(f'bubblewrap, {user}' for user in USERS)} |", f"|---|{'---|' * len(USERS)}",
         *(f"| {limit} | {' | '.join(_means(cells.get((user, 'bubblewrap')), limit) for user in USERS)} |"
           for limit in ("memory", "processes", "disk", "network", "kill")), "",
-        "| run | figures |", "|---|---|", *_runs(data),
+        "| run | when | figures |", "|---|---|---|", *_runs(data),
     ]  # fmt: skip
     return "\n".join(lines)
+
+
+def _when(cells: dict[tuple[str, str], dict[str, Any]], backend: str) -> str:
+    """When a backend was attacked; both users are run at once."""
+    return ", ".join(sorted({one["date"] for (_, name), one in cells.items() if name == backend})) or "–"
 
 
 def _cell(cell: dict[str, Any] | None) -> str:
@@ -144,18 +150,21 @@ def _runs(data: dict[str, Any]) -> list[str]:
         wrong = ", ".join(found) or "nothing left, no client hung, no foreign error"
         rows.append(
             f"| random faults, {faults['seconds'] / 60:g} minutes, {faults['sessions']} sessions over "
-            f"{faults['workers']} workers, seed {faults['seed']} | {kinds}; {faults['steps']:,} steps; longest call "
-            f"{faults['longest call, seconds']} s; {wrong} |"
+            f"{faults['workers']} workers, seed {faults['seed']} | {faults['date']} | {kinds}; {faults['steps']:,} "
+            f"steps; longest call {faults['longest call, seconds']} s; {wrong} |"
         )
     if sessions := data.get("sessions"):
         first, last = sessions["after a tenth"], sessions["at the end"]
         grown = "; ".join(f"{side} {first[side]['MiB']} → {last[side]['MiB']} MiB" for side in first)
-        rows.append(f"| {sessions['sessions']:,} sessions of four protocols | {grown} |")
+        rows.append(f"| {sessions['sessions']:,} sessions of four protocols | {sessions['date']} | {grown} |")
     for one in data.get("messages", []):
         told = "each answered or ended, neighbours go on" if one["passed"] else "**failed**"
-        rows.append(f"| {one['messages']:,} hostile messages, {one['protocol']} | {told} (`{one['test']}`) |")
+        rows.append(
+            f"| {one['messages']:,} hostile messages, {one['protocol']} | {one['date']} | {told} (`{one['test']}`) |"
+        )
     return rows + [
-        f"| cgroup v2: {one['place']}, Linux {one['kernel']}, systemd {one['systemd']} | {one['told']} |"
+        f"| cgroup v2: {one['place']}, Linux {one['kernel']}, systemd {one['systemd']} | {one['date']} | "
+        f"{one['told']} |"
         for one in data.get("delegation", [])
     ]
 
@@ -166,18 +175,24 @@ def written(page: str, data: dict[str, Any]) -> str:
     return f"{before}{BEGIN}\n\n{table(data)}\n\n{END}{rest.partition(END)[2]}"
 
 
+def _now(moment: float | None = None) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(moment))
+
+
 def main(words: list[str]) -> int:
     """Do what is asked for; the exit code tells whether an attack got through."""
     data: dict[str, Any] = json.loads(DATA.read_text(encoding="utf8")) if DATA.exists() else {"attacks": []}
     if words[:1] == ["attacks"]:
-        found = attacks(words[1:])
+        found = [one | {"date": _now()} for one in attacks(words[1:])]
         new = {(one["user"], one["backend"]) for one in found}
         kept = [one for one in data["attacks"] if (one["user"], one["backend"]) not in new]
         release = re.match(r"[\d.]+\d", platform.release())
-        data |= {"attacks": [*kept, *found], "date": time.strftime("%Y-%m-%d"), "kernel": release[0] if release else ""}
+        data |= {"attacks": [*kept, *found], "kernel": release[0] if release else ""}
     elif words[:1] == ["add"]:
         kind, path = words[1], Path(words[2])
         found = messages(path) if kind == "messages" else json.loads(path.read_text(encoding="utf8"))
+        ended = {"date": _now(path.stat().st_mtime)}
+        found = [one | ended for one in found] if isinstance(found, list) else found | ended
         data[kind] = _merged(data.get(kind, []), found) if kind == "messages" else found
     elif words[:1] != ["page"]:
         raise SystemExit(__doc__)

@@ -63,6 +63,9 @@ def _of_openenv(manifest: Manifest) -> list[str]:
     if manifest.kind != "asgi":
         return []
     path = manifest.folder / OPENENV_FILE
-    lines = path.read_text(encoding="utf8").splitlines() if path.is_file() else []
+    try:
+        lines = read_foreign_file(path).decode("utf8").splitlines() if path.is_file() else []
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSpec(f"{path}: expected a list of requirements, got {error}") from error
     named = [line.partition(" #")[0].strip() for line in lines]
     return ["openenv", *(line for line in named if line and not line.startswith(("#", "-")))][::-1]

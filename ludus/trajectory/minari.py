@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Outcome
+from ludus.core.foreign_file import read_foreign_file
 from ludus.errors import LudusError, MissingExtra, TrajectoryError, shorten
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Text, Tuple
 from ludus.spaces.kinds import is_dict, is_list, is_tuple
@@ -29,6 +30,7 @@ from ludus.wrappers.lanes import rebuilt
 __all__ = ["from_minari", "to_minari"]
 
 DATA, METADATA, VERSION = "main_data.hdf5", "metadata.json", "0.5.4"
+MAX_METADATA_BYTES = 64 << 20
 SMALLEST_PICTURE = 32
 """Pixels of a side from which on Minari takes bytes for a picture."""
 
@@ -133,12 +135,12 @@ def from_minari(folder: str | os.PathLike[str], path: str | os.PathLike[str]) ->
     """
     data = Path(folder, "data") if Path(folder, "data", METADATA).exists() else Path(folder)
     try:
-        metadata: dict[str, Any] = json.loads((data / METADATA).read_text(encoding="utf8"))
+        metadata: dict[str, Any] = json.loads(read_foreign_file(data / METADATA, MAX_METADATA_BYTES))
         spaces = [_read_space(json.loads(metadata[f"{name}_space"])) for name in ("observation", "action")]
         kind, count = metadata["data_format"], int(metadata["total_episodes"])
         about: dict[str, Any] = metadata.get("ludus") or {}
         told = {"dataset_id": str(metadata.get("dataset_id", "")), "minari": str(metadata.get("minari_version", ""))}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, LudusError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, LudusError) as error:
         raise TrajectoryError(f"{folder}: expected a dataset of Minari, got {error!r}") from error
     if kind != "hdf5":
         raise TrajectoryError(f"{folder}: expected a dataset in HDF5, got {shorten(kind)}; minari itself converts it")

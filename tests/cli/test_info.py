@@ -64,7 +64,9 @@ def dangerous():
         additional_wrappers=[WrapperSpec("Clip", "x:Clip", {})],
         aliases=["tests/Risky-v0"],
         extras=["fast"],
-        security=Security(network=("example.org:443",), subprocesses=("git",), isolation="sandbox"),
+        security=Security(
+            network=("example.org:443",), subprocesses=("git",), dependencies=("chess>=1",), isolation="sandbox"
+        ),
     )
     return spec.id
 
@@ -81,6 +83,7 @@ def test_all_that_a_spec_says_is_shown(ludus, dangerous):
         "extras         fast",
         "network        example.org:443",
         "subprocesses   git",
+        "dependencies   chess>=1",
         "isolation      sandbox or stronger: its spec asks for it",
         "code by        third-party: nowhere_to_be_found; third-party: x",
         "can reach      the interpreter and its packages, to read, and nothing of what",

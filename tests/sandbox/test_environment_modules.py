@@ -1,6 +1,10 @@
 """A user's own module is found behind every backend: whatever kind it is, and whoever may read its folder."""
 
+import json
+import math
 import os
+import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -9,11 +13,13 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from uuid import uuid4
 
+import numpy as np
 import pytest
 
 import ludus
 from ludus.sandbox import Limits, Sandbox, backend
 from ludus.sandbox.environment import isolate
+from ludus.spaces import Discrete
 
 LIMITS = Limits(wall=None)
 SOURCE = """
@@ -149,3 +155,93 @@ def test_the_neighbours_of_a_module_are_not_seen(name, folder):
     write(folder / f"{target}.py", "import os\n" + SOURCE.replace('        return 4, {"module": __name__}\n', tried))
     with isolate(f"{target}:Env", sandbox=sandbox(name)) as env:
         assert env.reset(seed=0)[1]["seen"] == []
+
+
+CHANGES = """
+import builtins, json, math, os, random, signal, sys
+import numpy
+import ludus
+from ludus.spaces import Discrete
+
+
+def spoilt(*_, **__):
+    return "spoilt"
+
+
+def spoil():
+    json.dumps = math.sqrt = numpy.sum = random.random = ludus.make = builtins.input = Discrete.contains = spoilt
+    sys.modules["decimal"] = json
+    sys.path.append("/nowhere")
+    os.environ["PATH"] = "/nowhere"
+    os.environ.pop("LUDUS_TRUST", None)
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    random.seed(0)
+    numpy.random.seed(0)
+
+
+spoil()
+
+
+class Env(ludus.Env):
+    def __init__(self):
+        self.observation_space, self.action_space = Discrete(9), Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        spoil()
+        return 4, {"spoilt": json.dumps({})}
+
+    def step(self, action):
+        spoil()
+        return ludus.Step(4, 1.0, True, False, {"spoilt": json.dumps({})})
+"""
+
+
+def process_state() -> list[object]:
+    """What code in this process could change for everybody in it."""
+    changed = (json.dumps, math.sqrt, np.sum, random.random, ludus.make, input, Discrete.contains)
+    own = (sys.modules.get("decimal"), list(sys.path), dict(os.environ), signal.getsignal(signal.SIGUSR1))
+    return [*changed, *own, random.getstate(), repr(np.random.get_state())]
+
+
+@pytest.mark.in_turns("name")
+@pytest.mark.parametrize("name", ["landlock", "bubblewrap", "process"])
+def test_code_that_changes_modules_changes_those_of_its_own_process(name, folder):
+    target, before = f"mine_{uuid4().hex}", process_state()
+    write(folder / f"{target}.py", CHANGES)
+    before[8] = list(sys.path)
+    with isolate(f"{target}:Env", sandbox=sandbox(name)) as env:
+        assert env.reset(seed=0)[1]["spoilt"] == "spoilt"
+        assert env.step(1).info["spoilt"] == "spoilt"
+        assert process_state() == before
+        with isolate("CartPole-v1", sandbox=sandbox(name)) as neighbour:  # of the same fork server
+            assert neighbour.reset(seed=0)[0].shape == (4,)
+    assert target not in sys.modules
+
+
+TELLS = """
+        told = {"argv": sys.argv, "variables": dict(os.environ), "folder": os.getcwd(), "loaded": sorted(sys.modules)}
+        for path in (PLACES):
+            try:
+                told[path] = os.listdir(path) if os.path.isdir(path) else open(path, errors="replace").read()
+            except OSError:
+                pass
+        return 4, {"told": repr(told)}
+"""
+
+
+@pytest.mark.in_turns("name")
+@pytest.mark.parametrize("name", ["landlock", "bubblewrap"])
+def test_the_most_that_an_info_can_tell_has_nothing_of_the_users(name, folder, monkeypatch):
+    """Observation, reward and info say what their author wants, who has nothing to say: neither files nor variables."""
+    monkeypatch.setenv("LUDUS_TEST_TOKEN", "secret-of-a-variable")
+    secret = write(folder / "private" / "secret-of-a-name.txt", "secret-of-a-file")
+    places = [str(secret), str(secret.parent), os.path.expanduser("~"), "/proc/self/environ", "/proc/1/environ",
+              f"/proc/{os.getpid()}/environ", f"/proc/{os.getpid()}/cmdline", "/etc/shadow", "/root"]  # fmt: skip
+    target = f"mine_{uuid4().hex}"
+    code = SOURCE.replace('        return 4, {"module": __name__}\n', TELLS.replace("PLACES", repr(places)[1:-1]))
+    write(folder / f"{target}.py", f"import os\nimport sys\n{code}")
+    with isolate(f"{target}:Env", sandbox=sandbox(name)) as env:
+        told = env.reset(seed=0)[1]["told"]
+    assert "'variables'" in told
+    assert "secret-of" not in told

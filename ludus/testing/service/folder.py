@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from ludus.core import Env, EnvSpec
+from ludus.core.foreign_file import read_foreign_file, read_foreign_toml
 from ludus.errors import LudusError
 from ludus.packaging.contents import Contents, contents
 from ludus.packaging.manifest import Manifest, read_manifest
@@ -48,7 +49,7 @@ class Folder:
         if not path.is_file():
             raise Unchecked(f"there is no {PROJECT}")
         try:
-            data: Any = msgspec.toml.decode(path.read_bytes())
+            data: Any = read_foreign_toml(read_foreign_file(path))
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Unchecked(f"{PROJECT} cannot be read: {error}") from error
         found = data.get("project")
