@@ -22,6 +22,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import ludus
+from ludus.envs.open.browsergym.chromium import program
 from ludus.server.served_env import ServedEnv
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -109,7 +110,7 @@ class GRPOTrainer:
     def save_model(self, *args, **kwargs): pass
 '''
 STOCK = """
-import json, os, shutil, sys, tempfile
+import json, os, sys, tempfile
 sys.path.insert(0, sys.argv[1])
 sys.path.extend(sys.argv[3:])
 import uvicorn
@@ -124,7 +125,7 @@ if sys.argv[2] == "browsergym":
     revision = next(one["revision"] for one in listed["browsers"] if one["name"] == "chromium")
     where = os.environ["PLAYWRIGHT_BROWSERS_PATH"] = tempfile.mkdtemp()
     os.makedirs(f"{where}/chromium-{revision}/chrome-linux")
-    os.symlink(shutil.which("chromium"), f"{where}/chromium-{revision}/chrome-linux/chrome")
+    os.symlink(os.environ["CHROMIUM"], f"{where}/chromium-{revision}/chrome-linux/chrome")
     make = lambda: BrowserGymEnvironment(task_name="click-test")
 elif sys.argv[2] == "carla":
     from carla_env.server.app import CarlaAction as Action, CarlaObservation as Observation, create_environment as make
@@ -186,8 +187,9 @@ def our_url(stack: ExitStack, envs: Path, name: str, arguments: dict[str, object
 def stock_url(stack: ExitStack, envs: Path, name: str) -> str:
     """OpenEnv's own server."""
     command = [str(PYTHON), "-c", STOCK, str(envs), name, *map(str, MORE)]
+    environment = {**os.environ, "CHROMIUM": program()} if name == "browsergym" else None
     server = stack.enter_context(
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
     )
     stack.callback(server.terminate)
     assert server.stdout is not None

@@ -101,7 +101,7 @@ def _announces_env(creator: Callable[..., Any]) -> bool:
 def openenv_spec(target: str, kind: Any) -> EnvSpec:
     """The spec of a class."""
     doc = (getattr(kind, "__doc__", None) or "").strip().partition("\n\n")[0]
-    kwargs = {"source": target, "paths": _paths(target)}
+    kwargs = {"source": target, "paths": list(dict.fromkeys([*_paths(target), *_packages()]))}
     return EnvSpec(
         kind.__name__, entry_point=extensions().openenv_class, kwargs=kwargs, description=" ".join(doc.split())
     )
@@ -116,6 +116,11 @@ def _paths(target: str) -> list[str]:
     return [str(Path(place).resolve().parent) for place in places if place]
 
 
+def _packages() -> list[str]:
+    """Where OpenEnv's own packages are imported from here, which may be a folder that only PYTHONPATH names."""
+    return [path for package in PACKAGES for path in _paths(package)]
+
+
 def folder_spec(manifest: Manifest, packages: Sequence[str] = ()) -> EnvSpec:
     """The spec of a folder's environment, whatever its application would do beside serving it.
 
@@ -124,8 +129,7 @@ def folder_spec(manifest: Manifest, packages: Sequence[str] = ()) -> EnvSpec:
     if not (manifest.folder / "server").is_dir() and ":" not in manifest.app:
         raise InvalidArgument(f"{manifest.folder}: expected server/app.py, got none")
     folder = str(manifest.folder.resolve())
-    found = [] if packages else [path for package in PACKAGES for path in _paths(package)]
-    paths = list(dict.fromkeys([*map(str, packages), *found]))
+    paths = list(dict.fromkeys([*map(str, packages)] if packages else _packages()))
     return EnvSpec(
         manifest.name,
         entry_point=extensions().openenv_folder,

@@ -17,7 +17,9 @@ from ludus.interop.openenv import create_folder, from_openenv
 from ludus.interop.openenv.core.client_types import StepResult
 from ludus.interop.openenv.core.env_server import Action, Environment, Observation, State, create_fastapi_app
 from ludus.interop.openenv.core.http_env_client import HTTPEnvClient
+from ludus.interop.openenv.source import create
 from ludus.server import serve
+from ludus.server.openenv_target import openenv_spec
 from ludus.server.settings import Settings
 from tests.server.openenv_peers import python_of, quiet
 
@@ -162,6 +164,16 @@ def test_a_class_is_served_by_its_name_in_a_process_of_its_own():
             assert (told["observation"], told["reward"]) == ({"metadata": {}, "length": 4}, 1.5)
             assert http.get("/state").json() == {"episode_id": "mine", "step_count": 1}
             assert http.get("/metrics").status_code == 200
+
+
+def test_a_process_of_a_class_finds_openenv_wherever_it_is_here(tmp_path, monkeypatch):
+    (tmp_path / "openenv_core.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    paths = openenv_spec(f"{__name__}:Ear", Ear).kwargs["paths"]
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one not in paths])
+    create(f"{__name__}:Ear", paths=paths).close()
+    assert sys.path[: len(paths)] == paths
+    assert str(tmp_path) in paths
 
 
 @pytest.mark.parametrize("target", ["json:JSONDecoder", "string:digits"])

@@ -85,7 +85,7 @@ def _is_factory(source: Any) -> bool:
 def create(source: str, paths: Sequence[str] = (), **models: str) -> Env[Any, Any]:
     """What `ludus.make` calls: the environment of `module:Class`, with the models of such names, where given.
 
-    `paths` are folders to import from beside those of this process.
+    `paths` are folders to import from before those of this process.
     """
-    sys.path += [path for path in paths if path not in sys.path]
+    sys.path[:0] = [path for path in paths if path not in sys.path]  # before others, as PYTHONPATH would be
     return from_openenv(load_entry_point(source), **{name: load_entry_point(one) for name, one in models.items()})
