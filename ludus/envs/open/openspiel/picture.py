@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+from ludus.envs.open.chess_pieces import draw_piece
 from ludus.envs.open.openspiel.backgammon import backgammon_picture
 from ludus.envs.open.openspiel.boards import Board
-from ludus.envs.open.openspiel.chess_pieces import draw_piece
 from ludus.rendering import Canvas
 
 __all__ = ["openspiel_picture"]
