@@ -163,6 +163,18 @@ def test_variables_of_the_original_are_read(monkeypatch):
         Atari()
 
 
+def test_modes_and_difficulties_are_the_consoles_own():
+    def screens(**chosen):
+        env = Atari("pong", obs_type="grayscale", **chosen)
+        env.reset(seed=0)
+        told = [bytes(env.step(AtariAction(1)).observation.screen) for _ in range(40)]
+        assert {name: env.state_data()[name] for name in chosen} == chosen
+        return tuple(told)
+
+    assert screens(mode=0, difficulty=0) == screens()
+    assert len({screens(), screens(mode=1), screens(difficulty=1), screens(mode=1, difficulty=1)}) == 4
+
+
 def test_keys_are_arrows_and_space_and_nothing_does_nothing(breakout):
     assert breakout.get_keys_to_action() == {
         "": AtariAction(0), ("space",): AtariAction(1), ("right",): AtariAction(2), ("left",): AtariAction(3),

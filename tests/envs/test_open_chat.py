@@ -71,6 +71,17 @@ def test_a_tokenizer_is_given_by_path_or_as_an_object(tmp_path):
             Chat(tokenizer=wrong)
 
 
+def test_the_variables_of_the_original_are_read(tmp_path, monkeypatch):
+    path = tmp_path / "tokenizer.json"
+    trained().save(str(path))
+    monkeypatch.setenv("TOKENIZER_NAME", str(path))
+    monkeypatch.setenv("SYSTEM_PROMPT", "Be brief.")
+    env = Chat()
+    assert env.reset(seed=0)[0].messages[0]["content"].startswith("Be brief.\nYou serve a customer.")
+    assert isinstance(env.tokenizer, ForeignTokenizer)
+    assert Chat(system_prompt="Be kind.").reset(seed=0)[0].messages[0]["content"].startswith("Be kind.\n")
+
+
 TEMPLATE = """{{ bos_token }}{% for message in messages %}
 {{ '<|im_start|>' + message['role'] }}
 {{ message['content'] | trim }}<|im_end|>

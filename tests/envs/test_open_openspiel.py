@@ -98,6 +98,15 @@ def test_a_game_can_be_seen(game):
     assert env.render().startswith("<svg")
 
 
+def test_blackjack_is_a_table_on_which_the_hidden_card_lies_face_down():
+    env = OpenSpiel("blackjack", render_mode="svg")
+    env.reset(seed=0)
+    hidden = env.render()
+    assert ("#364fc7" in hidden, hidden.count("#fdfdf8")) == (True, 3)
+    env.step(OpenSpielAction(1))
+    assert "#364fc7" not in env.render()
+
+
 @pytest.mark.parametrize("game", sorted(LAYOUTS))
 def test_a_board_is_drawn_as_a_board_and_clicked_where_its_actions_are(game):
     env = OpenSpiel(game)

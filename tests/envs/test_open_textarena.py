@@ -345,6 +345,50 @@ def test_a_board_of_mines_can_be_clicked():
     assert line["action"] == {"message": "[{text}]"}
 
 
+def test_letters_of_hangman_are_clicked_and_lost_tries_are_seen():
+    env = TextArena(game="Hangman")
+    env.reset(seed=0)
+    game = env._game
+    wrong = next(one for one in "abcdefghijklmnopqrstuvwxyz" if one not in game.secret)
+    before = {one["label"]: one for one in env.get_choices()}
+    assert before["B"]["places"] == [[1 / 10, 3 / 6, 1 / 10, 1 / 6]]
+    for letter in (wrong, game.secret[0]):
+        env.step(TextArenaAction(**before[letter.upper()]["action"]))
+    word, _, tries, *letters = game.cells()
+    shown = [one.upper() if one == game.secret[0] else "" for one in game.secret]
+    assert [one[0] for one in word[: len(shown)]] == shown
+    assert [one[0] for one in tries[:6]] == ["x", "", "", "", "", ""]
+    assert {wrong.upper(), game.secret[0].upper()}.isdisjoint(one["label"] for one in env.get_choices())
+    assert sum(bool(sign) for row in letters for sign, _, _ in row) == 26
+
+
+def test_numbers_are_clicked_and_those_that_hints_leave_out_are_grey():
+    env = TextArena(game="GuessTheNumber")
+    env.reset(seed=0)
+    env._game.secret = 12
+    for guess in (8, 15):
+        [clicked] = [one for one in env.get_choices() if one["label"] == str(guess)]
+        env.step(TextArenaAction(**clicked["action"]))
+    fields = {int(sign): field for row in env._game.cells() for sign, field, _ in row}
+    white = {number for number, field in fields.items() if field == "#ffffff"}
+    assert (white, fields[8], fields[1]) == (set(range(9, 15)), "#e8590c", "#ced4da")
+    assert clicked["places"] == [[4 / 10, 1 / 2, 1 / 10, 1 / 2]]
+    large = TextArena(game="GuessTheNumber", settings={"max_number": 1000})
+    large.reset(seed=0)
+    assert (large._game.cells(), len(large.get_choices())) == ([], 1)
+
+
+def test_pegs_of_mastermind_are_drawn_beside_a_guess():
+    env = TextArena(game="Mastermind")
+    env.reset(seed=0)
+    env._game.secret = [1, 2, 3, 4]
+    env.step(TextArenaAction("[1 3 5 6]"))
+    first, *others = env._game.cells()
+    assert [one[0] for one in first] == ["1", "3", "5", "6", "", "", "", "", ""]
+    assert [one[1] for one in first[5:]] == ["#212529", "#ffffff", "#e9ecef", "#e9ecef"]
+    assert len(others) == 11
+
+
 def test_pieces_of_chess_are_clicked_and_then_where_they_go():
     env = TextArena(game="Chess")
     env.reset(seed=0)

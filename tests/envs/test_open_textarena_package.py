@@ -139,6 +139,16 @@ def test_an_opponent_who_looks_two_moves_ahead_loses_less_than_one_who_does_not(
     assert gained["minimax"] < gained["random"]
 
 
+def test_a_board_that_is_full_is_nobodys_win_though_the_package_does_not_notice():
+    env = TextArena(game="QuantumTicTacToe-v0", settings={"opponent": "none"})
+    env.reset(seed=0)
+    env._game.inner.state.game_state["board"][:] = [["O", "X", "O"], ["O", "X", "X"], ["X", "", ""]]
+    assert env._game.moves() == ["[7,8]", "[8,7]"]
+    first, last = (env.step(TextArenaAction("[7,8]")) for _ in range(2))
+    assert (first.done, last.terminated, last.reward) == (False, True, 0.0)
+    assert not any(last.info["facts"].values())
+
+
 def test_who_looks_ahead_takes_a_win_and_stops_one():
     env = TextArena(game="TicTacToe-v0", settings={"opponent": "minimax"})
     env.reset(seed=0)

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from ludus.envs.open.chess_pieces import draw_piece
 from ludus.envs.open.openspiel.backgammon import backgammon_picture
 from ludus.envs.open.openspiel.boards import Board
-from ludus.envs.open.openspiel.chess_pieces import draw_piece
+from ludus.envs.open.openspiel.cards import blackjack_picture
 from ludus.rendering import Canvas
 
 __all__ = ["openspiel_picture"]
@@ -26,6 +27,8 @@ ROWS, COLUMNS = 34, 96
 def openspiel_picture(name: str, text: str, board: Board | None) -> Canvas:
     """The board that was read in a game's text, or the text itself."""
     if name == "backgammon" and (drawn := backgammon_picture(text)) is not None:
+        return drawn
+    if name == "blackjack" and (drawn := blackjack_picture(text)) is not None:
         return drawn
     return _text_picture(text) if board is None else LOOKS[board.look](board)
 

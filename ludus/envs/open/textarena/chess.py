@@ -53,6 +53,7 @@ class Chess(Game):
 
     settings: ClassVar[dict[str, Any]] = {"opponent": "random", "max_turns": 100, "fen": START}
     players: ClassVar[int] = 2
+    chessmen: ClassVar[bool] = True
 
     def begin(self) -> None:
         """Set the pieces up."""
@@ -87,12 +88,12 @@ class Chess(Game):
         return "\n".join([*rows, "  a b c d e f g h"]) + f"{last}\n{self.position.fen()}"
 
     def cells(self) -> list[list[Cell]]:
-        """Light and dark squares with the letters of the pieces."""
+        """Light and dark squares with the letters of the pieces, White's in capitals."""
         board = self.position.board
         return [
             [
                 (
-                    board[8 * rank + file].upper().strip("."),
+                    board[8 * rank + file].strip("."),
                     "#d9c9a8" if (rank + file) % 2 else "#a07c55",
                     "#ffffff" if board[8 * rank + file].isupper() else "#1b1b1b",
                 )

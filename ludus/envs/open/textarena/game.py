@@ -73,6 +73,8 @@ class Game(ABC):
     players: ClassVar[int] = 1
     player: int = 0
     """Who is to move."""
+    chessmen: ClassVar[bool] = False
+    """Whether letters in its squares are pieces of chess."""
     voice: ClassVar[str | None] = None
     """Whose name stands before moves in OpenEnv's transcript, in games whose words are the package's; else None."""
 

@@ -5,11 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ludus.envs.open.textarena.game import Game, Turn, bracketed, move_in
+from ludus.envs.open.textarena.game import Cell, Game, Turn, bracketed, move_in
+from ludus.rendering import Choice, choice
 
 __all__ = ["GuessTheNumber", "OriginalGuessTheNumber"]
 
 NUMBER = re.compile(r"\[(\d+)\]")
+COLUMNS, MOST_SQUARES = 10, 100
+"""Of the picture; more numbers are told in words."""
 LONGEST_NUMBER = 12
 """Digits; what has more lies outside any range."""
 
@@ -36,6 +39,37 @@ class GuessTheNumber(Game):
         """All guesses."""
         rows = [f"{guess}: the number is {self._hint(guess)}" for guess in self.guesses]
         return "\n".join([*rows, f"{self.set['max_turns'] - len(self.guesses)} guesses left"])
+
+    def cells(self) -> list[list[Cell]]:
+        """All numbers, grey where the hints leave no room."""
+        numbers = self._numbers()
+        low = max((one for one in self.guesses if one < self.secret), default=self.set["min_number"] - 1)
+        high = min((one for one in self.guesses if one > self.secret), default=self.set["max_number"] + 1)
+        cells: list[Cell] = [
+            (str(one), *_colors(guessed=one in self.guesses, right=one == self.secret, inside=low < one < high))
+            for one in numbers
+        ]
+        cells += [("", "#f8f9fa", "white")] * (-len(cells) % COLUMNS)
+        return [cells[at : at + COLUMNS] for at in range(0, len(cells), COLUMNS)]
+
+    def _numbers(self) -> list[int]:
+        """As many as the picture has room for, or none."""
+        low, high = self.set["min_number"], self.set["max_number"]
+        return list(range(low, high + 1)) if high - low < MOST_SQUARES else []
+
+    def choices(self) -> list[Choice]:
+        """Numbers that were not guessed, where they are in the picture."""
+        numbers = self._numbers()
+        rows = -(-len(numbers) // COLUMNS)
+        return [
+            choice(
+                str(one),
+                {"message": f"[{one}]"},
+                places=[(at % COLUMNS / COLUMNS, at // COLUMNS / rows, 1 / COLUMNS, 1 / rows)],
+            )
+            for at, one in enumerate(numbers)
+            if one not in self.guesses
+        ]
 
     def _hint(self, guess: int) -> str:
         return "higher" if self.secret > guess else "lower" if self.secret < guess else "that"
@@ -106,6 +140,13 @@ class OriginalGuessTheNumber(GuessTheNumber):
             return Turn.win("")
         told = f"The target number is {self._hint(guess)}."  # the words that programs search for
         return Turn.loss(told) if last else Turn(told)
+
+
+def _colors(*, guessed: bool, right: bool, inside: bool) -> tuple[str, str]:
+    """Of the field and of the number in it."""
+    if guessed:
+        return "#2f9e44" if right else "#e8590c", "white"
+    return ("#ffffff", "#343a40") if inside else ("#ced4da", "#868e96")
 
 
 def _refused(reason: str, *, readable: bool = True, over: bool = False) -> Turn:

@@ -4,12 +4,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ludus.envs.open.textarena.game import Game, Turn, move_in
+from ludus.envs.open.textarena.game import Cell, Game, Turn, move_in
 from ludus.envs.open.textarena.words import LONG
+from ludus.rendering import Choice, choice
 
 __all__ = ["Hangman"]
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+COLUMNS, FIRST_ROW = 10, 3
+"""Of the picture, and where its letters begin: above them are the word and the tries."""
+EMPTY: Cell = ("", "#f8f9fa", "white")
 
 
 class Hangman(Game):
@@ -35,6 +39,33 @@ class Hangman(Game):
         """The word as far as it is known."""
         shown = " ".join(letter.upper() if letter in self.guesses else "_" for letter in self.secret)
         return f"{shown}\nguessed: {' '.join(self.guesses) or '-'}\n{self.set['tries'] - self.wrong} tries left"
+
+    def cells(self) -> list[list[Cell]]:
+        """The word, the tries that are left and lost, and all letters."""
+        word: list[Cell] = [(one.upper() if one in self.guesses else "", "#fff3bf", "#343a40") for one in self.secret]
+        lost: list[Cell] = [("x", "#fa5252", "white")] * self.wrong
+        left: list[Cell] = [("", "#8ce99a", "white")] * (self.set["tries"] - self.wrong)
+        letters = [self._letter(one) for one in LETTERS] + [EMPTY] * (-len(LETTERS) % COLUMNS)
+        rows = [_row(word), [EMPTY] * COLUMNS, _row([*lost, *left])]
+        return rows + [letters[at : at + COLUMNS] for at in range(0, len(letters), COLUMNS)]
+
+    def _letter(self, one: str) -> Cell:
+        if one not in self.guesses:
+            return one.upper(), "#dee2e6", "#343a40"
+        return one.upper(), "#51cf66" if one in self.secret else "#adb5bd", "white"
+
+    def choices(self) -> list[Choice]:
+        """Letters that were not guessed, where they are in the picture."""
+        rows = len(self.cells())
+        return [
+            choice(
+                one.upper(),
+                {"message": f"[{one}]"},
+                places=[(at % COLUMNS / COLUMNS, (FIRST_ROW + at // COLUMNS) / rows, 1 / COLUMNS, 1 / rows)],
+            )
+            for at, one in enumerate(LETTERS)
+            if one not in self.guesses
+        ]
 
     def share(self) -> float:
         """Letters that are shown."""
@@ -68,3 +99,7 @@ class Hangman(Game):
         """A letter that was not guessed yet."""
         left = [letter for letter in LETTERS if letter not in self.guesses]
         return f"[{rng.choice(left)}]"
+
+
+def _row(cells: list[Cell]) -> list[Cell]:
+    return [*cells, *[EMPTY] * COLUMNS][:COLUMNS]

@@ -4,10 +4,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ludus.envs.open.textarena.game import Game, Turn, move_in
+from ludus.envs.open.textarena.game import Cell, Game, Turn, move_in
 from ludus.errors import InvalidArgument
 
 __all__ = ["Mastermind", "pegs_of"]
+
+COLORS = ("#e03131", "#1971c2", "#2f9e44", "#f08c00", "#9c36b5", "#0c8599", "#846358", "#495057")
+"""Of numbers, over and over."""
+HOLE: Cell = ("", "#e9ecef", "white")
+PEGS: tuple[Cell, Cell] = ("", "#212529", "white"), ("", "#ffffff", "white")
 
 
 def pegs_of(secret: list[int], guess: list[int]) -> tuple[int, int]:
@@ -55,6 +60,16 @@ class Mastermind(Game):
         """All guesses with their pegs."""
         rows = [f"{' '.join(map(str, guess))}: {self._pegs(guess)}" for guess in self.guesses]
         return "\n".join([*rows, f"{self.set['max_turns'] - len(self.guesses)} guesses left"])
+
+    def cells(self) -> list[list[Cell]]:
+        """A row for each guess: its numbers, and pegs beside them."""
+        length, rows = len(self.secret), list[list[Cell]]()
+        for guess in self.guesses:
+            black, white = pegs_of(self.secret, guess)
+            numbers: list[Cell] = [(str(one), COLORS[(one - 1) % len(COLORS)], "white") for one in guess]
+            pegs = [PEGS[0]] * black + [PEGS[1]] * white + [HOLE] * (length - black - white)
+            rows.append([*numbers, HOLE, *pegs])
+        return rows + [[HOLE] * (2 * length + 1)] * (self.set["max_turns"] - len(rows))
 
     def _pegs(self, guess: list[int]) -> str:
         black, white = pegs_of(self.secret, guess)

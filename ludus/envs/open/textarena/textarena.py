@@ -173,7 +173,9 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
     def draw(self) -> Canvas:
         """The board."""
         game = self._game
-        return textarena_picture([], "") if game is None else textarena_picture(game.cells(), game.board())
+        if game is None:
+            return textarena_picture([], "")
+        return textarena_picture(game.cells(), game.board(), chessmen=game.chessmen)
 
 
 def _found(asked: str, *, as_openenv: bool) -> tuple[str, Callable[..., Game]]:
