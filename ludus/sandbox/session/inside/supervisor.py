@@ -263,11 +263,15 @@ def _in_a_session(
     path: str, arguments: list[bytes], environment: dict[bytes, bytes], actions: list[tuple[int, int, int]]
 ) -> int:  # pragma: no cover
     """A program with no signal ignored or blocked, in a session of its own, or a group where the system is old."""
-    signals = {"setsigmask": (), "setsigdef": _defaults()}
+    defaults = _defaults()
     try:
-        return os.posix_spawn(path, arguments, environment, file_actions=actions, setsid=True, **signals)
+        return os.posix_spawn(
+            path, arguments, environment, file_actions=actions, setsid=True, setsigmask=(), setsigdef=defaults
+        )
     except NotImplementedError:
-        return os.posix_spawn(path, arguments, environment, file_actions=actions, setpgroup=0, **signals)
+        return os.posix_spawn(
+            path, arguments, environment, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=defaults
+        )
 
 
 def _defaults() -> list[int]:
