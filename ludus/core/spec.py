@@ -270,7 +270,9 @@ class EnvSpec:
                 lines.append(f"{one.name}={value}")
         if disable_print:
             return "\n".join(lines)
-        print("\n".join(lines))  # noqa: T201  (it is what the method is for)
+        # What a third party wrote may neither rename the terminal's window nor hide text in it.
+        shown = "".join(one for one in "\n".join(lines) if one.isprintable() or one == "\n")
+        print(shown)  # noqa: T201  (it is what the method is for)
         return None
 
     def __eq__(self, other: object) -> bool:

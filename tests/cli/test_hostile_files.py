@@ -180,6 +180,9 @@ def of_folders(root: Path) -> list[list[str]]:
     opened = ("info", "{folder}"), ("run", "{folder}", "--episodes", "1"), ("build", "{folder}", "--print")
     commands = of_kinds(root, "ludus.toml", root / "corridor", *opened)
     commands += of_kinds(root, "openenv.yaml", root / "other", *opened)
+    (root / "served" / "server").mkdir(parents=True)
+    (root / "served" / "openenv.yaml").write_text("name: served\napp: server.app:app\n")
+    commands += of_kinds(root, "server/requirements.txt", root / "served", ("build", "{folder}", "--print"))
     return commands + of_kinds(root, "pyproject.toml", root / "corridor", ("build", "{folder}", "--print"))
 
 

@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ludus.cli import app
+from ludus.errors import TrajectoryError
+from ludus.trajectory.minari import from_minari
 from tests.tasks.conftest import write_folder
 from tests.tasks.test_conversion import harbor
 
@@ -75,6 +77,16 @@ def test_a_program_that_is_nested_too_far_or_a_solution_that_is_no_text_is_told(
     task = write_folder(tmp_path / "bytes")
     (task / "reference" / "weights").write_bytes(b"\xff\xfe")
     assert "expected text files of a solution" in said("task", "run", task, "--agent", "reference")
+
+
+def test_metadata_of_a_dataset_that_is_none_is_told(tmp_path):
+    (tmp_path / "metadata.json").write_text("[" * 100_000)
+    with pytest.raises(TrajectoryError, match="expected a dataset of Minari, got RecursionError"):
+        from_minari(tmp_path, tmp_path / "run.ludus")
+    (tmp_path / "metadata.json").unlink()
+    os.mkfifo(tmp_path / "metadata.json")
+    with pytest.raises(TrajectoryError, match="something else than a file"):
+        from_minari(tmp_path, tmp_path / "run.ludus")
 
 
 def test_numbers_that_statistics_cannot_take_are_told(tmp_path):

