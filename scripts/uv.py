@@ -1,12 +1,14 @@
 """uv with the indexes, folders and certificates that pip is set up with here: `uv.py pip install -r FILE`.
 
 It installs in parallel what pip installs one by one. Where packages come from is said once, to pip (`pip config`, or
-variables PIP_…), and all indexes count alike, as they do to pip. uv itself comes from requirements/uv.lock, by its
-hash, into build/uv. Without `--python` it installs beside the interpreter that runs this.
+variables PIP_…), and all indexes count alike, as they do to pip. What is in uv's cache is installed without asking
+anybody, so that another clone needs no network; hashes count there as well. uv itself comes from requirements/uv.lock,
+by its hash, into this user's cache. Without `--python` it installs beside the interpreter that runs this.
 """
 
+import contextlib
+import hashlib
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,7 +17,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements" / "uv.lock"
-FOLDER = ROOT / "build" / "uv"
 
 # What pip calls it, what uv calls it, and what stands between several.
 NAMES = {
@@ -52,28 +53,43 @@ def environment(of_pip: Mapping[str, str], own: Mapping[str, str]) -> dict[str, 
     return {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_LINK_MODE": "copy", **of_pip, **own}
 
 
+def place(lock: str, variables: Mapping[str, str]) -> Path:
+    """The folder of the uv that a lock names, in the cache of this user.
+
+    >>> place("uv==0.9", {"XDG_CACHE_HOME": "/cache"}).parent
+    PosixPath('/cache/ludus/uv')
+    """
+    cache = variables.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(cache, "ludus", "uv", hashlib.sha256(lock.encode()).hexdigest()[:16])
+
+
 def program() -> Path:
-    """The program uv, installed where it is not there yet, or another than the lock names."""
-    stamp, wanted = FOLDER / ".installed", LOCK.read_text(encoding="utf8")
-    if not stamp.is_file() or stamp.read_text(encoding="utf8") != wanted:
-        FOLDER.parent.mkdir(exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=FOLDER.parent, prefix="uv-") as folder:
+    """The program uv, installed where it is not there yet."""
+    folder = place(LOCK.read_text(encoding="utf8"), os.environ)
+    uv = folder / "bin" / "uv"
+    if not uv.is_file():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix="new-") as new:
             command = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-deps"]
-            subprocess.run([*command, "--require-hashes", "--target", folder, "-r", LOCK], check=True)
-            Path(folder, ".installed").write_text(wanted, encoding="utf8")
-            shutil.rmtree(FOLDER, ignore_errors=True)
-            Path(folder).rename(FOLDER)
-            Path(folder).mkdir()  # for whoever removes it
-    return FOLDER / "bin" / "uv"
+            target = Path(new, "uv")
+            subprocess.run([*command, "--require-hashes", "--target", target, "-r", LOCK], check=True)
+            with contextlib.suppress(OSError):  # another clone was first
+                target.rename(folder)
+    return uv
 
 
 def main(arguments: list[str]) -> None:
     """Become uv."""
     listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], check=True, capture_output=True, text=True)
     known = environment(settings(listed.stdout.splitlines()), os.environ)
-    if arguments[:2] == ["pip", "install"] and "--python" not in arguments:
+    installs = arguments[:2] == ["pip", "install"]
+    if installs and "--python" not in arguments:
         arguments = [*arguments[:2], "--python", sys.executable, *arguments[2:]]
     uv = program()
+    if installs:
+        cached = subprocess.run([uv, *arguments, "--offline"], check=False, env=known, capture_output=True)
+        if cached.returncode == 0:
+            return
     os.execve(uv, [str(uv), *arguments], known)
 
 
