@@ -369,10 +369,12 @@ def stored(workspace, *entries: TreeEntry) -> str:
     return digest.hex()
 
 
-@pytest.mark.parametrize("name", [b"../outside/file", b".", b"", b"sub/file", b"a\0b"])
+@pytest.mark.parametrize("name", [b"../outside/file", b".", b"", b"sub/file", b"a\0b", None])
 @pytest.mark.parametrize("kind", ["file", "folder", "link"])
 def test_a_name_that_leads_out_of_its_folder_is_refused(workspace, folder, outside, name, kind):
     (folder / "sub").mkdir()
+    # Whole paths too, and those of this test alone: where this is not refused, what a name leads to is replaced.
+    name = bytes(outside / "file") if name is None else name
     content = workspace.store.add_bytes(b"theirs") if kind == "file" else bytes.fromhex(stored(workspace))
     taken = stored(workspace, TreeEntry(name, kind, 0o644, 6, content))
     with pytest.raises(SnapshotError, match="got an entry"):
