@@ -209,6 +209,24 @@ def test_a_command_that_cannot_be_started_leaves_its_supervisor_free(supervisors
     shell.close()
 
 
+def test_where_no_program_can_be_started_in_a_session_it_has_a_group_to_interrupt(supervisors, monkeypatch):
+    spawn = os.posix_spawn
+
+    def old(*arguments, setsid=False, **options):
+        if setsid:
+            raise NotImplementedError
+        return spawn(*arguments, **options)
+
+    monkeypatch.setattr(os, "posix_spawn", old)
+    job = begun(b"sleep 1000", supervisors, monkeypatch)
+    try:
+        stopped(job)
+        assert (job.status, job.killed) == (signal.SIGINT, False)
+    finally:
+        job.kill()
+        job.shell.close()
+
+
 # All together.
 
 

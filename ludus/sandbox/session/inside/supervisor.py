@@ -16,6 +16,7 @@ import os
 import signal
 import socket
 from contextlib import suppress
+from functools import partial
 
 from ludus.sandbox.session.inside.shell import Shell
 from ludus.sandbox.session.inside.tree import prepare
@@ -263,15 +264,11 @@ def _in_a_session(
     path: str, arguments: list[bytes], environment: dict[bytes, bytes], actions: list[tuple[int, int, int]]
 ) -> int:  # pragma: no cover
     """A program with no signal ignored or blocked, in a session of its own, or a group where the system is old."""
-    defaults = _defaults()
+    spawn = partial(os.posix_spawn, path, arguments, environment, file_actions=actions, setsigmask=())
     try:
-        return os.posix_spawn(
-            path, arguments, environment, file_actions=actions, setsid=True, setsigmask=(), setsigdef=defaults
-        )
+        return spawn(setsid=True, setsigdef=_defaults())
     except NotImplementedError:
-        return os.posix_spawn(
-            path, arguments, environment, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=defaults
-        )
+        return spawn(setpgroup=0, setsigdef=_defaults())
 
 
 def _defaults() -> list[int]:
