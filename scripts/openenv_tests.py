@@ -30,9 +30,9 @@ SERVER, VERDICTS = "LUDUS_TESTED_SERVER", "LUDUS_VERDICTS"
 
 def pytest_configure() -> None:
     """Put our client in place of Starlette's, before any test imports it."""
-    import fastapi.testclient
+    import fastapi.testclient  # pyright: ignore[reportMissingImports]  # run by another interpreter
     import starlette.testclient
-    from openenv.core.env_server.http_server import HTTPEnvServer
+    from openenv.core.env_server.http_server import HTTPEnvServer  # pyright: ignore[reportMissingImports]  # as above
 
     routes = HTTPEnvServer.register_routes
 

@@ -178,6 +178,8 @@ def main():
         ours = played(server.url, pushes, seed=3)
     told["CartPole"] = [_values(theirs), _values(ours)]
     camera = to_openenv(Camera())
+    with from_openenv(cart) as there_and_back:
+        told["CartPole again"] = [there_and_back.reset(seed=3)[0].tolist(), told["CartPole"][0][0][0]]
     told["Camera"] = [
         [[[[1, 2, 3]]], [[[1, 2, 3]]]],
         [camera.reset().screenshot, camera.step({"action": 0}).screenshot],

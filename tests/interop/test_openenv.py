@@ -20,6 +20,8 @@ from ludus.interop.openenv.core.http_env_client import HTTPEnvClient
 from ludus.interop.openenv.source import create
 from ludus.server import serve
 from ludus.server.openenv_target import openenv_spec
+from ludus.server.protocols.openenv.json_format import JsonFormat
+from ludus.server.served_env import describe
 from ludus.server.settings import Settings
 from tests.server.openenv_peers import python_of, quiet
 
@@ -164,6 +166,24 @@ def test_a_class_is_served_by_its_name_in_a_process_of_its_own():
             assert (told["observation"], told["reward"]) == ({"metadata": {}, "length": 4}, 1.5)
             assert http.get("/state").json() == {"episode_id": "mine", "step_count": 1}
             assert http.get("/metrics").status_code == 200
+
+
+@dataclass
+class Rules(Observation):
+    text: str = "any word"
+
+
+class Teacher(Ear):
+    def reset(self, seed=None) -> Rules:
+        return Rules()
+
+
+def test_what_a_reset_gives_has_a_schema_of_its_own():
+    form = JsonFormat(describe(from_openenv(Teacher)))
+    assert (form.reset_schema()["title"], form.answer_schema()["title"]) == ("Rules", "Length")
+    with from_openenv(Teacher) as env:
+        assert env.reset()[0]["text"] == "any word"
+        assert env.step({"word": "four"}).observation["length"] == 4
 
 
 def test_a_process_of_a_class_finds_openenv_wherever_it_is_here(tmp_path, monkeypatch):

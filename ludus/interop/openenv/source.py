@@ -54,8 +54,9 @@ def from_openenv(
     made: Any = source() if isinstance(source, type) or inspect.isroutine(source) or _is_factory(source) else source
     if not hasattr(made, "reset") or not hasattr(made, "step"):
         raise InvalidType(f"from_openenv: expected an Environment of OpenEnv, got {shorten(made)}")
-    if isinstance(made, Env):
-        return made
+    inner = getattr(made, "ludus_env", made)  # of `to_openenv`: what it was made of
+    if isinstance(inner, Env):
+        return inner
     told = models_of(type(made))
     models = Models(
         action or told.action,
