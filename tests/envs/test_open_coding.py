@@ -8,14 +8,14 @@ import pytest
 
 import ludus
 from ludus.core import Outcome
-from ludus.envs.open.coding import CodeAction, CodeObservation, Coding
+from ludus.envs.open.coding import CodeAction, CodeObservation, Coding, interpreter
 from ludus.envs.open.coding.coding import same
 from ludus.envs.open.coding.interpreter import Interpreter
 from ludus.envs.open.coding.limits import CodingLimits
 from ludus.envs.open.coding.policies import POLICIES
 from ludus.envs.open.coding.review import unsafe_words
 from ludus.envs.open.coding.tasks import PROBLEMS
-from ludus.errors import InvalidAction, InvalidArgument, MissingExtra, ResetNeeded
+from ludus.errors import InvalidAction, InvalidArgument, MissingExtra, ResetNeeded, SandboxError
 from tests.envs.open_play import mean_returns, play
 
 EVERY = [one for problems in PROBLEMS.values() for one in problems]
@@ -159,6 +159,12 @@ def test_an_answer_that_the_code_forges_is_no_success(env):
     step = env.step(CodeAction(code))
     assert not step.info["facts"]["won"]
     assert step.reward < 0
+
+
+def test_an_interpreter_that_does_not_start_tells_how_it_ended(monkeypatch):
+    monkeypatch.setattr(interpreter, "python_command", lambda *_: ["/bin/sh", "-c", "exit 3"])
+    with pytest.raises(SandboxError, match=r"to start in the sandbox, got its process ended \(status 3, limit: none\)"):
+        Interpreter()
 
 
 def test_the_outside_is_not_there(env):

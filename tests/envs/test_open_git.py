@@ -7,11 +7,12 @@ import ludus
 from ludus.core import Outcome
 from ludus.envs.open import clone_repo, execute_git_command, list_repos
 from ludus.envs.open.git import Git, GitAction, list_files, read_file, submit, write_file
+from ludus.envs.open.git import box as boxes
 from ludus.envs.open.git.box import Box
 from ludus.envs.open.git.policies import POLICIES
 from ludus.envs.open.git.tasks import KINDS
 from ludus.envs.open.git.workspace import words_of
-from ludus.errors import EnvError, InvalidArgument, InvalidValue, ResetNeeded
+from ludus.errors import EnvError, InvalidArgument, InvalidValue, ResetNeeded, SandboxError
 from tests.envs.gitea import PASSWORD, USER, gitea
 from tests.envs.open_play import mean_returns, play
 
@@ -329,6 +330,15 @@ def _without_sockets(limits, loopback):
     from ludus.sandbox import Sandbox
 
     return Sandbox(limits=limits), box._source("relay") if loopback else ""
+
+
+def test_a_box_that_does_not_start_tells_how_it_ended(monkeypatch):
+    monkeypatch.setattr(boxes, "python_command", lambda *_: ["/bin/sh", "-c", "exit 3"])
+    with (
+        Box("workspace") as broken,
+        pytest.raises(SandboxError, match=r"got its process ended \(status 3, limit: none\)"),
+    ):
+        broken.call("list")
 
 
 def test_a_box_answers_in_time_or_is_gone():

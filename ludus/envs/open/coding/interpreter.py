@@ -6,6 +6,7 @@ one before. Here the sandboxed process is the interpreter itself; one socket car
 
 import subprocess
 import time
+from contextlib import closing
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -81,8 +82,10 @@ class Interpreter:
         try:
             self._talk.read(time.monotonic() + START_SECONDS, dict[str, bool])
         except ChannelError as error:
-            self.close()
-            raise SandboxError(f"interpreter: expected a Python to start in the sandbox, got {error}") from None
+            with closing(self):
+                process = self._talk.process
+                why = f"{error} (status {process.wait(GRACE_SECONDS)}, limit: {process.usage().limit or 'none'})"
+                raise SandboxError(f"interpreter: expected a Python to start in the sandbox, got {why}") from None
 
     def run(self, code: str) -> CellResult:
         """Run a cell."""

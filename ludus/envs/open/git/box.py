@@ -3,7 +3,7 @@
 import subprocess
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -113,8 +113,10 @@ class Box:
         try:
             self._received()
         except (ChannelError, OSError) as error:
-            self.close()
-            raise SandboxError(f"git: expected a Python to start in the sandbox, got {error}") from None
+            with closing(self):
+                process = self._talk.process
+                why = f"{error} (status {process.wait(GRACE_SECONDS)}, limit: {process.usage().limit or 'none'})"
+                raise SandboxError(f"git: expected a Python to start in the sandbox, got {why}") from None
         self._began = True
 
     def call(self, do: str, data: bytes = b"", *, seconds: float = START_SECONDS, **fields: Any) -> dict[str, Any]:
