@@ -170,7 +170,7 @@ def by_http(url, name, actions, seed):
 
 def by_socket(url, questions):
     """Answers of a WebSocket."""
-    with connect(url.replace("http", "ws", 1), compression=None, proxy=None) as socket:
+    with connect(url.replace("http", "ws", 1), compression=None, proxy=None, max_size=100 << 20) as socket:
         heard = []
         for question in questions:
             socket.send(json.dumps(question))
