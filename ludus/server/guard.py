@@ -11,7 +11,6 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ludus.errors import AccessDenied
-from ludus.server.access import Access
 from ludus.server.rate import Buckets
 from ludus.server.settings import Settings
 
@@ -59,16 +58,14 @@ class Guard:
     def __init__(
         self,
         app: ASGIApp,
-        access: Access,
+        settings: Settings,
         hosts: Iterable[str] | None = None,
-        settings: Settings | None = None,
         *,
         pages: bool = False,
     ) -> None:
-        self.app, self.access, self.pages = app, access, pages
+        self.app, self.settings, self.access, self.pages = app, settings, settings.access, pages
         self.hosts = None if hosts is None else {*(_bracketed(one) for one in hosts), *LOOPBACK}
         """None: any, which is for servers with tokens."""
-        self.settings = Settings() if settings is None else settings
         self._peers = Buckets(self.settings.rate)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

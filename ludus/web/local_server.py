@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 
-from ludus.server.access import Access
 from ludus.server.guard import Guard
 from ludus.server.listen_config import ListenConfig
 from ludus.server.run import RunningServer, on_signals
@@ -31,7 +30,7 @@ HEAD = """<link rel="stylesheet" href="page.css">
 
 def secret_app(routes: Sequence[BaseRoute], secret: str) -> Starlette:
     """An application all of which is below a secret path: other users of the machine reach the port too."""
-    guard = Middleware(Guard, access=Access(), hosts=(), settings=Settings())
+    guard = Middleware(Guard, settings=Settings(), hosts=())
     return Starlette(routes=[Mount(f"/{secret}", routes=[*routes])], middleware=[guard])
 
 
@@ -76,7 +75,7 @@ class LocalServer:
         self._listener = listening.bind()
         self.url = f"{listening.url(self._listener)}/{secret}/"
         self._up, self._ready, self._ended = threading.Event(), ready, ended
-        self._engine = UvicornServer(config(app, Settings(), listening), self._began)
+        self._engine = UvicornServer(config(app, Settings(listen=listening)), self._began)
 
     def _began(self) -> None:
         self._up.set()

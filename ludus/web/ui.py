@@ -5,7 +5,6 @@ from typing import Any
 
 from ludus.registry import list_envs, registry
 from ludus.registry.ownership import DISTRIBUTION
-from ludus.server.access import Access
 from ludus.server.listen_config import ListenConfig
 from ludus.server.run import run
 from ludus.server.served_env import ServedEnv
@@ -34,4 +33,4 @@ def show(targets: Sequence[str], *, port: int = 8000, ready: Callable[[str], Any
     Targets that cannot be made are refused; of what is built in, each page tells what it lacks.
     """
     chosen = targets or [ServedEnv(one) for one in built_in()]
-    run(ServerPlan(chosen, Settings(), Access(), ListenConfig(port=port)), ready)
+    run(ServerPlan(chosen, Settings(listen=ListenConfig(port=port))), ready)
