@@ -61,7 +61,7 @@ class Json(Space[Any]):
             raise CodecError(str(found[0]))
         return data
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """The schema it came from, or one that leaves all open."""
         return self.schema or ({} if self.kind == "any" else {"type": self.kind})
 

@@ -124,7 +124,7 @@ class Dialect:
             return self.too_deep(path)
         return self.of_a_class(value, path, depth - 1) if write is None else write(self, value, path, depth - 1)
 
-    def of_a_class(self, value: Any, path: str, depth: int) -> Any:
+    def of_a_class(self, value: object, path: str, depth: int) -> Any:
         """A value of a class of its own: as one of the class that it is derived from."""
         for kind, write in self._bases:
             if isinstance(value, kind):

@@ -56,7 +56,7 @@ class Shown(Dialect):
         """How values are written that JSON has no form for."""
         return _FORMS
 
-    def of_a_class(self, value: Any, path: str, depth: int) -> Any:
+    def of_a_class(self, value: object, path: str, depth: int) -> Any:
         """A model as the object of its fields, also where it is a tuple; a date and its like as text.
 
         Others are written as what they are derived from.
@@ -71,7 +71,7 @@ class Shown(Dialect):
 
         return msgspec.to_builtins(value)
 
-    def _model(self, value: Any, path: str, depth: int) -> dict[str, Any]:
+    def _model(self, value: object, path: str, depth: int) -> dict[str, Any]:
         hidden = frozenset[str]() if self.private else hidden_fields(class_of(value), path)
         fields = {name: one for name, one in (fields_of(value) or {}).items() if name not in hidden}
         return {name: self.walk(one, f"{path}.{name}", depth) for name, one in fields.items()}

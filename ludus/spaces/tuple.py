@@ -32,7 +32,7 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
     batched = True
 
     def __init__(
-        self, spaces: Iterable[Space[Any]], seed: Seed | Sequence[Any] | np.random.Generator | None = None
+        self, spaces: Iterable[Space[object]], seed: Seed | Sequence[object] | np.random.Generator | None = None
     ) -> None:
         self.spaces = spaces_of("Tuple", spaces)
         super().__init__(None, None, seed)
@@ -128,7 +128,7 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         """A tuple of batches."""
         return Tuple([space.batch(n) for space in self.spaces], seed=copy_generator(self.np_random))
 
-    def batch_differing(self, spaces: Sequence[Space[Any]]) -> Tuple:
+    def batch_differing(self, spaces: Sequence[Space[object]]) -> Tuple:
         """A tuple of batches of differing spaces."""
         if any(len(space.subspaces) != len(self.spaces) for space in spaces):
             raise InvalidSpace(f"batch_differing: expected tuples of {len(self.spaces)} spaces, got {shorten(spaces)}")
@@ -216,7 +216,7 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         columns = [space.from_jsonable(column) for space, column in zip(self.spaces, sample_n, strict=True)]
         return list(zip(*columns, strict=True))
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """An array with a schema for each place."""
         schemas = [space.json_schema() for space in self.spaces]
         return {"type": "array", "prefixItems": schemas, "minItems": len(schemas), "maxItems": len(schemas)}

@@ -64,7 +64,7 @@ class Calls(Space[Call]):
         return {"tools": [[one.name, one.description, _described(one), _returned(one)] for one in self.tools.values()]}
 
     @classmethod
-    def from_arguments(cls, arguments: dict[str, Any]) -> Calls:
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> Calls:
         """The space again; its tools can be checked and described, and called only where they live."""
         found: dict[str, Tool] = {}
         for name, description, parameters, returns in arguments["tools"]:
@@ -147,7 +147,7 @@ class Calls(Space[Call]):
             raise error("; ".join(map(str, problems)))
         return call
 
-    def _coerced(self, x: Any, path: str, problems: list[Violation]) -> Any:
+    def _coerced(self, x: object, path: str, problems: list[Violation]) -> Any:
         """The call that `x` stands for; with no path, arguments are told by the name of their tool."""
         given = (
             {"tool": WORDS, "arguments": {"message": x}} if isinstance(x, str) and WORDS in self.tools else fields_of(x)

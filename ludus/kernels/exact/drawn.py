@@ -7,6 +7,7 @@ from typing import Any
 from numba.core import types
 from numba.core.callconv import CPUCallConv
 
+from ludus.kernels.numba_types import Builder
 from ludus.kernels.stream import Stream
 
 __all__ = [
@@ -58,7 +59,7 @@ def message_of(name: str, kinds: tuple[Any, ...]) -> str:
 
 
 @contextmanager
-def failing_by(builder: Any, fail: Callable[[], None]) -> Generator[None]:
+def failing_by(builder: Builder, fail: Callable[[], None]) -> Generator[None]:
     """Have `fail` write what follows where a call that `builder` makes meanwhile has failed.
 
     Numba makes its convention of calls anew whenever it asks for it, so the class is changed; it lowers under a lock.

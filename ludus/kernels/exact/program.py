@@ -9,6 +9,7 @@ from numba.core.types import BaseAnonymousTuple, unliteral
 
 from ludus.kernels.displays import tuple_code
 from ludus.kernels.exact.flow import Typed
+from ludus.kernels.numba_types import NumbaType
 
 __all__ = ["Program"]
 
@@ -92,5 +93,5 @@ def _once(dispatcher: Any) -> Any:
     return dispatcher
 
 
-def _plain(kind: Any) -> Any:
+def _plain(kind: NumbaType) -> Any:
     return unliteral(kind) if isinstance(kind, BaseAnonymousTuple) else kind
