@@ -17,7 +17,7 @@ from ludus.evaluate.result import Result
 from ludus.evaluate.segment import Segment
 from ludus.spaces import iterate
 from ludus.trajectory.lane_digest import LaneDigest
-from ludus.trajectory.replay import Difference, first_difference
+from ludus.trajectory.replay import ReplayDifference, first_difference
 from ludus.trajectory.tracker import CODES, OUTCOMES, outcome_of
 from ludus.trajectory.values import ValueColumns
 
@@ -36,7 +36,7 @@ AGENTS_OWN = (Outcome.AGENT_FAILED, Outcome.INVALID_ACTION)
 class SegmentCheck(NamedTuple):
     """What came of the episodes of a segment."""
 
-    differences: list[Difference]
+    differences: list[ReplayDifference]
     """The first one of each episode that has any, in the order of episodes."""
     wrong_digest: int | None
     """The first row of those whose digest is not what the file says; None where all are, or something differs."""
@@ -68,7 +68,7 @@ class Reexecution:
     ) -> None:
         self.result, self.segment, self.make, self.agent = result, segment, make, agent
         self.numbers = np.zeros(segment.rows, np.uint64)
-        self.differences: dict[int, Difference] = {}
+        self.differences: dict[int, ReplayDifference] = {}
         self.unconfirmed = 0
         columns = result.columns
         self.recorded = {name: one[segment.episodes] for name, one in columns.items()}
@@ -143,7 +143,7 @@ class Reexecution:
         """Take down where an episode differs, the first time it does."""
         number = self.segment.episodes.start + episode
         row = self.segment.first + int(self.segment.starts[episode]) + step
-        told = Difference(number, step, 0, row, field, _python(recorded), _python(replayed))
+        told = ReplayDifference(number, step, 0, row, field, _python(recorded), _python(replayed))
         self.differences.setdefault(episode, told)
 
     def finished(self, episode: int, step: int, told: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ from ludus.kernels.legal_actions import check_legal, choices_of, lane_masks
 from ludus.kernels.overrides import refuse_overrides
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.source import CUT_LANE, DISABLED, NEXT_STEP, SAME_STEP
-from ludus.kernels.start import Start
+from ludus.kernels.start import EpisodeStart
 from ludus.kernels.tree import composed
 from ludus.seeding import Seed, lane_seeds
 
@@ -243,9 +243,9 @@ class KernelVectorEnv(KernelLanes):
 
     # --- planned episodes ---
 
-    def _plan(self, ended: Array) -> dict[int, Start]:
+    def _plan(self, ended: Array) -> dict[int, EpisodeStart]:
         """Seed the lanes that are to begin, as the plan says; how those with options begin."""
-        optioned: dict[int, Start] = {}
+        optioned: dict[int, EpisodeStart] = {}
         for lane in np.flatnonzero(ended).tolist():
             self._numbers[lane] += 1
             episode = planned(self.episodes, lane, int(self._numbers[lane]))

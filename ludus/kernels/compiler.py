@@ -27,7 +27,7 @@ from ludus.kernels.exact.record import check_record
 from ludus.kernels.library import only_emitted
 from ludus.kernels.random import Stream
 from ludus.kernels.rules import Rules
-from ludus.kernels.source import Layout
+from ludus.kernels.source import RulesLayout
 from ludus.kernels.store import LOOP_NAMES, Unfitting
 from ludus.kernels.views import VIEW_NAMES
 
@@ -43,7 +43,7 @@ UNCOUNTED = "NRT required but not enabled"
 """What Numba says where code makes something on the heap, and was not expected to."""
 
 
-def compile_loop(rules: Rules, layout: Layout, text: str, *, checks: bool) -> MachineCode:
+def compile_loop(rules: Rules, layout: RulesLayout, text: str, *, checks: bool) -> MachineCode:
     """The machine code of a loop; raises KernelError, with the rule's line, where rules cannot be compiled."""
     arrays = any(column.shape for column in layout.columns if column.name.startswith("s_"))
     try:
@@ -70,7 +70,7 @@ def _giving(rules: Rules, told: str) -> Any:
     return rules.functions.get(word, rules.step)
 
 
-def _compiled_loop(rules: Rules, layout: Layout, text: str, *, checks: bool, arrays: bool) -> MachineCode:
+def _compiled_loop(rules: Rules, layout: RulesLayout, text: str, *, checks: bool, arrays: bool) -> MachineCode:
     load_without_blas()
     records = {name: kind for kind, name in layout.records.items()}
     for kind in (rules.params, *records.values()):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludus.errors import ContractViolation, KernelError, shorten
-from ludus.kernels.block import Column
+from ludus.kernels.block import BlockColumn
 from ludus.kernels.displays import dict_places
 from ludus.kernels.tree import NUMBERS, Branch, Leaf, Tree, is_record
 from ludus.spaces import Dict, Discrete, Space, Tuple
@@ -57,13 +57,13 @@ def _branch(kind: Any, spaces: Any, given: dict[Any, Any], places: tuple[int, ..
     return Branch(kind, keys, places, tuple(parts))
 
 
-def _column(space: Space[Any], column: str, name: str) -> Column:
+def _column(space: Space[Any], column: str, name: str) -> BlockColumn:
     if not isinstance(space, ArraySpace) or space.dtype.kind not in "biuf":
         raise KernelError(
             f"{name}: expected Box, Discrete, MultiDiscrete, MultiBinary, or Tuple and Dict of them, "
             f"got {shorten(space)}; run it with executor='serial'"
         )
-    return Column(column, "bool_" if space.dtype.kind == "b" else space.dtype.name, space.shape)
+    return BlockColumn(column, "bool_" if space.dtype.kind == "b" else space.dtype.name, space.shape)
 
 
 def _form(space: Space[Any], seen: Any, name: str) -> str:

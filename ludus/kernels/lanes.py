@@ -12,20 +12,20 @@ import numpy.typing as npt
 from ludus.core import VectorEnv
 from ludus.core.lane_options import check_each, lane_options
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidType, ResetNeeded, shorten
-from ludus.kernels.block import Column, columns_of, new_block
-from ludus.kernels.call import FAULT, Call
+from ludus.kernels.block import BlockColumn, columns_of, new_block
+from ludus.kernels.call import FAULT, KernelCall
 from ludus.kernels.exact.fault import FAULTS, fault_of
 from ludus.kernels.forms import parts_of
 from ludus.kernels.lane_values import filled, fitting, state_parts, value_at
 from ludus.kernels.layout import layout_of
-from ludus.kernels.loop import Loop, loop_of
+from ludus.kernels.loop import CompiledLoop, loop_of
 from ludus.kernels.overrides import read_only
 from ludus.kernels.parameters import fitted
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.seeds import fresh_entropy, seeded_words
 from ludus.kernels.source import RESET, SAME_STEP
 from ludus.kernels.split import Split
-from ludus.kernels.start import Start, option_rows
+from ludus.kernels.start import EpisodeStart, option_rows
 from ludus.kernels.stream import generator_of, write_stream
 from ludus.kernels.tree import Leaf, composed, leaves
 from ludus.kernels.values import ParameterTable
@@ -88,7 +88,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._no_rewards, self._no_flags = np.empty(n), np.empty((2, 0), np.bool_)
 
     @property
-    def _lasting(self) -> tuple[Column, ...]:
+    def _lasting(self) -> tuple[BlockColumn, ...]:
         """The columns that there is memory for."""
         return (*self._layout.columns, *self._layout.kept) if self._loop_mode == SAME_STEP else self._layout.columns
 
@@ -111,7 +111,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._run = self._call.alone
         self._begins = self._call_of(self._loop, RESET, self._parameters)
 
-    def _call_of(self, loop: Loop, mode: int, parameters: ParameterTable) -> Call:
+    def _call_of(self, loop: CompiledLoop, mode: int, parameters: ParameterTable) -> KernelCall:
         """A call over this batch's memory."""
         block = self._block
         words = [mode, self._limit, self.num_envs, block.ctypes.data, block.nbytes, *parameters.words]
@@ -159,21 +159,21 @@ class KernelLanes(VectorEnv[Any, Any]):
         if self.closed:
             raise ClosedEnvironment(f"{what}: expected an open batch, got one that was closed; make a new one")
 
-    def _under(self, options: dict[str, Any] | None) -> Start:
+    def _under(self, options: dict[str, Any] | None) -> EpisodeStart:
         """How lanes begin under these options."""
         kind = self.rules.options
         if kind is not None:
-            return Start(self._parameters, option_rows(kind, options or {}, self.num_envs))
+            return EpisodeStart(self._parameters, option_rows(kind, options or {}, self.num_envs))
         if not options:
-            return Start(self._parameters)
+            return EpisodeStart(self._parameters)
         single = self._single
         if "each" not in options:
-            return Start(self._parameters.replaced(single.params, single.reset_params(options)))
+            return EpisodeStart(self._parameters.replaced(single.params, single.reset_params(options)))
         check_each(options, self.num_envs)
         each = [single.reset_params(lane_options(options, lane) or {}) for lane in range(self.num_envs)]
-        return Start(self._parameters.replaced_each(single.params, each))
+        return EpisodeStart(self._parameters.replaced_each(single.params, each))
 
-    def _begin(self, mask: Array, start: Start) -> Array:
+    def _begin(self, mask: Array, start: EpisodeStart) -> Array:
         """Begin the lanes of a mask; the observations of all lanes."""
         self._columns["chosen"][:] = mask
         call, parameters = self._begins, start.parameters
@@ -199,9 +199,9 @@ class KernelLanes(VectorEnv[Any, Any]):
             for leaf, one in state_parts(tree, row):
                 self._columns[leaf.column.name][lane if len(options) > 1 else slice(None)] = fitting(leaf, one)
 
-    def _fail(self, call: Call) -> NoReturn:
+    def _fail(self, call: KernelCall) -> NoReturn:
         """Raise what the rules raised in a call."""
-        error = Loop.error_of(call)
+        error = CompiledLoop.error_of(call)
         if not isinstance(error, FAULTS):
             raise error
         raise self._fault(error) from error

@@ -13,7 +13,7 @@ import numpy as np
 
 from ludus.errors import InvalidArgument, InvalidType, KernelError, listing, shorten
 
-__all__ = ["Fixed", "Parameter", "hook", "overridden", "read_only", "refuse_overrides", "take_class"]
+__all__ = ["Fixed", "RuleParameter", "hook", "overridden", "read_only", "refuse_overrides", "take_class"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 FUNCTIONS = ("observe", "inform", "renew", "legal", "turn", "opponent")
@@ -36,7 +36,7 @@ def hook(method: Method) -> Method:
     return method
 
 
-class Parameter:
+class RuleParameter:
     """A parameter of the rules as an attribute: of an environment its own, of a class the default.
 
     >>> from ludus.envs.classic import CartPole
@@ -141,14 +141,14 @@ def _managed(kind: Any) -> dict[str, Any]:
     for name in kind.rules.params._fields:
         # A method or a property of the author's own goes before a parameter of that name; so does what every `Env` has.
         if name not in found and (name in _plain_names(kind) or not hasattr(kind, name)):
-            found[name] = Parameter(name)
+            found[name] = RuleParameter(name)
             if not hasattr(kind, name):
                 setattr(kind, name, found[name])
     return found
 
 
 def _is_settable(value: Any) -> bool:
-    return isinstance(value, Parameter | Fixed) or (isinstance(value, property) and value.fset is not None)
+    return isinstance(value, RuleParameter | Fixed) or (isinstance(value, property) and value.fset is not None)
 
 
 def _plain_names(kind: Any) -> set[str]:
@@ -171,7 +171,7 @@ def _refuse_functions(kind: Any) -> None:
 
 
 def _refuse_computed(kind: Any, name: str, descriptor: Any) -> None:
-    if isinstance(descriptor, Parameter):
+    if isinstance(descriptor, RuleParameter):
         raise InvalidType(
             f"{kind.__name__}.{name}: expected a value, since it is a parameter of the rules, got "
             f"{shorten(_static(kind, name))}; set self.{name} where it changes, in reset or step"

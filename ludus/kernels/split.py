@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from ludus.errors import InvalidArgument, shorten
-from ludus.kernels.call import Call, Team, can_split
+from ludus.kernels.call import KernelCall, Team, can_split
 
 __all__ = ["Split", "cores"]
 
@@ -102,7 +102,7 @@ class Split:
         """Whether the next step would be split, trials aside."""
         return 0.0 < self.times[1] < GAIN * self.times[0]
 
-    def run(self, call: Call, arrays: Arrays) -> int:
+    def run(self, call: KernelCall, arrays: Arrays) -> int:
         """Run the loop of a call over all lanes; what it gives."""
         way = self._way()
         if way:

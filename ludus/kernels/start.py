@@ -9,10 +9,10 @@ from ludus.kernels.state_arrays import own_copy
 from ludus.kernels.tree import composed, tree_of
 from ludus.kernels.values import ParameterTable
 
-__all__ = ["Start", "option_rows", "options_of"]
+__all__ = ["EpisodeStart", "option_rows", "options_of"]
 
 
-class Start(NamedTuple):
+class EpisodeStart(NamedTuple):
     """What `reset(options=…)` comes to."""
 
     parameters: ParameterTable

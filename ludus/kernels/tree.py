@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import KernelError, shorten
-from ludus.kernels.block import Column, column_of
+from ludus.kernels.block import BlockColumn, column_of
 from ludus.kernels.parameters import fitted
 
 __all__ = ["Branch", "Leaf", "Tree", "composed", "is_record", "leaves", "record_kinds", "tree_of", "written"]
@@ -19,7 +19,7 @@ NUMBERS = (bool, int, float, np.generic)
 class Leaf(NamedTuple):
     """Numbers of one dtype: one, or an array of fixed shape."""
 
-    column: Column
+    column: BlockColumn
     form: str
     """How rules give them: as a `number`, a `tuple` of numbers, or an `array`; a `scalar` is an array of no axis."""
     name: str

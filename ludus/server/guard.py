@@ -83,7 +83,7 @@ class Guard:
     async def _bounded(self, scope: Scope, body: "Body") -> None:
         try:
             await self.app(scope, body.receive, body.send)
-        except TooLarge as error:
+        except BodyTooLarge as error:
             if body.begun:
                 raise  # half an answer cannot be mended: the connection ends
             await JSONResponse({"detail": error.detail}, error.status_code)(scope, body.receive, body.send)
@@ -128,7 +128,7 @@ class Guard:
         return path == HEALTH or (self.pages and (path == PAGES[0] or path.startswith(PAGES[1])))
 
 
-class TooLarge(HTTPException):
+class BodyTooLarge(HTTPException):
     """A body beyond the limit; an endpoint that lets it pass answers with status 413."""
 
 
@@ -146,7 +146,7 @@ class Body:
         if message["type"] == "http.request":
             self._left -= len(message.get("body", b""))
             if self._left < 0:
-                raise TooLarge(413, f"body: expected at most {self._most} bytes, got more")
+                raise BodyTooLarge(413, f"body: expected at most {self._most} bytes, got more")
         return message
 
     async def send(self, message: Message) -> None:

@@ -17,7 +17,7 @@ from ludus.errors import ContractViolation, shorten
 from ludus.spaces.array_space import plain_from_array
 from ludus.spaces.kinds import class_of, is_mapping
 from ludus.spaces.models import field_names, fields_of, written
-from ludus.spaces.plain import LIMITS, Dialect, Limits, Write
+from ludus.spaces.plain import LIMITS, Dialect, PlainLimits, Write
 
 __all__ = ["Private", "Shown", "hidden_fields", "named_float", "shown"]
 
@@ -40,7 +40,7 @@ class Shown(Dialect):
     error = ContractViolation
 
     def __init__(
-        self, *, words: bool = True, models: bool = True, private: bool = False, limits: Limits = LIMITS
+        self, *, words: bool = True, models: bool = True, private: bool = False, limits: PlainLimits = LIMITS
     ) -> None:
         self.words, self.models, self.private = words, models, private
         floats: dict[type, Write] = {float: _write_float} if words else {}

@@ -14,7 +14,7 @@ from ludus.testing.equality import difference
 from ludus.testing.global_random import global_random
 from ludus.testing.rule import raised
 
-__all__ = ["Event", "Interrupted", "Player", "as_step", "first_difference", "play", "played"]
+__all__ = ["HistoryEvent", "Interrupted", "Player", "as_step", "first_difference", "play", "played"]
 
 AnyEnv = Env[Any, Any]
 Watch = Callable[[Any, Any], None]
@@ -25,7 +25,7 @@ class Interrupted(Exception):
     """A call of the environment raised; the message says which call, and what."""
 
 
-class Event(NamedTuple):
+class HistoryEvent(NamedTuple):
     """What one call of `reset` (then without reward and flags) or `step` gave."""
 
     label: str
@@ -43,7 +43,7 @@ class Player:
         self.env, self.watch = env, watch
         self.space: Space[Any] = deepcopy(env.action_space)
         self.space.seed(seed)
-        self.events: list[Event] = []
+        self.events: list[HistoryEvent] = []
         self.steps = 0
         self.needs_reset = True
         self.mask: Any = None
@@ -85,7 +85,7 @@ class Player:
             self.step()
         return self
 
-    def future(self, steps: int) -> list[Event]:
+    def future(self, steps: int) -> list[HistoryEvent]:
         """What the next `steps` steps bring."""
         begin = len(self.events)
         return self.run(steps).events[begin:]
@@ -105,7 +105,7 @@ class Player:
         return f"reset() after step {self.steps}" if self.steps else "reset()"
 
     def _record(self, label: str, observation: Any, outcome: tuple[Any, Any, Any], info: Any) -> None:
-        self.events.append(Event(label, *deepcopy((observation, *outcome)), deepcopy(info)))
+        self.events.append(HistoryEvent(label, *deepcopy((observation, *outcome)), deepcopy(info)))
         self.mask = deepcopy(info.get("action_mask"))
         if self.watch is not None:
             self.watch(observation, info)
@@ -147,7 +147,7 @@ def _layout(result: Any) -> str:
     return f"a {type(result).__name__} of {len(result)}: {shorten(tuple(type(one).__name__ for one in result))}"
 
 
-def play(env: AnyEnv, *, seed: Seed, steps: int, watch: Watch | None = None) -> list[Event]:
+def play(env: AnyEnv, *, seed: Seed, steps: int, watch: Watch | None = None) -> list[HistoryEvent]:
     """The history of `seed`: the actions are the same for every seed, and the global generators are pinned."""
     return played(env, seed=seed, steps=steps, watch=watch).events
 
@@ -160,10 +160,10 @@ def played(env: AnyEnv, *, seed: Seed, steps: int, watch: Watch | None = None) -
         return player.run(steps)
 
 
-def first_difference(first: Sequence[Event], then: Sequence[Event]) -> str | None:
+def first_difference(first: Sequence[HistoryEvent], then: Sequence[HistoryEvent]) -> str | None:
     """Where two histories part, in words, or None."""
     for one, other in zip(first, then, strict=False):
-        for name in Event._fields[1:]:
+        for name in HistoryEvent._fields[1:]:
             found = difference(getattr(one, name), getattr(other, name), name)
             if found is not None:
                 return f"{one.label} {found.path}: {found.left} first, {found.right} then"

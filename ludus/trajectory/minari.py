@@ -19,7 +19,7 @@ from ludus.errors import LudusError, MissingExtra, TrajectoryError, shorten
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Text, Tuple
 from ludus.spaces.kinds import is_dict, is_list, is_tuple
 from ludus.spaces.shown import shown
-from ludus.trajectory.episode import Episode
+from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.imported_episode import ImportedEpisode, imported_header, write_imported
 from ludus.trajectory.run import Run
 from ludus.trajectory.tracker import outcome_of
@@ -66,7 +66,7 @@ def to_minari(run: Run, folder: str | os.PathLike[str], id: str, *, masked: bool
     return len(chosen)
 
 
-def _write_episode(group: Any, number: int, episode: Episode) -> None:
+def _write_episode(group: Any, number: int, episode: RecordedEpisode) -> None:
     if episode.rewards.ndim != 1:
         raise TrajectoryError(f"to_minari: expected one reward a step, got the shape {episode.rewards.shape[1:]}")
     group.attrs["id"], group.attrs["total_steps"] = number, episode.length

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ludus.errors import WorkerFailure, shorten
 from ludus.vector.block import DONE, PLACE, PROGRESS, WorkQueue
-from ludus.vector.channel import Channel
+from ludus.vector.channel import WorkerChannel
 from ludus.vector.failure import how_it_ended
 from ludus.vector.parent_watch import WHERE
 from ludus.vector.split import Span
@@ -48,7 +48,7 @@ class WorkerLink:
         self.taken = 0
         """How many of the things that it has done were looked at."""
         self._progress, self._since, self._open = -1, 0.0, True
-        self.channel, theirs = Channel.pair()
+        self.channel, theirs = WorkerChannel.pair()
         reader, self._lifeline = os.pipe()
         self._notebook = os.memfd_create("ludus worker")
         self._files = [self._lifeline, self._notebook]

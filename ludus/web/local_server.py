@@ -1,4 +1,4 @@
-"""`LocalServer`: an application for one person: on loopback, under a path that nobody can guess."""
+"""`PageServer`: an application for one person: on loopback, under a path that nobody can guess."""
 
 import secrets
 import threading
@@ -18,7 +18,7 @@ from ludus.server.settings import Settings
 from ludus.server.uvicorn_server import UvicornServer, config
 from ludus.web.bundle import bundle, document
 
-__all__ = ["LocalServer", "nobody", "page_route", "secret_app"]
+__all__ = ["PageServer", "nobody", "page_route", "secret_app"]
 
 SECRET_BYTES = 16
 ENDING = 10.0
@@ -58,7 +58,7 @@ def nobody(url: str) -> None:
     del url
 
 
-class LocalServer:
+class PageServer:
     """Serves what `make_app(secret)` gives; `ended` is called when it has stopped, `ready` with the address."""
 
     def __init__(

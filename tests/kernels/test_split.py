@@ -14,7 +14,7 @@ import pytest
 from ludus.envs.classic import CartPole
 from ludus.kernels import split as splitting
 from ludus.kernels.batch import KernelVectorEnv
-from ludus.kernels.call import FAULT, Call, Team, can_split
+from ludus.kernels.call import FAULT, KernelCall, Team, can_split
 from ludus.kernels.split import MAX_PIECE_LANES, MAX_PIECES, MIN_LANES_PER_THREAD, PIECE_LANES, Split, piece_size
 from tests.patience import PATIENCE_S
 
@@ -36,7 +36,7 @@ class Loop:
     def __init__(self, lanes, count, fails_at=None):
         self.count, self.asked, self.fails_at = count, 0, fails_at
         self.held = LOOP(self.run)
-        self.call = Call(ctypes.cast(self.held, ctypes.c_void_p).value, lanes, [0] * 7)
+        self.call = KernelCall(ctypes.cast(self.held, ctypes.c_void_p).value, lanes, [0] * 7)
 
     def run(self, found, error, first, stop, words):
         if stop == 0:  # whether actions are well: asked once, before lanes are stepped

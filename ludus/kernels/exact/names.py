@@ -14,7 +14,7 @@ from ludus.errors import KernelError
 from ludus.kernels.exact.allowed import FUNCTIONS, INEXACT, cure_of, name_of
 from ludus.kernels.exact.functions import METHODS, REPLACED, power
 from ludus.kernels.exact.place import place_of
-from ludus.kernels.exact.program import Program
+from ludus.kernels.exact.program import RuleProgram
 from ludus.kernels.exact.record import check_record
 from ludus.kernels.numba_types import FunctionIR, IRLocation, IRStatement, NumbaType
 
@@ -36,7 +36,7 @@ def refuse(loc: IRLocation, got: str, cure: str) -> NoReturn:
     raise KernelError(f"{place_of(loc.filename, loc.line)}: expected what rules may use, got {got}; {advice}")
 
 
-def replace_names(func_ir: FunctionIR, program: Program) -> bool:
+def replace_names(func_ir: FunctionIR, program: RuleProgram) -> bool:
     """Put into a function what compiled rules use for what it names; raises KernelError for what they may not."""
     _Names(func_ir, program).replace()
     func_ir._definitions = build_definitions(func_ir.blocks)
@@ -44,7 +44,7 @@ def replace_names(func_ir: FunctionIR, program: Program) -> bool:
 
 
 class _Names:
-    def __init__(self, func_ir: FunctionIR, program: Program) -> None:
+    def __init__(self, func_ir: FunctionIR, program: RuleProgram) -> None:
         self.func_ir, self.program = func_ir, program
         self.called: set[str] = set()
         self.known: dict[str, Any] = {}

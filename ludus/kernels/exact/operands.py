@@ -16,7 +16,7 @@ from ludus.kernels.exact.flow import named
 from ludus.kernels.exact.functions import METHODS, NATIVE, REPLACED, integer
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.narrow import is_narrow, narrow_of
-from ludus.kernels.exact.program import Program
+from ludus.kernels.exact.program import RuleProgram
 from ludus.kernels.numba_types import CallTypes, FunctionIR, IRExpr, IRStatement, IRVar, NumbaType, TypeMap
 
 __all__ = ["judge_rule"]
@@ -38,7 +38,7 @@ IDENTITY = {operator.is_, operator.is_not}
 EXACT_FLOAT32 = 2**24
 
 
-def judge_rule(func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, program: Program) -> None:
+def judge_rule(func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, program: RuleProgram) -> None:
     """Refuse a rule, or a function that one calls, for the first operation that is not exact."""
     judge = _Judge(func_ir, typemap, calltypes, program)
     for block in func_ir.blocks.values():
@@ -47,7 +47,7 @@ def judge_rule(func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, prog
 
 
 class _Judge:
-    def __init__(self, func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, program: Program) -> None:
+    def __init__(self, func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, program: RuleProgram) -> None:
         self.func_ir, self.typemap, self.calltypes, self.program = func_ir, typemap, calltypes, program
         self.loc: Any = None
 

@@ -11,10 +11,10 @@ from ludus.kernels.displays import tuple_code
 from ludus.kernels.exact.flow import Typed
 from ludus.kernels.numba_types import NumbaType
 
-__all__ = ["Program"]
+__all__ = ["RuleProgram"]
 
 
-class Program:
+class RuleProgram:
     """What the passes of the compiler have to know: functions met so far, and what they may do."""
 
     def __init__(

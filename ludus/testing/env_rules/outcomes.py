@@ -13,8 +13,8 @@ from ludus.core.info import FACTS, REWARD_COMPONENTS
 from ludus.core.outcome import OUTCOME
 from ludus.errors import InvalidArgument, LudusError, listing, shorten
 from ludus.spaces import Space
-from ludus.testing.history import Event, Player, as_step
-from ludus.testing.report import Finding, Note, error
+from ludus.testing.history import HistoryEvent, Player, as_step
+from ludus.testing.report import Finding, ReportNote, error
 from ludus.testing.rule import Found, Unchecked
 from ludus.testing.subject import Subject
 from ludus.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
@@ -49,7 +49,7 @@ def outcomes_come_last(subject: Subject) -> Found:
             return
 
 
-def _misplaced(event: Event) -> Finding | None:
+def _misplaced(event: HistoryEvent) -> Finding | None:
     if OUTCOME not in event.info:
         return None
     try:
@@ -131,14 +131,16 @@ def trivial_agents_do_not_succeed(subject: Subject) -> Found:
         yield from _judged(agent, one, declared, most=MOSTLY if agent in ("nop", "random") else 0.0)
     hurried = [f"{agent} {one.episodes}" for agent, one in tried.items() if one.hurried]
     if hurried:
-        yield Note(f"episodes are slow: not {EPISODES} of each trivial agent, but {listing(hurried)}; --full has all")
+        yield ReportNote(
+            f"episodes are slow: not {EPISODES} of each trivial agent, but {listing(hurried)}; --full has all"
+        )
 
 
 def _judged(agent: str, tried: Tried, declared: Any, most: float = 0.0) -> Found:
     share = tried.successes / tried.episodes if tried.episodes else 0.0
     if share <= most or agent in declared or (most and tried.episodes < FEWEST):
         if share and agent not in declared:
-            yield Note(f"the {agent} agent succeeded in {tried.successes} of {tried.episodes} episodes")
+            yield ReportNote(f"the {agent} agent succeeded in {tried.successes} of {tried.episodes} episodes")
         return
     limit = f"at most {most:.0%} of its episodes" if most else "none of its episodes"
     yield error(
@@ -147,7 +149,7 @@ def _judged(agent: str, tried: Tried, declared: Any, most: float = 0.0) -> Found
     )
 
 
-def _told(history: list[Event]) -> frozenset[Outcome]:
+def _told(history: list[HistoryEvent]) -> frozenset[Outcome]:
     found = [Outcome.told(event.info[OUTCOME]) for event in history if OUTCOME in event.info]
     return frozenset(one for one in found if one is not None)
 

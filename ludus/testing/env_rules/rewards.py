@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import shorten
-from ludus.testing.history import Event
+from ludus.testing.history import HistoryEvent
 from ludus.testing.report import error
 from ludus.testing.rule import Found
 from ludus.testing.subject import Subject
@@ -35,7 +35,7 @@ def rewards_are_finite(subject: Subject) -> Found:
             return
 
 
-def _steps(subject: Subject) -> list[Event]:
+def _steps(subject: Subject) -> list[HistoryEvent]:
     return [event for event in subject.history if not event.label.startswith("reset")]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ludus.spaces import Box, Dict, Space, Tuple, Violation, dumps, loads
 from ludus.testing.equality import arrays, parts
-from ludus.testing.history import Event
+from ludus.testing.history import HistoryEvent
 from ludus.testing.report import Finding, error, warning
 from ludus.testing.rule import Found
 from ludus.testing.subject import Subject
@@ -61,7 +61,7 @@ def observations_in_space(subject: Subject) -> Found:
         yield _outside(space, wrong[0], len(wrong), len(subject.history))
 
 
-def _outside(space: Space[Any], event: Event, count: int, total: int) -> Finding:
+def _outside(space: Space[Any], event: HistoryEvent, count: int, total: int) -> Finding:
     violations = space.validate(event.observation, "observation")
     found = violations[0] if violations else Violation("observation", repr(space), "a value that contains() refuses")
     more = f" ({count} of {total} observations are outside)" if count > 1 else ""
@@ -90,7 +90,7 @@ def observations_have_the_dtype(subject: Subject) -> Found:
                 return
 
 
-def _cast(space: Space[Any], event: Event) -> Finding | None:
+def _cast(space: Space[Any], event: HistoryEvent) -> Finding | None:
     canonical = loads(space, dumps(space, event.observation, format="msgpack"), format="msgpack")
     for path, array in arrays(canonical):
         mine = _at(event.observation, path)

@@ -11,7 +11,7 @@ from ludus.registry.audit.permission import declared, undeclared
 from ludus.registry.audit.probe import probe
 from ludus.registry.resolution import resolve
 from ludus.sandbox import Deadlines, Limits, Sandbox
-from ludus.testing.history import Event, Interrupted, first_difference
+from ludus.testing.history import HistoryEvent, Interrupted, first_difference
 from ludus.testing.report import error, warning
 from ludus.testing.rule import Found, Rule, Unchecked, raised
 from ludus.testing.service.folder import Folder
@@ -149,7 +149,7 @@ LIMIT_RULES: tuple[Rule[Folder], ...] = (
 )
 
 
-def _cut(history: Sequence[Event]) -> str:
+def _cut(history: Sequence[HistoryEvent]) -> str:
     """What stopped it, where the sandbox did: the step that it cut short says so."""
     for one in history:
         told: Any = one.info.get("sandbox")

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ludus.core import Env
-from ludus.testing.history import Event
+from ludus.testing.history import HistoryEvent
 
 __all__ = ["plain"]
 
 
-def plain(env: Env[Any, Any], history: Sequence[Event]) -> list[Event]:
+def plain(env: Env[Any, Any], history: Sequence[HistoryEvent]) -> list[HistoryEvent]:
     """A history whose observations are what they would be on the wire."""
     space = env.observation_space
     return [one._replace(observation=space.encode(one.observation, binary=False)) for one in history]

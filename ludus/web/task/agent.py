@@ -12,7 +12,7 @@ from ludus.tasks.agents.events import task_metadata
 from ludus.tasks.spec import TaskSpec
 from ludus.tools import Call, Calls, ToolOutcome
 from ludus.trajectory.event import EventValue
-from ludus.web.local_server import LocalServer, nobody
+from ludus.web.local_server import PageServer, nobody
 from ludus.web.task.app import task_app
 from ludus.web.task.conversation import Conversation
 
@@ -42,7 +42,7 @@ class BrowserAgent:
         self._call: Call | None = None
         self._step: dict[str, Any] = {}
         make_app = partial(task_app, self._talk, self._understood)
-        self._running = LocalServer(make_app, port=port, ready=ready).start("ludus-task")
+        self._running = PageServer(make_app, port=port, ready=ready).start("ludus-task")
         self.url = self._running.url
 
     # --- what a run asks of an agent ---

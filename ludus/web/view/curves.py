@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ludus.errors import LudusError
 from ludus.server.protocols.web_api.page_json import plain
-from ludus.trajectory import Episode, ModelUsage, ResourceUse, Score
+from ludus.trajectory import ModelUsage, RecordedEpisode, ResourceUse, Score
 from ludus.web.view.talk import Told, values
 
 __all__ = ["curve", "curves"]
@@ -44,7 +44,7 @@ def _known(values: Array) -> list[float | None]:
     return [one if np.isfinite(one) else None for one in values.tolist()]
 
 
-def curves(episode: Episode, rewards: Any, events: list[Told]) -> list[dict[str, Any]]:
+def curves(episode: RecordedEpisode, rewards: Any, events: list[Told]) -> list[dict[str, Any]]:
     """All curves of an episode: scores by their names, rewards and what they add up to, infos, what steps took."""
     found: list[dict[str, Any]] = []
     if rewards is not None and len(rewards):
@@ -59,7 +59,7 @@ def curves(episode: Episode, rewards: Any, events: list[Told]) -> list[dict[str,
     return [*first, *found, *_infos(episode), *rest, *_taken(events)][:MAX_CURVES]
 
 
-def _infos(episode: Episode) -> list[dict[str, Any]]:
+def _infos(episode: RecordedEpisode) -> list[dict[str, Any]]:
     found = _whole_infos(episode)
     for key in episode.run.header.info:
         try:
@@ -71,7 +71,7 @@ def _infos(episode: Episode) -> list[dict[str, Any]]:
     return found
 
 
-def _whole_infos(episode: Episode) -> list[dict[str, Any]]:
+def _whole_infos(episode: RecordedEpisode) -> list[dict[str, Any]]:
     """Numbers in whole infos, of an episode short enough to read them all."""
     run = episode.run
     if not run.chunks.has("steps/info") or episode.length * run.header.lanes > MAX_INFOS:
