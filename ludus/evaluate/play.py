@@ -189,7 +189,7 @@ class _Play:
         """The actions of an agent of whole batches, but for the lanes in which it has failed."""
         alone = active.copy()
         alone[list(self.faults)] = False
-        actions: Any = [self.envs.single_action_space.zero()] * len(active)
+        actions: Any = [self.envs.single_action_space.default()] * len(active)
         if alone.any():
             try:
                 batch = self._conformed(self.agent.act_batch(self.observations, self.info, alone))
@@ -202,7 +202,7 @@ class _Play:
 
     def _action(self, lane: int, observation: Any, active: Array) -> Any:
         if not active[lane]:
-            return self.envs.single_action_space.zero()
+            return self.envs.single_action_space.default()
         told = lane_info(self.info, lane) if self.info else {}
         if lane not in self.faults:
             try:

@@ -262,7 +262,7 @@ class _Lanes:
     def _zero(self, name: str) -> Any:
         """Plain data for a lane that is not looked at."""
         single = ValueColumns(self.envs.single_action_space, "action", None)
-        return single.take(self.envs.single_action_space.zero())[1][name][0]
+        return single.take(self.envs.single_action_space.default())[1][name][0]
 
     def _see(self, lanes: Array) -> None:
         # The action that failed has no observation.

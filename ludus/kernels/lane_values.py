@@ -77,4 +77,4 @@ def filled(space: Space[Any], action: Any, mask: Array) -> Any:
     if actions.shape[:1] != mask.shape or actions.dtype.kind not in "fiub":
         return action
     over = mask.reshape(mask.shape + (1,) * (actions.ndim - 1))
-    return np.where(over, actions, np.asarray(space.zero(), actions.dtype))
+    return np.where(over, actions, np.asarray(space.default(), actions.dtype))

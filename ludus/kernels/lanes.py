@@ -20,11 +20,11 @@ from ludus.kernels.lane_values import filled, fitting, state_parts, value_at
 from ludus.kernels.layout import layout_of
 from ludus.kernels.loop import CompiledLoop, loop_of
 from ludus.kernels.overrides import read_only
-from ludus.kernels.parameters import fitted
+from ludus.kernels.parameters import coerce_parameter
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.seeds import fresh_entropy, seeded_words
 from ludus.kernels.source import RESET, SAME_STEP
-from ludus.kernels.split import Split
+from ludus.kernels.split import ThreadSplit
 from ludus.kernels.start import EpisodeStart, option_rows
 from ludus.kernels.stream import generator_of, write_stream
 from ludus.kernels.tree import Leaf, composed, leaves
@@ -63,7 +63,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._parameters = ParameterTable([single.params] if params is None else params, num_envs)
         self._layout = layout_of(single, self._parameters)
         self._loop = loop_of(self.rules, self._layout, self.checks)
-        self._split = Split.for_lanes(num_envs, threads)
+        self._split = ThreadSplit.for_lanes(num_envs, threads)
         self._prepare()
         self._take_block(new_block(self._lasting, num_envs))
         self._columns["fresh"][:] = True
@@ -84,7 +84,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._out_dtype: Any = np.dtype(columns[0].dtype if self._plain else np.uint8)
         self._out_shape = (n, *columns[0].shape) if self._plain else new_block(columns, n).shape
         self._choice_shape = (n,) if self._kind == "choice" else None
-        self._no_actions = self._as_read(self.action_space.zero())
+        self._no_actions = self._as_read(self.action_space.default())
         self._no_rewards, self._no_flags = np.empty(n), np.empty((2, 0), np.bool_)
 
     @property
@@ -282,7 +282,7 @@ class KernelLanes(VectorEnv[Any, Any]):
             )
         many = isinstance(values, list | tuple) and not isinstance(getattr(self.params, name), tuple)
         owner, kind = type(self._single).__name__, self.rules.params
-        each = [fitted(owner, kind, name, one) for one in (values if many else [values])]
+        each = [coerce_parameter(owner, kind, name, one) for one in (values if many else [values])]
         self._parameters = self._parameters.changed(name, each)
         self._relayout()
 
@@ -369,7 +369,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         twin.observation_space = _forked(self.observation_space, self.single_observation_space, self, twin)
         twin.action_space = _forked(self.action_space, self.single_action_space, self, twin)
         if twin.num_envs != self.num_envs:
-            twin._split = Split.for_lanes(twin.num_envs, None if self._split is None else self._split.threads)
+            twin._split = ThreadSplit.for_lanes(twin.num_envs, None if self._split is None else self._split.threads)
         twin._parameters = self._parameters.forked(chosen)
         twin._prepare()
         twin._take_block(new_block(self._lasting, twin.num_envs))

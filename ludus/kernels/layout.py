@@ -49,7 +49,7 @@ def layout_of(env: RuleEnv, parameters: ParameterTable) -> RulesLayout:
         place = _line_of(env.rules, error)
         if place is None:
             raise
-        tried = f"a reset by seed 0 and the action {shorten(env.action_space.zero())}"
+        tried = f"a reset by seed 0 and the action {shorten(env.action_space.default())}"
         raise KernelError(
             f"{place}: expected rules that can be tried, by {tried}, got {type(error).__name__}: {error}; mend the "
             "rule, or say in `legal` where the action may be taken"
@@ -77,7 +77,7 @@ def _seen(env: RuleEnv, given: Any) -> Tree:
 
 def _layout(env: RuleEnv, parameters: ParameterTable) -> RulesLayout:
     rules, acts, params = env.rules, env.action_space, parameters.params
-    sample = sample_of(rules, params, as_rules_take(acts, acts.zero()))
+    sample = sample_of(rules, params, as_rules_take(acts, acts.default()))
     state = tree_of("s", rules.state.__name__, sample.state)
     _check_step(state, sample)
     seen = _seen(env, play_of(rules).observe(sample.state, params))

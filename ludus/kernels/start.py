@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from ludus.core.lane_options import check_each, lane_options
 from ludus.kernels.lane_values import fitting, known, state_parts
-from ludus.kernels.parameters import fitted_all
+from ludus.kernels.parameters import coerce_parameters
 from ludus.kernels.state_arrays import own_copy
 from ludus.kernels.tree import composed, tree_of
 from ludus.kernels.values import ParameterTable
@@ -30,7 +30,7 @@ def options_of(kind: type[Any], given: dict[str, Any]) -> Any:
     >>> options_of(Options, {"board": [1, 0]})
     Options(place=0, board=array([1, 0], dtype=int8))
     """
-    chosen = fitted_all("options", kind, given)
+    chosen = coerce_parameters("options", kind, given)
     if not given:
         return own_copy(chosen)
     tree = tree_of("o", "options", kind())

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ludus.errors import KernelError, shorten
 from ludus.kernels.block import BlockColumn, column_of
-from ludus.kernels.parameters import fitted
+from ludus.kernels.parameters import coerce_parameter
 
 __all__ = ["Branch", "Leaf", "Tree", "composed", "is_record", "leaves", "record_kinds", "tree_of", "written"]
 
@@ -85,7 +85,7 @@ def _tree(prefix: str, name: str, value: Any, count: Iterator[int]) -> Tree:
 
 def _fits(name: str, kind: Any, key: Any, value: Any) -> Any:
     # A field is what its annotation says: a first state of 0 must not make a column of integers for a float.
-    return value if kind is tuple else fitted(name, kind, key, value)
+    return value if kind is tuple else coerce_parameter(name, kind, key, value)
 
 
 def leaves(tree: Tree, value: str) -> Iterator[tuple[Leaf, str]]:

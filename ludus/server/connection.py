@@ -345,5 +345,5 @@ class Connection:
 
     def take_over(self, asked: NumberedRequest, running: "asyncio.Future[Any]", begun: float) -> None:
         """On the event loop: wait for what the thread is at, as for any other request."""
-        granted = self.session.granted(asked.seconds, long=not isinstance(asked.request, STEP_REQUESTS))
+        granted = self.session.allowed_seconds(asked.seconds, long=not isinstance(asked.request, STEP_REQUESTS))
         self._start(self._carry_out(asked, self.session.finish(running, granted, begun), begun))

@@ -59,7 +59,7 @@ class WorkerProxy:
         named = named or next(iter(named_by_cookies(scope)), "")
         number = self.peers.holder(named)
         if not named and scope["method"] == "POST" and scope["path"].endswith(OPENING):
-            number = self.peers.roomier()
+            number = self.peers.least_loaded()
         if number is None:
             await self.app(scope, receive, send)
             return
@@ -107,7 +107,7 @@ class WorkerProxy:
             await self._wire(scope, receive, send)
             return
         named = named_outright(scope) or next(iter(named_by_cookies(scope)), "")
-        number = self.peers.holder(named) if named else self.peers.roomier()
+        number = self.peers.holder(named) if named else self.peers.least_loaded()
         if number is None:
             await self.app(scope, receive, send)
         else:
@@ -123,7 +123,7 @@ class WorkerProxy:
             await send({"type": "websocket.close", "code": 1008, "reason": "expected a hello, got nothing"})
             return
         named, data = self._greeted(first), first.get("bytes")
-        number = self.peers.holder(named) if named else self.peers.roomier()
+        number = self.peers.holder(named) if named else self.peers.least_loaded()
         if number is None or data is None:
             await self.app(scope, _replayed([{"type": "websocket.connect"}, first], receive), _accepted(send))
         else:

@@ -85,7 +85,7 @@ class ArraySpace(Space[T_co]):
             low, high = dtype_limits(self.dtype)
         return known_space("Box")(low, high, shape=(self.flatdim,), dtype=self.dtype)
 
-    def zero(self) -> Any:
+    def default(self) -> Any:
         """All zeros."""
         return np.zeros(self._shape, dtype=self.dtype)
 

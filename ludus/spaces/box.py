@@ -143,7 +143,7 @@ class Box(ArraySpace[Array]):
         drawn = np.asarray(drawn).astype(self.dtype)
         return np.asarray(drawn.clip(min=self.low, max=self.high)) if self.dtype == np.int64 else drawn
 
-    def zero(self) -> Array:
+    def default(self) -> Array:
         """Zeros, moved into the bounds where zero is outside."""
         return np.clip(
             np.zeros(self._shape, dtype=self.dtype), self.low, self.high, out=np.empty(self._shape, self.dtype)

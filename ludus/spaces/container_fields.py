@@ -120,7 +120,7 @@ class ListField(FieldType):
     def build(self, value: Any) -> Any:
         """The elements in a list."""
         values = list(value[: self.most])
-        values += [values[-1] if values else self.item.space.zero()] * (self.least - len(values))
+        values += [values[-1] if values else self.item.space.default()] * (self.least - len(values))
         return self.type(self.item.build(part) for part in values)
 
     def encode(self, x: Any, *, binary: bool) -> Any:

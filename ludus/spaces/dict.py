@@ -97,9 +97,9 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
             raise InvalidMask(f"{kind}: expected a dictionary with the keys {list(self.spaces)}, got {shorten(given)}")
         return {key: space.sample(**{kind: given[key]}) for key, space in self.spaces.items()}
 
-    def zero(self) -> dict[Any, Any]:
+    def default(self) -> dict[Any, Any]:
         """The zero of each space."""
-        return {key: space.zero() for key, space in self.spaces.items()}
+        return {key: space.default() for key, space in self.spaces.items()}
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a dictionary with exactly these keys, each value in its space."""

@@ -80,7 +80,7 @@ class Discrete(ArraySpace[Any]):
             return bool(fits and self._first <= int(number) < self._first + self._count)
         return False
 
-    def zero(self) -> Any:
+    def default(self) -> Any:
         """The first element."""
         return self.start
 

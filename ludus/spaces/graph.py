@@ -106,13 +106,13 @@ class Graph(Space[GraphInstance]):
         links = self.np_random.integers(0, num_nodes, size=(num_edges, 2), dtype=np.int32)
         return GraphInstance(nodes, edges, links)
 
-    def zero(self) -> GraphInstance:
+    def default(self) -> GraphInstance:
         """One node, and one edge from it to itself where there are edges."""
-        nodes = self.node_space.concatenate([self.node_space.zero()])
+        nodes = self.node_space.concatenate([self.node_space.default()])
         if self.edge_space is None:
             return GraphInstance(nodes, None, None)
         return GraphInstance(
-            nodes, self.edge_space.concatenate([self.edge_space.zero()]), np.zeros((1, 2), dtype=np.int64)
+            nodes, self.edge_space.concatenate([self.edge_space.default()]), np.zeros((1, 2), dtype=np.int64)
         )
 
     # --- membership ---

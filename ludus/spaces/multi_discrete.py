@@ -101,7 +101,7 @@ class MultiDiscrete(ArraySpace[Array]):
         bad = (array < self.start) | (array > self._last)
         return self._element_violations(path, array, bad, lambda at: repr(self[at]))
 
-    def zero(self) -> Array:
+    def default(self) -> Array:
         """The first element of each choice."""
         return self.start.copy()
 

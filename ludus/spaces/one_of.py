@@ -75,9 +75,9 @@ class OneOf(Composite[tuple[Any, Any]]):
         space = self.spaces[choice]
         return choice, (space.sample(**{kind: given[choice]}) if kind else space.sample())
 
-    def zero(self) -> tuple[int, Any]:
+    def default(self) -> tuple[int, Any]:
         """The zero of the first space."""
-        return 0, self.spaces[0].zero()
+        return 0, self.spaces[0].default()
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a pair of the number of a space and a value of it."""

@@ -197,9 +197,9 @@ class Record(Composite[Any]):
         values = self._dict.sample(**{kind: mask if kind == "mask" else probability}) if kind else self._dict.sample()
         return self.from_fields(values)
 
-    def zero(self) -> Any:
+    def default(self) -> Any:
         """An instance with the zero of each field."""
-        return self.from_fields(self._dict.zero())
+        return self.from_fields(self._dict.default())
 
     # --- membership ---
 

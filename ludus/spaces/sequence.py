@@ -109,9 +109,9 @@ class Sequence(Space[Any]):
         except (TypeError, KeyError, ValueError, IndexError):
             return None
 
-    def zero(self) -> Any:
+    def default(self) -> Any:
         """The empty sequence, or one zero when stacked."""
-        return self._joined((self.feature_space.zero(),)) if self.stack else ()
+        return self._joined((self.feature_space.default(),)) if self.stack else ()
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a tuple (or a stacked value) whose every element is in the space."""

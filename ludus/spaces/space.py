@@ -165,9 +165,9 @@ class Space(Generic[T_co]):
         """A random value; at most one of `mask` and `probability` may restrict it."""
         raise NotImplementedError(f"{type(self).__name__} defines no sample(mask=None, probability=None)")
 
-    def zero(self) -> T_co:
+    def default(self) -> T_co:
         """The value that stands for nothing: zero where that is in the space, else the nearest to it."""
-        raise NotImplementedError(f"{type(self).__name__} defines no zero()")
+        raise NotImplementedError(f"{type(self).__name__} defines no default()")
 
     # --- membership ---
 

@@ -136,7 +136,7 @@ class Text(Space[str]):
         allowed = array_mask(chars, kind, (len(self._char_list),))
         return length, allowed / max(1, allowed.sum())
 
-    def zero(self) -> str:
+    def default(self) -> str:
         """The shortest string of the first character."""
         return self._char_str[:1] * self.min_length
 
@@ -209,7 +209,7 @@ class Text(Space[str]):
     def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> tuple[str, ...]:
         """The shortest string of the first character, `n` times."""
         del fn
-        return (self.zero(),) * n
+        return (self.default(),) * n
 
     def decode(self, data: Any) -> str:
         """The string itself."""

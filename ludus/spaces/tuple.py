@@ -64,9 +64,9 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         given = parts(mask if kind == "mask" else probability, kind, len(self.spaces))
         return tuple([space.sample(**{kind: one}) for space, one in zip(self.spaces, given, strict=True)])
 
-    def zero(self) -> tuple[Any, ...]:
+    def default(self) -> tuple[Any, ...]:
         """The zero of each space."""
-        return tuple(space.zero() for space in self.spaces)
+        return tuple(space.default() for space in self.spaces)
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a tuple (a list or array will do) of that many values, each in its space."""

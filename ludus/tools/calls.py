@@ -111,10 +111,12 @@ class Calls(Space[Call]):
         drawn = {name: one.type.build(one.type.space.sample()) for name, one in tool.parameters.items()}
         return Call(tool.name, drawn)
 
-    def zero(self) -> Call:
+    def default(self) -> Call:
         """The first tool with the zero of each argument."""
         tool = next(iter(self.tools.values()))
-        return Call(tool.name, {name: one.type.build(one.type.space.zero()) for name, one in tool.parameters.items()})
+        return Call(
+            tool.name, {name: one.type.build(one.type.space.default()) for name, one in tool.parameters.items()}
+        )
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a call of one of the tools with arguments that fit."""

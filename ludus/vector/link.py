@@ -49,9 +49,9 @@ class WorkerLink:
         """How many of the things that it has done were looked at."""
         self._progress, self._since, self._open = -1, 0.0, True
         self.channel, theirs = WorkerChannel.pair()
-        reader, self._lifeline = os.pipe()
+        reader, self._parent_pipe = os.pipe()
         self._notebook = os.memfd_create("ludus worker")
-        self._files = [self._lifeline, self._notebook]
+        self._files = [self._parent_pipe, self._notebook]
         _links.add(self)
         self.process = worker_options.process(
             target=serve, args=(theirs.end, lanes, span[0], worker_options.mode.value), name=f"ludus lanes {span}"
@@ -151,7 +151,7 @@ _links: "weakref.WeakSet[WorkerLink]" = weakref.WeakSet()
 
 
 def _forget_all() -> None:
-    """A fork must not hold the lifelines of its parent's workers, or they would not see it end."""
+    """A fork must not hold the pipes of its parent's workers, or they would not see it end."""
     for link in list(_links):
         link.forget()
 

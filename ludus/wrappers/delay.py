@@ -37,7 +37,7 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
                 f"DelayObservation: expected observations made of arrays, got {self._space!r}; "
                 "wrap each lane instead, by make_vec(wrappers=[…])"
             )
-        zero = self._space.zero()
+        zero = self._space.default()
         self._zero: Any = zero if not self._lead else self._space.concatenate([zero] * self._lead[0])
         self._past: deque[Any] = deque(maxlen=self.delay + 1)
         self._age: Any = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
@@ -83,5 +83,5 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
         if self.delay == 0:
             return last
         if self._age[lane] + 1 < self.delay:
-            return self._space.zero()
+            return self._space.default()
         return lane_of(self._space, self._past[-self.delay], lane)

@@ -55,7 +55,7 @@ class FrameStackObservation(Transform[Any, ActT, Any, ActT]):
                 f"padding_type: expected 'reset', 'zero' or an observation, got {shorten(padding_type)}"
             )
         self.padding_type = padding_type
-        self._padding = padding_type if not named else None if padding_type == "reset" else self._space.zero()
+        self._padding = padding_type if not named else None if padding_type == "reset" else self._space.default()
         self.show_observation_space(self._space.batch(self.stack_size))
         self._plain = isinstance(self._space, ArraySpace)
         self._frames: Any = []

@@ -79,7 +79,7 @@ class Even(Space[int]):
     def contains(self, x: int) -> bool:
         return x % 2 == 0
 
-    def zero(self) -> int:
+    def default(self) -> int:
         return 0
 
     def encode(self, x: int, *, binary: bool = False) -> int:

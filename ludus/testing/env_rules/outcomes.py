@@ -197,7 +197,7 @@ def _in_turn(values: list[Any]) -> Callable[[Player], Any]:
 
 def _nothing(space: Space[Any]) -> list[Any]:
     try:
-        return [space.zero()]
+        return [space.default()]
     except NotImplementedError:  # a space of its author's: any value, again and again
         return [space.sample()]
 
@@ -213,7 +213,7 @@ def _nonsense(space: Space[Any]) -> list[Any]:
     """Actions of the space whose every text is nonsense; none where there is no text in them."""
     found: list[Any] = []
     try:
-        data = space.encode(space.zero(), binary=False)
+        data = space.encode(space.default(), binary=False)
         if not _has_text(data):
             return []
         for text in NONSENSE:
