@@ -7,11 +7,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ludus.errors import CodecError, SessionLost
 from ludus.server.failures import status_of
-from ludus.server.forwarded_request import passed_headers, target
 from ludus.server.peers import Head, Peers
 from ludus.server.session_names import named_by_cookies, named_in_body, named_outright
 from ludus.server.settings import Settings
-from ludus.server.sockets import relay_socket
+from ludus.server.sockets import passed_headers, relay_socket, target
 from ludus.wire.messages import HelloRequest, read_asked
 
 __all__ = ["WorkerProxy"]

@@ -14,7 +14,7 @@ from ludus.testing.equality import difference
 from ludus.testing.global_random import global_random
 from ludus.testing.rule import raised
 
-__all__ = ["HistoryEvent", "Interrupted", "Player", "as_step", "first_difference", "play", "played"]
+__all__ = ["HistoryEvent", "Interrupted", "Player", "as_step", "first_difference", "plain_history", "play", "played"]
 
 AnyEnv = Env[Any, Any]
 Watch = Callable[[Any, Any], None]
@@ -170,3 +170,9 @@ def first_difference(first: Sequence[HistoryEvent], then: Sequence[HistoryEvent]
     if len(first) != len(then):
         return f"{len(first)} calls first, {len(then)} then"
     return None
+
+
+def plain_history(env: AnyEnv, history: Sequence[HistoryEvent]) -> list[HistoryEvent]:
+    """A history with observations as they are on the wire: beyond it, equal values need not be of one class."""
+    space = env.observation_space
+    return [one._replace(observation=space.encode(one.observation, binary=False)) for one in history]
