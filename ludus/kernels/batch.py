@@ -53,12 +53,12 @@ class KernelVectorEnv(KernelLanes):
 
     def __init__(
         self,
-        make: Callable[[], Any],
+        make: Callable[[], object],
         num_envs: int,
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         max_episode_steps: int | None = None,
-        params: Sequence[Any] | None = None,
+        params: Sequence[object] | None = None,
         episodes: EpisodePlan | None = None,
         statistics: bool = False,
         threads: int | None = None,
@@ -161,7 +161,7 @@ class KernelVectorEnv(KernelLanes):
                 "reset them with options={'reset_mask': mask}"
             )
 
-    def _advance(self, action: Any, held: Held | None = None) -> Step[Any]:
+    def _advance(self, action: object, held: Held | None = None) -> Step[Any]:
         # Arrays are made without keywords, and the tuple without its constructor: at 64 lanes each call counts.
         if (
             type(action) is not ndarray
@@ -266,7 +266,7 @@ class KernelVectorEnv(KernelLanes):
             self._mix(out, self._begin(only, start), only)
         return out
 
-    def _planned_step(self, action: Any, held: Held | None = None) -> Step[Any]:
+    def _planned_step(self, action: object, held: Held | None = None) -> Step[Any]:
         """A step whose ended lanes begin as planned; what the loop began with other parameters is taken back."""
         self._as_read(action)
         ended = self._ended.copy() if held is None else self._ended & ~held.lanes

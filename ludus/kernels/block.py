@@ -29,7 +29,7 @@ class BlockColumn(NamedTuple):
         return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
 
 
-def column_of(name: str, value: Any) -> BlockColumn:
+def column_of(name: str, value: object) -> BlockColumn:
     """The column for values like this one.
 
     >>> column_of("height", 0.5)

@@ -53,7 +53,7 @@ class KernelLanes(VectorEnv[Any, Any]):
     _lane_streams: dict[str, list[np.random.Generator]]
 
     def _open(
-        self, single: RuleEnv, num_envs: int, limit: int, params: Sequence[Any] | None, threads: int | None
+        self, single: RuleEnv, num_envs: int, limit: int, params: Sequence[object] | None, threads: int | None
     ) -> None:
         self._single, self.rules, self.num_envs, self._limit = single, single.rules, num_envs, limit
         self.clips_actions = single.clips_actions
@@ -119,7 +119,7 @@ class KernelLanes(VectorEnv[Any, Any]):
 
     # --- actions, and lanes that begin ---
 
-    def _as_read(self, action: Any) -> Array:
+    def _as_read(self, action: object) -> Array:
         """Actions as the loop reads them; the range of choices is the loop's to check."""
         if self._kind == "choice":
             actions = np.asarray(action)
@@ -151,7 +151,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         columns = tuple(leaf.column for leaf, _ in leaves(self._layout.action, ""))
         return list(columns_of(actions, columns, self.num_envs).values())
 
-    def _filled(self, action: Any, mask: Array) -> Any:
+    def _filled(self, action: object, mask: Array) -> Any:
         """A batch of actions with something valid for the lanes that the mask leaves out."""
         return filled(self.single_action_space, action, mask)
 
@@ -159,7 +159,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         if self.closed:
             raise ClosedEnvironment(f"{what}: expected an open batch, got one that was closed; make a new one")
 
-    def _under(self, options: dict[str, Any] | None) -> EpisodeStart:
+    def _under(self, options: dict[str, object] | None) -> EpisodeStart:
         """How lanes begin under these options."""
         kind = self.rules.options
         if kind is not None:
@@ -192,7 +192,7 @@ class KernelLanes(VectorEnv[Any, Any]):
                 self._choose((self.rules.options(),))  # pyright: ignore[reportOptionalCall]
         return out
 
-    def _choose(self, options: tuple[Any, ...]) -> None:
+    def _choose(self, options: tuple[object, ...]) -> None:
         """Lay out the options that the lanes are to begin with; those that begin by themselves have the defaults."""
         tree: Any = self._layout.options
         for lane, row in enumerate(options):
@@ -286,7 +286,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._parameters = self._parameters.changed(name, each)
         self._relayout()
 
-    def _set_states(self, values: Any) -> None:
+    def _set_states(self, values: object) -> None:
         """Put lanes into states; the count of steps goes on, and a lane that has ended stays ended."""
         each = [values] * self.num_envs if isinstance(values, self.rules.state) else values
         if not isinstance(each, list | tuple) or len(each) != self.num_envs:
@@ -336,7 +336,7 @@ class KernelLanes(VectorEnv[Any, Any]):
 
     # --- snapshots: copies of the block ---
 
-    def _capture(self, memo: dict[int, Any]) -> Any:
+    def _capture(self, memo: dict[int, object]) -> Any:
         del memo
         spaces = (self.observation_space, self.action_space)
         for space in spaces:
@@ -351,7 +351,7 @@ class KernelLanes(VectorEnv[Any, Any]):
             deepcopy(spaces),
         )
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: Any, memo: dict[int, object]) -> None:
         del memo
         block, seeds, numbers, self._ready, self._parameters, streams, spaces = state
         self._seeds, self._numbers, self._lane_streams = list(seeds), numbers.copy(), deepcopy(streams)
@@ -383,7 +383,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         return twin
 
 
-def _forked(batched: Space[Any], single: Space[Any], batch: KernelLanes, twin: KernelLanes) -> Space[Any]:
+def _forked(batched: Space[object], single: Space[object], batch: KernelLanes, twin: KernelLanes) -> Space[Any]:
     """The space of a fork, whose draws go on from where they are; a space of many lanes takes long to make anew."""
     batched.ensure_seeded()
     if twin.num_envs != batch.num_envs:

@@ -64,7 +64,7 @@ def _line_of(rules: Rules, error: Exception) -> str | None:
     return mine[-1] if mine else None
 
 
-def _seen(env: RuleEnv, given: Any) -> Tree:
+def _seen(env: RuleEnv, given: object) -> Tree:
     """The tree of an observation; what has none is told with the line of `observe`."""
     try:
         return observation_tree(env.observation_space, given, reached(list(env.rules.functions.values())))
@@ -150,7 +150,7 @@ def _values(tree: Tree, value: Any) -> list[tuple[Leaf, Any]]:
 # --- what is told ---
 
 
-def _information(rules: Rules, acts: Space[Any], sample: Sample, params: Any) -> tuple[InfoField, ...]:
+def _information(rules: Rules, acts: Space[object], sample: Sample, params: object) -> tuple[InfoField, ...]:
     found: list[InfoField] = []
     if rules.inform is not None:
         found += _entries(rules, "inform", rules.inform(sample.state, params), "i")
@@ -161,7 +161,7 @@ def _information(rules: Rules, acts: Space[Any], sample: Sample, params: Any) ->
     return tuple(found)
 
 
-def _mask(acts: Space[Any], legal: Any) -> InfoField:
+def _mask(acts: Space[object], legal: Any) -> InfoField:
     choices = choices_of(acts)
     check_mask(choices, legal)
     form = "array" if isinstance(legal[0] if choices.several else legal, np.ndarray) else "tuple"

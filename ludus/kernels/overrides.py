@@ -75,10 +75,10 @@ class Fixed:
     def __init__(self, value: Any = None, *, instead: str) -> None:
         self.value, self.instead = value, instead
 
-    def __set_name__(self, owner: Any, name: str) -> None:
+    def __set_name__(self, owner: object, name: str) -> None:
         self.name = name
 
-    def __get__(self, env: Any, kind: Any = None) -> Any:
+    def __get__(self, env: object, kind: object = None) -> Any:
         return self.value if env is None or self.value is not None else getattr(env, f"_{self.name}")
 
     def __set__(self, env: Any, value: Any) -> None:
@@ -122,7 +122,7 @@ def take_class(kind: Any) -> None:
     kind._class_settings = settings
 
 
-def _is_changed(kind: Any, managed: dict[str, Any]) -> bool:
+def _is_changed(kind: Any, managed: dict[str, object]) -> bool:
     known = [one.__dict__ for one in kind.__mro__]
     for name, descriptor in managed.items():
         for names in known:
@@ -147,7 +147,7 @@ def _managed(kind: Any) -> dict[str, Any]:
     return found
 
 
-def _is_settable(value: Any) -> bool:
+def _is_settable(value: object) -> bool:
     return isinstance(value, RuleParameter | Fixed) or (isinstance(value, property) and value.fset is not None)
 
 
@@ -170,7 +170,7 @@ def _refuse_functions(kind: Any) -> None:
             )
 
 
-def _refuse_computed(kind: Any, name: str, descriptor: Any) -> None:
+def _refuse_computed(kind: Any, name: str, descriptor: object) -> None:
     if isinstance(descriptor, RuleParameter):
         raise InvalidType(
             f"{kind.__name__}.{name}: expected a value, since it is a parameter of the rules, got "
@@ -178,7 +178,7 @@ def _refuse_computed(kind: Any, name: str, descriptor: Any) -> None:
         )
 
 
-def _refuse_argument(kind: Any, name: str, value: Any) -> None:
+def _refuse_argument(kind: Any, name: str, value: object) -> None:
     """A constructor that takes a parameter would put its own default over what the class sets."""
     for one in kind.__mro__:
         taken = vars(one).get("__init__")

@@ -67,7 +67,7 @@ def method(name: str) -> Any:
     return decorate(types.NamedTuple, name, jit_options=APART)
 
 
-def for_llvm(function: Any) -> Any:
+def for_llvm(function: object) -> Any:
     """Marks what is written for LLVM itself, and called with all but its first argument."""
     decorate: Any = intrinsic
     return decorate(function)

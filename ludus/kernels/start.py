@@ -20,7 +20,7 @@ class EpisodeStart(NamedTuple):
     """One of the rules' `options` for all lanes, or one for each; none where rules take none."""
 
 
-def options_of(kind: type[Any], given: dict[str, Any]) -> Any:
+def options_of(kind: type[object], given: dict[str, Any]) -> Any:
     """The rules' options, each of the type, dtype and shape of its default, and the caller's own.
 
     >>> import numpy as np
@@ -38,7 +38,7 @@ def options_of(kind: type[Any], given: dict[str, Any]) -> Any:
     return composed(tree, lambda leaf: known(leaf, parts[leaf.column.name]))
 
 
-def option_rows(kind: type[Any], options: dict[str, Any], lanes: int) -> tuple[Any, ...]:
+def option_rows(kind: type[object], options: dict[str, Any], lanes: int) -> tuple[Any, ...]:
     """The rules' options for all lanes; for each lane, where `options["each"]` has lists of one value a lane.
 
     >>> class Options(NamedTuple):

@@ -182,7 +182,7 @@ def is_row(typing_context: TypingContext, array: NumbaType, row: NumbaType) -> I
 
 
 @numba.njit(nogil=True)
-def apart(array: Any, block: Any, row: Any) -> Any:
+def apart(array: object, block: object, row: object) -> Any:
     """The array, or a copy of it where it is another part of the block, which is about to be written over."""
     if _points_into(array, block) and not is_row(array, row):  # pyright: ignore[reportCallIssue]
         return array.copy()

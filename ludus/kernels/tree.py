@@ -59,7 +59,7 @@ def tree_of(prefix: str, name: str, value: Any) -> Tree:
     return _tree(prefix, name, value, count)
 
 
-def _tree(prefix: str, name: str, value: Any, count: Iterator[int]) -> Tree:
+def _tree(prefix: str, name: str, value: object, count: Iterator[int]) -> Tree:
     if isinstance(value, tuple):
         if not value:
             raise KernelError(f"{name}: expected numbers, arrays and NamedTuples of them, got an empty tuple")
@@ -115,7 +115,7 @@ def record_kinds(tree: Tree) -> dict[Any, None]:
     return found
 
 
-def composed(tree: Tree, read: Callable[[Leaf], Any]) -> Any:
+def composed(tree: Tree, read: Callable[[Leaf], object]) -> Any:
     """The value of a tree whose leaves are as `read` gives them.
 
     >>> tree = tree_of("s", "pair", (1, 2.5))

@@ -54,11 +54,11 @@ class ParameterTable:
         each = values if len(values) == len(rows) else list(values) * len(rows)
         return ParameterTable([row._replace(**{name: one}) for row, one in zip(rows, each, strict=True)], self.lanes)
 
-    def replaced(self, before: Any, after: Any) -> "ParameterTable":
+    def replaced(self, before: object, after: object) -> "ParameterTable":
         """The table with the fields that differ between two `Params` as they are in the second."""
         return self.replaced_each(before, [after])
 
-    def replaced_each(self, before: Any, after: Sequence[Any]) -> "ParameterTable":
+    def replaced_each(self, before: Any, after: Sequence[object]) -> "ParameterTable":
         """The same for each lane, or for all: `after` has as many."""
         table = self
         for name, old in zip(before._fields, before, strict=True):

@@ -71,7 +71,7 @@ def judge_inner_calls(func_ir: FunctionIR) -> None:
                 refuse(call.loc, got, f"its {wanted} arguments, or define it outside")
 
 
-def _inner(func_ir: FunctionIR, function: Any) -> Any:
+def _inner(func_ir: FunctionIR, function: object) -> Any:
     """The expression that makes an inner function; None for others."""
     try:
         made = get_definition(func_ir, function)

@@ -94,7 +94,7 @@ class RuleLower(Lower):
         above = compare(ORDER[op], *[(DOUBLE(0.0), DOUBLE(1.0)), (DOUBLE(1.0), DOUBLE(0.0))][not whole_first])
         return builder.select(same, exact, builder.select(beyond, above, rounded))
 
-    def _check_narrow(self, found: Any, resty: NumbaType, kind: NumbaType) -> None:
+    def _check_narrow(self, found: object, resty: NumbaType, kind: NumbaType) -> None:
         """NumPy's small integers wrap around; here that is an error."""
         value = self.context.cast(self.builder, found, resty, types.int64)
         above = self.builder.icmp_signed(">", value, WORD(kind.maxval))
@@ -111,7 +111,7 @@ class RuleLower(Lower):
             zero = builder.icmp_signed("==", value, value.type(0))
             self._fail_if(zero, ZeroDivisionError, "division by zero")
 
-    def _check_quotient(self, expr: IRExpr, op: Any) -> None:
+    def _check_quotient(self, expr: IRExpr, op: object) -> None:
         """Of large integers Python's quotient is rounded once, and a machine's twice; the least one has none."""
         if not self._checks:
             return
@@ -134,7 +134,7 @@ class RuleLower(Lower):
         signature = self.fndesc.calltypes[expr]
         return self.context.cast(builder, builder.extract_value(found, 0), signature.return_type, resty)
 
-    def _shifted(self, resty: NumbaType, expr: IRExpr, op: Any) -> Any:
+    def _shifted(self, resty: NumbaType, expr: IRExpr, op: object) -> Any:
         """A shift by any count: a processor's own takes 64 for 0."""
         builder = self.builder
         value, by = self._integer(expr.lhs), self._integer(expr.rhs)
@@ -153,7 +153,7 @@ class RuleLower(Lower):
 
     # --- indices ---
 
-    def lower_getitem(self, resty: NumbaType, expr: IRExpr, value: Any, index: Any, signature: Signature) -> Any:
+    def lower_getitem(self, resty: NumbaType, expr: IRExpr, value: object, index: object, signature: Signature) -> Any:
         """An element, within bounds."""
         if self._is_rule:
             self._check_index(value, index)
@@ -167,7 +167,7 @@ class RuleLower(Lower):
             self._check_narrowing(target_var, value_var)
         return super().lower_setitem(target_var, index_var, value_var, signature)
 
-    def _check_index(self, of: Any, index: Any) -> None:
+    def _check_index(self, of: Any, index: object) -> None:
         kind = self._plain(of)
         if not isinstance(kind, types.Buffer):
             return
@@ -194,7 +194,7 @@ class RuleLower(Lower):
         axes = [place if place < cut else place - len(pairs) for place in range(len(pairs))]
         return [(*pair, axis) for pair, axis in zip(pairs, axes, strict=True) if isinstance(pair[1], types.Integer)]
 
-    def _check_narrowing(self, target: IRVar, value: Any) -> None:
+    def _check_narrowing(self, target: IRVar, value: object) -> None:
         kind, given = self._plain(target), self._plain(value)
         if not isinstance(kind, types.Array) or not isinstance(given, types.Integer):
             return
@@ -284,7 +284,7 @@ class RuleLower(Lower):
                     self._fail_if(unknown, ValueError, "a NaN is no integer")
                     self._fail(OverflowError, "a number that is no integer of 64 bits", self.loc)
 
-    def _check_result(self, expr: IRExpr, found: Any, kind: NumbaType, key: Any) -> None:
+    def _check_result(self, expr: IRExpr, found: object, kind: NumbaType, key: Any) -> None:
         builder = self.builder
         if kind == types.int64 and key is power:
             failed = builder.icmp_signed("==", found, WORD(OVERFLOW_MARK))

@@ -71,7 +71,7 @@ class Flow:
 class Follower:
     """One function, gone through once."""
 
-    def __init__(self, flow: Flow, key: Any, typed: Typed) -> None:
+    def __init__(self, flow: Flow, key: object, typed: Typed) -> None:
         self.flow, self.key, self.typed, self.loc = flow, key, typed, typed.func_ir.loc
 
     def run(self) -> None:
@@ -98,7 +98,7 @@ class Follower:
         """A variable's type."""
         return types.unliteral(self.typed.typemap[var.name])
 
-    def _learn(self, var: IRVar, found: Any) -> None:
+    def _learn(self, var: IRVar, found: object) -> None:
         self.flow.learn(self.flow.known, (self.key, var.name), found)
 
     def _as(self, var: IRVar, kind: NumbaType) -> Any:
@@ -117,7 +117,7 @@ class Follower:
 
     # --- what an assignment gives ---
 
-    def _value(self, value: Any, target: IRVar) -> Any:
+    def _value(self, value: object, target: IRVar) -> Any:
         wanted = self.kind(target)
         if isinstance(value, ir.Var):
             return self._as(value, wanted)
@@ -193,7 +193,7 @@ class Follower:
     def _inplace_binop(self, expr: IRExpr, wanted: NumbaType) -> Any:
         return self._number_of(expr.immutable_fn, [expr.lhs, expr.rhs], wanted)
 
-    def _number_of(self, key: Any, args: list[Any], wanted: NumbaType) -> Any:
+    def _number_of(self, key: object, args: list[object], wanted: NumbaType) -> Any:
         """An integer of integers; whatever meets a float is one."""
         whole = self.whole(args)
         return None if key not in KEEPS or wanted != types.float64 or whole is None else Whole(None, whole.place)
@@ -257,7 +257,7 @@ class Follower:
         pairs = zip(fields, parts(wanted), strict=True)
         return shortened(tuple(self._as(found[name], kind) if name in found else None for name, kind in pairs))
 
-    def _extreme(self, args: list[Any], wanted: NumbaType) -> Any:
+    def _extreme(self, args: list[object], wanted: NumbaType) -> Any:
         if wanted != types.float64:
             return None
         found = None
@@ -266,14 +266,14 @@ class Follower:
             found = joined(found, self._elements(one) if row else self._as(one, wanted))
         return found
 
-    def _method(self, expr: IRExpr, args: list[Any]) -> None:
+    def _method(self, expr: IRExpr, args: list[object]) -> None:
         defined = self.typed.func_ir._definitions.get(expr.func.name, [])
         held = defined[0].value if defined and isinstance(defined[0], ir.Expr) else None
         if held is not None and isinstance(self.kind(held), types.List):
             for one in args:
                 self._into_list(held, one)
 
-    def _into_list(self, target: IRVar, value: Any) -> None:
+    def _into_list(self, target: IRVar, value: object) -> None:
         """What is put into a list is in it under all of its names."""
         element: Any = self.kind(target)
         found = self._as(value, element.dtype)
@@ -284,7 +284,7 @@ class Follower:
             defined = self.typed.func_ir._definitions.get(target.name, [])
             target = next((one for one in defined if isinstance(one, ir.Var)), target)
 
-    def _store(self, key: Any, args: list[Any]) -> None:
+    def _store(self, key: object, args: list[Any]) -> None:
         """A number of the state, which the next step reads as a float."""
         kind: Any = self.kind(args[0]) if key is put_state else None
         if isinstance(kind, types.CPointer) and kind.dtype == types.float64:
@@ -302,12 +302,12 @@ class Follower:
             every = joined(every, one)
         return every
 
-    def _unknown(self, args: list[Any], wanted: NumbaType) -> Any:
+    def _unknown(self, args: list[object], wanted: NumbaType) -> Any:
         first = next((one for arg in args for one in wholes(self.of(arg))), None)
         return None if first is None else spread(wanted, first)
 
 
-def wholes(found: Any) -> Iterator[Whole]:
+def wholes(found: object) -> Iterator[Whole]:
     """Every float of a value that may be whole."""
     if isinstance(found, Whole):
         yield found

@@ -97,7 +97,7 @@ def _of_numbers(ufunc: np.ufunc, *kinds: NumbaType) -> Any:
 
 
 def _of_one(ufunc: np.ufunc) -> Stub:
-    def choose(x: Any) -> Any:
+    def choose(x: object) -> Any:
         char, array = _common(x), isinstance(x, types.Array)
         if _whole(ufunc, x):
             return lambda x: ufunc(x)
@@ -118,7 +118,7 @@ def _of_one(ufunc: np.ufunc) -> Stub:
 
 
 def _of_two(ufunc: np.ufunc) -> Stub:
-    def choose(x: Any, y: Any) -> Any:
+    def choose(x: object, y: object) -> Any:
         char = _common(x, y)
         if _whole(ufunc, x, y):
             return lambda x, y: ufunc(x, y)
@@ -155,7 +155,7 @@ def _binary(ufunc: np.ufunc, char: str, x: Any, y: Any) -> Any:
     return (both if right else first) if left else second
 
 
-def _laid_out(x: Any, to: Any) -> Any:
+def _laid_out(x: object, to: object) -> Any:
     """What makes of an array one that loops can run over; each step takes the compiler a while, and most need none."""
     dense = getattr(x, "layout", "C") == "C"
     if _element(x) == types.int64:
@@ -203,7 +203,7 @@ def _min(a: Any) -> Any:
     return np.min(a)
 
 
-def _rows(a: Any) -> bool:
+def _rows(a: object) -> bool:
     """Whether an array lies in memory as it is read: NumPy sums others in an order of its own."""
     return isinstance(a, types.Array) and (a.layout == "C" or a.ndim == 1)
 
@@ -250,7 +250,7 @@ def _mean_of(a: NumbaType) -> Implementation:
     return lambda a: add(a.reshape(a.size), first) / a.size
 
 
-def _extreme(ufunc: np.ufunc, native: Any) -> Stub:
+def _extreme(ufunc: np.ufunc, native: Stub) -> Stub:
     def choose(a: Any) -> Any:
         if _counted(a) and not isinstance(a.dtype, types.Boolean):
             return lambda a: native(a)

@@ -163,7 +163,7 @@ class _Names:
             refuse(loc, f"{thing.__name__}, which calls itself", "a loop")
         return self.program.compiled(thing)
 
-    def _fits(self, thing: Any) -> bool:
+    def _fits(self, thing: object) -> bool:
         if isinstance(thing, CONSTANTS):
             return True
         if isinstance(thing, tuple):
@@ -178,7 +178,7 @@ class _Names:
         return _hashable(thing) and (thing in FUNCTIONS or (self.program.inexact and thing in INEXACT))
 
 
-def _cure(thing: Any) -> str:
+def _cure(thing: object) -> str:
     if isinstance(thing, list | dict | set):
         return "a tuple, or an array"
     if isinstance(thing, Enum) or (isinstance(thing, type) and issubclass(thing, Enum)):
@@ -186,14 +186,14 @@ def _cure(thing: Any) -> str:
     return cure_of(thing)
 
 
-def _shown(name: str, thing: Any) -> str:
+def _shown(name: str, thing: object) -> str:
     if isinstance(thing, list | dict | set):
         return f"the {type(thing).__name__} {name} of the module, which may change"
     shown = name_of(thing)
     return shown if shown.endswith(name) else f"{name} ({shown})"
 
 
-def _is_record(thing: Any) -> bool:
+def _is_record(thing: object) -> bool:
     return isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields")
 
 

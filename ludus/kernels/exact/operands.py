@@ -80,7 +80,7 @@ class _Judge:
 
     # --- operators ---
 
-    def _judge_operator(self, op: Any, left: Any, right: Any, expr: IRExpr, target: IRVar) -> None:
+    def _judge_operator(self, op: object, left: object, right: object, expr: IRExpr, target: IRVar) -> None:
         if op in IDENTITY and types.none not in (left, right):
             refuse(self.loc, "`is`, which asks for one object, and numbers are none", "==, or != for `is not`")
         if not _numeric(left) or not _numeric(right):
@@ -100,7 +100,7 @@ class _Judge:
         elif op in BITS:
             self._judge_bits(a, b, expr, target)
 
-    def _judge_bits(self, a: Any, b: Any, expr: IRExpr, target: IRVar) -> None:
+    def _judge_bits(self, a: object, b: object, expr: IRExpr, target: IRVar) -> None:
         """NumPy's small integers stay small: `(cell & 3) * 100` of an int8 wraps around."""
         arrays = all(isinstance(self._kind(one), types.Array) for one in (expr.lhs, expr.rhs))
         if {a, b} <= {types.int64, types.boolean} or (a == b and (arrays or a == types.uint64)):
@@ -108,7 +108,7 @@ class _Judge:
         if not (self._narrow_pair(expr) and self._narrow_only(narrow_of(a, b), target)):
             self._refuse_mixed(a, b, _sign(expr.fn))
 
-    def _judge_pair(self, a: Any, b: Any, op: Any) -> None:
+    def _judge_pair(self, a: object, b: object, op: object) -> None:
         # Their difference NumPy refuses, loudly; their sum it takes for `or`.
         if a == b == types.boolean and op in (operator.add, operator.mul):
             got = f"{_sign(op)} of two bools, which Python counts and NumPy does not"
@@ -171,7 +171,7 @@ class _Judge:
         compared = value.op in ("binop", "inplace_binop") and value.fn in ORDER
         return compared or (value.op in ("getitem", "static_getitem") and value.value.name != name)
 
-    def _judge_comparison(self, a: Any, b: Any, expr: IRExpr) -> None:
+    def _judge_comparison(self, a: object, b: object, expr: IRExpr) -> None:
         whole = (types.Integer, types.Boolean)
         if isinstance(a, whole) and isinstance(b, whole) and types.uint64 not in (a, b):
             return
@@ -185,20 +185,20 @@ class _Judge:
         given = [self.typemap[one.name] for one in (expr.lhs, expr.rhs)]
         return any(isinstance(one, types.IntegerLiteral) and abs(one.literal_value) < EXACT_FLOAT32 for one in given)
 
-    def _refuse_mixed(self, a: Any, b: Any, what: str) -> None:
+    def _refuse_mixed(self, a: object, b: object, what: str) -> None:
         narrow = [one for one in (a, b) if one not in (types.int64, types.float64, types.boolean)]
         kind = narrow[0] if narrow else a
         cure = "float(x)" if isinstance(kind, types.Float) else "int(x)"
         got = f"{what} of {a} and {b}, which Python's numbers and NumPy's promote differently"
         refuse(self.loc, got, f"{cure} around the {kind}")
 
-    def _judge_number(self, kind: NumbaType, op: Any) -> None:
+    def _judge_number(self, kind: NumbaType, op: object) -> None:
         if kind == types.boolean and op is not operator.pos:
             refuse(self.loc, f"{_sign(op)} of a bool, which Python counts and NumPy does not", "`not x`, or int(x)")
         if isinstance(kind, types.Integer) and kind not in FULL:
             refuse(self.loc, f"{_sign(op)} of {kind}, which wraps around", "int(x)")
 
-    def _judge_inplace(self, expr: IRExpr, op: Any) -> None:
+    def _judge_inplace(self, expr: IRExpr, op: object) -> None:
         left, right = self._kind(expr.lhs), self._kind(expr.rhs)
         if isinstance(left, types.Array) and isinstance(left.dtype, types.Integer):
             floats = isinstance(_element(right), types.Float) or op is operator.truediv
@@ -207,7 +207,7 @@ class _Judge:
 
     # --- indices, stores, branches ---
 
-    def _judge_index(self, value: Any, index: Any) -> None:
+    def _judge_index(self, value: object, index: Any) -> None:
         if not isinstance(self._kind(value), types.Array) or index is None:
             return
         kind: Any = self.typemap[index.name]
@@ -279,7 +279,7 @@ class _Judge:
     def _refuse_reshape(self) -> None:
         refuse(self.loc, "reshape of an array that does not lie in memory row by row", "x.copy().reshape(…)")
 
-    def _judge_filled(self, key: Any, expr: IRExpr) -> None:
+    def _judge_filled(self, key: object, expr: IRExpr) -> None:
         """What fills a new array of small integers: NumPy refuses what does not fit, compiled code cuts it."""
         dtype: Any = getattr(self.calltypes[expr].return_type, "dtype", None)
         if key in (np.full, np.full_like):
@@ -327,7 +327,7 @@ class _Judge:
         kinds = [self._kind(one) for one in expr.args]
         self._judge_arguments(key, kinds, expr)
 
-    def _judge_integers(self, key: Any, expr: IRExpr) -> None:
+    def _judge_integers(self, key: object, expr: IRExpr) -> None:
         """Of integers NumPy's functions give what they give: 1 // 2 is `np.reciprocal(2)`."""
         elements = [_element(self._kind(one)) for one in expr.args]
         if not isinstance(key, np.ufunc) or not elements or any(one != types.int64 for one in elements):
@@ -401,7 +401,7 @@ SIGNS = {
 }
 
 
-def _hashable(thing: Any) -> bool:
+def _hashable(thing: object) -> bool:
     try:
         hash(thing)
     except TypeError:

@@ -59,11 +59,11 @@ class RuleProgram:
         typed = Typed(copy, dict(state.typemap), dict(state.calltypes), rule)
         self.typed[state.func_id.func, tuple(state.args)] = typed
 
-    def owns(self, dispatcher: Any) -> bool:
+    def owns(self, dispatcher: object) -> bool:
         """Whether a compiled function is one of this program's."""
         return any(dispatcher is one for one in self._compiled.values())
 
-    def calls(self, caller: Any, called: Any) -> bool:
+    def calls(self, caller: object, called: object) -> bool:
         """Note that one function calls another; False where that makes a circle."""
         caller = self._originals.get(caller, caller)
         self._calls.setdefault(caller, set()).add(called)

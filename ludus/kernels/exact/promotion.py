@@ -76,7 +76,7 @@ class _Judge(Follower):
         elif key in MAKE_ARRAYS and not any(name == "dtype" for name, _ in expr.kws):
             self._judge_array(expr)
 
-    def _judge_power(self, args: list[Any]) -> None:
+    def _judge_power(self, args: list[object]) -> None:
         whole = self.whole(args)
         if whole is None:
             return

@@ -43,7 +43,7 @@ def joined(a: Any, b: Any) -> Any:
     return tuple(joined(one, other) for one, other in zip(a, b, strict=True))
 
 
-def promoted(found: Any, given: Any, wanted: NumbaType, place: Any, value: int | None = None) -> Any:
+def promoted(found: object, given: object, wanted: NumbaType, place: object, value: int | None = None) -> Any:
     """What is known of a value of one type once it is one of another; `value` is the integer, where it is written.
 
     >>> promoted(None, types.int64, types.float64, "here", 0)
@@ -71,7 +71,7 @@ def spread(kind: NumbaType, whole: Whole) -> Any:
     return Whole(None, whole.place) if element == types.float64 else None
 
 
-def shortened(found: tuple[Any, ...]) -> Any:
+def shortened(found: tuple[object, ...]) -> Any:
     """A tuple of which nothing is known, as None."""
     return found if any(one is not None for one in found) else None
 

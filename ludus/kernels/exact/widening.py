@@ -46,7 +46,7 @@ class _Judge:
         elif isinstance(statement, ir.Assign):
             self._judge_assignment(statement.value, statement.target)
 
-    def _judge_assignment(self, value: Any, target: IRVar) -> None:
+    def _judge_assignment(self, value: object, target: IRVar) -> None:
         if isinstance(value, ir.Var):
             self._judge(value, self._kind(target))
         elif not isinstance(value, ir.Expr):
@@ -81,7 +81,7 @@ class _Judge:
             for one in expr.args:
                 self._judge(one, types.unliteral(self.calltypes[expr].return_type))
 
-    def _judge_into_list(self, target: IRVar, value: Any) -> None:
+    def _judge_into_list(self, target: IRVar, value: object) -> None:
         kind = self._kind(target)
         if isinstance(kind, types.List):
             self._judge_into(value, kind)
@@ -128,7 +128,7 @@ class _Judge:
                     return False
         return True
 
-    def _makes_array(self, value: Any) -> bool:
+    def _makes_array(self, value: object) -> bool:
         if not isinstance(value, ir.Expr) or value.op != "call":
             return False
         return getattr(self.typemap[value.func.name], "typing_key", None) in (np.array, np.asarray)
