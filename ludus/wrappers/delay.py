@@ -42,7 +42,7 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
         self._past: deque[Any] = deque(maxlen=self.delay + 1)
         self._age: Any = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
         """Start counting the lanes that begin; the others go on waiting."""
         if begun is None:
             self._past.clear()
@@ -64,7 +64,7 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
         self._age = age if begun is None else np.where(begun, 0, age)
         return Step(self._delayed(), reward, terminated, truncated, info)
 
-    def _push(self, observation: Any) -> None:
+    def _push(self, observation: object) -> None:
         stepped = self.stepped
         before = () if stepped is None else tuple(self._past)
         self._past.append(observation)
