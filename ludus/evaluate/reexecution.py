@@ -139,7 +139,7 @@ class Reexecution:
             step = max(at - int(self.segment.starts[episode]), 0) + 1
             self.differs(episode, step, "error", "none", f"{type(error).__name__}: {error}")
 
-    def differs(self, episode: int, step: int, field: str, recorded: Any, replayed: Any) -> None:
+    def differs(self, episode: int, step: int, field: str, recorded: object, replayed: object) -> None:
         """Take down where an episode differs, the first time it does."""
         number = self.segment.episodes.start + episode
         row = self.segment.first + int(self.segment.starts[episode]) + step
@@ -282,7 +282,7 @@ class _Lanes:
         for lane in np.flatnonzero(active & ~same.reshape(len(same), -1).all(axis=1)).tolist():
             self._differs(lane, name, recorded[lane], mine[lane])
 
-    def _compare_agent(self, agent: Agent, action: Any, active: Array) -> None:
+    def _compare_agent(self, agent: Agent, action: object, active: Array) -> None:
         """Whether the agent does what was recorded of it, in the episodes in which it has not failed."""
         own = [CODES[one] for one in AGENTS_OWN]
         asked = active & ~np.isin(self.work.recorded["outcome"][self.episodes], own)
@@ -321,7 +321,7 @@ def _same(one: Any, other: Any) -> bool:
         return False
 
 
-def _python(value: Any) -> Any:
+def _python(value: object) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -104,13 +104,13 @@ class Player:
             return f"reset(seed={seed!r})"
         return f"reset() after step {self.steps}" if self.steps else "reset()"
 
-    def _record(self, label: str, observation: Any, outcome: tuple[Any, Any, Any], info: Any) -> None:
+    def _record(self, label: str, observation: object, outcome: tuple[object, object, object], info: Any) -> None:
         self.events.append(HistoryEvent(label, *deepcopy((observation, *outcome)), deepcopy(info)))
         self.mask = deepcopy(info.get("action_mask"))
         if self.watch is not None:
             self.watch(observation, info)
 
-    def _call(self, label: str, call: Callable[[], Any]) -> Any:
+    def _call(self, label: str, call: Callable[[], object]) -> Any:
         try:
             return call()
         except Exception as failure:
@@ -123,14 +123,14 @@ class Player:
         return bool(np.any(terminated) or np.any(truncated))
 
 
-def as_pair(result: Any, label: str = "reset") -> tuple[Any, Any]:
+def as_pair(result: object, label: str = "reset") -> tuple[Any, Any]:
     """`reset`'s observation and info; raises ContractViolation for anything else."""
     if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
         raise ContractViolation(f"{label}: expected a pair (observation, info dictionary), got {_layout(result)}")
     return result
 
 
-def as_step(result: Any, label: str = "step") -> tuple[Any, Any, Any, Any, Any]:
+def as_step(result: object, label: str = "step") -> tuple[Any, Any, Any, Any, Any]:
     """`step`'s five values; raises ContractViolation for anything else."""
     if not isinstance(result, tuple) or len(result) != 5:
         raise ContractViolation(
@@ -141,7 +141,7 @@ def as_step(result: Any, label: str = "step") -> tuple[Any, Any, Any, Any, Any]:
     return result
 
 
-def _layout(result: Any) -> str:
+def _layout(result: object) -> str:
     if not isinstance(result, tuple | list):
         return shorten(result)
     return f"a {type(result).__name__} of {len(result)}: {shorten(tuple(type(one).__name__ for one in result))}"

@@ -197,7 +197,7 @@ def _remakable(env: AnyEnv) -> bool:
         return False
 
 
-def _makers(found: Any) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
+def _makers(found: object) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
     """What makes an environment, and the class or function under it that the arguments go to, if it may be loaded."""
     if isinstance(found, Env):
         spec: Any = found.spec
@@ -216,11 +216,11 @@ def _creator(spec: EnvSpec) -> Callable[..., Any] | None:
     return None if resolve(spec).sandbox is not None else load_entry_point(spec.entry_point or "", spec.id)
 
 
-def _unchecked(spec: EnvSpec, **arguments: Any) -> AnyEnv:
+def _unchecked(spec: EnvSpec, **arguments: object) -> AnyEnv:
     return make(spec, disable_env_checker=True, kwargs=arguments)
 
 
-def _name(target: Any) -> str:
+def _name(target: object) -> str:
     """What `target` is called in a report."""
     if isinstance(target, str):
         return target

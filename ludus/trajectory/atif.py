@@ -212,7 +212,7 @@ def from_atif(document: dict[str, Any] | bytes | str, path: str | os.PathLike[st
         _read_steps(read.steps, about, writer)
 
 
-def _read_steps(steps: list[_Step], about: dict[str, Any], writer: RunWriter) -> None:
+def _read_steps(steps: list[_Step], about: dict[str, object], writer: RunWriter) -> None:
     none, zero = np.zeros(1, np.bool_), np.zeros(1)
     agents = [step for step in steps if step.source == "agent"]
     writer.put(StepRow(RESTORE, {"reward": zero, "terminated": none, "truncated": none}, {"action": [""]}))
@@ -263,7 +263,7 @@ def _events(step: _Step) -> list[EventValue]:
     return found
 
 
-def _ludus(extra: dict[str, Any] | None) -> dict[str, Any]:
+def _ludus(extra: dict[str, object] | None) -> dict[str, Any]:
     found = (extra or {}).get("ludus")
     return found if is_dict(found) else {}
 

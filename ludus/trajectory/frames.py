@@ -71,7 +71,7 @@ class _Lane:
         self.total, self.waiting = 0.0, False
         return True
 
-    def _step(self, action: Any) -> bool:
+    def _step(self, action: object) -> bool:
         try:
             _, reward, terminated, truncated, _ = self.env.step(action)
         except ResetNeeded as error:

@@ -99,7 +99,7 @@ def _write_values(group: Any, name: str, values: Any) -> None:
         group.create_dataset(name, data=values)
 
 
-def _write_space(space: Space[Any]) -> dict[str, Any]:
+def _write_space(space: Space[object]) -> dict[str, Any]:
     match space:
         case Box():
             bounds = {"low": space.low.tolist(), "high": space.high.tolist()}
@@ -206,7 +206,7 @@ def _nodes(space: Space[Any], node: Any) -> Iterator[Any]:
         yield node
 
 
-def _is_picture(space: Space[Any]) -> bool:
+def _is_picture(space: Space[object]) -> bool:
     """As Minari decides it."""
     if not isinstance(space, Box) or len(space.shape) not in (2, 3) or space.dtype != np.uint8:
         return False

@@ -220,7 +220,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
 
     # --- snapshots and forks ---
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: object, memo: dict[int, object]) -> None:
         super()._reinstate(state, memo)
         self._restored()
 

@@ -199,7 +199,7 @@ class _Replayer:
         for place in range(head.rows):
             yield {name: column[place] for name, column in columns.items()}
 
-    def _execute(self, row: int, operation: int, columns: dict[str, Any], mask: Array | None) -> Step[Any]:
+    def _execute(self, row: int, operation: int, columns: dict[str, object], mask: Array | None) -> Step[Any]:
         batch: Any = self.env
         if operation == RESET:
             seed, options = self.run_.resets.get(row, (None, None))

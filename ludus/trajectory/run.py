@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import Info
 from ludus.core import Episode as PlannedReset
+from ludus.core import Info
 from ludus.core.info import lane_info
 from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.spaces.kinds import is_list
@@ -252,7 +252,7 @@ class Run:
             found.append(self._info(data, lane))
         return found
 
-    def _info(self, data: Any, lane: int) -> Info:
+    def _info(self, data: object, lane: int) -> Info:
         try:
             if not self.header.batched:
                 return decode_value(data if data is not None else {}, "info")

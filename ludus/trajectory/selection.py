@@ -85,7 +85,7 @@ def diff(a: Run, b: Run) -> ReplayDifference | None:
     return None
 
 
-def _header(chosen: list[RecordedEpisode], metadata: dict[str, Any]) -> RunHeader:
+def _header(chosen: list[RecordedEpisode], metadata: dict[str, object]) -> RunHeader:
     headers = [episode.run.header for episode in {id(one.run): one for one in chosen}.values()]
     first = headers[0]
     for one in headers[1:]:

@@ -105,7 +105,7 @@ class RunWriter:
             layout = {name: one for name, one in before.layout.items() if name not in before.shown} | layout
         return self._begin(layout, {})
 
-    def _begin(self, layout: Layout, shown: dict[str, np.dtype[Any]]) -> RowBlock:
+    def _begin(self, layout: Layout, shown: dict[str, np.dtype[np.generic]]) -> RowBlock:
         """A block of this layout; the one before is handed over."""
         self.check()
         if self._block is not None:

@@ -66,8 +66,8 @@ class PageServer:
         make_app: Callable[[str], Starlette],
         *,
         port: int = 0,
-        ready: Callable[[str], Any] = nobody,
-        ended: Callable[[], Any] = lambda: None,
+        ready: Callable[[str], object] = nobody,
+        ended: Callable[[], object] = lambda: None,
     ) -> None:
         secret, listening = secrets.token_urlsafe(SECRET_BYTES), ListenConfig(port=port)
         listening.check(open_to_all=True)

@@ -1,7 +1,6 @@
 """`show`: the pages over some environments, on this machine alone, until they are stopped."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ludus.registry import list_envs, registry
 from ludus.registry.ownership import DISTRIBUTION
@@ -27,7 +26,7 @@ def built_in() -> list[str]:
     return [one.id for one in offered if one.family not in FAMILIES_OF_MANY and not one.deprecated]
 
 
-def show(targets: Sequence[str], *, port: int = 8000, ready: Callable[[str], Any] = lambda _: None) -> None:
+def show(targets: Sequence[str], *, port: int = 8000, ready: Callable[[str], object] = lambda _: None) -> None:
     """Serve the targets, or all that is built in, on loopback; `ready` is told the address.
 
     Targets that cannot be made are refused; of what is built in, each page tells what it lacks.

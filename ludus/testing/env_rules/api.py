@@ -86,7 +86,7 @@ def step_returns_five(subject: Subject) -> Found:
         yield error(str(broken), _five(result))
 
 
-def _five(result: Any) -> str:
+def _five(result: object) -> str:
     if isinstance(result, tuple) and len(result) == 4:
         return "split `done` into terminated and truncated, or adapt the environment with ludus.core.from_legacy"
     return "end it with `return Step(observation, reward, terminated, truncated, info)`"
@@ -122,7 +122,7 @@ def flags_are_bool(subject: Subject) -> Found:
                 return
 
 
-def _is_flag(flag: Any, shape: tuple[int, ...]) -> bool:
+def _is_flag(flag: object, shape: tuple[int, ...]) -> bool:
     if not shape:
         return isinstance(flag, bool | np.bool_)
     return isinstance(flag, np.ndarray) and flag.dtype == np.bool_ and flag.shape == shape

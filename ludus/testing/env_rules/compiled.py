@@ -150,7 +150,7 @@ def _compared(label: str, call: Any, compiled: Batch, serial: Batch, ended: Any)
     return None, together[-1]
 
 
-def _comparable(value: Any) -> Any:
+def _comparable(value: object) -> Any:
     """Without the filler of lanes that say nothing, which is each executor's own."""
     if not isinstance(value, dict):
         return value

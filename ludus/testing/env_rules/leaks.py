@@ -99,7 +99,7 @@ def _module_state(env: AnyEnv) -> dict[str, Any]:
     return found
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: object) -> Any:
     try:
         return deepcopy(value)
     except Exception:  # what cannot be copied cannot be compared either
@@ -126,7 +126,7 @@ def written_files() -> Generator[set[str]]:
         _watching.remove(found)
 
 
-def _audit(event: str, args: tuple[Any, ...]) -> None:
+def _audit(event: str, args: tuple[object, ...]) -> None:
     if not _watching:
         return
     path: Any = None

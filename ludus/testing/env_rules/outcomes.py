@@ -154,7 +154,7 @@ def _told(history: list[HistoryEvent]) -> frozenset[Outcome]:
     return frozenset(one for one in found if one is not None)
 
 
-def _tried(subject: Subject, env: AnyEnv, choose: Callable[[Player], Any]) -> Tried:
+def _tried(subject: Subject, env: AnyEnv, choose: Callable[[Player], object]) -> Tried:
     """A few episodes of an agent, as far as twice the steps of the check go; one that is refused ends there.
 
     Where they are slow, as far as the time of two histories goes.
@@ -175,7 +175,7 @@ def _tried(subject: Subject, env: AnyEnv, choose: Callable[[Player], Any]) -> Tr
     return Tried(episodes, successes, frozenset(outcomes), False)
 
 
-def _episode(player: Player, choose: Callable[[Player], Any], left: int) -> tuple[Outcome | bool | None, int]:
+def _episode(player: Player, choose: Callable[[Player], object], left: int) -> tuple[Outcome | bool | None, int]:
     """What the episode told at its end, or None; False where it did not come to it. And the steps that are left."""
     while left > 0:
         left -= 1
@@ -189,27 +189,27 @@ def _episode(player: Player, choose: Callable[[Player], Any], left: int) -> tupl
     return False, left
 
 
-def _in_turn(values: list[Any]) -> Callable[[Player], Any]:
+def _in_turn(values: list[object]) -> Callable[[Player], Any]:
     """An agent that gives these values one after another, whatever it sees."""
     given = cycle(values)
     return lambda _: next(given)
 
 
-def _nothing(space: Space[Any]) -> list[Any]:
+def _nothing(space: Space[object]) -> list[Any]:
     try:
         return [space.default()]
     except NotImplementedError:  # a space of its author's: any value, again and again
         return [space.sample()]
 
 
-def _contains(space: Space[Any], value: Any) -> bool:
+def _contains(space: Space[object], value: object) -> bool:
     try:
         return space.contains(value)
     except (TypeError, ValueError, KeyError, AttributeError):
         return False
 
 
-def _nonsense(space: Space[Any]) -> list[Any]:
+def _nonsense(space: Space[object]) -> list[Any]:
     """Actions of the space whose every text is nonsense; none where there is no text in them."""
     found: list[Any] = []
     try:
@@ -224,12 +224,12 @@ def _nonsense(space: Space[Any]) -> list[Any]:
     return found
 
 
-def _has_text(data: Any) -> bool:
+def _has_text(data: object) -> bool:
     parts = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
     return isinstance(data, str) or any(_has_text(one) for one in parts)
 
 
-def _filled(data: Any, text: str) -> Any:
+def _filled(data: object, text: str) -> Any:
     if isinstance(data, dict):
         return {key: _filled(one, text) for key, one in data.items()}
     if isinstance(data, list):

@@ -1,7 +1,5 @@
 """Rules about rewards: one finite number a step."""
 
-from typing import Any
-
 import numpy as np
 
 from ludus.errors import shorten
@@ -39,7 +37,7 @@ def _steps(subject: Subject) -> list[HistoryEvent]:
     return [event for event in subject.history if not event.label.startswith("reset")]
 
 
-def _is_reward(reward: Any, shape: tuple[int, ...]) -> bool:
+def _is_reward(reward: object, shape: tuple[int, ...]) -> bool:
     if not shape:
         return isinstance(reward, int | float | np.integer | np.floating) and not isinstance(reward, bool | np.bool_)
     return isinstance(reward, np.ndarray) and reward.dtype.kind == "f" and reward.shape == shape

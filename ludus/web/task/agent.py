@@ -32,7 +32,7 @@ class BrowserAgent:
 
     name = "human"
 
-    def __init__(self, spec: TaskSpec, *, port: int = 0, ready: Callable[[str], Any] = nobody) -> None:
+    def __init__(self, spec: TaskSpec, *, port: int = 0, ready: Callable[[str], object] = nobody) -> None:
         marks = task_metadata(spec, self.name, 0)["marks"][f"normalised ({spec.evaluation.hidden_split})"]
         evaluation = {"metric": spec.evaluation.metric, "direction": spec.evaluation.direction_known}
         self._left = {"steps": spec.max_steps, "validations": spec.evaluation.validations}

@@ -21,7 +21,7 @@ MAX_INFOS = 2_000
 """Rows and lanes of infos up to which numbers in them are looked for."""
 
 
-def curve(name: str, numbers: Any, steps: Any = None) -> dict[str, Any]:
+def curve(name: str, numbers: object, steps: object = None) -> dict[str, Any]:
     """A curve of at most `MAX_POINTS` points; each of a long one is the least and the greatest of some steps.
 
     >>> curve("reward", [1.0, float("nan"), 0.5])
@@ -97,7 +97,7 @@ def _scores(events: list[Told]) -> list[dict[str, Any]]:
     return [curve(str(plain(name)), scores, steps) for name, (steps, scores) in by_name.items()]
 
 
-def _marked(found: list[dict[str, Any]], metadata: Any) -> list[dict[str, Any]]:
+def _marked(found: list[dict[str, object]], metadata: object) -> list[dict[str, Any]]:
     """Scores with the marks that the run says they are measured by, as a threshold; others' words, so checked."""
     marks: Any = metadata.get("marks") if isinstance(metadata, dict) else None
     for one in found if isinstance(marks, dict) else ():
@@ -108,7 +108,7 @@ def _marked(found: list[dict[str, Any]], metadata: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 

@@ -183,7 +183,7 @@ def _rows(run: Run, lane: int, row: int) -> Rows:
     raise TrajectoryError(f"row {row}: expected a column steps/op, got none")
 
 
-def _filled(column: Any) -> Any:
+def _filled(column: object) -> Any:
     """A column of other values, in which rows without one have that of a neighbour."""
     if not isinstance(column, list):
         return column

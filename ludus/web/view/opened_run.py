@@ -213,7 +213,7 @@ class OpenedRun:
         )
 
 
-def _task(metadata: Any) -> str:
+def _task(metadata: object) -> str:
     """The task and the agent that a run without a spec says it is of."""
     named = [metadata.get(key) for key in ("task", "agent")] if isinstance(metadata, Mapping) else []
     return ", ".join(one for one in named if isinstance(one, str) and one)

@@ -63,7 +63,7 @@ def runs_app(answers: _Answers, secret: str) -> Starlette:
     return secret_app([Route("/", file), Route("/{name:str}", file), Route("/ask/{name:str}", ask)], secret)
 
 
-def _json(data: Any, status: int = 200) -> Response:
+def _json(data: object, status: int = 200) -> Response:
     return Response(as_json(data), status, {"cache-control": "no-store"}, media_type="application/json")
 
 

@@ -59,7 +59,7 @@ def steps(episode: RecordedEpisode, page: int, again: list[SeenStep] | None = No
     return found
 
 
-def _executed(space: Any, again: SeenStep, one: dict[str, Any]) -> dict[str, Any]:
+def _executed(space: object, again: SeenStep, one: dict[str, object]) -> dict[str, Any]:
     observation, reward, info = again
     told: dict[str, Any] = {} if "observation" in one else {"observation": observed(space, observation)}
     if one["reward"] is None and one["step"]:
@@ -114,7 +114,7 @@ def _infos(episode: RecordedEpisode, first: int, end: int) -> list[Any]:
     return [{key: column[place] for key, column in columns.items()} for place in range(end - first)]
 
 
-def bounds(space: Any) -> dict[str, Any]:
+def bounds(space: object) -> dict[str, Any]:
     """The least and greatest of each number of a row of them, for gauges."""
     if not isinstance(space, Box) or len(space.shape) != 1 or space.shape[0] > 64:
         return {}

@@ -208,7 +208,7 @@ class Viewer:
         return frames
 
 
-def as_json(value: Any) -> bytes:
+def as_json(value: object) -> bytes:
     r"""An answer as JSON, in which characters that turn text around are written out: what one reads is what is there.
 
     >>> as_json(["a\u202eb"])
