@@ -99,7 +99,7 @@ class Halves(Box):
     """A space of ours, of which one method is another."""
 
     def sample(self, mask: None = None, probability: None = None) -> Row:
-        return super().sample() / 2
+        return (super().sample() / 2).astype(np.float32)
 
 
 @dataclass
@@ -239,9 +239,8 @@ def own_space() -> int:
 
 
 def own_wrappers() -> float:
-    """So have wrappers: `env` is what they were given."""
+    """So have wrappers."""
     env = Halved(Countdown(6))
-    assert_type(env.env, Env[int, int])
     observation, _ = env.reset(seed=0, options={"start": 8})
     assert_type(observation, float)
     assert_type(Flipped(Countdown()).step(True), Step[int])
@@ -253,7 +252,8 @@ def own_batch() -> int:
     """One's own environments in a batch, and wrappers of Ludus around it."""
     envs = SerialVectorEnv([Countdown, lambda: Countdown(2)])
     recorded = RecordEpisodeStatistics(envs)
-    recorded.reset(seed=[0, 1])
+    envs.reset(seed=[0, 1])
+    recorded.reset(seed=0)
     step = recorded.step([1, 1])
     ended = [bool(one) for one in step.done]
     envs.close()
