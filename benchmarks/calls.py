@@ -114,6 +114,22 @@ def count_making(name: str, work: Callable[[], Any]) -> Count:
     return Count(name, {"here": recorder.found[threading.get_ident()]})
 
 
+def count_stepping(name: str, make: Callable[[], Any], act: Callable[[Any], Any]) -> Count:
+    """A step after others; of one in another process, what is called on this side."""
+    env = make()
+    try:
+        env.reset(seed=0)
+        action = act(env)
+        for _ in range(5):
+            env.step(action)
+        recorder = Recorder()
+        with recorder.recording():
+            env.step(action)
+    finally:
+        env.close()
+    return Count(name, {"here": recorder.found[threading.get_ident()]})
+
+
 def count_remote(name: str, target: str, action: Any) -> Count:
     """A step at a server: the usual one of some, once both sides have seen many."""
     recorder = Recorder()
@@ -155,9 +171,16 @@ def works() -> dict[str, Callable[[], Count]]:
         'make_vec("CartPole-v1", 64)': lambda: ludus.make_vec("CartPole-v1", 64),
         'make_vec("GridWorld-v0", 4)': lambda: ludus.make_vec("GridWorld-v0", 4),
         'make("CartPole-v1", isolation="process")': lambda: ludus.make("CartPole-v1", isolation="process"),
+        'make("CartPole-v1", isolation="sandbox")': lambda: ludus.make("CartPole-v1", isolation="sandbox"),
     }
+    actions: dict[str, Callable[[Any], Any]] = {name: lambda _: 1 for name in making}
+    actions |= {name: lambda envs: envs.action_space.sample() for name in making if name.startswith("make_vec")}
     return {
         **{name: lambda name=name, work=work: count_making(name, work) for name, work in making.items()},
+        **{
+            f"{name}.step": lambda name=f"{name}.step", make=make, act=actions[name]: count_stepping(name, make, act)
+            for name, make in making.items()
+        },
         ECHO: lambda: count_remote(ECHO, "open/Echo-v0", EchoAction("hello")),
         OWN: lambda: count_remote(OWN, "mine:Count", Move(1, "on")),
     }
@@ -168,7 +191,7 @@ def show(count: Count, *, most: bool, chain: bool) -> None:
     sides = " + ".join(f"{len(calls)} {side}" for side, calls in count.sides.items()) if count.is_remote else ""
     bar = f" (bar {BAR['calls']} and {BAR['changes']})" if count.is_remote else ""
     print(
-        f"{count.name:44} {len(count.calls):5} calls, {count.files:3} files, {count.changes:4} changes of package"
+        f"{count.name:46} {len(count.calls):5} calls, {count.files:3} files, {count.changes:4} changes of package"
         + (f" = {sides}{bar}" if sides else "")
     )
     if most:

@@ -100,7 +100,7 @@ def _run(
         from ludus.server.run import run  # as above
         from ludus.server.server_plan import ServerPlan  # a web server is loaded by this verb alone
         from ludus.server.settings import Settings  # as above
-    plan = ServerPlan(targets, Settings(**settings), Access(tokens), ListenConfig(**listening))
+    plan = ServerPlan(targets, Settings(**settings, access=Access(tokens), listen=ListenConfig(**listening)))
     log_to_stderr(as_json=json_logs)
     run(plan, lambda url: _announce(plan, url), patience=STOP_DEADLINE_S)
 
@@ -120,6 +120,6 @@ def _given(**options: Any) -> dict[str, Any]:
 
 def _announce(plan: "ServerPlan", url: str) -> None:
     """One line, at once, whoever reads it."""
-    whose = "" if not plan.access.open else "" if plan.listening.private else ", for whoever reaches it"
+    whose = "" if not plan.settings.access.open else "" if plan.settings.listen.private else ", for whoever reaches it"
     out.print(f"{url} serves {plan.described}{whose}", soft_wrap=True, markup=False)
     out.file.flush()

@@ -152,7 +152,7 @@ class Env(Generic[ObsT, ActT]):
     def _layers(self) -> list[Env[Any, Any]]:
         return [self]
 
-    def _capture(self, memo: dict[int, Any]) -> Any:
+    def _capture(self, memo: dict[int, object]) -> Any:
         """This layer's state as data; override together with `_reinstate` where attributes are not all of it."""
         return capture_attributes(self, memo)
 

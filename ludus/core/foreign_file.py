@@ -93,7 +93,7 @@ def read_foreign_toml(text: bytes | str) -> dict[str, Any]:
         raise msgspec.DecodeError(f"{error.__class__.__name__}: {str(error)[:100]}") from error
 
 
-def count_values(value: Any, most: int) -> int:
+def count_values(value: object, most: int) -> int:
     """How many values there are in all, counted to `most`: with aliases, a few lines of YAML make billions."""
     waiting, count = [value], 0
     while waiting and count <= most:

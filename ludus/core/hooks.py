@@ -48,7 +48,7 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
     _whole: ClassVar[dict[str, bool]] = dict.fromkeys(BATCH_FORMS, False)
     """Whether a batch is given to a hook at once."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         cls._whole = {hook: _takes_batches(cls, hook, form) for hook, form in BATCH_FORMS.items()}
         new = {hook for hook, form in BATCH_FORMS.items() if _defines(cls, hook) or _defines(cls, form)} - cls.calls
@@ -78,7 +78,7 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
         given = zip(_lanes_of(self.action_space, action), moves.tolist(), strict=True)
         taken = [own.action(one) if moving else None for one, moving in given]
         chosen = [one for one, moving in zip(taken, moves.tolist(), strict=True) if moving]
-        filler: Any = chosen[0] if chosen else below.single_action_space.zero()  # lanes left out take no action
+        filler: Any = chosen[0] if chosen else below.single_action_space.default()  # lanes left out take no action
         each = [one if moving else filler for one, moving in zip(taken, moves.tolist(), strict=True)]
         return _packed(below.single_action_space, each)
 
@@ -192,7 +192,7 @@ def _all_true(lead: tuple[int, ...]) -> Mask:
     return np.ones(lead, dtype=np.bool_)
 
 
-def _lanes_of(space: Space[Any], batch: object) -> list[Any]:
+def _lanes_of(space: Space[object], batch: object) -> list[Any]:
     return list(batch) if is_array(batch) else list(space.iterate(batch))
 
 

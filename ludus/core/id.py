@@ -1,7 +1,7 @@
 """`EnvId`: the grammar of names, `[namespace/]Name[-vN]`."""
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.errors import InvalidType, MalformedId, shorten
 
@@ -24,7 +24,7 @@ class EnvId(NamedTuple):
     version: int | None
 
     @classmethod
-    def parse(cls, text: Any) -> "EnvId":
+    def parse(cls, text: object) -> "EnvId":
         """Read an id; raises MalformedId with the grammar."""
         if not isinstance(text, str):
             raise InvalidType(f"id: expected text like 'CartPole-v1', got {shorten(text)}")

@@ -70,7 +70,7 @@ def to_done_step(step: tuple[Any, ...]) -> tuple[Any, Any, Any, Info]:
 
 
 def from_legacy(
-    env: object, *, observation_space: Space[Any] | None = None, action_space: Space[Any] | None = None
+    env: object, *, observation_space: Space[object] | None = None, action_space: Space[object] | None = None
 ) -> Env[Any, Any]:
     """An environment of the old API as an `Env`.
 

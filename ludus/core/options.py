@@ -61,7 +61,7 @@ class TrackedOptions(dict[str, Any]):
         self._unread.discard(key)
         return super().get(key, default)
 
-    def pop(self, key: str, *default: Any) -> Any:  # type: ignore[override]
+    def pop(self, key: str, *default: object) -> Any:  # type: ignore[override]
         """Take a key out."""
         self._unread.discard(key)
         return super().pop(key, *default)

@@ -105,7 +105,7 @@ def reinstate_attributes(layer: Any, state: dict[str, Any], memo: dict[int, Any]
             object.__setattr__(layer, name, value)
 
 
-def _modules(attributes: dict[str, Any]) -> dict[int, Any]:
+def _modules(attributes: dict[str, object]) -> dict[int, Any]:
     """Modules for a memo: they are what they are, though `deepcopy` refuses them."""
     return {id(value): value for value in attributes.values() if isinstance(value, ModuleType)}
 
@@ -125,7 +125,9 @@ def _attributes(layer: object) -> dict[str, Any]:
     return found | own
 
 
-def _blame(children: dict[str, Any], memo: dict[int, Any], path: str, depth: int = 0) -> tuple[str, Any, Any] | None:
+def _blame(
+    children: dict[str, object], memo: dict[int, object], path: str, depth: int = 0
+) -> tuple[str, Any, Any] | None:
     """The innermost child that cannot be copied: where it is, what it is, why."""
     for name, value in children.items():
         where = f"{path}{name}" if name.startswith("[") else f"{path}.{name}"

@@ -210,25 +210,25 @@ class EnvSpec:
         return EnvSpec.maker(self, **kwargs)
 
     @classmethod
-    def make_named(cls, target: str, **kwargs: Any) -> Any:
+    def make_named(cls, target: str, **kwargs: object) -> Any:
         """Make what `target` names, as `ludus.make` does."""
         if cls.maker is None:
             raise InvalidSpec(f"{target}: expected `import ludus` before it is made, got only ludus.core")
         return cls.maker(target, **kwargs)
 
-    def assemble(self, arguments: Mapping[str, Any]) -> Any:
+    def assemble(self, arguments: Mapping[str, object]) -> Any:
         """Make the environment in this process, whatever isolation it asks for: for where it is isolated already."""
         if EnvSpec.assembler is None:
             raise InvalidSpec(f"{self.id}: expected `import ludus` before spec.assemble(), got only ludus.core")
         return EnvSpec.assembler(self, arguments)
 
-    def make_vec(self, num_envs: int, **kwargs: Any) -> Any:
+    def make_vec(self, num_envs: int, **kwargs: object) -> Any:
         """Make a batch of it."""
         if EnvSpec.batch_maker is None:
             raise InvalidSpec(f"{self.id}: expected `import ludus` before spec.make_vec(), got only ludus.core")
         return EnvSpec.batch_maker(self, num_envs, **kwargs)
 
-    def of_file(self, wrappers: "tuple[WrapperSpec, ...]" = (), isolation: Any = None) -> "EnvSpec":
+    def of_file(self, wrappers: "tuple[WrapperSpec, ...]" = (), isolation: object = None) -> "EnvSpec":
         """This spec as the word of a file: where it names code that nobody chose here, it asks for a sandbox.
 
         `wrappers` are those of a batch, which run in this process; `isolation` is what somebody asked for.

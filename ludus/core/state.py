@@ -4,12 +4,12 @@ from typing import Any
 
 from ludus.spaces.kinds import is_mapping
 from ludus.spaces.models import field_names
-from ludus.spaces.plain import Limits
+from ludus.spaces.plain import PlainLimits
 from ludus.spaces.shown import Private, Shown
 
 __all__ = ["Private", "state_data"]
 
-LIMITS = Limits(depth=16)
+LIMITS = PlainLimits(depth=16)
 FORMS = {private: Shown(words=False, private=private, limits=LIMITS) for private in (False, True)}
 """Floats stay floats: a state is plain data in this process too, and each protocol has its own words for NaN."""
 

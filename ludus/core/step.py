@@ -57,7 +57,7 @@ class Step(NamedTuple, Generic[ObsT]):
         return Step(observation, reward, False, True, {} if info is None else info)
 
     @staticmethod
-    def success(observation: SeenT, reward: float = 1.0, info: Info | None = None, **more: Any) -> "Step[SeenT]":
+    def success(observation: SeenT, reward: float = 1.0, info: Info | None = None, **more: object) -> "Step[SeenT]":
         """The task is done; `more` are further entries of `info`, such as `facts` and `reward_components`."""
         return Step.ending(observation, Outcome.SUCCESS, reward, info, **more)
 
@@ -68,7 +68,7 @@ class Step(NamedTuple, Generic[ObsT]):
 
     @staticmethod
     def ending(
-        observation: SeenT, outcome: Outcome | str, reward: float = 0.0, info: Info | None = None, **more: Any
+        observation: SeenT, outcome: Outcome | str, reward: float = 0.0, info: Info | None = None, **more: object
     ) -> "Step[SeenT]":
         """The episode ends with any outcome, which says whether that is a termination or a truncation.
 

@@ -210,7 +210,7 @@ def _is_number(value: object) -> bool:
     return type(value) in (float, bool) or isinstance(value, np.number)
 
 
-def _akin(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
+def _akin(a: np.dtype[np.generic], b: np.dtype[np.generic]) -> bool:
     return a.kind == b.kind or {a.kind, b.kind} <= set("biufc")
 
 

@@ -140,12 +140,12 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         return cls.__name__
 
     @classmethod
-    def wrapper_spec(cls, **kwargs: Any) -> WrapperSpec:
+    def wrapper_spec(cls, **kwargs: object) -> WrapperSpec:
         """This wrapper with these arguments, not yet applied."""
         return WrapperSpec(cls.class_name(), f"{cls.__module__}:{cls.__qualname__}", kwargs)
 
     @classmethod
-    def using(cls, *args: Any, **kwargs: Any) -> WrapperSpec:
+    def using(cls, *args: Any, **kwargs: object) -> WrapperSpec:
         """This wrapper with these arguments, not yet applied: the one spelling for pipes, lists, specs and files.
 
         >>> from ludus.envs.teaching.grid_world import GridWorld

@@ -11,7 +11,7 @@ from ludus.evaluate.evaluation import EpisodeResult, Evaluation
 from ludus.evaluate.file_agent import FileAgent
 from ludus.evaluate.http_agent import HttpAgent
 from ludus.evaluate.intervals import Interval, interval, profile_interval
-from ludus.evaluate.leaderboard import Leaderboard, Line, leaderboard
+from ludus.evaluate.leaderboard import Leaderboard, LeaderboardLine, leaderboard
 from ludus.evaluate.leaderboard_page import leaderboard_page
 from ludus.evaluate.plots import Band, plot_curves, plot_intervals, plot_profiles
 from ludus.evaluate.reference import Reference, normal_score, references
@@ -32,7 +32,7 @@ from ludus.evaluate.statistics import (
 )
 from ludus.evaluate.suite import Suite, suite_named, suites
 from ludus.evaluate.suite_run import evaluate_suite
-from ludus.evaluate.verification import Finding, Verification, verify
+from ludus.evaluate.verification import Verification, VerificationFinding, verify
 
 __all__ = [
     "STATISTICS",
@@ -42,11 +42,11 @@ __all__ = [
     "EpisodeResult",
     "Evaluation",
     "FileAgent",
-    "Finding",
+    "VerificationFinding",
     "HttpAgent",
     "Interval",
     "Leaderboard",
-    "Line",
+    "LeaderboardLine",
     "MctsAgent",
     "NopAgent",
     "OneStepAgent",

@@ -21,7 +21,7 @@ SEARCH = ("one-step", "mcts")
 AgentLike = Agent | type[Agent] | str | Callable[..., Any] | Sequence[Any]
 
 
-def as_agent(agent: Any) -> Agent:
+def as_agent(agent: object) -> Agent:
     """An `Agent`, whatever it is given as: one, a class of them, a name, `module:name`, a function, a policy, actions.
 
     >>> type(as_agent("random")).__name__, type(as_agent([0, 1])).__name__, type(as_agent(lambda seen: 0)).__name__
@@ -75,7 +75,7 @@ def _named(agent: str) -> Any:
     return load_entry_point(agent)
 
 
-def agent_name(agent: Any) -> str:
+def agent_name(agent: object) -> str:
     """What an agent is called in results: the name it was given as, its own `name`, or that of its class or function.
 
     >>> agent_name("random"), agent_name(RandomAgent), agent_name([0, 1])

@@ -63,7 +63,7 @@ class Agent:
         """
         lanes = iterate(self.observation_space.batch(len(mask)), observations)
         actions = [
-            self.act(observation, lane_info(info, lane), lane) if mask[lane] else self.action_space.zero()
+            self.act(observation, lane_info(info, lane), lane) if mask[lane] else self.action_space.default()
             for lane, observation in enumerate(lanes)
         ]
         return concatenate(self.action_space, actions)
@@ -135,7 +135,7 @@ class NopAgent(Agent):
         del observation, lane
         mask = info.get("action_mask")
         if mask is None or not isinstance(self.action_space, Discrete):
-            return self.action_space.zero()
+            return self.action_space.default()
         return self.action_space.start + int(np.argmax(mask))
 
 

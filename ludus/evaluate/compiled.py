@@ -137,7 +137,7 @@ class CompiledCheck:
         actions, starts = segment.arrays["action"], segment.starts[sound]
         space: Any = self.result.run.acted.space
         if type(self.agent) is NopAgent:
-            others = np.concatenate([[0], np.cumsum(actions != space.zero())])
+            others = np.concatenate([[0], np.cumsum(actions != space.default())])
             return others[lasts[sound] + 1] == others[starts + 1]
         from ludus.kernels.reexecution import drawn_alike  # as above
 

@@ -39,7 +39,7 @@ class FileAgent(Agent):
         self.trust, self.sandbox = trust, sandbox
         self._env: Env[Any, Any] | None = None
 
-    def prepare(self, observation_space: Space[Any], action_space: Space[Any], num_envs: int) -> Agent:
+    def prepare(self, observation_space: Space[object], action_space: Space[object], num_envs: int) -> Agent:
         """Load the policy, once."""
         if not isinstance(observation_space, ArraySpace) or not isinstance(action_space, ArraySpace):
             raise InvalidType(
@@ -64,7 +64,7 @@ class FileAgent(Agent):
         own = [self.entry_point.partition(":")[0]] if self.entry_point else []
         return isolate(spec, sandbox=box, modules=own)
 
-    def act(self, observation: Any, info: Info, lane: int) -> Any:
+    def act(self, observation: object, info: Info, lane: int) -> Any:
         """What the policy does."""
         del info, lane
         if self._env is None:

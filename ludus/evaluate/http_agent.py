@@ -50,7 +50,7 @@ class HttpAgent(Agent):
         """Count steps from 0."""
         self._episodes[lane] = [seed, 0]
 
-    def act(self, observation: Any, info: Info, lane: int) -> Any:
+    def act(self, observation: object, info: Info, lane: int) -> Any:
         """What the service answers; raises ConnectionLost, and InvalidValue for what is no action."""
         episode, step = self._episodes[lane]
         self._episodes[lane][1] += 1

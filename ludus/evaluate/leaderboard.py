@@ -17,14 +17,14 @@ from ludus.evaluate.scores import Array
 from ludus.evaluate.statistics import interquartile_mean
 from ludus.evaluate.verification import Verification, verify
 
-__all__ = ["Leaderboard", "Line", "leaderboard"]
+__all__ = ["Leaderboard", "LeaderboardLine", "leaderboard"]
 
 
-class Line(NamedTuple):
+class LeaderboardLine(NamedTuple):
     """One confirmed result.
 
     >>> score = Interval(500.0, 500.0, 500.0, 0.95)
-    >>> Line("CartPole-v1", "mine", "", score, 500.0, 2, (), "r.ludus", np.full(2, 500.0)).normal
+    >>> LeaderboardLine("CartPole-v1", "mine", "", score, 500.0, 2, (), "r.ludus", np.full(2, 500.0)).normal
     1.0
     """
 
@@ -60,7 +60,7 @@ class Leaderboard(NamedTuple):
     {}
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[LeaderboardLine, ...]
     refused: tuple[Verification, ...]
     """Those that are not confirmed."""
 
@@ -89,7 +89,7 @@ def leaderboard(
     root = Path(folder)
     if not root.is_dir():
         raise InvalidArgument(f"{root}: expected a folder of results, got none")
-    lines: list[Line] = []
+    lines: list[LeaderboardLine] = []
     refused: list[Verification] = []
     for path in _files_below(root):
         checked = verify(path, **options)
@@ -111,7 +111,7 @@ def _files_below(root: Path) -> list[Path]:
         raise InvalidArgument(f"{root}: expected a folder of results, got some too deep in it: {error}") from None
 
 
-def _line(path: Path, root: Path, checked: Verification) -> Line | None:
+def _line(path: Path, root: Path, checked: Verification) -> LeaderboardLine | None:
     result = open_result(path)
     declared, masked = result.declaration, result.masked
     totals = result.columns["return"][~masked]
@@ -123,4 +123,6 @@ def _line(path: Path, root: Path, checked: Verification) -> Line | None:
     score = interval(totals, interquartile_mean) if len(totals) > 1 else Interval(totals[0], totals[0], totals[0], 0.95)
     where = str(path.relative_to(root))
     marks = (*checked.notes, *left_out)
-    return Line(declared.id, declared.agent, suite, score, float(totals.mean()), len(totals), marks, where, totals)
+    return LeaderboardLine(
+        declared.id, declared.agent, suite, score, float(totals.mean()), len(totals), marks, where, totals
+    )

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from ludus.evaluate.html_page import html_page
-from ludus.evaluate.leaderboard import Leaderboard, Line
+from ludus.evaluate.leaderboard import Leaderboard, LeaderboardLine
 from ludus.evaluate.plots import plot_intervals
 from ludus.evaluate.reference import normal_score
 
@@ -55,14 +55,14 @@ def _picture(board: Leaderboard) -> str:
     return f"<figure>{plot_intervals(scores).to_svg()}</figure>" if scores else ""
 
 
-def _environment(suite: str, id: str, lines: list[Line]) -> str:
+def _environment(suite: str, id: str, lines: list[LeaderboardLine]) -> str:
     numeric = tuple(head in NUMBERS for head in HEADS)
     rows = "".join(_row(_cells(line), numeric, marks=line.marks, command=line.command) for line in lines)
     title = escape(id) + (f" <small>suite {escape(suite)}</small>" if suite else "")
     return f'<h2>{title}</h2>\n<div class="wide"><table>{_row(list(HEADS), numeric, "th")}{rows}</table></div>'
 
 
-def _cells(line: Line) -> list[str]:
+def _cells(line: LeaderboardLine) -> list[str]:
     score = line.score
     normal = "" if line.normal is None else f"{line.normal:.3f}"
     interval = f"{score.low:.2f} to {score.high:.2f}"

@@ -33,7 +33,7 @@ class Place(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def made_place(result: Result, env: Any, *, executor: Any, isolation: Any) -> Place:
+def made_place(result: Result, env: object, *, executor: object, isolation: object) -> Place:
     """Where to execute a result: in `env` if it is given, else in what its spec names, if that may be run."""
     header = result.run.header
     if env is None and header.spec is None:
@@ -95,7 +95,7 @@ def _named_otherwise(result: Result, spec: EnvSpec, *, given: bool) -> list[tupl
     return found
 
 
-def _unlike(header: RunHeader, envs: VectorEnv[Any, Any], spec: EnvSpec, isolation: Any) -> list[tuple[str, str]]:
+def _unlike(header: RunHeader, envs: VectorEnv[Any, Any], spec: EnvSpec, isolation: object) -> list[tuple[str, str]]:
     """Where the environment that was made is not the one that was recorded."""
     found: list[tuple[str, str]] = []
     for name, space in (("observation", envs.single_observation_space), ("action", envs.single_action_space)):
@@ -107,7 +107,7 @@ def _unlike(header: RunHeader, envs: VectorEnv[Any, Any], spec: EnvSpec, isolati
     return found
 
 
-def _plain(data: Any) -> Any:
+def _plain(data: object) -> Any:
     return msgspec.json.decode(msgspec.json.encode(data))
 
 

@@ -189,7 +189,7 @@ class _Play:
         """The actions of an agent of whole batches, but for the lanes in which it has failed."""
         alone = active.copy()
         alone[list(self.faults)] = False
-        actions: Any = [self.envs.single_action_space.zero()] * len(active)
+        actions: Any = [self.envs.single_action_space.default()] * len(active)
         if alone.any():
             try:
                 batch = self._conformed(self.agent.act_batch(self.observations, self.info, alone))
@@ -200,9 +200,9 @@ class _Play:
             actions[lane] = self.nop.act(None, lane_info(self.info, lane), lane)
         return self._joined(actions, active)
 
-    def _action(self, lane: int, observation: Any, active: Array) -> Any:
+    def _action(self, lane: int, observation: object, active: Array) -> Any:
         if not active[lane]:
-            return self.envs.single_action_space.zero()
+            return self.envs.single_action_space.default()
         told = lane_info(self.info, lane) if self.info else {}
         if lane not in self.faults:
             try:
@@ -211,7 +211,7 @@ class _Play:
                 self.faults[lane] = Outcome.AGENT_FAILED, error
         return self.nop.act(observation, told, lane)
 
-    def _joined(self, actions: list[Any], active: Array) -> Any:
+    def _joined(self, actions: list[object], active: Array) -> Any:
         """Actions as one value; what does not even have the form of an action is the agent's fault."""
         space = self.envs.single_action_space
         try:
@@ -225,7 +225,7 @@ class _Play:
                 actions[lane] = self.nop.act(None, lane_info(self.info, lane), lane)
             return self._conformed(concatenate(space, actions))
 
-    def _conformed(self, batch: Any) -> Any:
+    def _conformed(self, batch: object) -> Any:
         """Numbers in the dtype of the space, so that what is recorded is what was done."""
         space = self.envs.single_action_space
         if not isinstance(space, ArraySpace):

@@ -43,7 +43,7 @@ class PolicyEnv(Env[Any, Any]):
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
         """Nothing is done yet."""
         super().reset(seed=seed, options=options)
-        return self.observation_space.zero(), {}
+        return self.observation_space.default(), {}
 
     def step(self, action: Any) -> Step[Any]:
         """What the policy does about what it sees."""

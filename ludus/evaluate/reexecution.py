@@ -17,7 +17,7 @@ from ludus.evaluate.result import Result
 from ludus.evaluate.segment import Segment
 from ludus.spaces import iterate
 from ludus.trajectory.lane_digest import LaneDigest
-from ludus.trajectory.replay import Difference, first_difference
+from ludus.trajectory.replay import ReplayDifference, first_difference
 from ludus.trajectory.tracker import CODES, OUTCOMES, outcome_of
 from ludus.trajectory.values import ValueColumns
 
@@ -36,7 +36,7 @@ AGENTS_OWN = (Outcome.AGENT_FAILED, Outcome.INVALID_ACTION)
 class SegmentCheck(NamedTuple):
     """What came of the episodes of a segment."""
 
-    differences: list[Difference]
+    differences: list[ReplayDifference]
     """The first one of each episode that has any, in the order of episodes."""
     wrong_digest: int | None
     """The first row of those whose digest is not what the file says; None where all are, or something differs."""
@@ -68,7 +68,7 @@ class Reexecution:
     ) -> None:
         self.result, self.segment, self.make, self.agent = result, segment, make, agent
         self.numbers = np.zeros(segment.rows, np.uint64)
-        self.differences: dict[int, Difference] = {}
+        self.differences: dict[int, ReplayDifference] = {}
         self.unconfirmed = 0
         columns = result.columns
         self.recorded = {name: one[segment.episodes] for name, one in columns.items()}
@@ -139,11 +139,11 @@ class Reexecution:
             step = max(at - int(self.segment.starts[episode]), 0) + 1
             self.differs(episode, step, "error", "none", f"{type(error).__name__}: {error}")
 
-    def differs(self, episode: int, step: int, field: str, recorded: Any, replayed: Any) -> None:
+    def differs(self, episode: int, step: int, field: str, recorded: object, replayed: object) -> None:
         """Take down where an episode differs, the first time it does."""
         number = self.segment.episodes.start + episode
         row = self.segment.first + int(self.segment.starts[episode]) + step
-        told = Difference(number, step, 0, row, field, _python(recorded), _python(replayed))
+        told = ReplayDifference(number, step, 0, row, field, _python(recorded), _python(replayed))
         self.differences.setdefault(episode, told)
 
     def finished(self, episode: int, step: int, told: dict[str, Any]) -> None:
@@ -262,7 +262,7 @@ class _Lanes:
     def _zero(self, name: str) -> Any:
         """Plain data for a lane that is not looked at."""
         single = ValueColumns(self.envs.single_action_space, "action", None)
-        return single.take(self.envs.single_action_space.zero())[1][name][0]
+        return single.take(self.envs.single_action_space.default())[1][name][0]
 
     def _see(self, lanes: Array) -> None:
         # The action that failed has no observation.
@@ -282,7 +282,7 @@ class _Lanes:
         for lane in np.flatnonzero(active & ~same.reshape(len(same), -1).all(axis=1)).tolist():
             self._differs(lane, name, recorded[lane], mine[lane])
 
-    def _compare_agent(self, agent: Agent, action: Any, active: Array) -> None:
+    def _compare_agent(self, agent: Agent, action: object, active: Array) -> None:
         """Whether the agent does what was recorded of it, in the episodes in which it has not failed."""
         own = [CODES[one] for one in AGENTS_OWN]
         asked = active & ~np.isin(self.work.recorded["outcome"][self.episodes], own)
@@ -321,7 +321,7 @@ def _same(one: Any, other: Any) -> bool:
         return False
 
 
-def _python(value: Any) -> Any:
+def _python(value: object) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 

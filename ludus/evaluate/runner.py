@@ -33,7 +33,7 @@ Progress = Callable[[EpisodeResult], None]
 
 
 def evaluate(
-    env: Any,
+    env: object,
     agent: AgentLike,
     *,
     episodes: int = 50,
@@ -43,8 +43,8 @@ def evaluate(
     max_masked: float = MAX_MASKED,
     out: str | os.PathLike[str] | ResultFile | None = None,
     progress: Progress | None = None,
-    kwargs: Mapping[str, Any] | None = None,
-    **options: Any,
+    kwargs: Mapping[str, object] | None = None,
+    **options: object,
 ) -> Evaluation:
     """Play `episodes` episodes and give what came of each; the same seed plays the same ones.
 
@@ -84,7 +84,7 @@ def evaluate(
             made.close()
 
 
-def _check_target(env: Any, options: Mapping[str, Any]) -> None:
+def _check_target(env: object, options: Mapping[str, object]) -> None:
     if isinstance(env, Env) or "episodes" in options or "autoreset_mode" in options:
         given = env if isinstance(env, Env) else sorted({"episodes", "autoreset_mode"} & set(options))
         raise InvalidType(

@@ -64,7 +64,7 @@ class Scores:
 ScoresLike = Scores | Mapping[str, Sequence[float] | npt.NDArray[Any]] | Sequence[Any] | npt.NDArray[Any]
 
 
-def _by_task(scores: Any) -> tuple[tuple[str, ...], tuple[Array, ...]]:
+def _by_task(scores: object) -> tuple[tuple[str, ...], tuple[Array, ...]]:
     if isinstance(scores, Mapping):
         names = tuple(str(name) for name in scores)  # pyright: ignore[reportUnknownVariableType]
         return names, tuple(_numbers(scores[name], f"scores[{name!r}]", (1,)) for name in scores)
@@ -73,7 +73,7 @@ def _by_task(scores: Any) -> tuple[tuple[str, ...], tuple[Array, ...]]:
     return tuple(str(place) for place in range(table.shape[1])), tuple(np.ascontiguousarray(table.T))
 
 
-def _numbers(values: Any, name: str, ranks: tuple[int, ...]) -> Array:
+def _numbers(values: object, name: str, ranks: tuple[int, ...]) -> Array:
     try:
         found = np.asarray(values)
     except ValueError:

@@ -40,7 +40,7 @@ class SearchAgent(Agent):
         self.rollouts, self.depth, self.discount = rollouts, depth, discount
         self._rngs: dict[int, np.random.Generator] = {}
 
-    def prepare(self, observation_space: Space[Any], action_space: Space[Any], num_envs: int) -> Agent:
+    def prepare(self, observation_space: Space[object], action_space: Space[object], num_envs: int) -> Agent:
         """Refuse actions that cannot be tried one by one."""
         if not isinstance(action_space, Discrete):
             raise InvalidType(f"{type(self).__name__}: expected actions of Discrete(n), got {action_space!r}")
@@ -54,7 +54,7 @@ class SearchAgent(Agent):
         """A stream for each episode."""
         self._rngs[lane] = np.random.default_rng(seed)
 
-    def act(self, observation: Any, info: Info, lane: int) -> Any:
+    def act(self, observation: object, info: Info, lane: int) -> Any:
         """The action that went best."""
         del observation
         return int(self.chosen(self._legal(info), lane))
@@ -87,7 +87,7 @@ class SearchAgent(Agent):
                     break
         return returns
 
-    def _moves(self, prefixes: list[list[int]], step: int, policy: Agent, state: tuple[Any, Info, Mask]) -> Array:
+    def _moves(self, prefixes: list[list[int]], step: int, policy: Agent, state: tuple[object, Info, Mask]) -> Array:
         seen, info, active = state
         space: Any = self.action_space
         given = np.array([one[step] if step < len(one) else -1 for one in prefixes])

@@ -46,7 +46,7 @@ def public_key(key: str | os.PathLike[str]) -> str:
         return _raw(_private_key(path).public_key())
 
 
-def check_signature(signature: Any, digest: str) -> str:
+def check_signature(signature: object, digest: str) -> str:
     """Why a signature is not one of that digest; empty where it is."""
     fields = ("algorithm", "public_key", "signature")
     if not isinstance(signature, dict) or any(not isinstance(signature.get(one), str) for one in fields):  # pyright: ignore[reportUnknownMemberType]

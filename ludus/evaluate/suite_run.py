@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ludus.errors import InvalidArgument
 from ludus.evaluate.agent_names import AgentLike, agent_name, as_agent
@@ -55,7 +54,7 @@ def evaluate_suite(
 
 
 def _evaluated(
-    suite: Suite, agent: Any, folder: Path, key: str | os.PathLike[str] | None, num_envs: int | None, id: str
+    suite: Suite, agent: object, folder: Path, key: str | os.PathLike[str] | None, num_envs: int | None, id: str
 ) -> Evaluation:
     file = ResultFile(folder / f"{id.replace('/', '.')}.ludus", resume=True, key=key)
     declaration = suite.declaration(id, agent_name(agent))

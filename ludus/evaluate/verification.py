@@ -24,9 +24,9 @@ from ludus.evaluate.segment import Segment, segments
 from ludus.evaluate.signature import check_signature
 from ludus.evaluate.suite import suite_findings
 from ludus.trajectory.header import running_versions
-from ludus.trajectory.replay import Difference
+from ludus.trajectory.replay import ReplayDifference
 
-__all__ = ["Finding", "Verification", "verify"]
+__all__ = ["VerificationFinding", "Verification", "verify"]
 
 Make = Callable[[int], VectorEnv[Any, Any]]
 LANES = 64
@@ -36,10 +36,10 @@ LOOKED_AHEAD = 4
 """Among how many times as many numbers the one is looked for that a seed belongs to."""
 
 
-class Finding(NamedTuple):
+class VerificationFinding(NamedTuple):
     """One thing that is not as it should be.
 
-    >>> print(Finding("length", "expected 9, got 8", episode=3, step=8))
+    >>> print(VerificationFinding("length", "expected 9, got 8", episode=3, step=8))
     episode 3, step 8: length: expected 9, got 8
     """
 
@@ -62,7 +62,7 @@ class Verification(NamedTuple):
     """
 
     path: str
-    findings: tuple[Finding, ...]
+    findings: tuple[VerificationFinding, ...]
     """What is wrong, what was found first in front; none where it is confirmed."""
     episodes: int = 0
     """How many were executed again."""
@@ -113,7 +113,7 @@ def verify(
     try:
         result = open_result(path)
     except LudusError as error:
-        return Verification(name, (Finding("file", str(error)),))
+        return Verification(name, (VerificationFinding("file", str(error)),))
     work = _Verifier(result, signed_by)
     try:
         work.look()
@@ -122,7 +122,7 @@ def verify(
             work.notes += place.notes
             work.execute(place, agent, num_envs)
     except TrajectoryError as error:
-        work.findings.append(Finding("file", str(error)))
+        work.findings.append(VerificationFinding("file", str(error)))
     finally:
         result.run.close()
     findings = tuple(work.findings[:MAX_FINDINGS])
@@ -132,13 +132,13 @@ def verify(
 class _Verifier:
     def __init__(self, result: Result, signed_by: str | None) -> None:
         self.result, self.signed_by = result, signed_by
-        self.findings: list[Finding] = []
+        self.findings: list[VerificationFinding] = []
         self.notes: list[str] = list(result.declaration.marks)
         self.episodes = self.steps = self.unconfirmed = 0
         self.runnable, self.compiled = True, False
 
     def find(self, subject: str, text: str, episode: int | None = None, step: int | None = None) -> None:
-        self.findings.append(Finding(subject, text, episode, step))
+        self.findings.append(VerificationFinding(subject, text, episode, step))
 
     # --- without executing anything ---
 
@@ -263,7 +263,7 @@ class _Verifier:
             episode = place - 1 + segment.episodes.start
             self.find("observation", "expected the digest of what is seen again, got another", episode)
 
-    def _differs(self, one: Difference) -> None:
+    def _differs(self, one: ReplayDifference) -> None:
         text = f"recorded {shorten(one.recorded)}, executed again {shorten(one.replayed)}"
         self.find(one.field, text, one.episode, one.step)
 

@@ -79,7 +79,7 @@ class JsonText(AnyText):
     def sample(self, mask: Any = None, probability: Any = None) -> str:
         """The plainest one."""
         del mask, probability
-        return write_json(Json(self.kind).zero()).decode()
+        return write_json(Json(self.kind).default()).decode()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, JsonText) and self.kind == other.kind

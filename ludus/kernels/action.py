@@ -13,7 +13,7 @@ from ludus.spaces.array_space import ArraySpace
 __all__ = ["as_rules_take", "finite_row", "read_action"]
 
 
-def read_action(space: Space[Any], action: Any) -> Any:
+def read_action(space: Space[object], action: object) -> Any:
     """`action` checked to be in `space`, as rules take it.
 
     >>> read_action(Discrete(3), np.int8(2))
@@ -56,7 +56,7 @@ def finite_row(space: Box, action: Any) -> Any:
     return array
 
 
-def _as_numbers(space: Box, action: Any) -> Any:
+def _as_numbers(space: Box, action: object) -> Any:
     try:
         array = np.asarray(action)
     except ValueError as error:  # rows of different length

@@ -21,7 +21,7 @@ from ludus.kernels.legal_actions import check_legal, choices_of, lane_masks
 from ludus.kernels.overrides import refuse_overrides
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.source import CUT_LANE, DISABLED, NEXT_STEP, SAME_STEP
-from ludus.kernels.start import Start
+from ludus.kernels.start import EpisodeStart
 from ludus.kernels.tree import composed
 from ludus.seeding import Seed, lane_seeds
 
@@ -53,12 +53,12 @@ class KernelVectorEnv(KernelLanes):
 
     def __init__(
         self,
-        make: Callable[[], Any],
+        make: Callable[[], object],
         num_envs: int,
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         max_episode_steps: int | None = None,
-        params: Sequence[Any] | None = None,
+        params: Sequence[object] | None = None,
         episodes: EpisodePlan | None = None,
         statistics: bool = False,
         threads: int | None = None,
@@ -161,7 +161,7 @@ class KernelVectorEnv(KernelLanes):
                 "reset them with options={'reset_mask': mask}"
             )
 
-    def _advance(self, action: Any, held: Held | None = None) -> Step[Any]:
+    def _advance(self, action: object, held: Held | None = None) -> Step[Any]:
         # Arrays are made without keywords, and the tuple without its constructor: at 64 lanes each call counts.
         if (
             type(action) is not ndarray
@@ -243,9 +243,9 @@ class KernelVectorEnv(KernelLanes):
 
     # --- planned episodes ---
 
-    def _plan(self, ended: Array) -> dict[int, Start]:
+    def _plan(self, ended: Array) -> dict[int, EpisodeStart]:
         """Seed the lanes that are to begin, as the plan says; how those with options begin."""
-        optioned: dict[int, Start] = {}
+        optioned: dict[int, EpisodeStart] = {}
         for lane in np.flatnonzero(ended).tolist():
             self._numbers[lane] += 1
             episode = planned(self.episodes, lane, int(self._numbers[lane]))
@@ -266,7 +266,7 @@ class KernelVectorEnv(KernelLanes):
             self._mix(out, self._begin(only, start), only)
         return out
 
-    def _planned_step(self, action: Any, held: Held | None = None) -> Step[Any]:
+    def _planned_step(self, action: object, held: Held | None = None) -> Step[Any]:
         """A step whose ended lanes begin as planned; what the loop began with other parameters is taken back."""
         self._as_read(action)
         ended = self._ended.copy() if held is None else self._ended & ~held.lanes

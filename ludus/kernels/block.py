@@ -5,17 +5,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ALIGNMENT", "Column", "column_of", "columns_of", "new_block"]
+__all__ = ["ALIGNMENT", "BlockColumn", "column_of", "columns_of", "new_block"]
 
 ALIGNMENT = 64
 """Columns begin on cache lines of their own."""
 Array = npt.NDArray[Any]
 
 
-class Column(NamedTuple):
+class BlockColumn(NamedTuple):
     """What one column holds for each lane.
 
-    >>> Column("words", "uint64", (6,)).size
+    >>> BlockColumn("words", "uint64", (6,)).size
     48
     """
 
@@ -29,25 +29,25 @@ class Column(NamedTuple):
         return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
 
 
-def column_of(name: str, value: Any) -> Column:
+def column_of(name: str, value: object) -> BlockColumn:
     """The column for values like this one.
 
     >>> column_of("height", 0.5)
     Column(name='height', dtype='float64', shape=())
     """
     array = np.asarray(value)
-    return Column(name, "bool_" if array.dtype == np.bool_ else array.dtype.name, array.shape)
+    return BlockColumn(name, "bool_" if array.dtype == np.bool_ else array.dtype.name, array.shape)
 
 
-def new_block(columns: tuple[Column, ...], lanes: int) -> Array:
+def new_block(columns: tuple[BlockColumn, ...], lanes: int) -> Array:
     """An empty block for that many lanes."""
     return np.zeros(sum(_aligned(lanes * column.size) for column in columns), dtype=np.uint8)
 
 
-def columns_of(block: Array, columns: tuple[Column, ...], lanes: int) -> dict[str, Array]:
+def columns_of(block: Array, columns: tuple[BlockColumn, ...], lanes: int) -> dict[str, Array]:
     """Each column of a block, as an array that shares its memory.
 
-    >>> columns = (Column("x", "float64"), Column("ended", "bool_"))
+    >>> columns = (BlockColumn("x", "float64"), BlockColumn("ended", "bool_"))
     >>> columns_of(new_block(columns, 3), columns, 3)["ended"]
     array([False, False, False])
     """

@@ -27,7 +27,7 @@ from ludus.kernels.call_text import ARRAY, CALLING, SHARING
 from ludus.kernels.disk_cache import MachineCode, read_code, text_path, write_code
 from ludus.kernels.machine import Machine, object_of
 
-__all__ = ["FAULT", "Call", "Team", "can_split"]
+__all__ = ["FAULT", "KernelCall", "Team", "can_split"]
 
 LOOP, LANES, TEAM, FOUND, PIECES, SIZE, PATIENCE, PART = range(8)
 HEAD = 16
@@ -60,7 +60,7 @@ def can_split() -> bool:
     return sys.platform == "linux" and platform.machine() in FUTEX
 
 
-class Call:
+class KernelCall:
     """A loop, and the block of words that it reads; to be called with actions, observations, rewards and flags.
 
     `address` is the loop's, `words` are what it reads but for the arrays' addresses. Nothing is checked: the arrays

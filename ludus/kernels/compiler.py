@@ -5,18 +5,19 @@ import types
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 from numba.core import errors
+from numba.core.caching import FunctionCache
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
+from numba.np import linalg
 
 from ludus.errors import KernelError, LudusError
-from ludus.kernels.blas import load_without_blas
-from ludus.kernels.cache import RuleCache
 from ludus.kernels.disk_cache import MachineCode, source_path
 from ludus.kernels.exact.explanation import explain
 from ludus.kernels.exact.pipeline import LOOP as LOOP_NAME
@@ -25,9 +26,10 @@ from ludus.kernels.exact.place import place_of
 from ludus.kernels.exact.reach import makes_arrays
 from ludus.kernels.exact.record import check_record
 from ludus.kernels.library import only_emitted
+from ludus.kernels.numba_types import LoweringContext, Signature
 from ludus.kernels.random import Stream
 from ludus.kernels.rules import Rules
-from ludus.kernels.source import Layout
+from ludus.kernels.source import RulesLayout
 from ludus.kernels.store import LOOP_NAMES, Unfitting
 from ludus.kernels.views import VIEW_NAMES
 
@@ -41,9 +43,10 @@ LOOP = (numba.int64, numba.int64, numba.types.CPointer(numba.int64))
 """What a loop takes: the first lane, the one after the last, and a block of words."""
 UNCOUNTED = "NRT required but not enabled"
 """What Numba says where code makes something on the heap, and was not expected to."""
+ASKS_FOR_BLAS = "numba.np.arraymath"
 
 
-def compile_loop(rules: Rules, layout: Layout, text: str, *, checks: bool) -> MachineCode:
+def compile_loop(rules: Rules, layout: RulesLayout, text: str, *, checks: bool) -> MachineCode:
     """The machine code of a loop; raises KernelError, with the rule's line, where rules cannot be compiled."""
     arrays = any(column.shape for column in layout.columns if column.name.startswith("s_"))
     try:
@@ -70,8 +73,8 @@ def _giving(rules: Rules, told: str) -> Any:
     return rules.functions.get(word, rules.step)
 
 
-def _compiled_loop(rules: Rules, layout: Layout, text: str, *, checks: bool, arrays: bool) -> MachineCode:
-    load_without_blas()
+def _compiled_loop(rules: Rules, layout: RulesLayout, text: str, *, checks: bool, arrays: bool) -> MachineCode:
+    _load_without_blas()
     records = {name: kind for kind, name in layout.records.items()}
     for kind in (rules.params, *records.values()):
         check_record(kind)
@@ -151,5 +154,43 @@ def _kept(options: dict[str, Any], on_disk: bool, function: Any) -> Any:
     """A function for Python to call, kept on disk where that is possible."""
     made: Any = numba.njit(**options)(function)
     if on_disk:
-        made._cache = RuleCache(function, arrays=options["_nrt"])
+        made._cache = _RuleCache(function, arrays=options["_nrt"])
     return made
+
+
+def _load_without_blas() -> None:
+    """Load Numba's functions of arrays without BLAS, which rules never call.
+
+    Numba asks for it when it is loaded, by importing SciPy's, a seventh of compiling. SciPy is imported when somebody's
+    code multiplies matrices, as it would be.
+    """
+    if ASKS_FOR_BLAS in sys.modules or find_spec("scipy") is None:
+        return
+    asked = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None  # it is installed: that is all that is asked here
+    try:
+        from numba.np import arraymath  # Numba loads it with the first function it compiles
+
+        arraymath.ensure_blas = asked  # pyright: ignore[reportPrivateImportUsage]
+    finally:
+        linalg.ensure_blas = asked
+
+
+class _RuleCache(FunctionCache):
+    """Machine code from disk, without what only a compiler needs: a third of the time a cached batch takes to be made.
+
+    Numba gets ready to compile before it looks whether there is anything to compile: it loads the typing of all of
+    NumPy's functions, of dictionaries, of foreign libraries. Code that is loaded needs none of it, and what is compiled
+    after all gets it then. `arrays` says that the function makes arrays, whose memory Numba counts.
+    """
+
+    def __init__(self, function: Callable[..., object], *, arrays: bool) -> None:
+        super().__init__(function)
+        self._arrays = arrays
+
+    def load_overload(self, sig: Signature, target_context: LoweringContext) -> Any:
+        """What was compiled for these types, or None."""
+        if self._arrays:
+            rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)

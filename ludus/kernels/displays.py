@@ -49,7 +49,7 @@ def _key(before: list[dis.Instruction]) -> bool:
     return False
 
 
-def _texts(keys: Any) -> bool:
+def _texts(keys: object) -> bool:
     return isinstance(keys, tuple) and all(type(one) is str for one in keys)  # pyright: ignore[reportUnknownVariableType]
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ludus.core import Info
 from ludus.core.outcome import OUTCOME, code_column
 from ludus.kernels.legal_actions import lane_masks
-from ludus.kernels.source import Layout
+from ludus.kernels.source import RulesLayout
 from ludus.kernels.tree import Leaf, composed
 
 __all__ = ["finals", "outcomes"]
@@ -17,7 +17,7 @@ __all__ = ["finals", "outcomes"]
 Array = npt.NDArray[Any]
 
 
-def finals(layout: Layout, ended: Array, last: dict[str, Array], informed: Sequence[Array]) -> Info:
+def finals(layout: RulesLayout, ended: Array, last: dict[str, Array], informed: Sequence[Array]) -> Info:
     """`final_obs` and `final_info` of the ended lanes, as the serial executor gives them.
 
     `last` has the last observations by column, `informed` the last infos in the layout's order.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludus.errors import ContractViolation, KernelError, shorten
-from ludus.kernels.block import Column
+from ludus.kernels.block import BlockColumn
 from ludus.kernels.displays import dict_places
 from ludus.kernels.tree import NUMBERS, Branch, Leaf, Tree, is_record
 from ludus.spaces import Dict, Discrete, Space, Tuple
@@ -16,7 +16,7 @@ from ludus.spaces.array_space import ArraySpace
 __all__ = ["action_record", "action_tree", "observation_tree", "parts_of"]
 
 
-def observation_tree(space: Space[Any], seen: Any, functions: list[Any]) -> Tree:
+def observation_tree(space: Space[object], seen: object, functions: list[Any]) -> Tree:
     """The tree of a space whose values rules give like the one `seen`; `functions` are those that wrote it.
 
     >>> from ludus.kernels.tree import leaves
@@ -57,16 +57,16 @@ def _branch(kind: Any, spaces: Any, given: dict[Any, Any], places: tuple[int, ..
     return Branch(kind, keys, places, tuple(parts))
 
 
-def _column(space: Space[Any], column: str, name: str) -> Column:
+def _column(space: Space[object], column: str, name: str) -> BlockColumn:
     if not isinstance(space, ArraySpace) or space.dtype.kind not in "biuf":
         raise KernelError(
             f"{name}: expected Box, Discrete, MultiDiscrete, MultiBinary, or Tuple and Dict of them, "
             f"got {shorten(space)}; run it with executor='serial'"
         )
-    return Column(column, "bool_" if space.dtype.kind == "b" else space.dtype.name, space.shape)
+    return BlockColumn(column, "bool_" if space.dtype.kind == "b" else space.dtype.name, space.shape)
 
 
-def _form(space: Space[Any], seen: Any, name: str) -> str:
+def _form(space: Space[object], seen: object, name: str) -> str:
     if isinstance(seen, NUMBERS):
         form, shape = "number" if isinstance(space, Discrete) else "scalar", ()
     elif isinstance(seen, np.ndarray) and seen.ndim:
@@ -83,7 +83,7 @@ def _form(space: Space[Any], seen: Any, name: str) -> str:
     return form
 
 
-def _only_numbers(seen: Any) -> bool:
+def _only_numbers(seen: object) -> bool:
     """Whether nested tuples hold nothing but numbers, and as many in each."""
     if isinstance(seen, NUMBERS):
         return True
@@ -93,12 +93,12 @@ def _only_numbers(seen: Any) -> bool:
 # --- actions ---
 
 
-def action_tree(space: Space[Any]) -> Tree:
+def action_tree(space: Space[object]) -> Tree:
     """The tree of a space of actions: tuples for a Tuple, NamedTuples for a Dict."""
     return _action(space, "action", iter(range(1_000_000)))
 
 
-def _action(space: Space[Any], name: str, count: Iterator[int]) -> Tree:
+def _action(space: Space[object], name: str, count: Iterator[int]) -> Tree:
     if isinstance(space, Tuple):
         keys = tuple(range(len(space.spaces)))
         return Branch(
@@ -115,7 +115,7 @@ def _action(space: Space[Any], name: str, count: Iterator[int]) -> Tree:
 
 
 @cache
-def action_record(keys: tuple[Any, ...]) -> Any:
+def action_record(keys: tuple[object, ...]) -> Any:
     """The NamedTuple that rules take an action of a Dict as."""
     if not all(isinstance(key, str) and key.isidentifier() and not key.startswith("_") for key in keys):
         raise KernelError(f"action: expected keys that are names, to be fields of a NamedTuple, got {list(keys)}")

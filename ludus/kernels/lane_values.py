@@ -29,7 +29,7 @@ def known(leaf: Leaf, value: Any) -> Any:
     return value.item() if leaf.column.dtype in PYTHONS else value[()]
 
 
-def state_parts(tree: Tree, value: Any) -> Iterator[tuple[Leaf, Any]]:
+def state_parts(tree: Tree, value: object) -> Iterator[tuple[Leaf, Any]]:
     """Every leaf of a state, and what `value` has there; raises InvalidArgument where it has other fields."""
     if isinstance(tree, Leaf):
         yield tree, value
@@ -40,7 +40,7 @@ def state_parts(tree: Tree, value: Any) -> Iterator[tuple[Leaf, Any]]:
         yield from state_parts(part, one)
 
 
-def fitting(leaf: Leaf, value: Any) -> Array:
+def fitting(leaf: Leaf, value: object) -> Array:
     """A value as the column of a leaf takes it; raises InvalidArgument where it would be another.
 
     >>> from ludus.kernels.block import column_of
@@ -62,7 +62,7 @@ def _described(leaf: Leaf) -> str:
     return f"{leaf.column.dtype} of shape {leaf.column.shape}" if leaf.column.shape else leaf.column.dtype
 
 
-def filled(space: Space[Any], action: Any, mask: Array) -> Any:
+def filled(space: Space[object], action: object, mask: Array) -> Any:
     """A batch of actions with something valid for the lanes that the mask leaves out; what is odd is refused later."""
     if isinstance(space, Tuple):
         given: Any = action
@@ -77,4 +77,4 @@ def filled(space: Space[Any], action: Any, mask: Array) -> Any:
     if actions.shape[:1] != mask.shape or actions.dtype.kind not in "fiub":
         return action
     over = mask.reshape(mask.shape + (1,) * (actions.ndim - 1))
-    return np.where(over, actions, np.asarray(space.zero(), actions.dtype))
+    return np.where(over, actions, np.asarray(space.default(), actions.dtype))

@@ -12,20 +12,20 @@ import numpy.typing as npt
 from ludus.core import VectorEnv
 from ludus.core.lane_options import check_each, lane_options
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidType, ResetNeeded, shorten
-from ludus.kernels.block import Column, columns_of, new_block
-from ludus.kernels.call import FAULT, Call
+from ludus.kernels.block import BlockColumn, columns_of, new_block
+from ludus.kernels.call import FAULT, KernelCall
 from ludus.kernels.exact.fault import FAULTS, fault_of
 from ludus.kernels.forms import parts_of
 from ludus.kernels.lane_values import filled, fitting, state_parts, value_at
 from ludus.kernels.layout import layout_of
-from ludus.kernels.loop import Loop, loop_of
+from ludus.kernels.loop import CompiledLoop, loop_of
 from ludus.kernels.overrides import read_only
-from ludus.kernels.parameters import fitted
+from ludus.kernels.parameters import coerce_parameter
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.seeds import fresh_entropy, seeded_words
 from ludus.kernels.source import RESET, SAME_STEP
-from ludus.kernels.split import Split
-from ludus.kernels.start import Start, option_rows
+from ludus.kernels.split import ThreadSplit
+from ludus.kernels.start import EpisodeStart, option_rows
 from ludus.kernels.stream import generator_of, write_stream
 from ludus.kernels.tree import Leaf, composed, leaves
 from ludus.kernels.values import ParameterTable
@@ -53,7 +53,7 @@ class KernelLanes(VectorEnv[Any, Any]):
     _lane_streams: dict[str, list[np.random.Generator]]
 
     def _open(
-        self, single: RuleEnv, num_envs: int, limit: int, params: Sequence[Any] | None, threads: int | None
+        self, single: RuleEnv, num_envs: int, limit: int, params: Sequence[object] | None, threads: int | None
     ) -> None:
         self._single, self.rules, self.num_envs, self._limit = single, single.rules, num_envs, limit
         self.clips_actions = single.clips_actions
@@ -63,7 +63,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._parameters = ParameterTable([single.params] if params is None else params, num_envs)
         self._layout = layout_of(single, self._parameters)
         self._loop = loop_of(self.rules, self._layout, self.checks)
-        self._split = Split.for_lanes(num_envs, threads)
+        self._split = ThreadSplit.for_lanes(num_envs, threads)
         self._prepare()
         self._take_block(new_block(self._lasting, num_envs))
         self._columns["fresh"][:] = True
@@ -84,11 +84,11 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._out_dtype: Any = np.dtype(columns[0].dtype if self._plain else np.uint8)
         self._out_shape = (n, *columns[0].shape) if self._plain else new_block(columns, n).shape
         self._choice_shape = (n,) if self._kind == "choice" else None
-        self._no_actions = self._as_read(self.action_space.zero())
+        self._no_actions = self._as_read(self.action_space.default())
         self._no_rewards, self._no_flags = np.empty(n), np.empty((2, 0), np.bool_)
 
     @property
-    def _lasting(self) -> tuple[Column, ...]:
+    def _lasting(self) -> tuple[BlockColumn, ...]:
         """The columns that there is memory for."""
         return (*self._layout.columns, *self._layout.kept) if self._loop_mode == SAME_STEP else self._layout.columns
 
@@ -111,7 +111,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         self._run = self._call.alone
         self._begins = self._call_of(self._loop, RESET, self._parameters)
 
-    def _call_of(self, loop: Loop, mode: int, parameters: ParameterTable) -> Call:
+    def _call_of(self, loop: CompiledLoop, mode: int, parameters: ParameterTable) -> KernelCall:
         """A call over this batch's memory."""
         block = self._block
         words = [mode, self._limit, self.num_envs, block.ctypes.data, block.nbytes, *parameters.words]
@@ -119,7 +119,7 @@ class KernelLanes(VectorEnv[Any, Any]):
 
     # --- actions, and lanes that begin ---
 
-    def _as_read(self, action: Any) -> Array:
+    def _as_read(self, action: object) -> Array:
         """Actions as the loop reads them; the range of choices is the loop's to check."""
         if self._kind == "choice":
             actions = np.asarray(action)
@@ -151,7 +151,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         columns = tuple(leaf.column for leaf, _ in leaves(self._layout.action, ""))
         return list(columns_of(actions, columns, self.num_envs).values())
 
-    def _filled(self, action: Any, mask: Array) -> Any:
+    def _filled(self, action: object, mask: Array) -> Any:
         """A batch of actions with something valid for the lanes that the mask leaves out."""
         return filled(self.single_action_space, action, mask)
 
@@ -159,21 +159,21 @@ class KernelLanes(VectorEnv[Any, Any]):
         if self.closed:
             raise ClosedEnvironment(f"{what}: expected an open batch, got one that was closed; make a new one")
 
-    def _under(self, options: dict[str, Any] | None) -> Start:
+    def _under(self, options: dict[str, object] | None) -> EpisodeStart:
         """How lanes begin under these options."""
         kind = self.rules.options
         if kind is not None:
-            return Start(self._parameters, option_rows(kind, options or {}, self.num_envs))
+            return EpisodeStart(self._parameters, option_rows(kind, options or {}, self.num_envs))
         if not options:
-            return Start(self._parameters)
+            return EpisodeStart(self._parameters)
         single = self._single
         if "each" not in options:
-            return Start(self._parameters.replaced(single.params, single.reset_params(options)))
+            return EpisodeStart(self._parameters.replaced(single.params, single.reset_params(options)))
         check_each(options, self.num_envs)
         each = [single.reset_params(lane_options(options, lane) or {}) for lane in range(self.num_envs)]
-        return Start(self._parameters.replaced_each(single.params, each))
+        return EpisodeStart(self._parameters.replaced_each(single.params, each))
 
-    def _begin(self, mask: Array, start: Start) -> Array:
+    def _begin(self, mask: Array, start: EpisodeStart) -> Array:
         """Begin the lanes of a mask; the observations of all lanes."""
         self._columns["chosen"][:] = mask
         call, parameters = self._begins, start.parameters
@@ -192,16 +192,16 @@ class KernelLanes(VectorEnv[Any, Any]):
                 self._choose((self.rules.options(),))  # pyright: ignore[reportOptionalCall]
         return out
 
-    def _choose(self, options: tuple[Any, ...]) -> None:
+    def _choose(self, options: tuple[object, ...]) -> None:
         """Lay out the options that the lanes are to begin with; those that begin by themselves have the defaults."""
         tree: Any = self._layout.options
         for lane, row in enumerate(options):
             for leaf, one in state_parts(tree, row):
                 self._columns[leaf.column.name][lane if len(options) > 1 else slice(None)] = fitting(leaf, one)
 
-    def _fail(self, call: Call) -> NoReturn:
+    def _fail(self, call: KernelCall) -> NoReturn:
         """Raise what the rules raised in a call."""
-        error = Loop.error_of(call)
+        error = CompiledLoop.error_of(call)
         if not isinstance(error, FAULTS):
             raise error
         raise self._fault(error) from error
@@ -282,11 +282,11 @@ class KernelLanes(VectorEnv[Any, Any]):
             )
         many = isinstance(values, list | tuple) and not isinstance(getattr(self.params, name), tuple)
         owner, kind = type(self._single).__name__, self.rules.params
-        each = [fitted(owner, kind, name, one) for one in (values if many else [values])]
+        each = [coerce_parameter(owner, kind, name, one) for one in (values if many else [values])]
         self._parameters = self._parameters.changed(name, each)
         self._relayout()
 
-    def _set_states(self, values: Any) -> None:
+    def _set_states(self, values: object) -> None:
         """Put lanes into states; the count of steps goes on, and a lane that has ended stays ended."""
         each = [values] * self.num_envs if isinstance(values, self.rules.state) else values
         if not isinstance(each, list | tuple) or len(each) != self.num_envs:
@@ -336,7 +336,7 @@ class KernelLanes(VectorEnv[Any, Any]):
 
     # --- snapshots: copies of the block ---
 
-    def _capture(self, memo: dict[int, Any]) -> Any:
+    def _capture(self, memo: dict[int, object]) -> Any:
         del memo
         spaces = (self.observation_space, self.action_space)
         for space in spaces:
@@ -351,7 +351,7 @@ class KernelLanes(VectorEnv[Any, Any]):
             deepcopy(spaces),
         )
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: Any, memo: dict[int, object]) -> None:
         del memo
         block, seeds, numbers, self._ready, self._parameters, streams, spaces = state
         self._seeds, self._numbers, self._lane_streams = list(seeds), numbers.copy(), deepcopy(streams)
@@ -369,7 +369,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         twin.observation_space = _forked(self.observation_space, self.single_observation_space, self, twin)
         twin.action_space = _forked(self.action_space, self.single_action_space, self, twin)
         if twin.num_envs != self.num_envs:
-            twin._split = Split.for_lanes(twin.num_envs, None if self._split is None else self._split.threads)
+            twin._split = ThreadSplit.for_lanes(twin.num_envs, None if self._split is None else self._split.threads)
         twin._parameters = self._parameters.forked(chosen)
         twin._prepare()
         twin._take_block(new_block(self._lasting, twin.num_envs))
@@ -383,7 +383,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         return twin
 
 
-def _forked(batched: Space[Any], single: Space[Any], batch: KernelLanes, twin: KernelLanes) -> Space[Any]:
+def _forked(batched: Space[object], single: Space[object], batch: KernelLanes, twin: KernelLanes) -> Space[Any]:
     """The space of a fork, whose draws go on from where they are; a space of many lanes takes long to make anew."""
     batched.ensure_seeded()
     if twin.num_envs != batch.num_envs:

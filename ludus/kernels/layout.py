@@ -7,7 +7,7 @@ import numpy as np
 
 from ludus.errors import ContractViolation, KernelError, LudusError, shorten
 from ludus.kernels.action import as_rules_take
-from ludus.kernels.block import Column
+from ludus.kernels.block import BlockColumn
 from ludus.kernels.displays import dict_places
 from ludus.kernels.exact.contract import Sample, sample_of
 from ludus.kernels.exact.place import place_of
@@ -17,7 +17,7 @@ from ludus.kernels.legal_actions import check_mask, choices_of
 from ludus.kernels.players import adapter_text, play_of
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.rules import Rules
-from ludus.kernels.source import Layout, Told, record_names
+from ludus.kernels.source import InfoField, RulesLayout, record_names
 from ludus.kernels.stream import WORDS
 from ludus.kernels.tree import Branch, Leaf, Tree, is_record, leaves, tree_of, written
 from ludus.kernels.values import ParameterTable
@@ -26,17 +26,17 @@ from ludus.spaces import Discrete, Space
 __all__ = ["layout_of"]
 
 OWN = (
-    Column("words", "uint64", (WORDS,)),
-    Column("elapsed", "int64"),
-    Column("returns", "float64"),
-    Column("ended", "bool_"),
-    Column("chosen", "bool_"),
-    Column("fresh", "bool_"),
+    BlockColumn("words", "uint64", (WORDS,)),
+    BlockColumn("elapsed", "int64"),
+    BlockColumn("returns", "float64"),
+    BlockColumn("ended", "bool_"),
+    BlockColumn("chosen", "bool_"),
+    BlockColumn("fresh", "bool_"),
 )
 """What every lane has beside its state."""
 
 
-def layout_of(env: RuleEnv, parameters: ParameterTable) -> Layout:
+def layout_of(env: RuleEnv, parameters: ParameterTable) -> RulesLayout:
     """The layout for an environment: the same for every mode, so that it is compiled once.
 
     KernelError with its line where a rule raises what its author did not expect in the trial that this takes.
@@ -49,7 +49,7 @@ def layout_of(env: RuleEnv, parameters: ParameterTable) -> Layout:
         place = _line_of(env.rules, error)
         if place is None:
             raise
-        tried = f"a reset by seed 0 and the action {shorten(env.action_space.zero())}"
+        tried = f"a reset by seed 0 and the action {shorten(env.action_space.default())}"
         raise KernelError(
             f"{place}: expected rules that can be tried, by {tried}, got {type(error).__name__}: {error}; mend the "
             "rule, or say in `legal` where the action may be taken"
@@ -64,7 +64,7 @@ def _line_of(rules: Rules, error: Exception) -> str | None:
     return mine[-1] if mine else None
 
 
-def _seen(env: RuleEnv, given: Any) -> Tree:
+def _seen(env: RuleEnv, given: object) -> Tree:
     """The tree of an observation; what has none is told with the line of `observe`."""
     try:
         return observation_tree(env.observation_space, given, reached(list(env.rules.functions.values())))
@@ -75,9 +75,9 @@ def _seen(env: RuleEnv, given: Any) -> Tree:
         raise KernelError(f"{place_of(code.co_filename, code.co_firstlineno)}: {error}") from error
 
 
-def _layout(env: RuleEnv, parameters: ParameterTable) -> Layout:
+def _layout(env: RuleEnv, parameters: ParameterTable) -> RulesLayout:
     rules, acts, params = env.rules, env.action_space, parameters.params
-    sample = sample_of(rules, params, as_rules_take(acts, acts.zero()))
+    sample = sample_of(rules, params, as_rules_take(acts, acts.default()))
     state = tree_of("s", rules.state.__name__, sample.state)
     _check_step(state, sample)
     seen = _seen(env, play_of(rules).observe(sample.state, params))
@@ -86,9 +86,9 @@ def _layout(env: RuleEnv, parameters: ParameterTable) -> Layout:
     options = None if sample.options is None else tree_of("o", "options", sample.options)
     told = [one.leaf.column for one in (*information, *facts)]
     kept = [one._replace(name=f"l{one.name}") for one in (*_columns(seen), *told)]
-    kept += [Column("last_returns", "float64"), Column("last_lengths", "int64")]
+    kept += [BlockColumn("last_returns", "float64"), BlockColumn("last_lengths", "int64")]
     begun = [] if options is None else _columns(options)
-    return Layout(
+    return RulesLayout(
         columns=(*_columns(state), *OWN, *told, *begun),
         kept=tuple(kept),
         state=state,  # pyright: ignore[reportArgumentType]  (a state is a NamedTuple: a branch)
@@ -119,7 +119,7 @@ def _adapter(rules: Rules, state: Tree, sample: Sample) -> str:
     return adapter_text(rules, len(sample.given), len(sample.given[4]) if len(sample.given) == 5 else 0, made, own)
 
 
-def _columns(tree: Tree) -> list[Column]:
+def _columns(tree: Tree) -> list[BlockColumn]:
     return [leaf.column for leaf, _ in leaves(tree, "")]
 
 
@@ -150,35 +150,37 @@ def _values(tree: Tree, value: Any) -> list[tuple[Leaf, Any]]:
 # --- what is told ---
 
 
-def _information(rules: Rules, acts: Space[Any], sample: Sample, params: Any) -> tuple[Told, ...]:
-    found: list[Told] = []
+def _information(rules: Rules, acts: Space[object], sample: Sample, params: object) -> tuple[InfoField, ...]:
+    found: list[InfoField] = []
     if rules.inform is not None:
         found += _entries(rules, "inform", rules.inform(sample.state, params), "i")
     if rules.legal is not None:
         found.append(_mask(acts, rules.legal(sample.state, params)))
     if rules.tells_turn:
-        found.append(Told("turn", "turn", None, Leaf(Column("i_turn", "int64"), "number", "turn")))
+        found.append(InfoField("turn", "turn", None, Leaf(BlockColumn("i_turn", "int64"), "number", "turn")))
     return tuple(found)
 
 
-def _mask(acts: Space[Any], legal: Any) -> Told:
+def _mask(acts: Space[object], legal: Any) -> InfoField:
     choices = choices_of(acts)
     check_mask(choices, legal)
     form = "array" if isinstance(legal[0] if choices.several else legal, np.ndarray) else "tuple"
-    leaf = Leaf(Column("i_mask", "int8", (sum(choices.sizes),)), form, "action_mask")
-    return Told("action_mask", "legal", None, leaf, choices.sizes if choices.several else ())
+    leaf = Leaf(BlockColumn("i_mask", "int8", (sum(choices.sizes),)), form, "action_mask")
+    return InfoField("action_mask", "legal", None, leaf, choices.sizes if choices.several else ())
 
 
-def _facts(rules: Rules, sample: Sample) -> tuple[Told, ...]:
+def _facts(rules: Rules, sample: Sample) -> tuple[InfoField, ...]:
     own = _entries(rules, "step", sample.given[4], "f") if len(sample.given) == 5 else []
     if rules.players == 1 or rules.opponent is not None:
         return tuple(own)
     # What several players make of a step begins its info with the rewards.
-    rewards = Told("rewards", "step", 0, Leaf(Column("f_rewards", "float64", (rules.players,)), "tuple", "rewards"))
+    rewards = InfoField(
+        "rewards", "step", 0, Leaf(BlockColumn("f_rewards", "float64", (rules.players,)), "tuple", "rewards")
+    )
     return rewards, *(one._replace(place=place + 1) for place, one in enumerate(own))
 
 
-def _entries(rules: Rules, rule: str, told: Any, prefix: str) -> list[Told]:
+def _entries(rules: Rules, rule: str, told: Any, prefix: str) -> list[InfoField]:
     """The entries that a NamedTuple, or a dictionary that is written out, makes in `info`."""
     if not is_record(told) and not isinstance(told, dict):
         raise KernelError(f"info from {rule}: expected a NamedTuple or a dictionary, got {shorten(told)}")
@@ -189,15 +191,15 @@ def _entries(rules: Rules, rule: str, told: Any, prefix: str) -> list[Told]:
         if is_record(told)
         else dict_places(rule, told, reached(list(rules.functions.values())))
     )
-    found: list[Told] = []
+    found: list[InfoField] = []
     for key, part in zip(keys, tree.parts, strict=True):
         if isinstance(part, Branch):
             raise KernelError(f"info[{key!r}] from {rule}: expected a number or an array, got a tuple")
-        found.append(Told(key, rule, places[key], part))
+        found.append(InfoField(key, rule, places[key], part))
     return found
 
 
-def _check_keys(entries: tuple[Told, ...]) -> None:
+def _check_keys(entries: tuple[InfoField, ...]) -> None:
     keys = [one.key for one in entries]
     twice = sorted({key for key in keys if keys.count(key) > 1})
     if twice:

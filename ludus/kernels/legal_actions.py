@@ -22,7 +22,7 @@ class Choices(NamedTuple):
     """Whether a mask is a tuple with one part for each, as the space takes it; else it is that part itself."""
 
 
-def choices_of(space: Space[Any]) -> Choices:
+def choices_of(space: Space[object]) -> Choices:
     """What a mask for a space has to say; raises ContractViolation for a space that takes none.
 
     >>> choices_of(MultiDiscrete([3, 2]))
@@ -52,7 +52,7 @@ def check_mask(choices: Choices, legal: Any) -> None:
         raise ContractViolation(f"legal: expected {many or one}, got {shorten(legal)}")
 
 
-def as_mask(legal: Any) -> Any:
+def as_mask(legal: object) -> Any:
     """What rules gave as `info["action_mask"]` has it: of int8, of several choices a tuple.
 
     >>> as_mask(((True, False), (True, True, False)))

@@ -57,11 +57,11 @@ def _library(emitted: str, codegen: Any, name: str) -> JITCodeLibrary:
     return (JITCodeLibrary if name == emitted else LinkedLibrary)(codegen, name)
 
 
-def _no_wrapper(*args: Any, **options: Any) -> None:
+def _no_wrapper(*args: object, **options: object) -> None:
     """Instead of what would let Python or C call a function."""
 
 
-def _executable(make: Callable[..., Any], library: Any, function: Any, environment: Any) -> Any:
+def _executable(make: Callable[..., object], library: Any, function: Any, environment: Any) -> Any:
     """What Numba keeps of a compiled function for Python to call: nothing is there, and nobody may."""
     if not isinstance(library, LinkedLibrary):
         return make(library, function, environment)

@@ -7,16 +7,16 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from ludus.kernels.call import Call
+from ludus.kernels.call import KernelCall
 from ludus.kernels.disk_cache import MachineCode, by_one_process, code_path, read_code, source_path, write_code
 from ludus.kernels.exact.fault import located, numbered
 from ludus.kernels.exact.reach import constants_of, reached
 from ludus.kernels.exact.symbols import provide
 from ludus.kernels.machine import Machine, undefined_symbols
 from ludus.kernels.rules import Rules
-from ludus.kernels.source import Layout, kernel_source
+from ludus.kernels.source import RulesLayout, kernel_source
 
-__all__ = ["Loop", "loop_of"]
+__all__ = ["CompiledLoop", "loop_of"]
 
 
 class _Raised(ctypes.Structure):
@@ -35,7 +35,7 @@ class _Raised(ctypes.Structure):
     )
 
 
-class Loop:
+class CompiledLoop:
     """Machine code that steps lanes."""
 
     def __init__(self, code: MachineCode, *, compiled: bool) -> None:
@@ -44,12 +44,12 @@ class Loop:
         self.compiled = compiled
         """Whether this process has compiled it."""
 
-    def call(self, lanes: int, words: list[int]) -> Call:
+    def call(self, lanes: int, words: list[int]) -> KernelCall:
         """A call of the loop over that many lanes; of the words, none may be an address of what is gone by then."""
-        return Call(self._address, lanes, words)
+        return KernelCall(self._address, lanes, words)
 
     @staticmethod
-    def error_of(call: Call) -> Exception:
+    def error_of(call: KernelCall) -> Exception:
         """What the rules raised in a call, with the line."""
         raised = _Raised.from_address(call.error)
         kind, arguments, place = pickle.loads(ctypes.string_at(raised.data, raised.size))  # noqa: S301  (of our own code)
@@ -58,29 +58,29 @@ class Loop:
         return located(kind(*(arguments or ())), place)
 
 
-def loop_of(rules: Rules, layout: Layout, checks: bool = False) -> Loop:
+def loop_of(rules: Rules, layout: RulesLayout, checks: bool = False) -> CompiledLoop:
     """The loop for a set of rules, with their constants as they are now; raises KernelError where that fails."""
     constants = "".join(map(constants_of, reached(list(rules.functions.values()))))
     return _loop_of(rules, layout, checks, constants)
 
 
 @cache
-def _loop_of(rules: Rules, layout: Layout, checks: bool, constants: str) -> Loop:
+def _loop_of(rules: Rules, layout: RulesLayout, checks: bool, constants: str) -> CompiledLoop:
     del constants  # another set of them is another loop
     text = kernel_source(layout)
     path = source_path(text, rules, checks=checks)
     found = None if path is None else _kept(path)
     if found is not None:
-        return Loop(found, compiled=False)
+        return CompiledLoop(found, compiled=False)
     if path is None:
-        return Loop(_compiled(rules, layout, text, checks, path), compiled=True)
+        return CompiledLoop(_compiled(rules, layout, text, checks, path), compiled=True)
     with by_one_process(path):
         found = _kept(path)
         if found is not None:
-            return Loop(found, compiled=False)
+            return CompiledLoop(found, compiled=False)
         code = _compiled(rules, layout, text, checks, path)
         write_code(code_path(path), code)
-    return Loop(code, compiled=True)
+    return CompiledLoop(code, compiled=True)
 
 
 def _kept(path: Path) -> MachineCode | None:
@@ -97,7 +97,7 @@ def _kept(path: Path) -> MachineCode | None:
     return code if names is None or all(map(provide, names)) else None
 
 
-def _compiled(rules: Rules, layout: Layout, text: str, checks: bool, path: Path | None) -> MachineCode:
+def _compiled(rules: Rules, layout: RulesLayout, text: str, checks: bool, path: Path | None) -> MachineCode:
     from ludus.kernels.compiler import compile_loop  # Numba, which takes half a second to load
 
     if not os.environ.get("LUDUS_QUIET"):  # one line, where seconds are about to pass

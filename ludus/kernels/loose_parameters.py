@@ -34,7 +34,7 @@ class Form(NamedTuple):
         return own + sum(part.size for part in self.parts)
 
 
-def form_of(name: str, value: Any) -> Form:
+def form_of(name: str, value: object) -> Form:
     """The form of a parameter; raises KernelError for what no loop can read.
 
     >>> form_of("map", (1, b"SFG")).size
@@ -60,7 +60,7 @@ def form_of(name: str, value: Any) -> Form:
     )
 
 
-def _named(dtype: np.dtype[Any]) -> str:
+def _named(dtype: np.dtype[np.generic]) -> str:
     return "bool_" if dtype == np.bool_ else dtype.name
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ludus.errors import InvalidArgument, InvalidType, KernelError, listing, shorten
 
-__all__ = ["Fixed", "Parameter", "hook", "overridden", "read_only", "refuse_overrides", "take_class"]
+__all__ = ["Fixed", "RuleParameter", "hook", "overridden", "read_only", "refuse_overrides", "take_class"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 FUNCTIONS = ("observe", "inform", "renew", "legal", "turn", "opponent")
@@ -36,7 +36,7 @@ def hook(method: Method) -> Method:
     return method
 
 
-class Parameter:
+class RuleParameter:
     """A parameter of the rules as an attribute: of an environment its own, of a class the default.
 
     >>> from ludus.envs.classic import CartPole
@@ -75,10 +75,10 @@ class Fixed:
     def __init__(self, value: Any = None, *, instead: str) -> None:
         self.value, self.instead = value, instead
 
-    def __set_name__(self, owner: Any, name: str) -> None:
+    def __set_name__(self, owner: object, name: str) -> None:
         self.name = name
 
-    def __get__(self, env: Any, kind: Any = None) -> Any:
+    def __get__(self, env: object, kind: object = None) -> Any:
         return self.value if env is None or self.value is not None else getattr(env, f"_{self.name}")
 
     def __set__(self, env: Any, value: Any) -> None:
@@ -122,7 +122,7 @@ def take_class(kind: Any) -> None:
     kind._class_settings = settings
 
 
-def _is_changed(kind: Any, managed: dict[str, Any]) -> bool:
+def _is_changed(kind: Any, managed: dict[str, object]) -> bool:
     known = [one.__dict__ for one in kind.__mro__]
     for name, descriptor in managed.items():
         for names in known:
@@ -141,14 +141,14 @@ def _managed(kind: Any) -> dict[str, Any]:
     for name in kind.rules.params._fields:
         # A method or a property of the author's own goes before a parameter of that name; so does what every `Env` has.
         if name not in found and (name in _plain_names(kind) or not hasattr(kind, name)):
-            found[name] = Parameter(name)
+            found[name] = RuleParameter(name)
             if not hasattr(kind, name):
                 setattr(kind, name, found[name])
     return found
 
 
-def _is_settable(value: Any) -> bool:
-    return isinstance(value, Parameter | Fixed) or (isinstance(value, property) and value.fset is not None)
+def _is_settable(value: object) -> bool:
+    return isinstance(value, RuleParameter | Fixed) or (isinstance(value, property) and value.fset is not None)
 
 
 def _plain_names(kind: Any) -> set[str]:
@@ -170,15 +170,15 @@ def _refuse_functions(kind: Any) -> None:
             )
 
 
-def _refuse_computed(kind: Any, name: str, descriptor: Any) -> None:
-    if isinstance(descriptor, Parameter):
+def _refuse_computed(kind: Any, name: str, descriptor: object) -> None:
+    if isinstance(descriptor, RuleParameter):
         raise InvalidType(
             f"{kind.__name__}.{name}: expected a value, since it is a parameter of the rules, got "
             f"{shorten(_static(kind, name))}; set self.{name} where it changes, in reset or step"
         )
 
 
-def _refuse_argument(kind: Any, name: str, value: Any) -> None:
+def _refuse_argument(kind: Any, name: str, value: object) -> None:
     """A constructor that takes a parameter would put its own default over what the class sets."""
     for one in kind.__mro__:
         taken = vars(one).get("__init__")

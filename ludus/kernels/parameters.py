@@ -7,29 +7,29 @@ import numpy as np
 
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
 
-__all__ = ["fitted", "fitted_all"]
+__all__ = ["coerce_parameter", "coerce_parameters"]
 
 EXPECTED = {"float": "a number", "int": "an integer", "bool": "True or False", "tuple": "a tuple"}
 
 
-def fitted_all(owner: str, params: type[Any], given: dict[str, Any]) -> Any:
+def coerce_parameters(owner: str, params: type[Any], given: dict[str, Any]) -> Any:
     """The parameters with those in `given` instead of their defaults."""
     known = params._fields
     unknown = [name for name in given if name not in known]
     if unknown:
         raise InvalidArgument(f"{owner}: expected parameters out of {listing(known)}, got {listing(unknown)}")
-    return params(**{name: fitted(owner, params, name, value) for name, value in given.items()})
+    return params(**{name: coerce_parameter(owner, params, name, value) for name, value in given.items()})
 
 
-def fitted(owner: str, params: type[Any], name: str, value: Any) -> Any:
+def coerce_parameter(owner: str, params: type[Any], name: str, value: Any) -> Any:
     """`value` as the type that `params` annotates `name` with; raises InvalidType where it is none.
 
     >>> from typing import NamedTuple
     >>> class Params(NamedTuple):
     ...     length: float = 0.5
-    >>> fitted("Rod", Params, "length", 2)
+    >>> coerce_parameter("Rod", Params, "length", 2)
     2.0
-    >>> fitted("Rod", Params, "length", "long")
+    >>> coerce_parameter("Rod", Params, "length", "long")
     Traceback (most recent call last):
     ludus.errors.InvalidType: Rod length: expected a number, got 'long'
     """

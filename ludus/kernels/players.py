@@ -113,7 +113,7 @@ def _opposed(rules: Rules) -> Play:
     def reset(rng: Any, params: Any, *options: Any) -> Any:
         return begun(rules.reset(rng, params, *options), rng, params)
 
-    def renew(state: Any, rng: Any, params: Any, *options: Any) -> Any:
+    def renew(state: object, rng: object, params: object, *options: object) -> Any:
         return begun(rules.functions["renew"](state, rng, params, *options), rng, params)
 
     return Play(reset, step, observe, None if rules.renew is None else renew)

@@ -27,6 +27,18 @@ from ludus.kernels.exact.drawn import (
     REVERSED,
 )
 from ludus.kernels.exact.llvm import ir
+from ludus.kernels.numba_types import (
+    Builder,
+    Compiled,
+    Implementation,
+    Intrinsic,
+    LLVMValue,
+    LLVMValues,
+    LoweringContext,
+    NumbaType,
+    Signature,
+    TypingContext,
+)
 from ludus.kernels.stream import HALF, HAS_HALF, HIGH, LOW, STEP_HIGH, STEP_LOW, WORDS, Stream, U
 
 __all__ = ["Stream"]
@@ -55,18 +67,18 @@ def method(name: str) -> Any:
     return decorate(types.NamedTuple, name, jit_options=APART)
 
 
-def for_llvm(function: Any) -> Any:
+def for_llvm(function: object) -> Any:
     """Marks what is written for LLVM itself, and called with all but its first argument."""
     decorate: Any = intrinsic
     return decorate(function)
 
 
 @for_llvm
-def _product(typing_context: Any, a: Any, b: Any) -> Any:
+def _product(typing_context: TypingContext, a: NumbaType, b: NumbaType) -> Intrinsic:
     """Both halves of a product of two 64-bit words."""
     del typing_context
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         whole = builder.mul(*(builder.zext(one, WIDE) for one in args))
         halves = builder.trunc(builder.lshr(whole, WIDE(64)), WORD), builder.trunc(whole, WORD)
         return context.make_tuple(builder, signature.return_type, halves)
@@ -75,25 +87,25 @@ def _product(typing_context: Any, a: Any, b: Any) -> Any:
 
 
 @for_llvm
-def next64(typing_context: Any, words: Any, lane: Any) -> Any:
+def next64(typing_context: TypingContext, words: NumbaType, lane: NumbaType) -> Intrinsic:
     """Step the stream and give 64 bits; written for LLVM, whose integers of 128 bits take the compiler no time."""
     del typing_context
     return types.uint64(words, lane), _step
 
 
 @for_llvm
-def next_double(typing_context: Any, words: Any, lane: Any) -> Any:
+def next_double(typing_context: TypingContext, words: NumbaType, lane: NumbaType) -> Intrinsic:
     """A double from 0 up to 1."""
     del typing_context
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         bits = builder.lshr(_step(context, builder, signature, args), WORD(11))
         return builder.fmul(builder.uitofp(bits, ir.DoubleType()), ir.DoubleType()(TO_UNIT))
 
     return types.float64(words, lane), build
 
 
-def _step(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _step(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
     """PCG64: a product and a sum of 128 bits, whose halves are mixed and turned."""
     array = make_array(signature.args[0])(context, builder, args[0])
     lane = context.cast(builder, args[1], signature.args[1], types.intp)
@@ -112,7 +124,7 @@ def _step(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 @draws
-def next32(words: Any, lane: Any) -> Any:
+def next32(words: Compiled, lane: Compiled) -> Compiled:
     """Give 32 bits: the half left over, or the lower half of a new draw."""
     if words[lane, HAS_HALF]:
         words[lane, HAS_HALF] = ZERO
@@ -123,7 +135,7 @@ def next32(words: Any, lane: Any) -> Any:
 
 
 @draws
-def bounded(words: Any, lane: Any, most: Any) -> Any:
+def bounded(words: Compiled, lane: Compiled, most: Compiled) -> Compiled:
     """An integer from 0 to `most`, by Lemire's method, 32 bits at a time where they suffice."""
     if most == ZERO:
         return ZERO
@@ -149,7 +161,7 @@ def bounded(words: Any, lane: Any, most: Any) -> Any:
 
 
 @draws
-def masked(words: Any, lane: Any, most: Any) -> Any:
+def masked(words: Compiled, lane: Compiled, most: Compiled) -> Compiled:
     """An integer from 0 to `most`, below 2**32, by drawing as many bits until they fit: NumPy shuffles by this."""
     mask = most
     mask |= mask >> ONE
@@ -164,7 +176,7 @@ def masked(words: Any, lane: Any, most: Any) -> Any:
 
 
 @draws
-def standard_normal(words: Any, lane: Any) -> Any:
+def standard_normal(words: Compiled, lane: Compiled) -> Compiled:
     """A normal double, by the ziggurat."""
     while True:
         bits = next64(words, lane)
@@ -188,7 +200,7 @@ def standard_normal(words: Any, lane: Any) -> Any:
 
 
 @draws
-def standard_exponential(words: Any, lane: Any) -> Any:
+def standard_exponential(words: Compiled, lane: Compiled) -> Compiled:
     """An exponential double, by the ziggurat."""
     while True:
         bits = next64(words, lane) >> U(3)
@@ -203,26 +215,26 @@ def standard_exponential(words: Any, lane: Any) -> Any:
             return x
 
 
-def _is_stream(kind: Any) -> bool:
+def _is_stream(kind: NumbaType) -> bool:
     return getattr(kind, "instance_class", None) is Stream
 
 
-def _are_numbers(*kinds: Any) -> bool:
+def _are_numbers(*kinds: NumbaType) -> bool:
     """Whether one number is drawn: of arrays NumPy draws as many as they have."""
     return not any(isinstance(one, types.Array | types.BaseTuple | types.List) for one in kinds)
 
 
 @method("random")
-def _random(stream: Any) -> Any:
-    def draw(stream: Any) -> Any:
+def _random(stream: NumbaType) -> Implementation:
+    def draw(stream: Compiled) -> Compiled:
         return next_double(stream.words, stream.lane)
 
     return draw if _is_stream(stream) else None
 
 
 @method("uniform")
-def _uniform(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
-    def draw(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
+def _uniform(stream: NumbaType, low: NumbaType = 0.0, high: NumbaType = 1.0) -> Implementation:
+    def draw(stream: Compiled, low: Compiled = 0.0, high: Compiled = 1.0) -> Compiled:
         least, span = np.float64(low), np.float64(high) - np.float64(low)
         if not math.isfinite(span):
             raise OverflowError(INFINITE)
@@ -234,13 +246,13 @@ def _uniform(stream: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
 
 
 @method("integers")
-def _integers(stream: Any, low: Any, high: Any = None) -> Any:
-    def below(stream: Any, low: Any, high: Any = None) -> Any:
+def _integers(stream: NumbaType, low: NumbaType, high: NumbaType = None) -> Implementation:
+    def below(stream: Compiled, low: Compiled, high: Compiled = None) -> Compiled:
         if low <= 0:
             raise ValueError(NONE_BELOW)
         return np.int64(bounded(stream.words, stream.lane, U(low - 1)))
 
-    def between(stream: Any, low: Any, high: Any = None) -> Any:
+    def between(stream: Compiled, low: Compiled, high: Compiled = None) -> Compiled:
         if low >= high:
             raise ValueError(NONE_BETWEEN)
         return low + np.int64(bounded(stream.words, stream.lane, U(high - 1 - low)))
@@ -251,16 +263,16 @@ def _integers(stream: Any, low: Any, high: Any = None) -> Any:
 
 
 @method("standard_normal")
-def _standard_normal(stream: Any) -> Any:
-    def draw(stream: Any) -> Any:
+def _standard_normal(stream: NumbaType) -> Implementation:
+    def draw(stream: Compiled) -> Compiled:
         return standard_normal(stream.words, stream.lane)
 
     return draw if _is_stream(stream) else None
 
 
 @method("normal")
-def _normal(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    def draw(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+def _normal(stream: NumbaType, loc: NumbaType = 0.0, scale: NumbaType = 1.0) -> Implementation:
+    def draw(stream: Compiled, loc: Compiled = 0.0, scale: Compiled = 1.0) -> Compiled:
         if scale == scale and math.copysign(1.0, np.float64(scale)) < 0.0:
             raise ValueError(NEGATIVE_NORMAL)
         return loc + scale * standard_normal(stream.words, stream.lane)
@@ -269,8 +281,8 @@ def _normal(stream: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
 
 
 @method("exponential")
-def _exponential(stream: Any, scale: Any = 1.0) -> Any:
-    def draw(stream: Any, scale: Any = 1.0) -> Any:
+def _exponential(stream: NumbaType, scale: NumbaType = 1.0) -> Implementation:
+    def draw(stream: Compiled, scale: Compiled = 1.0) -> Compiled:
         if scale == scale and math.copysign(1.0, np.float64(scale)) < 0.0:
             raise ValueError(NEGATIVE_EXPONENTIAL)
         return scale * standard_exponential(stream.words, stream.lane)
@@ -279,8 +291,8 @@ def _exponential(stream: Any, scale: Any = 1.0) -> Any:
 
 
 @method("shuffle")
-def _shuffle(stream: Any, x: Any) -> Any:
-    def draw(stream: Any, x: Any) -> Any:
+def _shuffle(stream: NumbaType, x: NumbaType) -> Implementation:
+    def draw(stream: Compiled, x: Compiled) -> Compiled:
         for i in range(len(x) - 1, 0, -1):
             j = np.int64(masked(stream.words, stream.lane, U(i)))
             x[i], x[j] = x[j], x[i]
@@ -289,13 +301,13 @@ def _shuffle(stream: Any, x: Any) -> Any:
 
 
 @method("permutation")
-def _permutation(stream: Any, x: Any) -> Any:
-    def of_count(stream: Any, x: Any) -> Any:
+def _permutation(stream: NumbaType, x: NumbaType) -> Implementation:
+    def of_count(stream: Compiled, x: Compiled) -> Compiled:
         order = np.arange(x)
         stream.shuffle(order)
         return order
 
-    def of_array(stream: Any, x: Any) -> Any:
+    def of_array(stream: Compiled, x: Compiled) -> Compiled:
         order = x.copy()
         stream.shuffle(order)
         return order
@@ -306,21 +318,21 @@ def _permutation(stream: Any, x: Any) -> Any:
 
 
 @method("choice")
-def _choice(stream: Any, a: Any, p: Any = None) -> Any:
+def _choice(stream: NumbaType, a: NumbaType, p: NumbaType = None) -> Implementation:
     """One element: `a` is a count or a row; with `p`, by those probabilities."""
     weighted = p is not None and not isinstance(p, types.NoneType | types.Omitted)
     counted = isinstance(a, types.Integer)
 
-    def uniform_count(stream: Any, a: Any, p: Any = None) -> Any:
+    def uniform_count(stream: Compiled, a: Compiled, p: Compiled = None) -> Compiled:
         return stream.integers(a)
 
-    def uniform_row(stream: Any, a: Any, p: Any = None) -> Any:
+    def uniform_row(stream: Compiled, a: Compiled, p: Compiled = None) -> Compiled:
         return a[stream.integers(len(a))]
 
-    def weighted_count(stream: Any, a: Any, p: Any = None) -> Any:
+    def weighted_count(stream: Compiled, a: Compiled, p: Compiled = None) -> Compiled:
         return _weighted(stream, p, a)
 
-    def weighted_row(stream: Any, a: Any, p: Any = None) -> Any:
+    def weighted_row(stream: Compiled, a: Compiled, p: Compiled = None) -> Compiled:
         return a[_weighted(stream, p, len(a))]
 
     if not _is_stream(stream):
@@ -329,7 +341,7 @@ def _choice(stream: Any, a: Any, p: Any = None) -> Any:
 
 
 @draws
-def _weighted(stream: Any, p: Any, count: Any) -> Any:
+def _weighted(stream: Compiled, p: Compiled, count: Compiled) -> Compiled:
     if len(p) != count:
         raise ValueError(BAD_CHANCES)
     total = p.cumsum()

@@ -71,7 +71,7 @@ def reexecute(envs: KernelVectorEnv, recorded: Recorded, keys: Array) -> Execute
     at = np.where(episodes >= 0, recorded.starts[episodes] - 1, 0)
     totals = np.zeros(lanes)
     actions = np.zeros((lanes, *recorded.actions.shape[1:]), recorded.actions.dtype)
-    actions[:] = envs.action_space.zero()
+    actions[:] = envs.action_space.default()
     none = np.zeros(lanes, np.bool_)
     seeds: Any = recorded.seeds[np.where(episodes >= 0, episodes, 0)]
     observation, info = envs.reset(seed=seeds)

@@ -19,7 +19,7 @@ __all__ = ["observation_writer"]
 Writer = Callable[[Any], Any]
 
 
-def observation_writer(space: Space[Any], name: str = "observation") -> Writer | None:
+def observation_writer(space: Space[object], name: str = "observation") -> Writer | None:
     """The function that makes a value of a space from what rules observed; None where it is one already.
 
     >>> from ludus.spaces import Box, Discrete
@@ -45,7 +45,7 @@ def observation_writer(space: Space[Any], name: str = "observation") -> Writer |
     return write if short is None else partial(short, dtype, write)
 
 
-def _array(shape: tuple[int, ...], dtype: Any, name: str, seen: Any) -> Any:
+def _array(shape: tuple[int, ...], dtype: Any, name: str, seen: object) -> Any:
     try:
         found = np.array(seen)  # a copy: what rules keep stays theirs
     except ValueError:
@@ -61,13 +61,13 @@ def _array(shape: tuple[int, ...], dtype: Any, name: str, seen: Any) -> Any:
     return given
 
 
-def _tuple(writers: list[Writer | None], name: str, seen: Any) -> Any:
+def _tuple(writers: list[Writer | None], name: str, seen: object) -> Any:
     if not isinstance(seen, tuple) or len(seen) != len(writers):  # pyright: ignore[reportUnknownArgumentType]
         raise ContractViolation(f"{name}: expected a tuple of {len(writers)} from observe, got {shorten(seen)}")
     return tuple(one if to is None else to(one) for to, one in zip(writers, seen, strict=True))
 
 
-def _numbers(count: int, name: str, seen: Any) -> Any:
+def _numbers(count: int, name: str, seen: object) -> Any:
     if type(seen) is tuple and len(seen) == count:  # pyright: ignore[reportUnknownArgumentType]
         return seen  # pyright: ignore[reportUnknownVariableType]
     return _tuple([None] * count, name, seen)

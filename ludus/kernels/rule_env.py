@@ -12,7 +12,7 @@ from ludus.errors import InvalidArgument, InvalidType, ResetNeeded, listing, sho
 from ludus.kernels.action import finite_row, read_action
 from ludus.kernels.legal_actions import Choices, as_mask, check_legal, choices_of
 from ludus.kernels.overrides import hook, overridden, take_class
-from ludus.kernels.parameters import fitted, fitted_all
+from ludus.kernels.parameters import coerce_parameter, coerce_parameters
 from ludus.kernels.players import Play, check_spaces, play_of
 from ludus.kernels.row import observation_writer
 from ludus.kernels.rules import Rules, check_rules
@@ -116,13 +116,13 @@ class RuleEnv(Env[Any, Any]):
         take_class(cls)
         fields = cls.rules.params._fields
         settings = {name: value for name, value in cls._class_settings.items() if name in fields}
-        found = fitted_all(cls.__name__, cls.rules.params, settings | given)
+        found = coerce_parameters(cls.__name__, cls.rules.params, settings | given)
         return found._make(map(read_only, found))  # the caller's arrays, or every environment's: rules only read them
 
     def _set_params(self, **changes: Any) -> None:
         """Change parameters, for the steps that follow."""
         owner, kind = type(self).__name__, self.rules.params
-        each = {name: read_only(fitted(owner, kind, name, one)) for name, one in changes.items()}
+        each = {name: read_only(coerce_parameter(owner, kind, name, one)) for name, one in changes.items()}
         self.params = self.params._replace(**each)
 
     def own_rules(self) -> list[str]:
@@ -287,7 +287,7 @@ class RuleEnv(Env[Any, Any]):
         if not isinstance(value, tuple | list | np.ndarray) or len(value) != len(fields):
             raise InvalidArgument(f"state: expected the fields {listing(fields)}, got {shorten(value)}")
         kind, owner = self.rules.state, type(self).__name__
-        state = kind(*(fitted(owner, kind, name, one) for name, one in zip(fields, value, strict=True)))
+        state = kind(*(coerce_parameter(owner, kind, name, one) for name, one in zip(fields, value, strict=True)))
         self._owns = has_arrays(state)
         self._guards = self._owns or self._refuses
         self._state = own_copy(state)

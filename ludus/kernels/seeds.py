@@ -106,7 +106,7 @@ def _start(drawn: list[Row]) -> Any:
     return np.stack([high, low, inc_high, inc_low], axis=1)
 
 
-def _added(a_high: Any, a_low: Any, b_high: Any, b_low: Any) -> tuple[Any, Any]:
+def _added(a_high: Any, a_low: Any, b_high: Any, b_low: object) -> tuple[Any, Any]:
     low = a_low + b_low
     return a_high + b_high + (low < a_low).astype(U64), low
 

@@ -1,6 +1,6 @@
 """One environment that runs compiled, as a batch does: for rules that have other bits interpreted, or are slow so."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from inspect import get_annotations
 from typing import Any
@@ -82,7 +82,7 @@ class _Runner:
             generator.state = generator_of(words, 0).bit_generator.state
         return found
 
-    def _call(self, name: str, taken: dict[str, Any]) -> Any:
+    def _call(self, name: str, taken: Mapping[str, object]) -> Any:
         """A compiled function, whose errors are the interpreter's, with the line."""
         try:
             return self.functions[name](*taken.values())

@@ -8,11 +8,11 @@ written by loops, so that the text grows with what is observed, and not with how
 
 from typing import Any, NamedTuple
 
-from ludus.kernels.block import Column
+from ludus.kernels.block import BlockColumn
 from ludus.kernels.loose_parameters import Form, loose_text, records_in
 from ludus.kernels.tree import Branch, Leaf, Tree, leaves, record_kinds, written
 
-__all__ = ["Layout", "Parameter", "Told", "kernel_source"]
+__all__ = ["RulesLayout", "ParameterField", "InfoField", "kernel_source"]
 
 NEXT_STEP, SAME_STEP, DISABLED, RESET = range(4)
 """The modes of autoreset, and the one that begins the chosen lanes."""
@@ -29,7 +29,7 @@ PLAYED = ("reset", "step", "observe", "renew")
 """The rules that several players make something of."""
 
 
-class Parameter(NamedTuple):
+class ParameterField(NamedTuple):
     """A field of the rules' parameters."""
 
     name: str
@@ -41,7 +41,7 @@ class Parameter(NamedTuple):
     """How a loose one is handed over."""
 
 
-class Told(NamedTuple):
+class InfoField(NamedTuple):
     """An entry of `info`."""
 
     key: str
@@ -54,21 +54,21 @@ class Told(NamedTuple):
     """Of how many numbers each part is, where a row is made of several arrays or tuples."""
 
 
-class Layout(NamedTuple):
+class RulesLayout(NamedTuple):
     """What the loop has to know of a set of rules beyond its functions."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[BlockColumn, ...]
     """All that lies in the block, in its order."""
-    kept: tuple[Column, ...]
+    kept: tuple[BlockColumn, ...]
     """What follows only where the last observations are kept: there is no memory for it otherwise, and no use of it."""
     state: Branch
-    params: tuple[Parameter, ...]
+    params: tuple[ParameterField, ...]
     seen: Tree
     """Observations."""
     action: Tree
-    information: tuple[Told, ...]
+    information: tuple[InfoField, ...]
     """What is told of a state: by `inform`, `legal`, `turn`."""
-    facts: tuple[Told, ...]
+    facts: tuple[InfoField, ...]
     """What `step` tells of itself."""
     options: Branch | None
     returns: int
@@ -81,7 +81,7 @@ class Layout(NamedTuple):
     """The text of what several players make of the rules: `play_step` and others instead of `rule_step`."""
 
     @property
-    def loose(self) -> tuple[Parameter, ...]:
+    def loose(self) -> tuple[ParameterField, ...]:
         """The parameters that are handed over by themselves."""
         return tuple(one for one in self.params if one.kind == "loose")
 
@@ -109,7 +109,7 @@ def record_names(state: Any, *trees: Tree | None) -> dict[Any, str]:
     return found
 
 
-def kernel_source(layout: Layout) -> str:
+def kernel_source(layout: RulesLayout) -> str:
     """The module's text; `Params`, `Stream`, `rule_…`, `bare`, the records and all it calls have to be there before."""
     params = f"params = Params({', '.join(_parameter(layout, place) for place in range(len(layout.params)))})"
     state = written(layout.state, layout.records, _row)
@@ -154,12 +154,12 @@ def _given(leaf: Leaf) -> str:
     return f"given({leaf.column.name}[i])" if leaf.column.shape else _row(leaf)
 
 
-def _memory_of(layout: Layout) -> list[str]:
+def _memory_of(layout: RulesLayout) -> list[str]:
     """What the words of a call point at."""
     lines = [f"block = pointed(words, {BLOCK}, (words[{BLOCK + 1}],), np.uint8)"]
     lines.append(f"values = pointed(words, {VALUES}, (words[{VALUES + 1}],), np.uint8)")
     for place, (name, tree) in enumerate((("actions", layout.action), ("out", layout.seen))):
-        column = tree.column if isinstance(tree, Leaf) else Column("", "uint8")
+        column = tree.column if isinstance(tree, Leaf) else BlockColumn("", "uint8")
         shape = "".join(f"{one}, " for one in ("n", *column.shape))
         lines.append(f"{name} = pointed(words, {ACTIONS + place}, ({shape}), np.{column.dtype})")
     lines.append(f"rewards = pointed(words, {ACTIONS + 2}, (n,), np.float64)")
@@ -172,7 +172,7 @@ def _memory_of(layout: Layout) -> list[str]:
     return lines
 
 
-def _views(layout: Layout) -> list[str]:
+def _views(layout: RulesLayout) -> list[str]:
     lines = _parts("block", (*layout.columns, *layout.kept))
     for memory, tree in (("out", layout.seen), ("actions", layout.action)):
         if isinstance(tree, Branch):
@@ -180,7 +180,7 @@ def _views(layout: Layout) -> list[str]:
     return lines
 
 
-def _parts(memory: str, columns: tuple[Column, ...]) -> list[str]:
+def _parts(memory: str, columns: tuple[BlockColumn, ...]) -> list[str]:
     lines: list[str] = []
     for column in columns:
         shape = "".join(f"{one}, " for one in column.shape)
@@ -190,13 +190,13 @@ def _parts(memory: str, columns: tuple[Column, ...]) -> list[str]:
     return lines
 
 
-def _action(layout: Layout) -> str:
+def _action(layout: RulesLayout) -> str:
     if isinstance(layout.action, Leaf):
         return "given(actions[i])" if layout.action.column.shape else "actions[i]"
     return written(layout.action, layout.records, _given)
 
 
-def _check(layout: Layout) -> list[str]:
+def _check(layout: RulesLayout) -> list[str]:
     if layout.choices is None:
         return []
     least, most = layout.choices
@@ -210,7 +210,7 @@ def _check(layout: Layout) -> list[str]:
     ]
 
 
-def _parameter(layout: Layout, place: int) -> str:
+def _parameter(layout: RulesLayout, place: int) -> str:
     """How the loop gets a parameter: from the row of values of the lane, or of all lanes, or by itself."""
     one = layout.params[place]
     if one.kind == "loose":
@@ -225,7 +225,7 @@ def _parameter(layout: Layout, place: int) -> str:
     }[one.kind]
 
 
-def _writes(layout: Layout, name: str, *, views: bool) -> list[str]:
+def _writes(layout: RulesLayout, name: str, *, views: bool) -> list[str]:
     """A new state into its columns; `views` says that its arrays may be the lane's own memory."""
     lines: list[str] = []
     found = list(leaves(layout.state, name))
@@ -263,7 +263,7 @@ def _looped(shape: tuple[int, ...], line: Any) -> list[str]:
     return [*lines, f"{DEEP * len(shape)}{line(place)}"]
 
 
-def _state_of(layout: Layout, name: str) -> str:
+def _state_of(layout: RulesLayout, name: str) -> str:
     """The new state, of the numbers that the rules gave and of the lane's own arrays.
 
     Numbers are of their column's type: a rule that gives 0 for a float needs no second form of all that is called.
@@ -277,7 +277,7 @@ def _state_of(layout: Layout, name: str) -> str:
     return written(layout.state, layout.records, lambda leaf: _row(leaf) if leaf.form == "array" else number(leaf))
 
 
-def _shown(layout: Layout, state: str) -> list[str]:
+def _shown(layout: RulesLayout, state: str) -> list[str]:
     """Variables of their own for each place: what they hold may differ in type."""
     lines = [f"seen_{state} = rule_observe({state}, params)"]
     for leaf, value in leaves(layout.seen, f"seen_{state}"):
@@ -289,14 +289,14 @@ def _shown(layout: Layout, state: str) -> list[str]:
     return lines
 
 
-def _told(one: Told, value: str) -> list[str]:
+def _told(one: InfoField, value: str) -> list[str]:
     whole = value if one.place is None else f"{value}[{one.place}]"
     if one.sizes and one.leaf.form == "array":
         return _joined(one, whole)
     return _entered(one.leaf, one.leaf.column.name, whole, "put_seen")
 
 
-def _joined(one: Told, value: str) -> list[str]:
+def _joined(one: InfoField, value: str) -> list[str]:
     """Several arrays into one row, one after another."""
     lines: list[str] = []
     for place, size in enumerate(one.sizes):
@@ -308,12 +308,12 @@ def _joined(one: Told, value: str) -> list[str]:
     return lines
 
 
-def _memory(layout: Layout, leaf: Leaf) -> str:
+def _memory(layout: RulesLayout, leaf: Leaf) -> str:
     """Where an observation goes: to an array of its own, or to its part of one."""
     return "out" if layout.seen is leaf else leaf.column.name
 
 
-def _kept(layout: Layout) -> list[str]:
+def _kept(layout: RulesLayout) -> list[str]:
     lines: list[str] = []
     sources = [(leaf.column, _memory(layout, leaf)) for leaf, _ in leaves(layout.seen, "")]
     sources += [(one.leaf.column, one.leaf.column.name) for one in (*layout.information, *layout.facts)]
@@ -322,13 +322,13 @@ def _kept(layout: Layout) -> list[str]:
     return [*lines, "last_returns[i] = returns[i]", "last_lengths[i] = elapsed[i]"]
 
 
-def _copied(column: Column, memory: str) -> list[str]:
+def _copied(column: BlockColumn, memory: str) -> list[str]:
     if not column.shape:
         return [f"l{column.name}[i] = {memory}[i]"]
     return _looped(column.shape, lambda place: f"l{column.name}[i, {place}] = {memory}[i, {place}]")
 
 
-def _begin(layout: Layout, state: str) -> list[str]:
+def _begin(layout: RulesLayout, state: str) -> list[str]:
     options = "" if layout.options is None else f", {written(layout.options, layout.records, _given)}"
     if not layout.renews:
         return [f"begun = rule_reset(Stream(words, i), params{options})"]

@@ -15,9 +15,9 @@ from time import perf_counter
 from typing import Any
 
 from ludus.errors import InvalidArgument, shorten
-from ludus.kernels.call import Call, Team, can_split
+from ludus.kernels.call import KernelCall, Team, can_split
 
-__all__ = ["Split", "cores"]
+__all__ = ["ThreadSplit", "cores"]
 
 MIN_LANES_PER_THREAD = 512
 """Lanes for each thread: fewer take no longer than to hand them over."""
@@ -67,10 +67,10 @@ def piece_size(lanes: int, threads: int) -> int:
     return -(-max(wanted, least) // PIECE_LANES) * PIECE_LANES
 
 
-class Split:
+class ThreadSplit:
     """Runs a compiled loop over lanes, on one thread or on several.
 
-    >>> Split.for_lanes(100, None) is None
+    >>> ThreadSplit.for_lanes(100, None) is None
     True
     """
 
@@ -90,7 +90,7 @@ class Split:
         """Trials of one thread in a row that led to nothing."""
 
     @classmethod
-    def for_lanes(cls, lanes: int, threads: int | None) -> "Split | None":
+    def for_lanes(cls, lanes: int, threads: int | None) -> "ThreadSplit | None":
         """A split for that many lanes; None where one thread does it all."""
         if threads is not None and (isinstance(threads, bool) or threads < 1):
             raise InvalidArgument(f"threads: expected a whole number above 0, or None, got {shorten(threads)}")
@@ -102,7 +102,7 @@ class Split:
         """Whether the next step would be split, trials aside."""
         return 0.0 < self.times[1] < GAIN * self.times[0]
 
-    def run(self, call: Call, arrays: Arrays) -> int:
+    def run(self, call: KernelCall, arrays: Arrays) -> int:
         """Run the loop of a call over all lanes; what it gives."""
         way = self._way()
         if way:

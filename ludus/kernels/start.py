@@ -4,15 +4,15 @@ from typing import Any, NamedTuple
 
 from ludus.core.lane_options import check_each, lane_options
 from ludus.kernels.lane_values import fitting, known, state_parts
-from ludus.kernels.parameters import fitted_all
+from ludus.kernels.parameters import coerce_parameters
 from ludus.kernels.state_arrays import own_copy
 from ludus.kernels.tree import composed, tree_of
 from ludus.kernels.values import ParameterTable
 
-__all__ = ["Start", "option_rows", "options_of"]
+__all__ = ["EpisodeStart", "option_rows", "options_of"]
 
 
-class Start(NamedTuple):
+class EpisodeStart(NamedTuple):
     """What `reset(options=…)` comes to."""
 
     parameters: ParameterTable
@@ -20,7 +20,7 @@ class Start(NamedTuple):
     """One of the rules' `options` for all lanes, or one for each; none where rules take none."""
 
 
-def options_of(kind: type[Any], given: dict[str, Any]) -> Any:
+def options_of(kind: type[object], given: dict[str, Any]) -> Any:
     """The rules' options, each of the type, dtype and shape of its default, and the caller's own.
 
     >>> import numpy as np
@@ -30,7 +30,7 @@ def options_of(kind: type[Any], given: dict[str, Any]) -> Any:
     >>> options_of(Options, {"board": [1, 0]})
     Options(place=0, board=array([1, 0], dtype=int8))
     """
-    chosen = fitted_all("options", kind, given)
+    chosen = coerce_parameters("options", kind, given)
     if not given:
         return own_copy(chosen)
     tree = tree_of("o", "options", kind())
@@ -38,7 +38,7 @@ def options_of(kind: type[Any], given: dict[str, Any]) -> Any:
     return composed(tree, lambda leaf: known(leaf, parts[leaf.column.name]))
 
 
-def option_rows(kind: type[Any], options: dict[str, Any], lanes: int) -> tuple[Any, ...]:
+def option_rows(kind: type[object], options: dict[str, Any], lanes: int) -> tuple[Any, ...]:
     """The rules' options for all lanes; for each lane, where `options["each"]` has lists of one value a lane.
 
     >>> class Options(NamedTuple):

@@ -13,7 +13,7 @@ from ludus.errors import KernelError
 __all__ = ["has_arrays", "own_copy", "own_state", "read_only"]
 
 
-def has_arrays(value: Any) -> bool:
+def has_arrays(value: object) -> bool:
     """Whether there is any array in nested tuples.
 
     >>> has_arrays((1, (2.0, np.zeros(3))))
@@ -32,7 +32,7 @@ def own_copy(value: Any) -> Any:
     return _like(value, [own_copy(one) for one in value])  # pyright: ignore[reportUnknownVariableType]
 
 
-def own_state(before: Any, after: Any, name: str) -> Any:
+def own_state(before: object, after: object, name: str) -> Any:
     """What a rule made of a state: arrays that it changed in place stay, all others become copies.
 
     >>> board, spare = np.zeros(2), np.ones(2)
@@ -70,9 +70,9 @@ def read_only(value: Any) -> Any:
     return view
 
 
-def _described(value: Any) -> str:
+def _described(value: object) -> str:
     return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
 
 
-def _like(value: Any, parts: list[Any]) -> Any:
+def _like(value: object, parts: list[object]) -> Any:
     return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

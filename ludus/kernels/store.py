@@ -12,6 +12,16 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from ludus.errors import ContractViolation, KernelError
+from ludus.kernels.numba_types import (
+    Builder,
+    Intrinsic,
+    LLVMValue,
+    LLVMValues,
+    LoweringContext,
+    NumbaType,
+    Signature,
+    TypingContext,
+)
 
 __all__ = ["LOOP_NAMES", "Unfitting", "apart", "is_row", "put_seen", "put_state"]
 
@@ -24,14 +34,16 @@ def _storing(exact: bool) -> Any:
     """The function that stores a number, or a tuple of as many as a row has, at a place of an array."""
 
     @intrinsic(prefer_literal=True)  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
-    def put(typing_context: Any, array: Any, index: Any, value: Any, name: Any) -> Any:
+    def put(
+        typing_context: TypingContext, array: NumbaType, index: NumbaType, value: NumbaType, name: NumbaType
+    ) -> Intrinsic:
         del typing_context
         where = name.literal_value
         kinds = list(_flat(value))
         for kind in kinds:
             _check(kind, array.dtype, where, exact)
 
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
             del signature
             numbers = _unpacked(builder, value, args[2])
             first = _first(context, builder, array, args[0], _indices(builder, index, args[1]))
@@ -46,7 +58,7 @@ def _storing(exact: bool) -> Any:
     return put
 
 
-def _flat(kind: Any) -> Iterator[Any]:
+def _flat(kind: NumbaType) -> Iterator[Any]:
     if _is_tuple(kind):
         for one in kind.types:
             yield from _flat(one)
@@ -54,11 +66,11 @@ def _flat(kind: Any) -> Iterator[Any]:
         yield types.unliteral(kind)
 
 
-def _is_tuple(kind: Any) -> bool:
+def _is_tuple(kind: NumbaType) -> bool:
     return isinstance(kind, types.BaseTuple)
 
 
-def _unpacked(builder: Any, kind: Any, value: Any) -> Iterator[Any]:
+def _unpacked(builder: Builder, kind: NumbaType, value: LLVMValue) -> Iterator[LLVMValue]:
     if _is_tuple(kind):
         for one, part in zip(kind.types, cgutils.unpack_tuple(builder, value, kind.count), strict=True):
             yield from _unpacked(builder, one, part)
@@ -66,11 +78,13 @@ def _unpacked(builder: Any, kind: Any, value: Any) -> Iterator[Any]:
         yield value
 
 
-def _indices(builder: Any, kind: Any, index: Any) -> list[Any]:
+def _indices(builder: Builder, kind: NumbaType, index: LLVMValue) -> list[LLVMValue]:
     return cgutils.unpack_tuple(builder, index, len(kind)) if isinstance(kind, types.BaseTuple) else [index]
 
 
-def _first(context: Any, builder: Any, kind: Any, array: Any, indices: list[Any]) -> Any:
+def _first(
+    context: LoweringContext, builder: Builder, kind: NumbaType, array: LLVMValue, indices: list[LLVMValue]
+) -> LLVMValue:
     """Where the row, or the number, of these indices begins."""
     if isinstance(kind, types.CPointer):
         return builder.gep(array, indices)
@@ -79,7 +93,7 @@ def _first(context: Any, builder: Any, kind: Any, array: Any, indices: list[Any]
     return cgutils.get_item_pointer(context, builder, kind, make_array(kind)(context, builder, array), inside)
 
 
-def _check(kind: Any, dtype: Any, name: str, exact: bool) -> None:
+def _check(kind: NumbaType, dtype: NumbaType, name: str, exact: bool) -> None:
     """Whether numbers of a type may go into an array of a dtype, as far as that is known while compiling.
 
     What is stored in a state has to be of its type: one environment keeps the number as it came, and an int8 of a
@@ -99,13 +113,15 @@ def _check(kind: Any, dtype: Any, name: str, exact: bool) -> None:
     raise Unfitting(f"{name}: expected {dtype}, got {kind} from the rules; {_cure(kind, dtype)}")
 
 
-def _cure(kind: Any, dtype: Any) -> str:
+def _cure(kind: NumbaType, dtype: NumbaType) -> str:
     if dtype == types.int64:
         return "annotate it as float, or round it: int(x)" if isinstance(kind, types.Float) else "write int(x)"
     return "write float(x)" if dtype == types.float64 else f"return {dtype}"
 
 
-def _narrowed(context: Any, builder: Any, kind: Any, dtype: Any, value: Any, name: str) -> Any:
+def _narrowed(
+    context: LoweringContext, builder: Builder, kind: NumbaType, dtype: NumbaType, value: LLVMValue, name: str
+) -> LLVMValue:
     """The number in the array's dtype; an error in the compiled loop where that is another number."""
     found = context.cast(builder, value, kind, dtype)
     if not all(isinstance(one, types.Integer) for one in (kind, dtype)):
@@ -131,11 +147,11 @@ put_state, put_seen = _storing(True), _storing(False)
 
 
 @intrinsic  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
-def _points_into(typing_context: Any, array: Any, block: Any) -> Any:
+def _points_into(typing_context: TypingContext, array: NumbaType, block: NumbaType) -> Intrinsic:
     """Whether an array's elements lie in a block."""
     del typing_context
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         kinds = signature.args
         start, memory = (
             builder.ptrtoint(make_array(kind)(context, builder, one).data, cgutils.intp_t)
@@ -148,12 +164,12 @@ def _points_into(typing_context: Any, array: Any, block: Any) -> Any:
 
 
 @intrinsic  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
-def is_row(typing_context: Any, array: Any, row: Any) -> Any:
+def is_row(typing_context: TypingContext, array: NumbaType, row: NumbaType) -> Intrinsic:
     """Whether an array is the row itself: rules that change it in place give it back."""
     del typing_context
     known = array.layout == "C" and array.dtype == row.dtype and array.ndim == row.ndim
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         if not known:
             return cgutils.false_bit
         first, second = (
@@ -166,7 +182,7 @@ def is_row(typing_context: Any, array: Any, row: Any) -> Any:
 
 
 @numba.njit(nogil=True)
-def apart(array: Any, block: Any, row: Any) -> Any:
+def apart(array: object, block: object, row: object) -> Any:
     """The array, or a copy of it where it is another part of the block, which is about to be written over."""
     if _points_into(array, block) and not is_row(array, row):  # pyright: ignore[reportCallIssue]
         return array.copy()

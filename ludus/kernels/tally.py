@@ -48,8 +48,8 @@ def row_digest(words: Any, keys: Any) -> Any:
 
 @kept
 def tally(
-    words: Any,
-    keys: Any,
+    words: object,
+    keys: object,
     step: Any,
     action: Any,
     lanes: Any,

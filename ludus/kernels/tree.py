@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import KernelError, shorten
-from ludus.kernels.block import Column, column_of
-from ludus.kernels.parameters import fitted
+from ludus.kernels.block import BlockColumn, column_of
+from ludus.kernels.parameters import coerce_parameter
 
 __all__ = ["Branch", "Leaf", "Tree", "composed", "is_record", "leaves", "record_kinds", "tree_of", "written"]
 
@@ -19,7 +19,7 @@ NUMBERS = (bool, int, float, np.generic)
 class Leaf(NamedTuple):
     """Numbers of one dtype: one, or an array of fixed shape."""
 
-    column: Column
+    column: BlockColumn
     form: str
     """How rules give them: as a `number`, a `tuple` of numbers, or an `array`; a `scalar` is an array of no axis."""
     name: str
@@ -59,7 +59,7 @@ def tree_of(prefix: str, name: str, value: Any) -> Tree:
     return _tree(prefix, name, value, count)
 
 
-def _tree(prefix: str, name: str, value: Any, count: Iterator[int]) -> Tree:
+def _tree(prefix: str, name: str, value: object, count: Iterator[int]) -> Tree:
     if isinstance(value, tuple):
         if not value:
             raise KernelError(f"{name}: expected numbers, arrays and NamedTuples of them, got an empty tuple")
@@ -85,7 +85,7 @@ def _tree(prefix: str, name: str, value: Any, count: Iterator[int]) -> Tree:
 
 def _fits(name: str, kind: Any, key: Any, value: Any) -> Any:
     # A field is what its annotation says: a first state of 0 must not make a column of integers for a float.
-    return value if kind is tuple else fitted(name, kind, key, value)
+    return value if kind is tuple else coerce_parameter(name, kind, key, value)
 
 
 def leaves(tree: Tree, value: str) -> Iterator[tuple[Leaf, str]]:
@@ -115,7 +115,7 @@ def record_kinds(tree: Tree) -> dict[Any, None]:
     return found
 
 
-def composed(tree: Tree, read: Callable[[Leaf], Any]) -> Any:
+def composed(tree: Tree, read: Callable[[Leaf], object]) -> Any:
     """The value of a tree whose leaves are as `read` gives them.
 
     >>> tree = tree_of("s", "pair", (1, 2.5))

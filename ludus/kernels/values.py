@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels.loose_parameters import form_of, words_of
-from ludus.kernels.source import Parameter
+from ludus.kernels.source import ParameterField
 from ludus.kernels.state_arrays import read_only
 
 __all__ = ["ParameterTable"]
@@ -54,11 +54,11 @@ class ParameterTable:
         each = values if len(values) == len(rows) else list(values) * len(rows)
         return ParameterTable([row._replace(**{name: one}) for row, one in zip(rows, each, strict=True)], self.lanes)
 
-    def replaced(self, before: Any, after: Any) -> "ParameterTable":
+    def replaced(self, before: object, after: object) -> "ParameterTable":
         """The table with the fields that differ between two `Params` as they are in the second."""
         return self.replaced_each(before, [after])
 
-    def replaced_each(self, before: Any, after: Sequence[Any]) -> "ParameterTable":
+    def replaced_each(self, before: Any, after: Sequence[object]) -> "ParameterTable":
         """The same for each lane, or for all: `after` has as many."""
         table = self
         for name, old in zip(before._fields, before, strict=True):
@@ -75,14 +75,14 @@ class ParameterTable:
             return self if len(lanes) == self.lanes else ParameterTable(self.rows, len(lanes))
         return ParameterTable([self.rows[lane] for lane in lanes.tolist()], len(lanes))
 
-    def _field(self, name: str) -> Parameter:
+    def _field(self, name: str) -> ParameterField:
         values = [getattr(row, name) for row in self.rows]
         others = [one for one in values if one is not values[0]]
         varies = bool(others) and any(not np.array_equal(one, values[0]) for one in others)
         kinds = {KINDS.get(type(one), "loose") for one in values}
         if kinds == {"int", "float"}:
-            return Parameter(name, "float", varies)
-        return Parameter(name, kinds.pop() if len(kinds) == 1 else "loose", varies)
+            return ParameterField(name, "float", varies)
+        return ParameterField(name, kinds.pop() if len(kinds) == 1 else "loose", varies)
 
     @property
     def words(self) -> list[int]:
@@ -94,7 +94,7 @@ class ParameterTable:
         found = [self._values.ctypes.data, self._values.nbytes]
         return found + [word for form, value in zip(forms, self._loose, strict=True) for word in words_of(form, value)]
 
-    def _with_form(self, field: Parameter) -> Parameter:
+    def _with_form(self, field: ParameterField) -> ParameterField:
         if field.kind != "loose":
             return field
         loose = [one.name for one in self.fields if one.kind == "loose"]
@@ -110,7 +110,7 @@ class ParameterTable:
             column[:, slot] = [getattr(row, one.name) for row in rows]
         return values.reshape(-1)
 
-    def _handed_over(self, field: Parameter) -> Any:
+    def _handed_over(self, field: ParameterField) -> Any:
         values = [getattr(row, field.name) for row in self.rows]
         if not field.varies:
             return read_only(values[0])

@@ -3,20 +3,30 @@
 NumPy's way, slices viewed as another dtype and reshaped, works as well, but costs the compiler half of its time.
 """
 
-from typing import Any
-
 from numba.core import cgutils, types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
 from ludus.kernels.block import ALIGNMENT
+from ludus.kernels.numba_types import (
+    Builder,
+    Intrinsic,
+    LLVMValue,
+    LLVMValues,
+    LoweringContext,
+    NumbaType,
+    Signature,
+    TypingContext,
+)
 
 __all__ = ["VIEW_NAMES"]
 
 
 @intrinsic
-def values_at(typing_context: Any, block: Any, at: Any, n: Any, dtype: Any) -> Any:
+def values_at(
+    typing_context: TypingContext, block: NumbaType, at: NumbaType, n: NumbaType, dtype: NumbaType
+) -> Intrinsic:
     """The `n` values of a dtype that begin `at` bytes into a block.
 
     A pointer, which the compiler is done with in a third of the time that an array takes; of bools, whose bytes it
@@ -25,7 +35,7 @@ def values_at(typing_context: Any, block: Any, at: Any, n: Any, dtype: Any) -> A
     del typing_context
     found = types.Array(dtype.dtype, 1, "C") if dtype.dtype == types.boolean else types.CPointer(dtype.dtype)
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         if isinstance(found, types.Array):
             return _array(context, builder, signature, args, [args[2]])
         source = make_array(signature.args[0])(context, builder, args[0])
@@ -35,23 +45,25 @@ def values_at(typing_context: Any, block: Any, at: Any, n: Any, dtype: Any) -> A
 
 
 @intrinsic
-def rows_at(typing_context: Any, block: Any, at: Any, n: Any, shape: Any, dtype: Any) -> Any:
+def rows_at(
+    typing_context: TypingContext, block: NumbaType, at: NumbaType, n: NumbaType, shape: NumbaType, dtype: NumbaType
+) -> Intrinsic:
     """The array of `n` rows of a shape, a tuple of integers, that begins `at` bytes into a block."""
     del typing_context
     found = types.Array(dtype.dtype, 1 + len(shape), "C")
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         return _array(context, builder, signature, args, [args[2], *cgutils.unpack_tuple(builder, args[3])])
 
     return found(block, at, n, shape, dtype), build
 
 
 @intrinsic
-def after_column(typing_context: Any, at: Any, n: Any, size: Any) -> Any:
+def after_column(typing_context: TypingContext, at: NumbaType, n: NumbaType, size: NumbaType) -> Intrinsic:
     """Where the next column begins: `n` lanes of `size` bytes further, on a cache line of its own."""
     del typing_context, at, n, size
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         del context, signature
         begin, lanes, bytes_each = args
         word = begin.type
@@ -62,26 +74,28 @@ def after_column(typing_context: Any, at: Any, n: Any, size: Any) -> Any:
 
 
 @intrinsic
-def given(typing_context: Any, value: Any) -> Any:
+def given(typing_context: TypingContext, value: NumbaType) -> Intrinsic:
     """A value that rules are given to read: of an array, one that the compiler lets nobody write into."""
     del typing_context
     found = value
     if isinstance(value, types.Array):
         found = types.Array(value.dtype, value.ndim, value.layout, readonly=True)
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         return impl_ret_borrowed(context, builder, signature.return_type, args[0])
 
     return found(value), build
 
 
 @intrinsic
-def pointed(typing_context: Any, words: Any, place: Any, shape: Any, dtype: Any) -> Any:
+def pointed(
+    typing_context: TypingContext, words: NumbaType, place: NumbaType, shape: NumbaType, dtype: NumbaType
+) -> Intrinsic:
     """The array of a shape, a tuple of integers, whose address is the word at a place."""
     del typing_context
     found = types.Array(dtype.dtype, len(shape), "C")
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         lengths = [
             context.cast(builder, one, kind, types.intp)
             for one, kind in zip(cgutils.unpack_tuple(builder, args[2]), shape.types, strict=True)
@@ -97,13 +111,20 @@ def pointed(typing_context: Any, words: Any, place: Any, shape: Any, dtype: Any)
 
 
 @intrinsic(prefer_literal=True)  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
-def array_given(typing_context: Any, words: Any, place: Any, dtype: Any, ndim: Any, layout: Any) -> Any:
+def array_given(
+    typing_context: TypingContext,
+    words: NumbaType,
+    place: NumbaType,
+    dtype: NumbaType,
+    ndim: NumbaType,
+    layout: NumbaType,
+) -> Intrinsic:
     """An array to be read: at a place the word of its address, then its lengths, then its strides."""
     del typing_context
     axes = ndim.literal_value
     found = types.Array(dtype.dtype, axes, layout.literal_value, readonly=True)
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         address, *rest = _words(context, builder, args[0], place.literal_value, 1 + 2 * axes)
         return _at_address(context, builder, signature.return_type, address, rest[:axes], rest[axes:])
 
@@ -111,12 +132,12 @@ def array_given(typing_context: Any, words: Any, place: Any, dtype: Any, ndim: A
 
 
 @intrinsic(prefer_literal=True)  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
-def bytes_given(typing_context: Any, words: Any, place: Any) -> Any:
+def bytes_given(typing_context: TypingContext, words: NumbaType, place: NumbaType) -> Intrinsic:
     """Bytes: at a place the word of their address, then how many there are."""
     del typing_context
     found = types.Bytes(types.uint8, 1, "C", readonly=True)
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         address, length = _words(context, builder, args[0], place.literal_value, 2)
         one = context.get_constant(types.intp, 1)
         return _at_address(context, builder, signature.return_type, address, [length], [one])
@@ -125,12 +146,12 @@ def bytes_given(typing_context: Any, words: Any, place: Any) -> Any:
 
 
 @intrinsic(prefer_literal=True)  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
-def number_given(typing_context: Any, words: Any, place: Any, dtype: Any) -> Any:
+def number_given(typing_context: TypingContext, words: NumbaType, place: NumbaType, dtype: NumbaType) -> Intrinsic:
     """The number of a dtype whose bits are the first of the word at a place."""
     del typing_context
     found = dtype.dtype
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         del signature
         at = builder.gep(args[0], [context.get_constant(types.intp, place.literal_value)])
         pointer = builder.bitcast(at, context.get_data_type(found).as_pointer())
@@ -139,11 +160,18 @@ def number_given(typing_context: Any, words: Any, place: Any, dtype: Any) -> Any
     return found(words, place, dtype), build
 
 
-def _words(context: Any, builder: Any, words: Any, place: int, count: int) -> list[Any]:
+def _words(context: LoweringContext, builder: Builder, words: LLVMValue, place: int, count: int) -> list[LLVMValue]:
     return [builder.load(builder.gep(words, [context.get_constant(types.intp, place + one)])) for one in range(count)]
 
 
-def _at_address(context: Any, builder: Any, kind: Any, address: Any, shape: list[Any], strides: list[Any]) -> Any:
+def _at_address(
+    context: LoweringContext,
+    builder: Builder,
+    kind: NumbaType,
+    address: LLVMValue,
+    shape: list[LLVMValue],
+    strides: list[LLVMValue],
+) -> LLVMValue:
     """An array, or bytes, of memory that nobody counts the references of."""
     array = make_array(kind)(context, builder)
     size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
@@ -152,7 +180,9 @@ def _at_address(context: Any, builder: Any, kind: Any, address: Any, shape: list
     return impl_ret_borrowed(context, builder, kind, array._getvalue())
 
 
-def _array(context: Any, builder: Any, signature: Any, args: Any, shape: list[Any]) -> Any:
+def _array(
+    context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues, shape: list[LLVMValue]
+) -> LLVMValue:
     kind = signature.return_type
     source = make_array(signature.args[0])(context, builder, args[0])
     array = make_array(kind)(context, builder)

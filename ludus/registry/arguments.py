@@ -24,7 +24,7 @@ class Given(NamedTuple):
 
 
 def given_by(
-    function: str, kwargs: Mapping[str, Any] | None, env_kwargs: Mapping[str, Any], own: Mapping[str, Any]
+    function: str, kwargs: Mapping[str, object] | None, env_kwargs: Mapping[str, object], own: Mapping[str, object]
 ) -> Given:
     """Put together `kwargs=…` and the other keywords; None in `own` stands for what was not passed."""
     if kwargs is None:
@@ -81,7 +81,7 @@ class Creator(NamedTuple):
                 f"{what}: expected the argument {listing(map(repr, missing))}, got none; {self.takes}"
             )
 
-    def explain(self, error: InvalidArgument, arguments: Mapping[str, Any]) -> None:
+    def explain(self, error: InvalidArgument, arguments: Mapping[str, object]) -> None:
         """Raise again what the creator raised over an argument, where there is another way to write that."""
         for name, value in arguments.items():
             hint = respelt(name, value) if name not in self.parameters and name in str(error) else None
@@ -102,7 +102,9 @@ class Creator(NamedTuple):
                 )
 
 
-def check_arguments(call: Callable[..., Any], arguments: Mapping[str, Any], what: str, positional: int = 0) -> None:
+def check_arguments(
+    call: Callable[..., object], arguments: Mapping[str, object], what: str, positional: int = 0
+) -> None:
     """Raise InvalidArgument for what `call` does not take, or needs; `positional` counts what the caller adds."""
     Creator.of(call, positional).check(arguments, what)
 
@@ -124,7 +126,7 @@ OPTIONS = {
 """Options of executors, as others and we ourselves have spelt them, and the value that carries them."""
 
 
-def respelt(name: str, value: Any) -> str | None:
+def respelt(name: str, value: object) -> str | None:
     """For an argument that no environment takes: what to write instead, as the middle of a message."""
     if name in ("deadline", "deadlines"):
         return f"; write isolation=Sandbox(deadlines={shorten(value, 40)});"

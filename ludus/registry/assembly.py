@@ -26,7 +26,7 @@ class Created(NamedTuple):
     """The wrapper that gives the render mode asked for, where the environment has none of its own."""
 
 
-def assemble(spec: EnvSpec, arguments: Mapping[str, Any], package: str | None = None) -> AnyEnv:
+def assemble(spec: EnvSpec, arguments: Mapping[str, object], package: str | None = None) -> AnyEnv:
     """The environment of a spec, so that its own `spec` makes it again.
 
     `arguments` go over those of the spec; `package` is what an error about missing extras tells to install, where that
@@ -52,7 +52,7 @@ def creator_of(spec: EnvSpec, package: str | None = None) -> Creator:
     return Creator.of(found)
 
 
-def create(spec: EnvSpec, arguments: Mapping[str, Any], creator: Creator, package: str | None = None) -> Created:
+def create(spec: EnvSpec, arguments: Mapping[str, object], creator: Creator, package: str | None = None) -> Created:
     """The environment by itself, with the spec that makes it again."""
     given = {**_copies(spec.kwargs), **arguments}
     shown = _stand_in(creator.call, given) if given.get("render_mode") is not None else None
@@ -91,7 +91,7 @@ def finish(created: Created, spec: EnvSpec) -> AnyEnv:
     return env if created.shown is None else _wrapper(created.shown, spec.id)(env)
 
 
-def _stand_in(creator: Any, arguments: dict[str, Any]) -> WrapperSpec | None:
+def _stand_in(creator: object, arguments: dict[str, object]) -> WrapperSpec | None:
     """A wrapper for a mode that follows from another: a list of frames, or a window that shows them."""
     mode, modes = arguments.get("render_mode"), (getattr(creator, "metadata", None) or {}).get("render_modes") or []
     if not isinstance(mode, str) or mode in modes:
@@ -105,7 +105,7 @@ def _stand_in(creator: Any, arguments: dict[str, Any]) -> WrapperSpec | None:
     return None
 
 
-def _check_creator(creator: Any, spec: EnvSpec) -> None:
+def _check_creator(creator: object, spec: EnvSpec) -> None:
     if isinstance(spec.entry_point, str) and spec.entry_point.startswith(BUILT_IN) and not _is_built_in(creator):
         # Specs of strangers run here where they name one of ours: that is a class, never what its module imports.
         raise EntryPointError(
@@ -121,7 +121,7 @@ def _check_creator(creator: Any, spec: EnvSpec) -> None:
         )
 
 
-def _is_built_in(creator: Any) -> bool:
+def _is_built_in(creator: object) -> bool:
     return isinstance(creator, type) and issubclass(creator, Env) and creator.__module__.startswith(BUILT_IN)
 
 
@@ -139,7 +139,7 @@ def _render_mode(creator: Creator, arguments: dict[str, Any], what: str) -> str 
     return None
 
 
-def _check_mode(mode: Any, metadata: Mapping[str, Any] | None, name: str, what: str) -> None:
+def _check_mode(mode: object, metadata: Mapping[str, Any] | None, name: str, what: str) -> None:
     modes = list((metadata or {}).get("render_modes") or [])
     if mode not in modes:
         expected = f"a render_mode out of {listing(map(repr, modes))}" if modes else "no render_mode"
@@ -160,7 +160,7 @@ def _missing_extra(error: ImportError | EntryPointError, spec: EnvSpec, package:
     )
 
 
-def _adapter(found: Any) -> str:
+def _adapter(found: object) -> str:
     if isinstance(found, type) and issubclass(found, Env):
         return f"; it returns the class: return {found.__name__}() instead"
     if callable(getattr(found, "reset", None)) and callable(getattr(found, "step", None)):
@@ -168,12 +168,12 @@ def _adapter(found: Any) -> str:
     return "; is there a `return` missing?" if found is None else ""
 
 
-def _copies(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _copies(arguments: Mapping[str, object]) -> dict[str, Any]:
     """Values of their own, so that an environment that changes its arguments does not change a spec."""
     return {name: _copy(value) for name, value in arguments.items()}
 
 
-def _copy(value: Any) -> Any:
+def _copy(value: object) -> Any:
     try:
         return deepcopy(value)
     except Exception:  # a lock, a window, a connection: shared, because it cannot be copied

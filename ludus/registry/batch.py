@@ -35,7 +35,7 @@ class Batch:
     """How a batch is to run, whatever its lanes are."""
 
     def __init__(
-        self, executor: Any, autoreset_mode: AutoresetMode | str, episodes: EpisodePlan | None, wrappers: Any
+        self, executor: object, autoreset_mode: AutoresetMode | str, episodes: EpisodePlan | None, wrappers: Any
     ) -> None:
         self.executor = executor_of(executor)
         if callable(wrappers) or isinstance(wrappers, str | Mapping):

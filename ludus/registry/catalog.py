@@ -65,7 +65,7 @@ def read_catalog(path: Any) -> Iterator[Entry]:
         yield name, _read(name, fields)
 
 
-def _read(id: str, fields: Any) -> EnvSpec | LudusError:
+def _read(id: str, fields: object) -> EnvSpec | LudusError:
     try:
         if not isinstance(fields, dict) or not isinstance(fields.get("entry_point"), str):
             raise InvalidSpec(f'{id}: expected a table with entry_point = "module:Class", got {shorten(fields)}')

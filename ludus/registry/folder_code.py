@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import Any
 
 from ludus.registry.trust import IsolationRequirement, required_in_folder
 
@@ -50,7 +49,7 @@ class IsolatedFinder:
         )
 
 
-def enter_folder(folders: Sequence[str], target: str, isolation: Any = None) -> IsolationRequirement:
+def enter_folder(folders: Sequence[str], target: str, isolation: object = None) -> IsolationRequirement:
     """Have Python find the code of a folder, for the rest of this process; what trust asks for, for its code.
 
     `target` is `module:name`, as its manifest says. Where nothing is asked for, or where `isolation` is "none", the

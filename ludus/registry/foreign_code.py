@@ -1,7 +1,5 @@
 """Code that a file names: whether this process would run the same by the id alone. If not, it is a stranger's word."""
 
-from typing import Any
-
 from ludus.core import EnvSpec, Security, WrapperSpec
 from ludus.errors import IsolationNeeded, LudusError
 from ludus.registry.provenance import BUILT_IN, authors, only_transforms, places
@@ -58,7 +56,7 @@ def _more_than_transforms(spec: EnvSpec) -> str:
     return next((one.entry_point for one in ours if not only_transforms(one)), "")
 
 
-def file_spec(spec: EnvSpec, wrappers: tuple[WrapperSpec, ...] = (), isolation: Any = None) -> EnvSpec:
+def file_spec(spec: EnvSpec, wrappers: tuple[WrapperSpec, ...] = (), isolation: object = None) -> EnvSpec:
     """The spec of a file, to be made in `isolation`: it asks for a sandbox where it names code that nobody chose here.
 
     Wrappers of a batch run in this process wherever its lanes are: IsolationNeeded where they are not known here.

@@ -88,7 +88,7 @@ def _mounts(security: Security) -> "list[Mount]":
 # --- environments ---
 
 
-def isolated(spec: EnvSpec, arguments: Mapping[str, Any], sandbox: "Sandbox") -> Env[Any, Any]:
+def isolated(spec: EnvSpec, arguments: Mapping[str, object], sandbox: "Sandbox") -> Env[Any, Any]:
     """The environment of a spec in a sandbox, its wrappers with it; a window that shows it is on this side."""
     from ludus.sandbox.environment.isolation import isolate  # loaded where somebody asks for isolation
 
@@ -103,7 +103,7 @@ def isolated(spec: EnvSpec, arguments: Mapping[str, Any], sandbox: "Sandbox") ->
 
 def isolated_batch(
     spec: EnvSpec,
-    arguments: Mapping[str, Any],
+    arguments: Mapping[str, object],
     sandbox: "Sandbox",
     *,
     num_envs: int,

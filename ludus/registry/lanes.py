@@ -71,7 +71,7 @@ class LaneMaker(NamedTuple):
         known = self.resolved.creator.parameters
         return {name: self.each[name] for name in LIMITS if name in self.each and name not in known}
 
-    def _set(self, bare: Any, parameters: Mapping[str, Any], creator: Creator) -> None:
+    def _set(self, bare: object, parameters: Mapping[str, object], creator: Creator) -> None:
         for name, value in parameters.items():
             if name not in getattr(getattr(bare, "params", None), "_fields", ()):
                 raise InvalidArgument(
@@ -136,7 +136,7 @@ class Lanes:
         return [*self.makers] * self.count if self.alike else [*self.makers]
 
 
-def _count(num_envs: Any, targets: list[Any] | None) -> int:
+def _count(num_envs: Any, targets: list[object] | None) -> int:
     if targets is not None and num_envs is None:
         num_envs = len(targets)
     try:

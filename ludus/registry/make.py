@@ -80,7 +80,7 @@ def make(
     return build(resolve(id, isolation), given, max_episode_steps, disable_env_checker)
 
 
-def assemble_here(spec: EnvSpec, arguments: Mapping[str, Any]) -> Env[Any, Any]:
+def assemble_here(spec: EnvSpec, arguments: Mapping[str, object]) -> Env[Any, Any]:
     """Make the environment of a spec in this process, which is isolated already."""
     # The owner's name: what other packages announce is not looked at, which takes longer than all the rest.
     return assemble(spec, arguments, owner(spec))

@@ -19,14 +19,14 @@ def make_vec(
     num_envs: int | None = None,
     executor: "str | Executor | None" = None,
     autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-    wrappers: Sequence[Any] = (),
+    wrappers: Sequence[object] = (),
     *,
     isolation: "str | Sandbox | None" = None,
-    each: Mapping[str, Sequence[Any]] | None = None,
+    each: Mapping[str, Sequence[object]] | None = None,
     episodes: EpisodePlan | None = None,
     verbose: bool = False,
-    kwargs: Mapping[str, Any] | None = None,
-    **env_kwargs: Any,
+    kwargs: Mapping[str, object] | None = None,
+    **env_kwargs: object,
 ) -> VectorEnv[Any, Any]:
     """A batch of lanes, each made as `make(id, …)` makes it and then wrapped by each of `wrappers`.
 

@@ -110,7 +110,7 @@ def _read_distribution(package: str, distribution: Any, findings: Findings) -> N
         findings.take(package, _entries(one.name, one.value, distribution), modules)
 
 
-def _entries(name: str, value: str, distribution: Any) -> Iterator[Entry]:
+def _entries(name: str, value: str, distribution: object) -> Iterator[Entry]:
     """What one line of entry_points.txt stands for: a catalog, or one environment."""
     if not is_catalog(value):
         yield _from_line(name, value)
@@ -153,7 +153,7 @@ def nobody_announces(group: str) -> bool:
     return not any(_may_announce(place, f"[{group}]".encode()) for place in sys.path)
 
 
-def _may_announce(place: Any, heading: bytes) -> bool:
+def _may_announce(place: object, heading: bytes) -> bool:
     """Whether an entry of the path announces something, or is an archive or an egg, which is not looked into here."""
     if not isinstance(place, str) or os.path.isfile(place) or place.lower().endswith(".egg"):
         return True

@@ -136,7 +136,7 @@ def _is_taken(name: str) -> bool:
     return '"editable": true' not in told
 
 
-def _environment(entry_point: Any, arguments: dict[str, Any]) -> Iterator[Author]:
+def _environment(entry_point: Any, arguments: dict[str, object]) -> Iterator[Author]:
     while hasattr(entry_point, "func"):  # functools.partial
         entry_point = entry_point.func
     named = isinstance(entry_point, str)
@@ -150,12 +150,12 @@ def _environment(entry_point: Any, arguments: dict[str, Any]) -> Iterator[Author
         yield from (_located(_top(one), None) for one in _named_in(arguments, LOADED))
 
 
-def _named_in(arguments: Any, pattern: re.Pattern[str] = NAMED) -> list[str]:
+def _named_in(arguments: object, pattern: re.Pattern[str] = NAMED) -> list[str]:
     """The modules that arguments name as `module:Name`, however deep, by themselves or inside text such as JSON."""
     return [module for text in _texts(arguments) for module in pattern.findall(text)]
 
 
-def _texts(arguments: Any) -> list[str]:
+def _texts(arguments: object) -> list[str]:
     """Every text in arguments, however deep: also in a text that is JSON, which may write any character as a number."""
     found: list[str] = []
     rest = [arguments]
@@ -189,7 +189,7 @@ def _top(module: str) -> str:
 # --- places ---
 
 
-def _located(module: str, handed: Any) -> Author:
+def _located(module: str, handed: object) -> Author:
     """Who a top-level module belongs to; `handed` is the object that is run, where it is here already."""
     announcers = registry.announcers(module)
     if announcers:

@@ -64,7 +64,7 @@ def _within(namespace: str | None, id: str) -> str:
     return str(parsed._replace(namespace=namespace))
 
 
-def _check_names(id: str, fields: Mapping[str, Any]) -> None:
+def _check_names(id: str, fields: Mapping[str, object]) -> None:
     for name in fields:
         if name not in KNOWN:
             hint = did_you_mean(name, KNOWN) or ";"

@@ -106,7 +106,7 @@ def _decide(
     return ResolvedSpec(spec.replace(isolation_record=record), asked, opened(box, spec) if opens else box, opens)
 
 
-def spec_meant(id: Any) -> EnvSpec:
+def spec_meant(id: object) -> EnvSpec:
     """The spec that somebody means by an id, a spec, a class or a function.
 
     Where only code can tell, it runs as isolated as trust asks for.
@@ -134,7 +134,7 @@ def _found_isolated(text: str) -> EnvSpec | None:
 Registry.isolated = staticmethod(_found_isolated)
 
 
-def _meant_here(id: Any) -> EnvSpec:
+def _meant_here(id: object) -> EnvSpec:
     if isinstance(id, str):
         return registry.spec_here(id)
     if isinstance(id, EnvSpec):

@@ -62,7 +62,7 @@ def _described(spec: EnvSpec) -> str:
     return "\n".join([spec.id, spec.description, *spec.tags]).casefold()
 
 
-def _text(query: Any) -> str:
+def _text(query: object) -> str:
     if query is not None and not isinstance(query, str):
         raise InvalidType(f"query: expected text to look for in ids, descriptions and tags, got {shorten(query)}")
     return (query or "").casefold()
@@ -74,7 +74,7 @@ def _words(what: str, words: Any) -> Sequence[str]:
     return words
 
 
-def _check_known(what: str, word: Any, known: Iterable[str]) -> None:
+def _check_known(what: str, word: object, known: Iterable[str]) -> None:
     names = sorted(known) if isinstance(known, set) else list(known)
     if word is not None and word not in names:
         near = did_you_mean(word, names) if isinstance(word, str) else ""

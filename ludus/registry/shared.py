@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import ModuleType
-from typing import Any, Unpack
+from typing import Unpack
 
 from ludus.core import EnvId, EnvSpec
 from ludus.errors import InvalidType, shorten
@@ -19,7 +19,7 @@ registry = Registry(discover)
 
 
 def register(
-    id: str | EnvSpec, entry_point: str | Callable[..., Any] | None = None, **fields: Unpack[SpecFields]
+    id: str | EnvSpec, entry_point: str | Callable[..., object] | None = None, **fields: Unpack[SpecFields]
 ) -> EnvSpec:
     """Give an environment a name: an id and an entry point with any field of `EnvSpec`, or an `EnvSpec`.
 

@@ -55,7 +55,7 @@ class Registry(Mapping[str, EnvSpec]):
     # --- registering ---
 
     def register(
-        self, id: str | EnvSpec, entry_point: str | Callable[..., Any] | None = None, **fields: Unpack[SpecFields]
+        self, id: str | EnvSpec, entry_point: str | Callable[..., object] | None = None, **fields: Unpack[SpecFields]
     ) -> EnvSpec:
         """Enter an environment, and return its spec.
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
 from ludus.core import Env, EnvId, EnvSpec
 from ludus.core.entry_point import import_named, member
@@ -46,7 +45,7 @@ def read_target(target: str, find: Find) -> EnvSpec:
     raise registered
 
 
-def adhoc_spec(creator: Callable[..., Any]) -> EnvSpec:
+def adhoc_spec(creator: Callable[..., object]) -> EnvSpec:
     """A spec for a class or function that is not registered; its name is the id."""
     name = str(getattr(creator, "__name__", None) or type(creator).__name__)
     return EnvSpec(re.sub(r"[^\w.-]", "", name), entry_point=creator)
@@ -59,7 +58,7 @@ def _registered(text: str, find: Find) -> EnvSpec | LudusError:
         return error
 
 
-def _from_member(found: Any, path: str, target: str) -> EnvSpec:
+def _from_member(found: object, path: str, target: str) -> EnvSpec:
     if isinstance(found, EnvSpec):
         return found
     if not callable(found):

@@ -142,7 +142,7 @@ def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _name(who: Any, what: str) -> str:
+def _name(who: object, what: str) -> str:
     """A level or a package. What looks like a level that was misspelt is refused: it would guard nothing."""
     if not isinstance(who, str):
         raise InvalidType(f"{what}: expected a level or the name of a package, got {shorten(who)}")

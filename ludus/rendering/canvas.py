@@ -28,6 +28,7 @@ from ludus.rendering.drawing import (
     Anchor,
     Cap,
     Drawing,
+    DrawnText,
     Ellipse,
     Join,
     Mark,
@@ -36,7 +37,6 @@ from ludus.rendering.drawing import (
     Picture,
     Rectangle,
     Rule,
-    Text,
 )
 from ludus.rendering.frame import Frame, to_png
 from ludus.rendering.matrix import IDENTITY, Matrix
@@ -170,7 +170,7 @@ class Canvas(Drawing):
             raise InvalidType(f"text: expected a string, got {shorten(text)}; use str() or an f-string")
         (x, y), size = as_point("text", x, y), as_size("text size", size)
         anchor = one_of("text anchor", anchor, tuple(ANCHORS))
-        self._add(Text(x, y, text, size, anchor, bool(bold)), Paint(fill=parse_color(color, "text color")))
+        self._add(DrawnText(x, y, text, size, anchor, bool(bold)), Paint(fill=parse_color(color, "text color")))
 
     # --- transforms ---
 
@@ -193,7 +193,7 @@ class Canvas(Drawing):
         finally:
             self._matrix = outer
 
-    def _add(self, shape: Path | Ellipse | Rectangle | Picture | Text, paint: Paint) -> None:
+    def _add(self, shape: Path | Ellipse | Rectangle | Picture | DrawnText, paint: Paint) -> None:
         self.marks.append(Mark(shape, paint, self._matrix))
 
     # --- outputs ---

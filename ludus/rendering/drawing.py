@@ -18,7 +18,7 @@ __all__ = [
     "Picture",
     "Rectangle",
     "Rule",
-    "Text",
+    "DrawnText",
 ]
 
 Cap = Literal["butt", "round", "square"]
@@ -86,7 +86,7 @@ class Picture(NamedTuple):
     smooth: bool
 
 
-class Text(NamedTuple):
+class DrawnText(NamedTuple):
     """One or more lines of text, `size` being the height of a line of the font."""
 
     x: float
@@ -100,7 +100,7 @@ class Text(NamedTuple):
 class Mark(NamedTuple):
     """One drawing call: what, in which colours, through which map."""
 
-    shape: Path | Ellipse | Rectangle | Picture | Text
+    shape: Path | Ellipse | Rectangle | Picture | DrawnText
     paint: Paint
     matrix: Matrix
 

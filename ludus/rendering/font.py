@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ludus.rendering.drawing import ANCHORS, Text
+from ludus.rendering.drawing import ANCHORS, DrawnText
 from ludus.rendering.frame import Floats
 from ludus.rendering.glyphs import DIGIT_WIDTH, GLYPHS, MISSING, SNUG_LEFT, SNUG_RIGHT, SPACES
 from ludus.rendering.matrix import Matrix
@@ -71,14 +71,14 @@ def _advance(line: str, bold: bool) -> float:
     return sum(glyph(character, bold).advance for character in line)
 
 
-def text_outline(text: Text) -> tuple[Outline, Matrix]:
+def text_outline(text: DrawnText) -> tuple[Outline, Matrix]:
     """The outline of a text, and the map from it to the text's place."""
     place, across = text_place(text)
     lay = _remembered_layout if len(text.text) <= SHORT else layout
     return lay(text.text, text.bold, across), place
 
 
-def text_place(text: Text) -> tuple[Matrix, float]:
+def text_place(text: DrawnText) -> tuple[Matrix, float]:
     """The map from the glyphs' units to a text's place, and the part of each line that lies left of it."""
     across, down = ANCHORS[text.anchor]
     height = CAP_HEIGHT + LINE_HEIGHT * text.text.count("\n")

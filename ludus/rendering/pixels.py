@@ -10,7 +10,7 @@ from ludus.errors import InvalidArgument, shorten
 from ludus.rendering.blend import Mask, blend_image, blend_mask, blend_rectangle, to_mask
 from ludus.rendering.color import RGBA
 from ludus.rendering.coverage import coverage
-from ludus.rendering.drawing import Drawing, Mark, Paint, Path, Picture, Rectangle, Rule, Text
+from ludus.rendering.drawing import Drawing, DrawnText, Mark, Paint, Path, Picture, Rectangle, Rule
 from ludus.rendering.font import text_outline
 from ludus.rendering.frame import Frame
 from ludus.rendering.matrix import IDENTITY, Matrix
@@ -64,7 +64,7 @@ def paint(frame: Frame, mark: Mark, base: Matrix) -> None:
     matrix = base if mark.matrix is IDENTITY else base.after(mark.matrix)
     if isinstance(shape, Picture):
         _paint_picture(frame, shape, matrix)
-    elif isinstance(shape, Text):
+    elif isinstance(shape, DrawnText):
         outline, place = text_outline(shape)
         _paint_outline(frame, outline, matrix.after(place), colors.fill)
     else:

@@ -48,7 +48,7 @@ def play(
     own = env.metadata.get("render_fps")
     speed = as_fps(fps if fps is not None else own if own is not None else DEFAULT_FPS)
     in_turns = turns if turns is not None else own is None or own < SLOWEST
-    game = Game(env, KeyMap.of(env, keys_to_action), None if record is None else VideoWriter(record, speed))
+    game = PlayedGame(env, KeyMap.of(env, keys_to_action), None if record is None else VideoWriter(record, speed))
     with ExitStack() as stack:
         if game.video is not None:
             stack.callback(game.video.close)
@@ -59,7 +59,7 @@ def play(
     return game.scores
 
 
-class Game:
+class PlayedGame:
     """One environment, its score, and what the player is told."""
 
     def __init__(self, env: Env[Any, Any], keys: KeyMap, video: VideoWriter | None) -> None:
@@ -112,7 +112,7 @@ class Game:
         return ["   ".join(score + best), "   ".join(keys)]
 
 
-def _take_turns(game: Game, screen: Screen) -> None:
+def _take_turns(game: PlayedGame, screen: Screen) -> None:
     while not screen.gone:
         screen.show(game.picture, game.lines())
         for key in screen.keys(None):
@@ -126,7 +126,7 @@ def _take_turns(game: Game, screen: Screen) -> None:
                 game.act(action)
 
 
-def _run(game: Game, screen: Screen, fps: float) -> None:
+def _run(game: PlayedGame, screen: Screen, fps: float) -> None:
     """Step by the clock. Before the first key the environment waits, unless it has an action for no key."""
     action: Any = None
     due = time.monotonic()

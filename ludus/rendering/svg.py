@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ludus.rendering.color import RGBA
-from ludus.rendering.drawing import Drawing, Ellipse, Mark, Paint, Path, Picture, Rectangle, Text
+from ludus.rendering.drawing import Drawing, DrawnText, Ellipse, Mark, Paint, Path, Picture, Rectangle
 from ludus.rendering.font import glyph, placed_characters, text_place
 from ludus.rendering.frame import Floats, to_png
 from ludus.rendering.matrix import IDENTITY, Matrix
@@ -84,7 +84,7 @@ def _matrix(matrix: Matrix) -> str | None:
 
 def _element(mark: Mark) -> str:
     shape, matrix = mark.shape, _matrix(mark.matrix)
-    if isinstance(shape, Text):
+    if isinstance(shape, DrawnText):
         return _text(shape, mark.paint, mark.matrix)
     if isinstance(shape, Picture):
         return _image(shape, matrix)
@@ -146,7 +146,7 @@ def _image(picture: Picture, matrix: str | None) -> str:
 
 def _definitions(marks: list[Mark]) -> Iterator[str]:
     """Each glyph that occurs, once; the ids are the same in every document, and so is what they stand for."""
-    texts = [mark.shape for mark in marks if isinstance(mark.shape, Text)]
+    texts = [mark.shape for mark in marks if isinstance(mark.shape, DrawnText)]
     used = {(character, text.bold): None for text in texts for character in text.text if character != "\n"}
     shapes = [(_glyph_id(character, bold), glyph(character, bold).contours) for character, bold in used]
     if shapes:
@@ -163,7 +163,7 @@ def _outlined(contours: Iterable[Floats]) -> str:
     return "".join(f"M{part}Z" for part in parts)
 
 
-def _text(text: Text, paint: Paint, matrix: Matrix) -> str:
+def _text(text: DrawnText, paint: Paint, matrix: Matrix) -> str:
     place, across = text_place(text)
     head = _tag(
         "g", role="img", aria_label=text.text, transform=_matrix(matrix.after(place)),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ludus.errors import InvalidArgument, shorten
 from ludus.rendering.color import RGBA
-from ludus.rendering.drawing import ANCHORS, Drawing, Mark, Text
+from ludus.rendering.drawing import ANCHORS, Drawing, DrawnText, Mark
 from ludus.rendering.font import CAP_HEIGHT, LINE_HEIGHT
 from ludus.rendering.frame import Frame, as_frame
 from ludus.rendering.matrix import Matrix
@@ -95,7 +95,7 @@ def _write(letters: Letters, frame: Frame, mark: Mark, base: Matrix) -> bool:
     """Note a small, upright text as characters; False if it is to be painted like everything else."""
     text, color, matrix = mark.shape, mark.paint.fill, base.after(mark.matrix)
     if (
-        not isinstance(text, Text)
+        not isinstance(text, DrawnText)
         or color is None
         or max(abs(matrix.b), abs(matrix.c)) > SLANT * min(matrix.a, matrix.d)
     ):

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
@@ -43,21 +44,17 @@ def create_app(
     'CartPole-v1'
     """
     settings = settings or Settings()
+    settings = settings if access is None else msgspec.structs.replace(settings, access=access)
     found = offered(targets, settings)
     if isinstance(found, Application):
         raise InvalidArgument(f"create_app: expected environments, got {found.name!r}, which is an application already")
-    return app_of(Server(found, settings, access), hosts)
+    return app_of(Server(found, settings), hosts)
 
 
-def app_of(
-    server: Server,
-    hosts: Iterable[str] | None = (),
-    *,
-    pages: bool = True,
-    unix: str | None = None,
-    peers: Peers | None = None,
-) -> Starlette:
-    """The application of a server that is made already; with a path for the wire, and among other workers."""
+def app_of(server: Server, hosts: Iterable[str] | None = (), *, peers: Peers | None = None) -> Starlette:
+    """The application of a server that is made already; with its path for the wire where it is not one of workers."""
+    listen = server.settings.listen
+    unix = listen.unix if peers is None else None
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
@@ -75,17 +72,17 @@ def app_of(
             yield
 
     server.sessions.listeners += [log_session] if peers is None else [log_session, peers.hear]
-    middleware = [Middleware(Guard, access=server.access, hosts=hosts, settings=server.settings, pages=pages)]
+    middleware = [Middleware(Guard, settings=server.settings, hosts=hosts, pages=listen.pages)]
     if peers is not None:
         middleware.append(Middleware(WorkerProxy, peers=peers, settings=server.settings))
-    routes = _routes(server, pages, peers)
+    routes = _routes(server, peers)
     middleware.append(Middleware(ExactPaths, routes=routes))
     app = Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
     app.state.server = server
     return app
 
 
-def guarded(app: ASGIApp, access: Access, hosts: Iterable[str] | None = ()) -> ASGIApp:
+def guarded(app: ASGIApp, settings: Settings, hosts: Iterable[str] | None = ()) -> ASGIApp:
     """An application that is not ours behind our guard; roles mean nothing to it, so it is for those who may run it."""
 
     async def for_runners(scope: Scope, receive: Receive, send: Send) -> None:
@@ -96,17 +93,23 @@ def guarded(app: ASGIApp, access: Access, hosts: Iterable[str] | None = ()) -> A
             return
         await app(scope, receive, send)
 
-    return Guard(for_runners, access, hosts)
+    return Guard(for_runners, settings, hosts)
 
 
-def _routes(server: Server, pages: bool, peers: Peers | None) -> list[BaseRoute]:
+def _routes(server: Server, peers: Peers | None) -> list[BaseRoute]:
     """All routes: each environment under its name, the first at the root too, and what belongs to the whole server."""
     whole = [*admin.routes(server, peers), *web_api.routes(server)]
     named: list[BaseRoute] = [
         Mount(f"/env/{name}", routes=_routes_of(server, one)) for name, one in server.offered.items()
     ]
     first = _routes_of(server, server.sessions.served())
-    return [*wire.routes(server), *named, *whole, *first, *(extensions().pages() if pages else [])]
+    return [
+        *wire.routes(server),
+        *named,
+        *whole,
+        *first,
+        *(extensions().pages() if server.settings.listen.pages else []),
+    ]
 
 
 def _routes_of(server: Server, served: ServedEnv) -> list[BaseRoute]:

@@ -17,7 +17,7 @@ from ludus.server.handshake import Handshake, shake_hands
 from ludus.server.rate import Bucket
 from ludus.server.server import Server
 from ludus.server.watchdog import SLOW_STEP_S
-from ludus.wire.dialogue import Verdict
+from ludus.wire.dialogue import RequestVerdict
 from ludus.wire.messages import (
     BatchResetRequest,
     BatchStepRequest,
@@ -186,7 +186,7 @@ class Connection:
             await self._out_of_order(asked)
             return
         verdict = session.dialogue.judge(number)
-        if verdict is Verdict.RUN:
+        if verdict is RequestVerdict.RUN:
             session.dialogue.begin(number, asked.received)
             carrying = self._carry_out(asked, self._answer(asked))
             if type(asked.request) is CloseRequest or session.lost is not None:
@@ -195,7 +195,7 @@ class Connection:
                 self._start(carrying)
         elif number <= session.since:
             await self._send(write_message(NumberedReply(number, self._refused(number))))
-        elif verdict is not Verdict.WAIT:
+        elif verdict is not RequestVerdict.WAIT:
             await self._send(self._repeated(number, verdict))
 
     def _start(self, carrying: Coroutine[Any, Any, None]) -> None:
@@ -220,9 +220,9 @@ class Connection:
             write_message(NumberedReply(0, FailedReply("CodecError", "session: expected a number from 1 on")))
         )
 
-    def _repeated(self, number: int, verdict: Verdict) -> bytes:
+    def _repeated(self, number: int, verdict: RequestVerdict) -> bytes:
         dialogue = self.session.dialogue
-        if verdict is Verdict.REFUSE:
+        if verdict is RequestVerdict.REFUSE:
             return write_message(NumberedReply(number, FailedReply("CodecError", dialogue.refusal(number))))
         if dialogue.is_restricted(number) and not self._runs:
             told = f"request {number}: expected a role with the right to run, got {self.principal.role}"
@@ -345,5 +345,5 @@ class Connection:
 
     def take_over(self, asked: NumberedRequest, running: "asyncio.Future[Any]", begun: float) -> None:
         """On the event loop: wait for what the thread is at, as for any other request."""
-        granted = self.session.granted(asked.seconds, long=not isinstance(asked.request, STEP_REQUESTS))
+        granted = self.session.allowed_seconds(asked.seconds, long=not isinstance(asked.request, STEP_REQUESTS))
         self._start(self._carry_out(asked, self.session.finish(running, granted, begun), begun))

@@ -11,7 +11,6 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ludus.errors import AccessDenied
-from ludus.server.access import Access
 from ludus.server.rate import Buckets
 from ludus.server.settings import Settings
 
@@ -59,16 +58,14 @@ class Guard:
     def __init__(
         self,
         app: ASGIApp,
-        access: Access,
+        settings: Settings,
         hosts: Iterable[str] | None = None,
-        settings: Settings | None = None,
         *,
         pages: bool = False,
     ) -> None:
-        self.app, self.access, self.pages = app, access, pages
+        self.app, self.settings, self.access, self.pages = app, settings, settings.access, pages
         self.hosts = None if hosts is None else {*(_bracketed(one) for one in hosts), *LOOPBACK}
         """None: any, which is for servers with tokens."""
-        self.settings = Settings() if settings is None else settings
         self._peers = Buckets(self.settings.rate)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,7 +83,7 @@ class Guard:
     async def _bounded(self, scope: Scope, body: "Body") -> None:
         try:
             await self.app(scope, body.receive, body.send)
-        except TooLarge as error:
+        except BodyTooLarge as error:
             if body.begun:
                 raise  # half an answer cannot be mended: the connection ends
             await JSONResponse({"detail": error.detail}, error.status_code)(scope, body.receive, body.send)
@@ -131,7 +128,7 @@ class Guard:
         return path == HEALTH or (self.pages and (path == PAGES[0] or path.startswith(PAGES[1])))
 
 
-class TooLarge(HTTPException):
+class BodyTooLarge(HTTPException):
     """A body beyond the limit; an endpoint that lets it pass answers with status 413."""
 
 
@@ -149,7 +146,7 @@ class Body:
         if message["type"] == "http.request":
             self._left -= len(message.get("body", b""))
             if self._left < 0:
-                raise TooLarge(413, f"body: expected at most {self._most} bytes, got more")
+                raise BodyTooLarge(413, f"body: expected at most {self._most} bytes, got more")
         return message
 
     async def send(self, message: Message) -> None:

@@ -55,7 +55,7 @@ class Peers:
         number = worker_of(session)
         return number if number is not None and number != self.number and number < len(self.paths) else None
 
-    def roomier(self) -> int | None:
+    def least_loaded(self) -> int | None:
         """Another worker that has a place for a new session, where this one has none."""
         if self.session_counts is None or not self.session_counts.is_full(self.number):
             return None

@@ -9,13 +9,15 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Literal, Self, Unpack, overload
 
+import msgspec
+
 from ludus.errors import LudusError, ServiceError
 from ludus.server.access import Access
-from ludus.server.listen_config import ListenConfig, ListenOptions
+from ludus.server.listen_config import ListenOptions
 from ludus.server.server import Server
 from ludus.server.server_plan import ServerPlan
 from ludus.server.settings import Settings
-from ludus.server.spawned_server import ServerJob, spawn_server
+from ludus.server.spawned_server import spawn_server
 from ludus.server.supervisor import Supervisor
 from ludus.server.worker import work
 
@@ -61,8 +63,8 @@ class RunningServer:
 @overload
 def serve(
     *targets: Any,
-    host: str = ...,
-    port: int = ...,
+    host: str | None = ...,
+    port: int | None = ...,
     block: Literal[True] = ...,
     settings: Settings | None = ...,
     access: Access | None = ...,
@@ -71,8 +73,8 @@ def serve(
 @overload
 def serve(
     *targets: Any,
-    host: str = ...,
-    port: int = ...,
+    host: str | None = ...,
+    port: int | None = ...,
     block: Literal[False],
     settings: Settings | None = ...,
     access: Access | None = ...,
@@ -80,8 +82,8 @@ def serve(
 ) -> RunningServer: ...
 def serve(
     *targets: Any,
-    host: str = "127.0.0.1",
-    port: int = 8000,
+    host: str | None = None,
+    port: int | None = None,
     block: bool = True,
     settings: Settings | None = None,
     access: Access | None = None,
@@ -90,19 +92,22 @@ def serve(
     """Serve environments: ids, `module:Env`, specs, classes, or folders with a manifest.
 
     It returns when it is stopped by a signal; with `block=False` at once, with a handle. Port 0 is any that is free.
-    Options: `unix` (a path for the wire), `hosts` (names it may be called by), `insecure`, `tls_cert`,
-    `tls_key`, `pages`.
+    `settings` has all that a server is told; `access`, `host`, `port` and the options take the place of what it says:
+    `unix` (a path for the wire), `hosts` (names it may be called by), `insecure`, `tls_cert`, `tls_key`, `pages`.
 
     >>> running = serve("CartPole-v1", "GridWorld-v0", port=0, block=False)
     >>> running.close()
     """
-    job = ServerJob(targets, settings or Settings(), access or Access(), ListenConfig(host=host, port=port, **options))
+    own = settings or Settings()
+    where = {name: one for name, one in (("host", host), ("port", port)) if one is not None}
+    listen = msgspec.structs.replace(own.listen, **where, **options)
+    own = msgspec.structs.replace(own, access=access or own.access, listen=listen)
     if block:
-        run(ServerPlan(*job))
+        run(ServerPlan(targets, own))
         return None
-    if job.settings.workers > 1:
-        return RunningServer(*spawn_server(job))
-    return _in_background(ServerPlan(*job))
+    if own.workers > 1:
+        return RunningServer(*spawn_server(targets, own))
+    return _in_background(ServerPlan(targets, own))
 
 
 def run(
@@ -117,12 +122,13 @@ def run(
     seconds after a signal, because an environment holds it up, is ended.
     """
     if plan.settings.workers > 1:
-        supervisor = Supervisor(partial(work, plan.engines), plan.session_counts(), plan.listening, until)
+        supervisor = Supervisor(partial(work, plan.engines), plan.session_counts(), plan.settings.listen, until)
         with on_signals(supervisor.stop, patience):
             supervisor.run(ready)
         return
-    engine, _ = plan.engine(lambda: ready(plan.listening.url(listener)))
-    with plan.listening.bind() as listener, on_signals(engine.stop, patience):
+    listen = plan.settings.listen
+    engine, _ = plan.engine(lambda: ready(listen.url(listener)))
+    with listen.bind() as listener, on_signals(engine.stop, patience):
         engine.run([listener])
 
 
@@ -156,8 +162,8 @@ def on_signals(stop: Callable[[], None], patience: float | None = None) -> Gener
 def _in_background(plan: ServerPlan) -> RunningServer:
     up = threading.Event()
     engine, server = plan.engine(up.set)
-    listener = plan.listening.bind()
-    url = plan.listening.url(listener)
+    listener = plan.settings.listen.bind()
+    url = plan.settings.listen.url(listener)
     failures: list[BaseException] = []
 
     def live() -> None:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ludus.errors import InvalidArgument
-from ludus.server.access import Access
 from ludus.server.served_env import ServedEnv
 from ludus.server.sessions import Sessions
 from ludus.server.settings import Settings
@@ -19,18 +18,11 @@ class Server:
     'CartPole-v1'
     """
 
-    def __init__(
-        self,
-        targets: Sequence[Any],
-        settings: Settings | None = None,
-        access: Access | None = None,
-        *,
-        worker: int = 0,
-    ) -> None:
+    def __init__(self, targets: Sequence[Any], settings: Settings | None = None, *, worker: int = 0) -> None:
         if not targets:
             raise InvalidArgument("serve: expected at least one environment, got none")
         self.settings = Settings() if settings is None else settings
-        self.access = Access() if access is None else access
+        self.access = self.settings.access
         offered = [one if isinstance(one, ServedEnv) else ServedEnv(one, settings=self.settings) for one in targets]
         self.sessions = Sessions(offered, self.settings, worker=worker)
         self.metrics = self.sessions.metrics

@@ -1,4 +1,4 @@
-"""`ServerPlan`: what is to be served, where, and to whom; settled, but not running yet."""
+"""`ServerPlan`: what is to be served, and how; checked, but not running yet."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,7 +7,6 @@ import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ludus.errors import InvalidArgument
-from ludus.server.access import Access
 from ludus.server.app import app_of, guarded
 from ludus.server.listen_config import ListenConfig
 from ludus.server.peers import Peers
@@ -24,14 +23,14 @@ __all__ = ["ServerPlan"]
 class ServerPlan:
     """Everything is checked here, before anything is bound or started."""
 
-    def __init__(self, targets: Sequence[Any], settings: Settings, access: Access, listening: ListenConfig) -> None:
-        listening.check(open_to_all=access.open)
-        self.settings, self.access, self.listening = settings, access, listening
+    def __init__(self, targets: Sequence[Any], settings: Settings) -> None:
+        settings.listen.check(open_to_all=settings.access.open)
+        self.settings = settings
         self.offered = offered(targets, settings)
         several = settings.workers > 1
         if several and isinstance(self.offered, Application):
             raise InvalidArgument(f"workers: expected 1 for the application {self.offered.name!r}, got several")
-        if several and listening.unix is not None:
+        if several and settings.listen.unix is not None:
             raise InvalidArgument("workers: expected 1 for a server with a Unix socket, got several")
 
     @property
@@ -42,13 +41,13 @@ class ServerPlan:
 
     def engine(self, ready: Callable[[], Any] = lambda: None) -> tuple[UvicornServer, Server | None]:
         """What runs it in this process, alone."""
-        hosts = self.listening.allowed
+        hosts = self.settings.listen.allowed
         if isinstance(self.offered, Application):
-            app, server = guarded(self.offered.app, self.access, hosts), None
+            app, server = guarded(self.offered.app, self.settings, hosts), None
         else:
-            server = Server(self.offered, self.settings, self.access)
-            app = app_of(server, hosts, pages=self.listening.pages, unix=self.listening.unix)
-        return UvicornServer(config(app, self.settings, self.listening), ready), server
+            server = Server(self.offered, self.settings)
+            app = app_of(server, hosts)
+        return UvicornServer(config(app, self.settings), ready), server
 
     @property
     def shares(self) -> list[int]:
@@ -64,12 +63,11 @@ class ServerPlan:
         """What runs a worker: for the world, and for the other workers, whose word about the caller counts."""
         settings = msgspec.structs.replace(self.settings, max_sessions=self.shares[peers.number])
         served = [] if isinstance(self.offered, Application) else self.offered
-        server = Server(served, settings, self.access, worker=peers.number)
-        app = app_of(server, self.listening.allowed, pages=self.listening.pages, peers=peers)
-        within = config(
-            _within(app), settings, ListenConfig(), lifespan="off", proxy_headers=True, forwarded_allow_ips="*"
-        )
-        return UvicornServer(config(app, settings, self.listening), ready), UvicornServer(within)
+        server = Server(served, settings, worker=peers.number)
+        app = app_of(server, settings.listen.allowed, peers=peers)
+        plain = msgspec.structs.replace(settings, listen=ListenConfig())  # workers speak no TLS among themselves
+        within = config(_within(app), plain, lifespan="off", proxy_headers=True, forwarded_allow_ips="*")
+        return UvicornServer(config(app, settings), ready), UvicornServer(within)
 
 
 def _within(app: ASGIApp) -> ASGIApp:

@@ -153,7 +153,7 @@ class Session:
 
         `seconds` is what the caller grants, at most the server's own deadline; `long` is for resets and snapshots.
         """
-        granted = self.granted(seconds, long=long)
+        granted = self.allowed_seconds(seconds, long=long)
         self._pending += 1
         try:
             if self._direct is not None:
@@ -168,7 +168,7 @@ class Session:
             self._pending -= 1
             self.used = monotonic()
 
-    def granted(self, seconds: float | None, *, long: bool) -> float:
+    def allowed_seconds(self, seconds: float | None, *, long: bool) -> float:
         """Seconds that work may take."""
         most = self.served.settings.deadline * (RESET_DEADLINE_FACTOR if long else 1.0)
         return min(most, max(seconds, 0.001)) if seconds is not None and seconds == seconds else most

@@ -1,4 +1,7 @@
-"""`Settings`: how a server behaves. The defaults are those of a server on the caller's own machine."""
+"""`Settings`: all that a server is told of itself, in one value: its limits, who may use it, where it is reached.
+
+The defaults are those of a server on the caller's own machine. What it serves is not here.
+"""
 
 from typing import Any, Literal, get_args
 
@@ -6,6 +9,8 @@ import msgspec
 
 from ludus.errors import InvalidArgument, listing, shorten
 from ludus.sandbox.deadlines import STEP_SECONDS
+from ludus.server.access import Access
+from ludus.server.listen_config import ListenConfig
 from ludus.trajectory.header import LEVELS, Level
 from ludus.wire import FrameLimits
 
@@ -64,6 +69,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """At which the recording of a session stops; the session goes on."""
     record_files: int = 10_000
     """Files in the folder, with which no more sessions are opened."""
+    access: Access = msgspec.field(default_factory=Access)
+    """Whose token stands for which role."""
+    listen: ListenConfig = msgspec.field(default_factory=ListenConfig)
+    """Where it is reached, and by which names."""
 
     def __post_init__(self) -> None:
         for name in POSITIVE:

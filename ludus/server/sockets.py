@@ -1,6 +1,7 @@
-"""WebSockets between workers: one that was accepted here and belongs to another is carried there, both ways."""
+"""What goes from one worker to another: the parts of a request, and WebSockets that belong there, carried both ways."""
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -8,9 +9,7 @@ from starlette.types import Receive, Scope, Send
 from websockets.asyncio.client import ClientConnection, unix_connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from ludus.server.forwarded_request import passed_headers, target
-
-__all__ = ["relay_socket"]
+__all__ = ["passed_headers", "relay_socket", "target"]
 
 OPENING = 10.0
 RESTARTED = 1012
@@ -18,6 +17,26 @@ RESTARTED = 1012
 CODES = {None: RESTARTED, 1006: RESTARTED, 1005: 1000}
 """Those that are only told and never sent: an end without a word is that of a process."""
 OWN = (b"host", b"origin", b"user-agent")
+HOP = {b"connection", b"keep-alive", b"transfer-encoding", b"content-length", b"upgrade", b"te", b"trailer", b"expect"}
+FORWARDED = {b"x-forwarded-for", b"x-forwarded-proto", b"forwarded"}
+
+
+def passed_headers(scope: Scope, without: Iterable[bytes] = ()) -> list[tuple[bytes, bytes]]:
+    """The headers that go to another worker, with the caller's address as ours saw it."""
+    dropped = {*HOP, *FORWARDED, *without}
+    client: tuple[str, int] | None = scope.get("client")
+    kept = [one for one in scope["headers"] if one[0] not in dropped]
+    if client is not None:
+        kept.append((b"x-forwarded-for", client[0].encode()))
+    kept.append((b"x-forwarded-proto", scope["scheme"].encode()))
+    return kept
+
+
+def target(scope: Scope) -> bytes:
+    """Path and query, as they came."""
+    path: bytes = scope.get("raw_path") or scope["path"].encode()
+    query: bytes = scope.get("query_string", b"")
+    return path + b"?" + query if query else path
 
 
 async def relay_socket(

@@ -6,14 +6,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ludus.errors import InvalidArgument, LudusError, ServiceError, shorten
-from ludus.server.access import Access
-from ludus.server.listen_config import ListenConfig
 from ludus.server.settings import Settings
 
-__all__ = ["ServerJob", "read_job", "spawn_server"]
+__all__ = ["spawn_server"]
 
 PROGRAM = __name__.rpartition(".")[0]
 """What `python -m` starts: this package's `__main__`."""
@@ -21,21 +19,12 @@ UP, FAILED = b"up ", b"failed "
 STOP_DEADLINE_S = 30.0
 
 
-class ServerJob(NamedTuple):
-    """What is to be served, and how."""
-
-    targets: Sequence[Any]
-    settings: Settings
-    access: Access
-    listening: ListenConfig
-
-
-def spawn_server(job: ServerJob) -> tuple[str, Callable[[], None]]:
+def spawn_server(targets: Sequence[Any], settings: Settings) -> tuple[str, Callable[[], None]]:
     """Start a program that serves it: its address, and what ends it. It ends with this process, too."""
-    _check_importable(job.targets)
+    _check_importable(targets)
     try:
         # From us to our own child, through a pipe that nobody else has.
-        data = pickle.dumps((sys.path, job))
+        data = pickle.dumps((sys.path, targets, settings))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InvalidArgument(f"serve: expected targets that a worker can import, got {error}") from error
     command = [sys.executable, "-m", PROGRAM]
@@ -70,22 +59,23 @@ def _check_importable(targets: Sequence[Any]) -> None:
             )
 
 
-def read_job(file: Any) -> ServerJob:
+def _read_job(file: "_Exactly") -> tuple[Sequence[Any], Settings]:
     """The other end, in the new program."""
-    path, job = pickle.loads(file.read(int.from_bytes(file.read(8), "big")))  # noqa: S301  (our parent wrote it)
+    path, *job = pickle.loads(file.read(int.from_bytes(file.read(8), "big")))  # noqa: S301  (our parent wrote it)
     sys.path[:] = path
-    return job
+    targets, settings = job
+    return targets, settings
 
 
-def run_spawned(serve: Callable[[ServerJob, Callable[[str], Any], int], None]) -> None:
-    """The program: read a job, serve it, tell the address or what went wrong; end when the other end does."""
+def run_spawned(serve: Callable[[Sequence[Any], Settings, Callable[[str], Any], int], None]) -> None:
+    """The program: read what to serve, serve it, tell the address or what went wrong; end when the other end does."""
     answers = os.dup(1)
     os.dup2(2, 1)  # what environments print is no answer
     try:
         # Unbuffered: what follows the job is the end, and somebody waits for it.
         with open(0, "rb", buffering=0, closefd=False) as file:
-            job = read_job(_Exactly(file))
-        serve(job, lambda url: os.write(answers, UP + url.encode() + b"\n"), 0)
+            targets, settings = _read_job(_Exactly(file))
+        serve(targets, settings, lambda url: os.write(answers, UP + url.encode() + b"\n"), 0)
     except LudusError as error:
         os.write(answers, FAILED + " ".join(str(error).split()).encode() + b"\n")
 

@@ -67,14 +67,14 @@ class Supervisor:
         """Supervise until `stop`; `ready` is told the address when every worker is up."""
         listener = self.listening.bind()
         folder = private_folder("serve")
-        lifeline, held = os.pipe2(os.O_CLOEXEC)
+        supervisor_pipe, held = os.pipe2(os.O_CLOEXEC)
         told, telling = os.pipe2(os.O_CLOEXEC)
         paths = tuple(os.path.join(folder, str(number)) for number in range(self.workers))
         inner: list[socket.socket] = []
         frozen = gc.get_freeze_count()
         try:
             inner += [private_socket(path) for path in paths]
-            self._place = WorkerSockets(folder, paths, listener, tuple(inner), lifeline, self.session_counts)
+            self._place = WorkerSockets(folder, paths, listener, tuple(inner), supervisor_pipe, self.session_counts)
             self._ours, self._telling = (held, told, *self._stop.descriptors), telling
             gc.freeze()  # what is shared stays shared: the collector does not write to it
             for number in range(self.workers):
@@ -89,7 +89,7 @@ class Supervisor:
             for one in (listener, *inner):
                 one.close()
             self._stop.close()
-            for descriptor in (lifeline, held, told, telling):
+            for descriptor in (supervisor_pipe, held, told, telling):
                 os.close(descriptor)
             shutil.rmtree(folder, ignore_errors=True)
             self._sweep()

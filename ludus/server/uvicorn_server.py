@@ -10,7 +10,7 @@ import uvicorn
 
 from ludus.errors import ServiceError
 from ludus.server.http_limits import Config, LimitedHttp
-from ludus.server.listen_config import BACKLOG, ListenConfig
+from ludus.server.listen_config import BACKLOG
 from ludus.server.quick_socket import QuickSocket
 from ludus.server.settings import Settings
 
@@ -64,7 +64,7 @@ class UvicornServer(uvicorn.Server):
         yield
 
 
-def config(app: Any, settings: Settings, listening: ListenConfig, **more: Any) -> Config:
+def config(app: Any, settings: Settings, **more: Any) -> Config:
     """How uvicorn is set up: the quickest of its parts, our limits, nothing about itself in headers, no log of it."""
     options: dict[str, Any] = {
         "loop": "uvloop",
@@ -84,7 +84,7 @@ def config(app: Any, settings: Settings, listening: ListenConfig, **more: Any) -
         "ws_per_message_deflate": False,
         "timeout_keep_alive": KEEPALIVE_S,
         "timeout_graceful_shutdown": STOPPING,
-        "ssl_certfile": listening.tls_cert,
-        "ssl_keyfile": listening.tls_key,
+        "ssl_certfile": settings.listen.tls_cert,
+        "ssl_keyfile": settings.listen.tls_key,
     }
     return Config(app, **options | more)

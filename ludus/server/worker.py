@@ -30,7 +30,7 @@ class WorkerSockets(NamedTuple):
     """Shared by all."""
     inner: tuple[socket.socket, ...]
     """One for each, at its path."""
-    lifeline: int
+    supervisor_pipe: int
     """The reading end of a pipe; at its end, the supervisor is gone."""
     session_counts: SessionCounts
 
@@ -46,10 +46,10 @@ Engines = Callable[[Peers, Callable[[], Any]], tuple[UvicornServer, UvicornServe
 
 def work(engines: Engines, place: WorkerSockets, number: int, told: int) -> None:
     """Serve until SIGTERM, or until the supervisor is gone; `told` is written to when all is up."""
-    _end_with_supervisor(place.lifeline)
+    _end_with_supervisor(place.supervisor_pipe)
     outer, inner = engines(place.peers(number), lambda: os.write(told, b"x"))
     signal.signal(signal.SIGTERM, lambda *_: outer.stop())
-    threading.Thread(target=_watch, args=(place, outer), name="ludus-lifeline", daemon=True).start()
+    threading.Thread(target=_watch, args=(place, outer), name="ludus-supervisor-watch", daemon=True).start()
     factory: Any = outer.config.get_loop_factory()
     with asyncio.Runner(loop_factory=factory) as runner:
         runner.run(_serve(place, number, outer, inner))
@@ -65,13 +65,13 @@ async def _serve(place: WorkerSockets, number: int, outer: UvicornServer, inner:
         await within
 
 
-def _end_with_supervisor(lifeline: int) -> None:
+def _end_with_supervisor(pipe: int) -> None:
     """Have the kernel send the deadline when the supervisor is gone, and before it let a worker that is stopped go on.
 
-    What is sent to a stopped process waits until it goes on: the end of the lifeline is told by the signal for that.
+    What is sent to a stopped process waits until it goes on: the end of the pipe is told by the signal for that.
     """
     arm_deadline().prctl(PR_SET_PDEATHSIG, DEADLINE_SIGNAL, 0, 0, 0)
-    own = os.open(f"/proc/self/fd/{lifeline}", os.O_RDONLY | os.O_CLOEXEC)  # the others have their own owner
+    own = os.open(f"/proc/self/fd/{pipe}", os.O_RDONLY | os.O_CLOEXEC)  # the others have their own owner
     fcntl.fcntl(own, fcntl.F_SETSIG, signal.SIGCONT)
     fcntl.fcntl(own, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(own, fcntl.F_SETFL, fcntl.fcntl(own, fcntl.F_GETFL) | os.O_ASYNC)
@@ -79,7 +79,7 @@ def _end_with_supervisor(lifeline: int) -> None:
 
 def _watch(place: WorkerSockets, engine: UvicornServer) -> None:
     """Wait for the end of the supervisor; then end in order, and leave nothing behind."""
-    os.read(place.lifeline, 1)
+    os.read(place.supervisor_pipe, 1)
     signal.alarm(CLOSE_DEADLINE_S)
     shutil.rmtree(place.folder, ignore_errors=True)
     engine.stop()

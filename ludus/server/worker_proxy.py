@@ -7,11 +7,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ludus.errors import CodecError, SessionLost
 from ludus.server.failures import status_of
-from ludus.server.forwarded_request import passed_headers, target
 from ludus.server.peers import Head, Peers
 from ludus.server.session_names import named_by_cookies, named_in_body, named_outright
 from ludus.server.settings import Settings
-from ludus.server.sockets import relay_socket
+from ludus.server.sockets import passed_headers, relay_socket, target
 from ludus.wire.messages import HelloRequest, read_asked
 
 __all__ = ["WorkerProxy"]
@@ -59,7 +58,7 @@ class WorkerProxy:
         named = named or next(iter(named_by_cookies(scope)), "")
         number = self.peers.holder(named)
         if not named and scope["method"] == "POST" and scope["path"].endswith(OPENING):
-            number = self.peers.roomier()
+            number = self.peers.least_loaded()
         if number is None:
             await self.app(scope, receive, send)
             return
@@ -107,7 +106,7 @@ class WorkerProxy:
             await self._wire(scope, receive, send)
             return
         named = named_outright(scope) or next(iter(named_by_cookies(scope)), "")
-        number = self.peers.holder(named) if named else self.peers.roomier()
+        number = self.peers.holder(named) if named else self.peers.least_loaded()
         if number is None:
             await self.app(scope, receive, send)
         else:
@@ -123,7 +122,7 @@ class WorkerProxy:
             await send({"type": "websocket.close", "code": 1008, "reason": "expected a hello, got nothing"})
             return
         named, data = self._greeted(first), first.get("bytes")
-        number = self.peers.holder(named) if named else self.peers.roomier()
+        number = self.peers.holder(named) if named else self.peers.least_loaded()
         if number is None or data is None:
             await self.app(scope, _replayed([{"type": "websocket.connect"}, first], receive), _accepted(send))
         else:

@@ -70,7 +70,7 @@ def field_type(
         raise InvalidSpace(f"{path}: {error}") from error
 
 
-def _of_type(annotation: object, metadata: tuple[Any, ...], path: str, within: Within) -> FieldType:
+def _of_type(annotation: object, metadata: tuple[object, ...], path: str, within: Within) -> FieldType:
     if get_origin(annotation) in (TypingUnion, types.UnionType):  # what is said of a union is said of each of its types
         return UnionField([_option(one, metadata, path, within) for one in get_args(annotation)])
     limits = _constraints(metadata, path)
@@ -91,7 +91,7 @@ def _of_type(annotation: object, metadata: tuple[Any, ...], path: str, within: W
     return _unbounded(annotation, path, within)
 
 
-def _option(annotation: object, metadata: tuple[Any, ...], path: str, within: Within) -> FieldType:
+def _option(annotation: object, metadata: tuple[object, ...], path: str, within: Within) -> FieldType:
     """One of a union's types; what is said of the union and makes no sense of None is not said of it."""
     return NoneField() if annotation in (None, type(None)) else field_type(annotation, metadata, path, within)
 
@@ -158,7 +158,7 @@ def _named(annotation: Any, space: Space[Any], path: str) -> FieldType:
     return make(named=own)
 
 
-def _constraints(metadata: tuple[Any, ...], path: str) -> dict[str, Any]:
+def _constraints(metadata: tuple[object, ...], path: str) -> dict[str, Any]:
     """`ge`, `le`, `gt`, `lt`, `min_length` and `max_length`, whichever library they were said with."""
     found: dict[str, Any] = {}
     for one in metadata:

@@ -85,7 +85,7 @@ class ArraySpace(Space[T_co]):
             low, high = dtype_limits(self.dtype)
         return known_space("Box")(low, high, shape=(self.flatdim,), dtype=self.dtype)
 
-    def zero(self) -> Any:
+    def default(self) -> Any:
         """All zeros."""
         return np.zeros(self._shape, dtype=self.dtype)
 
@@ -233,7 +233,7 @@ def array_from_plain(data: object, dtype: np.dtype[Any], shape: tuple[int, ...],
     return array
 
 
-def _array_from_lists(data: object, dtype: np.dtype[Any], what: str) -> Array:
+def _array_from_lists(data: object, dtype: np.dtype[np.generic], what: str) -> Array:
     try:
         if _kind_fits(data, np.asarray(data), dtype):
             with np.errstate(over="raise"):
@@ -244,7 +244,7 @@ def _array_from_lists(data: object, dtype: np.dtype[Any], what: str) -> Array:
     raise CodecError(f"{what}: expected numbers of dtype {dtype}, got {shorten(data)}") from reason
 
 
-def _kind_fits(data: object, array: Array, dtype: np.dtype[Any]) -> bool:
+def _kind_fits(data: object, array: Array, dtype: np.dtype[np.generic]) -> bool:
     """Whether lists, which NumPy reads as `array`, may become `dtype` without a silent change of value."""
     if array.size == 0:
         return True

@@ -143,7 +143,7 @@ class Box(ArraySpace[Array]):
         drawn = np.asarray(drawn).astype(self.dtype)
         return np.asarray(drawn.clip(min=self.low, max=self.high)) if self.dtype == np.int64 else drawn
 
-    def zero(self) -> Array:
+    def default(self) -> Array:
         """Zeros, moved into the bounds where zero is outside."""
         return np.clip(
             np.zeros(self._shape, dtype=self.dtype), self.low, self.high, out=np.empty(self._shape, self.dtype)
@@ -165,7 +165,7 @@ class Box(ArraySpace[Array]):
             and (array <= self.high).all()
         )
 
-    def _cast(self, x: Any) -> Array | None:
+    def _cast(self, x: object) -> Array | None:
         try:
             with np.errstate(all="ignore"):
                 return np.asarray(x, dtype=self.dtype)
@@ -207,13 +207,13 @@ class Box(ArraySpace[Array]):
             seed=copy_generator(self.np_random),
         )
 
-    def batch_differing(self, spaces: Sequence[Space[Any]]) -> Box:
+    def batch_differing(self, spaces: Sequence[Space[object]]) -> Box:
         """A box whose row `i` has the bounds of space `i`."""
         boxes = require_same(self, spaces, "shape", "dtype")
         low, high = np.array([box.low for box in boxes]), np.array([box.high for box in boxes])
         return Box(low, high, dtype=self.dtype, seed=copy_generator(self.np_random))
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Nested arrays of numbers; one range for all elements where they share it."""
         leaf: dict[str, Any] = {"type": {"f": "number", "b": "boolean"}.get(self.dtype.kind, "integer")}
         if self.dtype.kind != "b" and self.low.size:
@@ -310,7 +310,7 @@ def is_real(x: object) -> bool:
 
 
 def _bound(
-    name: str, value: object, infinity: float, shape: tuple[int, ...], dtype: np.dtype[Any]
+    name: str, value: object, infinity: float, shape: tuple[int, ...], dtype: np.dtype[np.generic]
 ) -> tuple[Array, Array]:
     """A bound as an array of the space's dtype, and where it is finite."""
     if is_real(value) and prod(shape) > LARGE:
@@ -335,7 +335,7 @@ def _bound(
     return array.astype(dtype), np.asarray(finite)
 
 
-def _fill_infinite(name: str, array: Array, finite: Array, infinity: float, dtype: np.dtype[Any]) -> Array:
+def _fill_infinite(name: str, array: Array, finite: Array, infinity: float, dtype: np.dtype[np.generic]) -> Array:
     if dtype.kind == "f":
         return array
     if dtype.kind != "i":
@@ -350,7 +350,7 @@ def _fill_infinite(name: str, array: Array, finite: Array, infinity: float, dtyp
     return filled
 
 
-def _check_range(name: str, array: Array, dtype: np.dtype[Any]) -> None:
+def _check_range(name: str, array: Array, dtype: np.dtype[np.generic]) -> None:
     least, most = dtype_limits(dtype)
     floats = array.dtype.kind == dtype.kind == "f"
     if array.dtype == dtype or (floats and array.dtype.itemsize < dtype.itemsize):
@@ -362,7 +362,7 @@ def _check_range(name: str, array: Array, dtype: np.dtype[Any]) -> None:
         raise InvalidSpace(f"Box {name}: expected values within {dtype} ({least} to {most}), got {shorten(array)}")
 
 
-def require_same(space: object, spaces: Sequence[Space[Any]], *names: str) -> Any:
+def require_same(space: object, spaces: Sequence[Space[object]], *names: str) -> Any:
     """`spaces`, checked to agree with `space` in these attributes."""
     for name in names:
         found = [getattr(one, name) for one in spaces]

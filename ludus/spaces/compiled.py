@@ -78,15 +78,15 @@ class Compiled:
         """`read` of data and a name for it, and another way where that fails."""
         return _reader(self.type, *self._parts, otherwise)
 
-    def __deepcopy__(self, memo: Any) -> Compiled:
+    def __deepcopy__(self, memo: object) -> Compiled:
         return self  # it draws no samples, so copies of a space may share it
 
 
 def _reader(
-    kind: Any,
+    kind: object,
     fields: Mapping[str, FieldType],
     construct: Construct,
-    otherwise: Callable[[Any, str], Any] | None = None,
+    otherwise: Callable[[Any, str], object] | None = None,
 ) -> Callable[..., Any]:
     """What makes an instance of data by way of `kind`, or of such a value itself; raises where a field refuses.
 
@@ -131,8 +131,8 @@ def _reader(
 def _whole_reader(
     kind: object,
     fields: Mapping[str, FieldType],
-    call: Callable[[dict[str, Any]], Any],
-    otherwise: Callable[[Any, str], Any] | None,
+    call: Callable[[dict[str, Any]], object],
+    otherwise: Callable[[Any, str], object] | None,
 ) -> Callable[..., Any]:
     """The same for what is made of a dictionary, where no field asks for more than msgspec does."""
     from msgspec import convert

@@ -80,7 +80,7 @@ class ListField(FieldType):
             problems.append(Violation(path, f"a {self.kind}", f"{shorten(x)}: {error}"))
             return x
 
-    def quick(self, x: Any) -> Any:
+    def quick(self, x: object) -> Any:
         """Any kind of list of what the elements can be."""
         if not _is_arrayed(x) or self._wrong_length(x, ""):
             raise ValueError
@@ -120,7 +120,7 @@ class ListField(FieldType):
     def build(self, value: Any) -> Any:
         """The elements in a list."""
         values = list(value[: self.most])
-        values += [values[-1] if values else self.item.space.zero()] * (self.least - len(values))
+        values += [values[-1] if values else self.item.space.default()] * (self.least - len(values))
         return self.type(self.item.build(part) for part in values)
 
     def encode(self, x: Any, *, binary: bool) -> Any:
@@ -197,14 +197,14 @@ class DictField(FieldType):
                 found[one] = value
         return x if len(problems) > before else found
 
-    def _key(self, key: Any, path: str, problems: list[Violation]) -> Any:
+    def _key(self, key: object, path: str, problems: list[Violation]) -> Any:
         if isinstance(key, str) and not isinstance(self.key, StrField):
             number = _whole(key)
             if number is not None and self.key.validate(key, path):
                 key = number
         return self.key.coerce(key, path, problems)
 
-    def quick(self, x: Any) -> Any:
+    def quick(self, x: object) -> Any:
         """Any mapping of what keys and values can be."""
         if not is_mapping(x) or self._wrong_length(x, ""):
             raise ValueError
@@ -307,7 +307,7 @@ class TupleField(FieldType):
         each = enumerate(zip(self.items, x, strict=True))
         return tuple([item.coerce(value, f"{path}[{i}]", problems) for i, (item, value) in each])
 
-    def quick(self, x: Any) -> Any:
+    def quick(self, x: object) -> Any:
         """Any kind of list of what the elements can be."""
         if not _is_arrayed(x) or len(x) != len(self.items):
             raise ValueError
@@ -350,7 +350,7 @@ class TupleField(FieldType):
         """A list."""
         return [item.encode(value, binary=binary) for item, value in zip(self.items, x, strict=True)]
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """An array with a schema for each place."""
         schemas = [one.json_schema() for one in self.items]
         return {"type": "array", "prefixItems": schemas, "minItems": len(schemas), "maxItems": len(schemas)}

@@ -55,7 +55,7 @@ def _options(field: FieldType) -> list[FieldType]:
     return field.options if isinstance(field, UnionField) else [field]
 
 
-def _checked(field: FieldType, value: object, factory: Callable[[], Any] | None) -> Default | None:
+def _checked(field: FieldType, value: object, factory: Callable[[], object] | None) -> Default | None:
     """The default that is that value, or is made by the factory; None where it does not fit."""
     problems: list[Violation] = []
     value = value if field.fits(value) else field.coerce(value, "default", problems)
@@ -68,7 +68,7 @@ def _checked(field: FieldType, value: object, factory: Callable[[], Any] | None)
     return Default(lambda: value if is_shareable(value) else deepcopy(value), data)
 
 
-def _again(field: FieldType, factory: Callable[[], Any]) -> Any:
+def _again(field: FieldType, factory: Callable[[], object]) -> Any:
     try:
         return field.encode(factory(), binary=False)
     except Exception:  # it gives now this and now that

@@ -36,7 +36,7 @@ def from_json(text: str | bytes) -> Space[Any]:
     return from_description(read_json(text, "space"))
 
 
-def describe(space: Space[Any]) -> dict[str, Any]:
+def describe(space: Space[object]) -> dict[str, Any]:
     """The space as plain data: its type name and its constructor arguments."""
     return {"type": space.type_name()} | {name: SPEC_JSON.write(one, name) for name, one in space.arguments().items()}
 
@@ -106,7 +106,7 @@ def _write_type(dialect: Dialect, value: type, path: str, depth: int) -> Any:
     return dialect.refuse(f"{path}: expected data, got the class {value.__qualname__}")
 
 
-def _write_space(dialect: Dialect, value: Space[Any], path: str, depth: int) -> Any:
+def _write_space(dialect: Dialect, value: Space[object], path: str, depth: int) -> Any:
     del dialect, path, depth
     return {"$space": describe(value)}
 
@@ -116,7 +116,7 @@ def _read_dtype(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -
     return np.dtype(data["$dtype"])
 
 
-def _read_space(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> Any:
+def _read_space(dialect: Dialect, data: dict[str, object], path: str, depth: int) -> Any:
     del dialect, path, depth
     return _build(data["$space"])
 

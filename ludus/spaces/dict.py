@@ -44,10 +44,10 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
     def __init__(
         self,
         spaces: Mapping[Any, Space[Any]] | Sequence[tuple[Any, Space[Any]]] | None = None,
-        seed: Seed | Mapping[Any, Any] | np.random.Generator | None = None,
+        seed: Seed | Mapping[object, object] | np.random.Generator | None = None,
         *,
         sort_keys: bool = True,
-        **spaces_kwargs: Space[Any],
+        **spaces_kwargs: Space[object],
     ) -> None:
         self.sort_keys = sort_keys
         self.spaces: dict[Any, Space[Any]] = _ordered(spaces, sort_keys)
@@ -70,7 +70,7 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
         """The spaces in the order of their keys."""
         return tuple(self.spaces.values())
 
-    def same_layout(self, other: Space[Any]) -> bool:
+    def same_layout(self, other: Space[object]) -> bool:
         """The same keys, and parts that fit the same buffers."""
         if not isinstance(other, Dict) or self.spaces.keys() != other.spaces.keys():
             return False
@@ -97,9 +97,9 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
             raise InvalidMask(f"{kind}: expected a dictionary with the keys {list(self.spaces)}, got {shorten(given)}")
         return {key: space.sample(**{kind: given[key]}) for key, space in self.spaces.items()}
 
-    def zero(self) -> dict[Any, Any]:
+    def default(self) -> dict[Any, Any]:
         """The zero of each space."""
-        return {key: space.zero() for key, space in self.spaces.items()}
+        return {key: space.default() for key, space in self.spaces.items()}
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a dictionary with exactly these keys, each value in its space."""
@@ -168,7 +168,7 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
         flat = {key: space.flat_space() for key, space in self.spaces.items()}
         return combined_box(list(flat.values())) if self.is_np_flattenable else self._like(flat)
 
-    def _like(self, spaces: dict[Any, Space[Any]], seed: np.random.Generator | None = None) -> Dict:
+    def _like(self, spaces: dict[Any, Space[object]], seed: np.random.Generator | None = None) -> Dict:
         same = Dict(list(spaces.items()), seed=seed)
         same.sort_keys = self.sort_keys
         return same
@@ -179,7 +179,7 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
         """A dictionary of batches."""
         return self._like({key: space.batch(n) for key, space in self.spaces.items()}, copy_generator(self.np_random))
 
-    def batch_differing(self, spaces: Sequence[Space[Any]]) -> Dict:
+    def batch_differing(self, spaces: Sequence[Space[object]]) -> Dict:
         """A dictionary of batches of differing spaces."""
         each: Any = spaces
         if any(one.keys() != self.keys() for one in each):
@@ -239,7 +239,7 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
         columns = [space.from_jsonable(sample_n[key]) for key, space in self.spaces.items()]
         return [dict(zip(self.spaces, row, strict=True)) for row in zip(*columns, strict=True)]
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """An object whose every key is required."""
         schemas = {key: space.json_schema() for key, space in self.spaces.items()}
         if not self._named:

@@ -80,7 +80,7 @@ class Discrete(ArraySpace[Any]):
             return bool(fits and self._first <= int(number) < self._first + self._count)
         return False
 
-    def zero(self) -> Any:
+    def default(self) -> Any:
         """The first element."""
         return self.start
 
@@ -110,7 +110,7 @@ class Discrete(ArraySpace[Any]):
         """A `MultiDiscrete` of `n` equal counts."""
         return self.batch_differing([self] * n)
 
-    def batch_differing(self, spaces: Sequence[Space[Any]]) -> Space[Any]:
+    def batch_differing(self, spaces: Sequence[Space[object]]) -> Space[Any]:
         """A `MultiDiscrete` with the count and start of each, in the widest dtype."""
         each: Any = spaces
         widest: Any = max({one.dtype for one in each}, key=attrgetter("itemsize"))
@@ -133,7 +133,7 @@ class Discrete(ArraySpace[Any]):
             raise CodecError(f"{self!r}: expected an integer that fits {self.dtype}, got {shorten(data)}")
         return self._type(data)
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """An integer with both ends."""
         return {"type": "integer", "minimum": self._first, "maximum": self._first + self._count - 1}
 

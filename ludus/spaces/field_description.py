@@ -63,7 +63,7 @@ def _constants(data: object) -> list[Any]:
     return data
 
 
-def _ends(kind: str, data: list[Any]) -> list[Any]:
+def _ends(kind: str, data: list[object]) -> list[Any]:
     if kind == "str":
         return _lengths(data)
     allowed = (int, float) if kind == "float" else (int, type(None))

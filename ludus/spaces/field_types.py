@@ -127,7 +127,7 @@ class SpaceField(FieldType):
 
     kind = "value"
 
-    def __init__(self, space: Space[Any]) -> None:
+    def __init__(self, space: Space[object]) -> None:
         self.__dict__["space"] = space
         self.named = space if space.shape is not None else None
 
@@ -160,7 +160,7 @@ class SpaceField(FieldType):
         except ODD_ERRORS:
             return False
 
-    def quick(self, x: Any) -> Any:
+    def quick(self, x: object) -> Any:
         """The value, or the one that is written so."""
         return self.take(x) if self.record is None else self.record.quick(x)
 
@@ -210,7 +210,7 @@ class SpaceField(FieldType):
         return repr(self.space)
 
 
-def held_by(space: Space[Any], x: object, path: str) -> list[Violation]:
+def held_by(space: Space[object], x: object, path: str) -> list[Violation]:
     """The violations of a space, whose own code may stumble over what it did not expect."""
     try:
         return space.validate(x, path)

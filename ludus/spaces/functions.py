@@ -46,22 +46,22 @@ def unflatten(space: Space[Any], x: object) -> Any:
     return _space(space, "unflatten").unflatten(x)
 
 
-def flatten_space(space: Space[Any]) -> Space[Any]:
+def flatten_space(space: Space[object]) -> Space[Any]:
     """The space that flattened values of `space` are in."""
     return _space(space, "flatten_space").flat_space()
 
 
-def is_space_dtype_shape_equiv(space_1: Space[Any], space_2: Space[Any]) -> bool:
+def is_space_dtype_shape_equiv(space_1: Space[object], space_2: Space[object]) -> bool:
     """Whether values of both spaces fit the same buffers."""
     return _space(space_1, "space_1").same_layout(_space(space_2, "space_2"))
 
 
-def batch_space(space: Space[Any], n: int = 1) -> Space[Any]:
+def batch_space(space: Space[object], n: int = 1) -> Space[Any]:
     """The space of `n` values of `space` at once."""
     return _space(space, "batch_space").batch(n)
 
 
-def batch_differing_spaces(spaces: Sequence[Space[Any]]) -> Space[Any]:
+def batch_differing_spaces(spaces: Sequence[Space[object]]) -> Space[Any]:
     """The space of one value of each of `spaces`, which are of one class and may differ in their bounds."""
     if not spaces:
         raise InvalidArgument("batch_differing_spaces: expected at least one space, got none")
@@ -83,7 +83,7 @@ def concatenate(space: Space[Any], items: Iterable[Any], out: object = None) -> 
     return _space(space, "concatenate").concatenate(items, out)
 
 
-def create_empty_array(space: Space[Any], n: int = 1, fn: Callable[..., Any] = np.zeros) -> Any:
+def create_empty_array(space: Space[object], n: int = 1, fn: Callable[..., object] = np.zeros) -> Any:
     """A buffer for `n` values of `space`."""
     return _space(space, "create_empty_array").empty(n, fn)
 
@@ -98,11 +98,11 @@ def create_shared_memory(space: Space[Any], n: int = 1, ctx: Any = None) -> Any:
     return _space(space, "create_shared_memory").create_shared(n, lambda size: ctx.RawArray("B", size))
 
 
-def read_from_shared_memory(space: Space[Any], shared_memory: object, n: int = 1) -> Any:
+def read_from_shared_memory(space: Space[object], shared_memory: object, n: int = 1) -> Any:
     """The batched value in `shared_memory`; arrays are views of it."""
     return _space(space, "read_from_shared_memory").read_shared(shared_memory, n)
 
 
-def write_to_shared_memory(space: Space[Any], index: int, value: object, shared_memory: object) -> None:
+def write_to_shared_memory(space: Space[object], index: int, value: object, shared_memory: object) -> None:
     """Write `value` as lane `index`."""
     _space(space, "write_to_shared_memory").write_shared(shared_memory, index, value)

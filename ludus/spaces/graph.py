@@ -41,8 +41,8 @@ class Graph(Space[GraphInstance]):
 
     def __init__(
         self,
-        node_space: Space[Any],
-        edge_space: Space[Any] | None,
+        node_space: Space[object],
+        edge_space: Space[object] | None,
         seed: Seed | tuple[int, ...] | np.random.Generator | None = None,
     ) -> None:
         for name, space in (("node_space", node_space), ("edge_space", edge_space)):
@@ -58,7 +58,7 @@ class Graph(Space[GraphInstance]):
         """The node space, and the edge space if there is one."""
         return (self.node_space,) if self.edge_space is None else (self.node_space, self.edge_space)
 
-    def same_layout(self, other: Space[Any]) -> bool:
+    def same_layout(self, other: Space[object]) -> bool:
         """Nodes and edges that fit the same buffers."""
         return (
             isinstance(other, Graph)
@@ -106,13 +106,13 @@ class Graph(Space[GraphInstance]):
         links = self.np_random.integers(0, num_nodes, size=(num_edges, 2), dtype=np.int32)
         return GraphInstance(nodes, edges, links)
 
-    def zero(self) -> GraphInstance:
+    def default(self) -> GraphInstance:
         """One node, and one edge from it to itself where there are edges."""
-        nodes = self.node_space.concatenate([self.node_space.zero()])
+        nodes = self.node_space.concatenate([self.node_space.default()])
         if self.edge_space is None:
             return GraphInstance(nodes, None, None)
         return GraphInstance(
-            nodes, self.edge_space.concatenate([self.edge_space.zero()]), np.zeros((1, 2), dtype=np.int64)
+            nodes, self.edge_space.concatenate([self.edge_space.default()]), np.zeros((1, 2), dtype=np.int64)
         )
 
     # --- membership ---
@@ -209,7 +209,7 @@ class Graph(Space[GraphInstance]):
         links = array_from_plain(data["edge_links"], np.dtype(np.int32), (-1, 2), "edge_links")
         return GraphInstance(nodes, self.edge_space.decode_many(data["edges"]), links)
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """An object of nodes, and of edges and links."""
         listed: dict[str, Any] = {"nodes": {"type": "array", "items": self.node_space.json_schema()}}
         if self.edge_space is not None:
@@ -231,14 +231,14 @@ def _pair(given: object, kind: str | None) -> tuple[Any, Any]:
     return given
 
 
-def _sample_batch(space: Space[Any], n: int, kind: str | None, mask: object) -> Any:
+def _sample_batch(space: Space[object], n: int, kind: str | None, mask: object) -> Any:
     batch = space.batch(n)  # it starts from a copy of the space's generator,
     sample = batch.sample(**({kind: mask} if kind else {}))
     space.np_random.random()  # so one draw here keeps the next sample from being the same
     return sample
 
 
-def _elements(batch: Space[Any], items: object) -> list[Any] | None:
+def _elements(batch: Space[object], items: object) -> list[Any] | None:
     try:
         return list(batch.iterate(items))
     except (TypeError, KeyError, ValueError, IndexError):

@@ -32,9 +32,9 @@ class Json(Space[Any]):
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
         """An empty object or array, or null: what else would do is not known."""
         del mask, probability
-        return self.zero()
+        return self.default()
 
-    def zero(self) -> Any:
+    def default(self) -> Any:
         """The plainest value."""
         return type(ZEROES[self.kind])() if ZEROES[self.kind] is not None else None
 
@@ -61,7 +61,7 @@ class Json(Space[Any]):
             raise CodecError(str(found[0]))
         return data
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """The schema it came from, or one that leaves all open."""
         return self.schema or ({} if self.kind == "any" else {"type": self.kind})
 

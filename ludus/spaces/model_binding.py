@@ -23,7 +23,7 @@ __all__ = ["bind_models", "find_models"]
 Choose = Callable[[Record], type | None]
 
 
-def bind_models(space: Space[Any], models: Sequence[type]) -> Space[Any]:
+def bind_models(space: Space[object], models: Sequence[type]) -> Space[Any]:
     """The space with each record over the class of its name and fields, where one was handed over.
 
     >>> from dataclasses import dataclass
@@ -42,7 +42,7 @@ def bind_models(space: Space[Any], models: Sequence[type]) -> Space[Any]:
     return _bound(space, lambda record: by_name.get(record.name))
 
 
-def find_models(space: Space[Any]) -> Space[Any]:
+def find_models(space: Space[object]) -> Space[Any]:
     """The space with each record over the class that its description names, where this process has imported it.
 
     It must have the same fields, and making an instance of it must run no code of its author's.
@@ -81,7 +81,7 @@ def _is_quiet(kind: type) -> bool:
         return False
 
 
-def _bound(space: Space[Any], choose: Choose) -> Space[Any]:
+def _bound(space: Space[object], choose: Choose) -> Space[Any]:
     """The space, or a copy of it in which the chosen classes are bound."""
     if not any(_choice(record, choose) for record in _records(space)):
         return space
@@ -109,7 +109,7 @@ def _choice(record: Record, choose: Choose) -> type | None:
         return None
 
 
-def _records(space: Space[Any]) -> Iterator[Record]:
+def _records(space: Space[object]) -> Iterator[Record]:
     """The records in a space, the outer ones first."""
     if isinstance(space, Record):
         yield space
@@ -126,6 +126,6 @@ def _spaces_of(field: FieldType) -> Iterable[Space[Any]]:
     return (one.space for one in field.walk() if isinstance(one, SpaceField))
 
 
-def _parts(space: Space[Any]) -> Iterable[Space[Any]]:
+def _parts(space: Space[object]) -> Iterable[Space[Any]]:
     stacked = getattr(space, "stacked_feature_space", None)
     return (*space.subspaces, *((stacked,) if is_space(stacked) else ()))

@@ -200,7 +200,7 @@ def written(constant: object) -> Any:
     return constant.value if isinstance(constant.value, bool | int | float | str) else constant.name
 
 
-def standin_model(name: str, fields: Mapping[str, Callable[[], Any] | None]) -> type:
+def standin_model(name: str, fields: Mapping[str, Callable[[], object] | None]) -> type:
     """A dataclass that stands for a model elsewhere: its fields by name, and what makes their defaults.
 
     Its instances equal those of any class of the same name with the same fields, the author's own too.
@@ -224,7 +224,7 @@ MAX_STANDINS = 256
 _standins: dict[str, type] = {}
 
 
-def shared_standin(described: str, name: str, fields: Mapping[str, Callable[[], Any] | None]) -> type:
+def shared_standin(described: str, name: str, fields: Mapping[str, Callable[[], object] | None]) -> type:
     """One class for one description, whoever reads it: what two sessions give is of both their spaces."""
     found = _standins.pop(described, None) or standin_model(name, fields)
     _standins[described] = found  # the last one used is the last to go

@@ -88,11 +88,11 @@ class MultiBinary(ArraySpace[Array]):
         """An integer box with a leading axis of `n`."""
         return Box(0, 1, shape=(n, *self._shape), dtype=np.int8, seed=copy_generator(self.np_random))
 
-    def batch_differing(self, spaces: Sequence[Space[Any]]) -> Box:
+    def batch_differing(self, spaces: Sequence[Space[object]]) -> Box:
         """The same as `batch`: only the shape could differ, and may not."""
         return self.batch(len(require_same(self, spaces, "shape")))
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Nested arrays of 0 and 1."""
         return nested_schema(self._shape, {"type": "integer", "enum": [0, 1]})
 

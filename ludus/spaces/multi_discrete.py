@@ -101,7 +101,7 @@ class MultiDiscrete(ArraySpace[Array]):
         bad = (array < self.start) | (array > self._last)
         return self._element_violations(path, array, bad, lambda at: repr(self[at]))
 
-    def zero(self) -> Array:
+    def default(self) -> Array:
         """The first element of each choice."""
         return self.start.copy()
 
@@ -149,13 +149,13 @@ class MultiDiscrete(ArraySpace[Array]):
         """An integer box with a leading axis of `n`."""
         return self.batch_differing([self] * n)
 
-    def batch_differing(self, spaces: Sequence[Space[Any]]) -> Box:
+    def batch_differing(self, spaces: Sequence[Space[object]]) -> Box:
         """An integer box whose row `i` has the range of space `i`."""
         each = require_same(self, spaces, "shape", "dtype")
         low, high = np.array([one.start for one in each]), np.array([one._last for one in each])
         return Box(low, high, dtype=self.dtype, seed=copy_generator(self.np_random))
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Nested arrays of integers; one range for all."""
         leaf: dict[str, Any] = {"type": "integer"}
         if self.nvec.size:
@@ -175,7 +175,7 @@ class MultiDiscrete(ArraySpace[Array]):
         return f"MultiDiscrete({self.nvec}{start})"
 
 
-def _counts(name: str, value: object, dtype: np.dtype[Any]) -> Array:
+def _counts(name: str, value: object, dtype: np.dtype[np.generic]) -> Array:
     array: Array = np.array(value)
     if array.dtype.kind not in "iu" and array.size:
         raise InvalidType(f"MultiDiscrete {name}: expected integers, got {shorten(value)}")

@@ -45,7 +45,7 @@ class NanField(FloatField):
         x = float(x)
         return x if binary or isfinite(x) else None
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """A number, or null."""
         return {"type": ["number", "null"]}
 

@@ -75,9 +75,9 @@ class OneOf(Composite[tuple[Any, Any]]):
         space = self.spaces[choice]
         return choice, (space.sample(**{kind: given[choice]}) if kind else space.sample())
 
-    def zero(self) -> tuple[int, Any]:
+    def default(self) -> tuple[int, Any]:
         """The zero of the first space."""
-        return 0, self.spaces[0].zero()
+        return 0, self.spaces[0].default()
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a pair of the number of a space and a value of it."""
@@ -190,7 +190,7 @@ class OneOf(Composite[tuple[Any, Any]]):
             return super().read(data, name)
         return np.int64(data[0]), self[data[0]].read(data[1], f"{name}[1]")
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """One of several pairs."""
         pairs = [{"prefixItems": [{"const": i}, space.json_schema()]} for i, space in enumerate(self.spaces)]
         return {"type": "array", "minItems": 2, "maxItems": 2, "oneOf": pairs}

@@ -19,10 +19,21 @@ from ludus.errors import CodecError, LudusError, shorten
 from ludus.spaces.array_space import array_from_plain, plain_from_array
 from ludus.spaces.kinds import class_of, is_list
 
-__all__ = ["BINARY", "EXACT", "JSON", "LIMITS", "Dialect", "Limits", "Reader", "Write", "decode_value", "encode_value"]
+__all__ = [
+    "BINARY",
+    "EXACT",
+    "JSON",
+    "LIMITS",
+    "Dialect",
+    "PlainLimits",
+    "Reader",
+    "Write",
+    "decode_value",
+    "encode_value",
+]
 
 
-class Limits(NamedTuple):
+class PlainLimits(NamedTuple):
     """What data from strangers may ask for."""
 
     depth: int = 24
@@ -33,7 +44,7 @@ class Limits(NamedTuple):
     """Hexadecimal digits of an `$int`."""
 
 
-LIMITS: Final = Limits()
+LIMITS: Final = PlainLimits()
 EXACT: Final = 1 << 53
 """Whole numbers up to here are the same in every format, a browser's too."""
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -76,7 +87,7 @@ class Dialect:
         dtypes: Iterable[str] = NUMBERS,
         objects: bool = False,
         expected: str = "numbers, text, bytes, arrays or containers of these",
-        limits: Limits = LIMITS,
+        limits: PlainLimits = LIMITS,
     ) -> None:
         self.carried, self.writers, self.readers = frozenset(carried), dict(writers), dict(readers or {})
         self.dtypes = {name: np.dtype(name) for name in dtypes}
@@ -124,7 +135,7 @@ class Dialect:
             return self.too_deep(path)
         return self.of_a_class(value, path, depth - 1) if write is None else write(self, value, path, depth - 1)
 
-    def of_a_class(self, value: Any, path: str, depth: int) -> Any:
+    def of_a_class(self, value: object, path: str, depth: int) -> Any:
         """A value of a class of its own: as one of the class that it is derived from."""
         for kind, write in self._bases:
             if isinstance(value, kind):

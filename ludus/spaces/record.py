@@ -106,7 +106,7 @@ class Record(Composite[Any]):
         return {"name": self.name, "model": self.origin, "fields": fields}
 
     @classmethod
-    def from_arguments(cls, arguments: dict[str, Any]) -> "Record":
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> "Record":
         """A record of a class made for the occasion, with the same fields and defaults; `bind` puts the real one in."""
         name, fields = arguments.get("name"), arguments.get("fields")
         if not isinstance(name, str) or not _is_name(name) or not is_list(fields):
@@ -197,9 +197,9 @@ class Record(Composite[Any]):
         values = self._dict.sample(**{kind: mask if kind == "mask" else probability}) if kind else self._dict.sample()
         return self.from_fields(values)
 
-    def zero(self) -> Any:
+    def default(self) -> Any:
         """An instance with the zero of each field."""
-        return self.from_fields(self._dict.zero())
+        return self.from_fields(self._dict.default())
 
     # --- membership ---
 
@@ -232,7 +232,7 @@ class Record(Composite[Any]):
             found = Construct(model, keywords)
         return found._replace(call=partial(self._checked, model)) if runs_code(model) else found
 
-    def _checked(self, model: type, *values: Any, **named: Any) -> Any:
+    def _checked(self, model: type, *values: object, **named: object) -> Any:
         made = model(*values, **named)
         if not self._fits(made):
             raise ValueError(f"{shorten(made)} is what the model's own code makes of them")
@@ -242,7 +242,7 @@ class Record(Composite[Any]):
         """Whether `x` is an instance of the model with every field valid."""
         return isinstance(x, self.model) and ((self._compiled or self._compile()).fits(x) or not self.validate(x))
 
-    def _fits(self, x: Any) -> bool:
+    def _fits(self, x: object) -> bool:
         return (self._compiled or self._compile()).fits(x) or not self.validate(x)
 
     def validate(self, x: Any, path: str = "value") -> list[Violation]:
@@ -275,7 +275,7 @@ class Record(Composite[Any]):
             pass
         return self._explained(x, name, error)
 
-    def quick(self, x: Any) -> Any:
+    def quick(self, x: object) -> Any:
         """What `coerce` gives where msgspec can tell; it raises whatever it meets elsewhere, and does not say why."""
         compiled = self._compiled or self._compile()
         if type(x) is dict:
@@ -286,7 +286,7 @@ class Record(Composite[Any]):
             return compiled.read(dict(x))
         return compiled.read_row(getter(tuple(self.fields))(x))
 
-    def _explained(self, x: Any, name: str, error: type[Exception]) -> Any:
+    def _explained(self, x: object, name: str, error: type[Exception]) -> Any:
         """The instance, made field by field, or `error` with all that is wrong."""
         if isinstance(x, self.model) and not self.validate(x):
             return x
@@ -296,7 +296,7 @@ class Record(Composite[Any]):
             raise error("; ".join(map(str, problems)))
         return value
 
-    def coerce_fields(self, x: Any, path: str, problems: list[Violation]) -> Any:
+    def coerce_fields(self, x: object, path: str, problems: list[Violation]) -> Any:
         """The instance that `x` stands for; what is wrong with it is added to `problems`."""
         given = self._given(x)
         if given is None:
@@ -314,7 +314,7 @@ class Record(Composite[Any]):
             problems.append(Violation(path, f"fields that {self.name} accepts", f"{shorten(x)}: {reason}"))
             return x
 
-    def _given(self, x: Any) -> dict[Any, Any] | None:
+    def _given(self, x: object) -> dict[Any, Any] | None:
         """The fields that an object has; None where it has none of them."""
         if is_mapping(x):
             return dict(x)
@@ -324,7 +324,7 @@ class Record(Composite[Any]):
         found = {name: getattr(x, name) for name in self.fields if hasattr(x, name)}
         return found or None
 
-    def _field_value(self, name: str, given: dict[Any, Any], path: str, problems: list[Violation]) -> Any:
+    def _field_value(self, name: str, given: dict[Any, object], path: str, problems: list[Violation]) -> Any:
         if name in given:
             return self.fields[name].coerce(given[name], f"{path}.{name}", problems)
         default = self.defaults.get(name)
@@ -333,7 +333,7 @@ class Record(Composite[Any]):
             return None
         return default.make()
 
-    def _unknown(self, key: Any, path: str) -> Violation:
+    def _unknown(self, key: object, path: str) -> Violation:
         hint = did_you_mean(key, list(self.fields)) if isinstance(key, str) else ""
         return Violation(f"{path}.{key}", f"one of the fields {list(self.fields)}", f"{shorten(key)}{hint}")
 
@@ -371,14 +371,14 @@ class Record(Composite[Any]):
         self.compiled  # noqa: B018  (made before it is copied)
         return super().batch(n)
 
-    def lanes_codec(self, spaces: Sequence[Space[Any]], name: str) -> LanesCodec | None:
+    def lanes_codec(self, spaces: Sequence[Space[object]], name: str) -> LanesCodec | None:
         """Columns, where these spaces are equal to this one and all fields hold single values."""
         if not all(map(is_flat, self.fields.values())) or not all(map(self._is_twin, spaces)):
             return None
         found = RecordColumns(self, len(spaces), name)
         return found.read, found.write
 
-    def _is_twin(self, other: Space[Any]) -> bool:
+    def _is_twin(self, other: Space[object]) -> bool:
         """Whether a space takes and gives the same; copies of one batch, nearly always, are told at a glance."""
         if type(other) is not Record:
             return False
@@ -405,7 +405,7 @@ class Record(Composite[Any]):
         """An object of the fields, each written as its own type would be."""
         return {name: field.encode(getattr(x, name), binary=binary) for name, field in self.fields.items()}
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """An object; fields without a default are required."""
         schemas = {name: field.json_schema() for name, field in self.fields.items()}
         for name, default in self.defaults.items():
@@ -421,7 +421,7 @@ class Record(Composite[Any]):
 
     # --- to and from the values of the fields' spaces ---
 
-    def to_fields(self, x: Any) -> dict[str, Any]:
+    def to_fields(self, x: object) -> dict[str, Any]:
         """The value of each field's space, by name."""
         return {name: field.read(getattr(x, name)) for name, field in self.fields.items()}
 

@@ -94,7 +94,7 @@ class RecordColumns:
         except TypeError:  # a number of a class of its own
             return self._encode(_encoded(columns, self._all_encoders))
 
-    def _fitting(self, x: Sequence[Any]) -> list[Column] | None:
+    def _fitting(self, x: Sequence[object]) -> list[Column] | None:
         """The columns of values that all are records of the space, as far as can be told at once."""
         if {*map(type, x)} != {self._record.model}:
             return None
@@ -140,7 +140,7 @@ def _any_single(field: FieldType) -> Any:
     return bool | int | float | bytes | None if native is bytes else bool | int | float | str | None
 
 
-def _columns_of(types: list[Any], count: int) -> Any:
+def _columns_of(types: list[object], count: int) -> Any:
     """A tuple of lists, as msgspec sees it: longer ones are refused before there is memory for them."""
     import msgspec
 
@@ -154,7 +154,7 @@ def _decoder(types: list[Any], count: int) -> Any:
     return msgspec.msgpack.Decoder(_columns_of(types, count)).decode
 
 
-def _encoded(columns: list[Column], encoders: list[tuple[int, Callable[..., Any]]]) -> list[Column]:
+def _encoded(columns: list[Column], encoders: list[tuple[int, Callable[..., object]]]) -> list[Column]:
     if not encoders:
         return columns
     found = list(columns)

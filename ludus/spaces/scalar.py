@@ -61,7 +61,7 @@ class Scalar(Space[Any]):
             refuse_mask(self, mask, probability)
         return _SAMPLES[self.kind](self)
 
-    def zero(self) -> Any:
+    def default(self) -> Any:
         """No bytes more than needed, the first of January 1970, midnight, no time, or zero."""
         return b"\0" * self.min_length if self.kind == "bytes" else _ZEROES[self.kind]
 

@@ -60,7 +60,7 @@ class NoneField(FieldType):
         """Null."""
         return None
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Null."""
         return {"type": "null"}
 
@@ -94,7 +94,7 @@ class BoolField(FieldType):
         """Itself."""
         return x
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Boolean."""
         return {"type": "boolean"}
 
@@ -107,7 +107,7 @@ class IntField(FieldType):
 
     kind = "int"
 
-    def __init__(self, low: int | None = None, high: int | None = None, named: Space[Any] | None = None) -> None:
+    def __init__(self, low: int | None = None, high: int | None = None, named: Space[object] | None = None) -> None:
         self.low, self.high, self.named = low, high, named
         if not LEAST_INT <= self._low <= self._high <= MAX_INT:
             raise InvalidSpace(f"expected an int of 64 bits with low <= high, got {low} to {high}")
@@ -152,11 +152,11 @@ class IntField(FieldType):
         x = number
         return super().coerce(x, path, problems)
 
-    def fits_exactly(self, x: Any) -> bool:
+    def fits_exactly(self, x: object) -> bool:
         """An int, and of no class derived from it."""
         return type(x) is int and self.fits(x)
 
-    def quick(self, x: Any) -> Any:
+    def quick(self, x: object) -> Any:
         """As an int."""
         return int(super().quick(x))
 
@@ -221,7 +221,7 @@ class FloatField(FieldType):
 
     kind = "float"
 
-    def __init__(self, low: float = -inf, high: float = inf, named: Space[Any] | None = None) -> None:
+    def __init__(self, low: float = -inf, high: float = inf, named: Space[object] | None = None) -> None:
         self.low, self.high, self.named = float(low), float(high), named
         if not self.low <= self.high:
             raise InvalidSpace(f"expected a float with low <= high, got {low} to {high}")
@@ -251,11 +251,11 @@ class FloatField(FieldType):
         x = super().coerce(x, path, problems)
         return x if len(problems) > before else float(x)
 
-    def fits_exactly(self, x: Any) -> bool:
+    def fits_exactly(self, x: object) -> bool:
         """A float; an int is one of another type."""
         return type(x) is float and self.fits(x)
 
-    def quick(self, x: Any) -> Any:
+    def quick(self, x: object) -> Any:
         """As a float."""
         return float(super().quick(x))
 
@@ -313,7 +313,7 @@ class StrField(FieldType):
 
     kind = "str"
 
-    def __init__(self, least: int = 0, most: int | None = None, named: Space[Any] | None = None) -> None:
+    def __init__(self, least: int = 0, most: int | None = None, named: Space[object] | None = None) -> None:
         self.least, self.most, self.named = least, most, named
         if not 0 <= least <= (least if most is None else most):
             raise InvalidSpace(f"expected text with 0 <= min_length <= max_length, got {least} and {most}")
@@ -370,7 +370,7 @@ class ChoiceField(FieldType):
 
     kind = "choice"
 
-    def __init__(self, values: Iterable[Any], enum: type[Enum] | None = None) -> None:
+    def __init__(self, values: Iterable[object], enum: type[Enum] | None = None) -> None:
         self.values, self.enum = list(values), enum
         self.written = [written(one) for one in self.values]
         self._places: Places = {(type(one), one): place for place, one in reversed(list(enumerate(self.values)))}
@@ -383,7 +383,7 @@ class ChoiceField(FieldType):
         """The places of the constants."""
         return Discrete(len(self.values))
 
-    def _place(self, x: Any) -> int | None:
+    def _place(self, x: object) -> int | None:
         try:
             return self._places.get((class_of(x), x))
         except TypeError:  # it has no hash, as constants have
@@ -427,7 +427,7 @@ class ChoiceField(FieldType):
         """Equal to one of the constants, and of its type."""
         return self._place(x) is not None
 
-    def quick(self, x: Any) -> Any:
+    def quick(self, x: object) -> Any:
         """By itself or as it is written."""
         problems: list[Violation] = []
         value = self.coerce(x, "", problems)
@@ -451,7 +451,7 @@ class ChoiceField(FieldType):
         """The constant; an enum's value."""
         return written(x)
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """An enumeration."""
         return {"enum": self.written}
 
@@ -463,7 +463,7 @@ class ChoiceField(FieldType):
         return f"one of {shorten(self.written)}"
 
 
-def _as_held(space: Space[Any], x: object) -> Any:
+def _as_held(space: Space[object], x: object) -> Any:
     """A number as a box holds it; one that its dtype cannot hold stays as it is, for the box to refuse."""
     if not isinstance(space, Box):
         return x
@@ -477,7 +477,7 @@ def _has_rules(enum: type[Enum]) -> bool:
     return "_missing_" in {name for kind in enum.__mro__ if kind.__module__ != "enum" for name in vars(kind)}
 
 
-def _whole_ends(space: Space[Any]) -> tuple[int, int] | None:
+def _whole_ends(space: Space[object]) -> tuple[int, int] | None:
     """The ends of a space of whole numbers, where that is all it asks for."""
     if type(space) is Discrete:
         return int(space.start), int(space.start + space.n - 1)
@@ -486,7 +486,7 @@ def _whole_ends(space: Space[Any]) -> tuple[int, int] | None:
     return None
 
 
-def _float_ends(space: Space[Any]) -> tuple[float, float] | None:
+def _float_ends(space: Space[object]) -> tuple[float, float] | None:
     """The ends of a box of one float."""
     if type(space) is Box and space.dtype.kind == "f" and space.dtype.itemsize <= 8:
         return float(space.low[()]), float(space.high[()])

@@ -28,7 +28,10 @@ class Sequence(Space[Any]):
     """
 
     def __init__(
-        self, space: Space[Any], seed: Seed | tuple[int, int] | np.random.Generator | None = None, stack: bool = False
+        self,
+        space: Space[object],
+        seed: Seed | tuple[int, int] | np.random.Generator | None = None,
+        stack: bool = False,
     ) -> None:
         if not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidType(f"Sequence space: expected a ludus Space, got {shorten(space)}")
@@ -47,7 +50,7 @@ class Sequence(Space[Any]):
         """The space of one element."""
         return (self.feature_space,)
 
-    def same_layout(self, other: Space[Any]) -> bool:
+    def same_layout(self, other: Space[object]) -> bool:
         """Elements that fit the same buffers, stacked alike."""
         return (
             isinstance(other, Sequence)
@@ -80,7 +83,7 @@ class Sequence(Space[Any]):
             values = tuple([self.feature_space.sample(**{kind: element}) for _ in range(length)])
         return self._joined(values) if self.stack else values
 
-    def _length(self, lengths: Any, kind: str) -> int:
+    def _length(self, lengths: object, kind: str) -> int:
         if lengths is None:
             return self.np_random.geometric(0.25)
         if is_integer(lengths) and lengths >= 0:
@@ -97,7 +100,7 @@ class Sequence(Space[Any]):
             return () if nothing is None else nothing
         return self.feature_space.concatenate(values, self.feature_space.empty(len(values)))
 
-    def _elements(self, x: Any) -> list[Any] | None:
+    def _elements(self, x: object) -> list[Any] | None:
         """The elements of `x`, or None where it is not a sequence at all."""
         if not self.stack:
             return list(x) if is_tuple(x) else None
@@ -106,9 +109,9 @@ class Sequence(Space[Any]):
         except (TypeError, KeyError, ValueError, IndexError):
             return None
 
-    def zero(self) -> Any:
+    def default(self) -> Any:
         """The empty sequence, or one zero when stacked."""
-        return self._joined((self.feature_space.zero(),)) if self.stack else ()
+        return self._joined((self.feature_space.default(),)) if self.stack else ()
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a tuple (or a stacked value) whose every element is in the space."""
@@ -141,7 +144,7 @@ class Sequence(Space[Any]):
         flat = self.feature_space.flat_space().batch(1) if self.stack else None
         return self._mapped(x, flat, self.feature_space.unflatten, self.feature_space)
 
-    def _mapped(self, x: Any, source: Space[Any] | None, change: Callable[[Any], Any], target: Space[Any]) -> Any:
+    def _mapped(self, x: Any, source: Space[object] | None, change: Callable[[Any], Any], target: Space[object]) -> Any:
         if not self.stack or source is None:
             return tuple(change(element) for element in x)
         changed = [change(element) for element in source.iterate(x)]
@@ -175,7 +178,7 @@ class Sequence(Space[Any]):
             return super().read(data, name)
         return tuple([self.feature_space.read(one, f"{name}[{i}]") for i, one in enumerate(data)])
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """An array of any length."""
         return {"type": "array", "items": self.feature_space.json_schema()}
 

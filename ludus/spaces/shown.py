@@ -17,7 +17,7 @@ from ludus.errors import ContractViolation, shorten
 from ludus.spaces.array_space import plain_from_array
 from ludus.spaces.kinds import class_of, is_mapping
 from ludus.spaces.models import field_names, fields_of, written
-from ludus.spaces.plain import LIMITS, Dialect, Limits, Write
+from ludus.spaces.plain import LIMITS, Dialect, PlainLimits, Write
 
 __all__ = ["Private", "Shown", "hidden_fields", "named_float", "shown"]
 
@@ -40,7 +40,7 @@ class Shown(Dialect):
     error = ContractViolation
 
     def __init__(
-        self, *, words: bool = True, models: bool = True, private: bool = False, limits: Limits = LIMITS
+        self, *, words: bool = True, models: bool = True, private: bool = False, limits: PlainLimits = LIMITS
     ) -> None:
         self.words, self.models, self.private = words, models, private
         floats: dict[type, Write] = {float: _write_float} if words else {}
@@ -56,7 +56,7 @@ class Shown(Dialect):
         """How values are written that JSON has no form for."""
         return _FORMS
 
-    def of_a_class(self, value: Any, path: str, depth: int) -> Any:
+    def of_a_class(self, value: object, path: str, depth: int) -> Any:
         """A model as the object of its fields, also where it is a tuple; a date and its like as text.
 
         Others are written as what they are derived from.
@@ -71,7 +71,7 @@ class Shown(Dialect):
 
         return msgspec.to_builtins(value)
 
-    def _model(self, value: Any, path: str, depth: int) -> dict[str, Any]:
+    def _model(self, value: object, path: str, depth: int) -> dict[str, Any]:
         hidden = frozenset[str]() if self.private else hidden_fields(class_of(value), path)
         fields = {name: one for name, one in (fields_of(value) or {}).items() if name not in hidden}
         return {name: self.walk(one, f"{path}.{name}", depth) for name, one in fields.items()}

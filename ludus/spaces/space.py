@@ -6,7 +6,7 @@ shared memory and the wire carry `encode(value)`, flattening leaves the value al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from inspect import Parameter, signature
@@ -25,10 +25,6 @@ __all__ = ["ODD_ERRORS", "LanesCodec", "Space", "Violation", "is_space", "known_
 T_co = TypeVar("T_co", covariant=True)
 LanesCodec = tuple[Callable[[bytes], tuple[Any, ...]], Callable[[Sequence[Any]], bytes]]
 """Reads the values of lanes that travel together, and writes them."""
-Json = Any
-"""Plain data that JSON and msgpack both carry: None, bool, int, float, str, bytes (msgpack only), list, dict."""
-
-
 ODD_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 """What a space's own code may raise on data that it did not expect."""
 
@@ -51,6 +47,8 @@ class Violation(NamedTuple):
 class Space(Generic[T_co]):
     """The set of valid values of something: actions, observations, messages.
 
+    What its methods take is `Any`, so that those of a space of your own may say what it is: `contains(self, x: int)`.
+
     >>> class Even(Space[int]):
     ...     def sample(self, mask=None, probability=None):
     ...         return 2 * int(self.np_random.integers(50))
@@ -67,7 +65,7 @@ class Space(Generic[T_co]):
     batched: ClassVar[bool] = False
     """Whether a value of this space can be read as a batch, by `iterate`."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         Space._known[cls.type_name()] = cls
 
@@ -112,9 +110,9 @@ class Space(Generic[T_co]):
         """Whether `flatten` gives a one-dimensional array in a `Box`."""
         return False
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> Mapping[str, object]:
         """The constructor arguments that make an equal space; by default the attributes of the same names."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         for name, parameter in signature(type(self)).parameters.items():
             if name == "seed" or parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
                 continue
@@ -127,7 +125,7 @@ class Space(Generic[T_co]):
         return found
 
     @classmethod
-    def from_arguments(cls, arguments: dict[str, Any]) -> Space[Any]:
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> Space[Any]:
         """The space that `arguments` came from."""
         return cls(**arguments)
 
@@ -167,9 +165,9 @@ class Space(Generic[T_co]):
         """A random value; at most one of `mask` and `probability` may restrict it."""
         raise NotImplementedError(f"{type(self).__name__} defines no sample(mask=None, probability=None)")
 
-    def zero(self) -> Any:
+    def default(self) -> T_co:
         """The value that stands for nothing: zero where that is in the space, else the nearest to it."""
-        raise NotImplementedError(f"{type(self).__name__} defines no zero()")
+        raise NotImplementedError(f"{type(self).__name__} defines no default()")
 
     # --- membership ---
 
@@ -205,12 +203,12 @@ class Space(Generic[T_co]):
         """Whether `coerce` can change a value: whether there is a record, or are calls of tools, somewhere in it."""
         return any(space.typed for space in self.subspaces)
 
-    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
+    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> T_co:
         """`x` as a value of the space: itself where it is one, what it stands for where it is typed; else `error`."""
         self.check(x, name, error)
         return x
 
-    def read(self, data: Json, name: str = "value") -> Any:
+    def read(self, data: Any, name: str = "value") -> T_co:
         """The value in plain data, held to the space; CodecError or InvalidValue, and nothing else, on any data.
 
         >>> from ludus.spaces import Discrete
@@ -232,11 +230,11 @@ class Space(Generic[T_co]):
             raise InvalidValue(f"{name}: expected {self!r}, got {type(value).__name__}: {error}") from error
         return value
 
-    def write(self, x: Any, name: str = "value", *, binary: bool = False) -> Json:
+    def write(self, x: Any, name: str = "value", *, binary: bool = False) -> Any:
         """`x`, or what it stands for, as plain data; InvalidValue where it is not in the space."""
         return self.encode(self.coerce(x, name), binary=binary)
 
-    def reader(self, name: str) -> Callable[[Any], Any]:
+    def reader(self, name: str) -> Callable[[Any], T_co]:
         """`read` for values of that name, as a function made once: for where thousands come in."""
         return partial(self.read, name=name)
 
@@ -272,7 +270,7 @@ class Space(Generic[T_co]):
         """`x` as flat as it gets: a one-dimensional array where `is_np_flattenable`."""
         return x
 
-    def unflatten(self, x: Any) -> Any:
+    def unflatten(self, x: Any) -> T_co:
         """The value that `flatten` made `x` from."""
         return x
 
@@ -314,20 +312,20 @@ class Space(Generic[T_co]):
 
     # --- the wire ---
 
-    def encode(self, x: Any, *, binary: bool = False) -> Json:
+    def encode(self, x: Any, *, binary: bool = False) -> object:
         """`x` as plain data for JSON, or for msgpack (arrays as bytes) when `binary`."""
         del binary
         return x
 
-    def decode(self, data: Json) -> Any:
+    def decode(self, data: Any) -> T_co:
         """The value that `encode` wrote, in either form; raises CodecError, and does not check bounds."""
         return data
 
-    def encode_many(self, items: Any, *, binary: bool = False) -> Json:
+    def encode_many(self, items: Any, *, binary: bool = False) -> object:
         """A batched value as plain data, however many lanes it has."""
         return [self.encode(item, binary=binary) for item in self.batch(1).iterate(items)]
 
-    def decode_many(self, data: Json) -> Any:
+    def decode_many(self, data: Any) -> Any:
         """The batched value that `encode_many` wrote."""
         if not is_list(data):
             raise CodecError(f"{self!r}: expected a list of values, got {shorten(data)}")
@@ -345,7 +343,7 @@ class Space(Generic[T_co]):
         """A list of values as plain data."""
         return [self.encode(x) for x in sample_n]
 
-    def from_jsonable(self, sample_n: Any) -> list[Any]:
+    def from_jsonable(self, sample_n: Any) -> list[T_co]:
         """The values that `to_jsonable` wrote."""
         return [self.decode(x) for x in sample_n]
 

@@ -136,7 +136,7 @@ class Text(Space[str]):
         allowed = array_mask(chars, kind, (len(self._char_list),))
         return length, allowed / max(1, allowed.sum())
 
-    def zero(self) -> str:
+    def default(self) -> str:
         """The shortest string of the first character."""
         return self._char_str[:1] * self.min_length
 
@@ -201,7 +201,7 @@ class Text(Space[str]):
 
     # --- batches and the wire ---
 
-    def same_layout(self, other: Space[Any]) -> bool:
+    def same_layout(self, other: Space[object]) -> bool:
         """Equal longest length and characters."""
         mine = (self.max_length, self._free, self._char_set)
         return isinstance(other, Text) and mine == (other.max_length, other._free, other._char_set)
@@ -209,7 +209,7 @@ class Text(Space[str]):
     def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> tuple[str, ...]:
         """The shortest string of the first character, `n` times."""
         del fn
-        return (self.zero(),) * n
+        return (self.default(),) * n
 
     def decode(self, data: Any) -> str:
         """The string itself."""
@@ -217,7 +217,7 @@ class Text(Space[str]):
             raise CodecError(f"{self!r}: expected a string, got {shorten(data)}")
         return data
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """A string with both lengths, and a pattern for the characters."""
         schema: dict[str, Any] = {"type": "string", "minLength": self.min_length}
         schema |= {} if self.max_length is None else {"maxLength": self.max_length}

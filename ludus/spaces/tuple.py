@@ -32,7 +32,7 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
     batched = True
 
     def __init__(
-        self, spaces: Iterable[Space[Any]], seed: Seed | Sequence[Any] | np.random.Generator | None = None
+        self, spaces: Iterable[Space[object]], seed: Seed | Sequence[object] | np.random.Generator | None = None
     ) -> None:
         self.spaces = spaces_of("Tuple", spaces)
         super().__init__(None, None, seed)
@@ -64,9 +64,9 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         given = parts(mask if kind == "mask" else probability, kind, len(self.spaces))
         return tuple([space.sample(**{kind: one}) for space, one in zip(self.spaces, given, strict=True)])
 
-    def zero(self) -> tuple[Any, ...]:
+    def default(self) -> tuple[Any, ...]:
         """The zero of each space."""
-        return tuple(space.zero() for space in self.spaces)
+        return tuple(space.default() for space in self.spaces)
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a tuple (a list or array will do) of that many values, each in its space."""
@@ -128,7 +128,7 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         """A tuple of batches."""
         return Tuple([space.batch(n) for space in self.spaces], seed=copy_generator(self.np_random))
 
-    def batch_differing(self, spaces: Sequence[Space[Any]]) -> Tuple:
+    def batch_differing(self, spaces: Sequence[Space[object]]) -> Tuple:
         """A tuple of batches of differing spaces."""
         if any(len(space.subspaces) != len(self.spaces) for space in spaces):
             raise InvalidSpace(f"batch_differing: expected tuples of {len(self.spaces)} spaces, got {shorten(spaces)}")
@@ -216,7 +216,7 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         columns = [space.from_jsonable(column) for space, column in zip(self.spaces, sample_n, strict=True)]
         return list(zip(*columns, strict=True))
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """An array with a schema for each place."""
         schemas = [space.json_schema() for space in self.spaces]
         return {"type": "array", "prefixItems": schemas, "minItems": len(schemas), "maxItems": len(schemas)}

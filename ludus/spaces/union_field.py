@@ -35,7 +35,7 @@ class UnionField(FieldType):
         """Those of the options."""
         return self.options
 
-    def _option(self, x: Any) -> int | None:
+    def _option(self, x: object) -> int | None:
         """The option that a value is one of: of its own type first."""
         for place, option in enumerate(self.options):
             if option.fits_exactly(x):
@@ -46,7 +46,7 @@ class UnionField(FieldType):
         """The violations of the option that comes nearest, where none fits."""
         return [] if self.fits(x) else self._nearest([one.validate(x, path) for one in self.options], x, path)
 
-    def _nearest(self, found: list[list[Violation]], x: Any, path: str) -> list[Violation]:
+    def _nearest(self, found: list[list[Violation]], x: object, path: str) -> list[Violation]:
         inner = [one for one in found if any(violation.path != path for violation in one)]
         if inner:
             return min(inner, key=len)
@@ -65,7 +65,7 @@ class UnionField(FieldType):
         problems += self._nearest(refused, x, path)
         return x
 
-    def quick(self, x: Any) -> Any:
+    def quick(self, x: object) -> Any:
         """The value of its own type, of the model of its class's name, or of the first option that takes it so."""
         for option in self.options:
             if option.fits_exactly(x):
@@ -80,7 +80,7 @@ class UnionField(FieldType):
         """Whether one of the options does."""
         return self._option(x) is not None
 
-    def fits_exactly(self, x: Any) -> bool:
+    def fits_exactly(self, x: object) -> bool:
         """Whether one of the options does."""
         return any(option.fits_exactly(x) for option in self.options)
 
@@ -142,7 +142,7 @@ class UnionField(FieldType):
             return None
         return self.options[self._option(x) or 0].encode(x, binary=binary)
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Any of the options."""
         return {"anyOf": [option.json_schema() for option in self.options]}
 

@@ -23,7 +23,7 @@ class Contract(Generic[SubjectT]):
     rules: ClassVar[tuple[Rule[Any], ...]] = ()
     _examination: ClassVar[Examination[Any] | None] = None
 
-    def __init_subclass__(cls, rules: Sequence[Rule[Any]] = (), **kwargs: Any) -> None:
+    def __init_subclass__(cls, rules: Sequence[Rule[Any]] = (), **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         cls._examination = None  # of its own, not its base's
         cls.rules = tuple(rules) or cls.rules

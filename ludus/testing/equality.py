@@ -30,7 +30,7 @@ class Difference(NamedTuple):
         return f"{self.path}: {self.left} and {self.right}"
 
 
-def data_equal(a: Any, b: Any) -> bool:
+def data_equal(a: object, b: object) -> bool:
     """Whether two values are the same data, types included: 1, 1.0, True and `np.int64(1)` are four different values.
 
     Looks into arrays, dictionaries, tuples, lists, named tuples, dataclasses, msgspec Structs and Pydantic models.
@@ -44,7 +44,7 @@ def data_equal(a: Any, b: Any) -> bool:
     return difference(a, b) is None
 
 
-def difference(a: Any, b: Any, path: str = "value", *, exact: bool = True) -> Difference | None:
+def difference(a: object, b: object, path: str = "value", *, exact: bool = True) -> Difference | None:
     """Where `a` and `b` differ first, or None; without `exact`, numbers compare by value and a list equals a tuple."""
     if exact and type(a) is not type(b) and not (_is_number(a) and _is_number(b)):
         return Difference(path, _typed(a), _typed(b))
@@ -87,18 +87,18 @@ def arrays(value: Any, path: str = "") -> Iterator[tuple[str, Array]]:
         yield from arrays(one, f"{path}{name}")
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     """Whether it is one NumPy number: a row of an array of them is a scalar, on its own it is an array of shape ()."""
     return isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.shape == ())
 
 
-def _numeric(value: Any, exact: bool) -> bool:
+def _numeric(value: object, exact: bool) -> bool:
     return isinstance(value, np.ndarray | np.generic) or (
         isinstance(value, float | complex) if exact else isinstance(value, NUMBERS)
     )
 
 
-def _array_difference(a: Any, b: Any, path: str, exact: bool) -> Difference | None:
+def _array_difference(a: object, b: object, path: str, exact: bool) -> Difference | None:
     left, right = np.asarray(a), np.asarray(b)
     if left.shape != right.shape:
         return Difference(path, f"shape {left.shape}", f"shape {right.shape}")
@@ -117,19 +117,19 @@ def _array_difference(a: Any, b: Any, path: str, exact: bool) -> Difference | No
     return Difference(path + "".join(f"[{place}]" for place in at), str(left[at]), str(right[at]))
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     if a is b:
         return True
     equal: Any = a == b
     return bool(equal)
 
 
-def _told_apart(a: Any, b: Any) -> tuple[str, str]:
+def _told_apart(a: object, b: object) -> tuple[str, str]:
     left, right = shorten(a), shorten(b)
     return (left, right) if left != right else (f"{left} at {id(a):#x}", f"{right} at {id(b):#x}")
 
 
-def _typed(value: Any) -> str:
+def _typed(value: object) -> str:
     if isinstance(value, np.ndarray):
         array: Array = value
         return f"an array of shape {array.shape}, dtype {array.dtype}"

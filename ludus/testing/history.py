@@ -14,7 +14,7 @@ from ludus.testing.equality import difference
 from ludus.testing.global_random import global_random
 from ludus.testing.rule import raised
 
-__all__ = ["Event", "Interrupted", "Player", "as_step", "first_difference", "play", "played"]
+__all__ = ["HistoryEvent", "Interrupted", "Player", "as_step", "first_difference", "plain_history", "play", "played"]
 
 AnyEnv = Env[Any, Any]
 Watch = Callable[[Any, Any], None]
@@ -25,7 +25,7 @@ class Interrupted(Exception):
     """A call of the environment raised; the message says which call, and what."""
 
 
-class Event(NamedTuple):
+class HistoryEvent(NamedTuple):
     """What one call of `reset` (then without reward and flags) or `step` gave."""
 
     label: str
@@ -43,7 +43,7 @@ class Player:
         self.env, self.watch = env, watch
         self.space: Space[Any] = deepcopy(env.action_space)
         self.space.seed(seed)
-        self.events: list[Event] = []
+        self.events: list[HistoryEvent] = []
         self.steps = 0
         self.needs_reset = True
         self.mask: Any = None
@@ -85,7 +85,7 @@ class Player:
             self.step()
         return self
 
-    def future(self, steps: int) -> list[Event]:
+    def future(self, steps: int) -> list[HistoryEvent]:
         """What the next `steps` steps bring."""
         begin = len(self.events)
         return self.run(steps).events[begin:]
@@ -104,13 +104,13 @@ class Player:
             return f"reset(seed={seed!r})"
         return f"reset() after step {self.steps}" if self.steps else "reset()"
 
-    def _record(self, label: str, observation: Any, outcome: tuple[Any, Any, Any], info: Any) -> None:
-        self.events.append(Event(label, *deepcopy((observation, *outcome)), deepcopy(info)))
+    def _record(self, label: str, observation: object, outcome: tuple[object, object, object], info: Any) -> None:
+        self.events.append(HistoryEvent(label, *deepcopy((observation, *outcome)), deepcopy(info)))
         self.mask = deepcopy(info.get("action_mask"))
         if self.watch is not None:
             self.watch(observation, info)
 
-    def _call(self, label: str, call: Callable[[], Any]) -> Any:
+    def _call(self, label: str, call: Callable[[], object]) -> Any:
         try:
             return call()
         except Exception as failure:
@@ -123,14 +123,14 @@ class Player:
         return bool(np.any(terminated) or np.any(truncated))
 
 
-def as_pair(result: Any, label: str = "reset") -> tuple[Any, Any]:
+def as_pair(result: object, label: str = "reset") -> tuple[Any, Any]:
     """`reset`'s observation and info; raises ContractViolation for anything else."""
     if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
         raise ContractViolation(f"{label}: expected a pair (observation, info dictionary), got {_layout(result)}")
     return result
 
 
-def as_step(result: Any, label: str = "step") -> tuple[Any, Any, Any, Any, Any]:
+def as_step(result: object, label: str = "step") -> tuple[Any, Any, Any, Any, Any]:
     """`step`'s five values; raises ContractViolation for anything else."""
     if not isinstance(result, tuple) or len(result) != 5:
         raise ContractViolation(
@@ -141,13 +141,13 @@ def as_step(result: Any, label: str = "step") -> tuple[Any, Any, Any, Any, Any]:
     return result
 
 
-def _layout(result: Any) -> str:
+def _layout(result: object) -> str:
     if not isinstance(result, tuple | list):
         return shorten(result)
     return f"a {type(result).__name__} of {len(result)}: {shorten(tuple(type(one).__name__ for one in result))}"
 
 
-def play(env: AnyEnv, *, seed: Seed, steps: int, watch: Watch | None = None) -> list[Event]:
+def play(env: AnyEnv, *, seed: Seed, steps: int, watch: Watch | None = None) -> list[HistoryEvent]:
     """The history of `seed`: the actions are the same for every seed, and the global generators are pinned."""
     return played(env, seed=seed, steps=steps, watch=watch).events
 
@@ -160,13 +160,19 @@ def played(env: AnyEnv, *, seed: Seed, steps: int, watch: Watch | None = None) -
         return player.run(steps)
 
 
-def first_difference(first: Sequence[Event], then: Sequence[Event]) -> str | None:
+def first_difference(first: Sequence[HistoryEvent], then: Sequence[HistoryEvent]) -> str | None:
     """Where two histories part, in words, or None."""
     for one, other in zip(first, then, strict=False):
-        for name in Event._fields[1:]:
+        for name in HistoryEvent._fields[1:]:
             found = difference(getattr(one, name), getattr(other, name), name)
             if found is not None:
                 return f"{one.label} {found.path}: {found.left} first, {found.right} then"
     if len(first) != len(then):
         return f"{len(first)} calls first, {len(then)} then"
     return None
+
+
+def plain_history(env: AnyEnv, history: Sequence[HistoryEvent]) -> list[HistoryEvent]:
+    """A history with observations as they are on the wire: beyond it, equal values need not be of one class."""
+    space = env.observation_space
+    return [one._replace(observation=space.encode(one.observation, binary=False)) for one in history]

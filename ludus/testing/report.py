@@ -9,7 +9,7 @@ import msgspec
 
 from ludus.errors import ContractViolation, listing
 
-__all__ = ["MAX_NAMED_RULES", "Finding", "Note", "Report", "error", "warning"]
+__all__ = ["MAX_NAMED_RULES", "Finding", "ReportNote", "Report", "error", "warning"]
 
 WIDTH = 100
 MAX_NAMED_RULES = 6
@@ -46,7 +46,7 @@ def warning(message: str, fix: str) -> Finding:
 
 
 @dataclass(frozen=True)
-class Note:
+class ReportNote:
     """What is worth knowing, and breaks nothing: it is told, and not counted."""
 
     message: str

@@ -49,12 +49,12 @@ class Keeper:
         return Kept(_changed(part, labels, then, now), _shared(part, labels, now), writable)
 
 
-def writable_arrays(value: Any) -> list[Any]:
+def writable_arrays(value: object) -> list[Any]:
     """The arrays of numbers in a value that can be written into."""
     return [array for _, array in arrays(value) if array.flags.writeable and array.dtype.kind in "biuf"]
 
 
-def _changed(part: Part, labels: Sequence[str], then: Sequence[Any], now: Sequence[Any]) -> str:
+def _changed(part: Part, labels: Sequence[str], then: Sequence[object], now: Sequence[object]) -> str:
     for label, before, after in zip(labels, then, now, strict=True):
         found = difference(before, after, part)
         if found:
@@ -63,7 +63,7 @@ def _changed(part: Part, labels: Sequence[str], then: Sequence[Any], now: Sequen
     return ""
 
 
-def _shared(part: Part, labels: Sequence[str], now: Sequence[Any]) -> str:
+def _shared(part: Part, labels: Sequence[str], now: Sequence[object]) -> str:
     for (label, earlier), (after, later) in pairwise(zip(labels, now, strict=True)):
         before = dict(arrays(earlier, part))
         for path, array in arrays(later, part):

@@ -11,7 +11,7 @@ from traceback import extract_tb
 from typing import Any, Generic, Protocol, TypeVar
 
 from ludus.testing.global_random import global_random
-from ludus.testing.report import Finding, Note, Report
+from ludus.testing.report import Finding, Report, ReportNote
 from ludus.wrappers import ContractWarning
 
 __all__ = ["Examination", "RuleOutcome", "Rule", "Unchecked", "raised"]
@@ -32,7 +32,7 @@ class Tidy(Protocol):
 
 
 SubjectT = TypeVar("SubjectT", bound=Tidy)
-Found = Iterator[Finding | Note | Unchecked]
+Found = Iterator[Finding | ReportNote | Unchecked]
 Check = Callable[[SubjectT], Found]
 
 
@@ -128,7 +128,7 @@ class Examination(Generic[SubjectT]):
                 for found in rule.check(self.subject):
                     if isinstance(found, Unchecked):
                         not_checked.append(str(found))
-                    elif isinstance(found, Note):
+                    elif isinstance(found, ReportNote):
                         notes.append(found.message)
                     else:
                         findings.append(replace(found, rule=rule.name))

@@ -116,7 +116,7 @@ def _aim(undo: ExitStack) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _tried(box: Sandbox, rule: SandboxRule, aim: dict[str, Any]) -> str:
+def _tried(box: Sandbox, rule: SandboxRule, aim: dict[str, object]) -> str:
     """What was got, by the program's own word or by what is left of it; empty where it was kept from all."""
     limits = msgspec.structs.replace(Limits() if box.policy.limits.wall is None else box.policy.limits, **rule.limits)
     interpreter = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)

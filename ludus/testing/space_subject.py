@@ -27,7 +27,7 @@ SAMPLES = 12
 class SpaceSubject:
     """A space under check; each rule works on copies of it."""
 
-    def __init__(self, target: Any, *, seed: int = 0) -> None:
+    def __init__(self, target: object, *, seed: int = 0) -> None:
         self.seed = seed
         self._target = target
         self.name = (

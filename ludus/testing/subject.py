@@ -16,7 +16,7 @@ from ludus.registry import make, spec
 from ludus.registry.resolution import resolve
 from ludus.registry.trust import required_before_import
 from ludus.testing.global_random import global_random
-from ludus.testing.history import Event, Watch, play, played
+from ludus.testing.history import HistoryEvent, Watch, play, played
 from ludus.testing.returned import Keeper, Kept
 from ludus.testing.rule import Unchecked
 
@@ -35,7 +35,7 @@ ONE_INSTANCE = "only one instance was given: pass the class, a function that mak
 class Played(NamedTuple):
     """One history, and what became of the values that its calls returned and were given."""
 
-    events: list[Event]
+    events: list[HistoryEvent]
     written: str
     """The first step that wrote into its action, in words."""
     observations: Kept
@@ -130,7 +130,7 @@ class Subject:
         return math.inf if self.full else time.monotonic() + histories * LONGEST_HISTORY
 
     @property
-    def history(self) -> list[Event]:
+    def history(self) -> list[HistoryEvent]:
         """The history of the seed, played once and looked at by many rules; where steps are slow, all get shorter."""
         return self.played.events
 
@@ -164,7 +164,7 @@ class Subject:
 
     def play(
         self, env: AnyEnv, *, seed: Any = None, steps: int | None = None, watch: Watch | None = None
-    ) -> list[Event]:
+    ) -> list[HistoryEvent]:
         """The history of `seed`, by default the subject's own."""
         seed = self.seed if seed is None else seed
         return play(env, seed=seed, steps=self.steps if steps is None else steps, watch=watch)
@@ -197,7 +197,7 @@ def _remakable(env: AnyEnv) -> bool:
         return False
 
 
-def _makers(found: Any) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
+def _makers(found: object) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
     """What makes an environment, and the class or function under it that the arguments go to, if it may be loaded."""
     if isinstance(found, Env):
         spec: Any = found.spec
@@ -216,11 +216,11 @@ def _creator(spec: EnvSpec) -> Callable[..., Any] | None:
     return None if resolve(spec).sandbox is not None else load_entry_point(spec.entry_point or "", spec.id)
 
 
-def _unchecked(spec: EnvSpec, **arguments: Any) -> AnyEnv:
+def _unchecked(spec: EnvSpec, **arguments: object) -> AnyEnv:
     return make(spec, disable_env_checker=True, kwargs=arguments)
 
 
-def _name(target: Any) -> str:
+def _name(target: object) -> str:
     """What `target` is called in a report."""
     if isinstance(target, str):
         return target

@@ -92,7 +92,7 @@ def _recorded(bottom: AnyEnv) -> list[Call]:
     return calls
 
 
-def _recording(name: str, method: Callable[..., Any], calls: list[Call]) -> Callable[..., Any]:
+def _recording(name: str, method: Callable[..., object], calls: list[Call]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         calls.append((name, deepcopy(args), deepcopy(kwargs)))
         return method(*args, **kwargs)

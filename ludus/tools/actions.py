@@ -23,7 +23,7 @@ WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 ARTICLES = {"integer": "an integer", "number": "a number", "string": "text", "boolean": "true or false"}
 
 
-def action_tools(space: Space[Any]) -> dict[str, Tool]:
+def action_tools(space: Space[object]) -> dict[str, Tool]:
     """The tools whose calls are actions of a space; none where actions are neither calls nor typed.
 
     A `Calls` has its own. Of a `Record`, they are the functions that its model names as `__tools__`, each of which
@@ -100,7 +100,7 @@ def _first_paragraph(model: type) -> str:
     return "" if said.startswith(f"{model.__name__}(") else said
 
 
-def _fields(space: Record, **given: Any) -> Any:
+def _fields(space: Record, **given: object) -> Any:
     return space.coerce(given, "action", InvalidAction)
 
 

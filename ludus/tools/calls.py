@@ -64,7 +64,7 @@ class Calls(Space[Call]):
         return {"tools": [[one.name, one.description, _described(one), _returned(one)] for one in self.tools.values()]}
 
     @classmethod
-    def from_arguments(cls, arguments: dict[str, Any]) -> Calls:
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> Calls:
         """The space again; its tools can be checked and described, and called only where they live."""
         found: dict[str, Tool] = {}
         for name, description, parameters, returns in arguments["tools"]:
@@ -111,10 +111,12 @@ class Calls(Space[Call]):
         drawn = {name: one.type.build(one.type.space.sample()) for name, one in tool.parameters.items()}
         return Call(tool.name, drawn)
 
-    def zero(self) -> Call:
+    def default(self) -> Call:
         """The first tool with the zero of each argument."""
         tool = next(iter(self.tools.values()))
-        return Call(tool.name, {name: one.type.build(one.type.space.zero()) for name, one in tool.parameters.items()})
+        return Call(
+            tool.name, {name: one.type.build(one.type.space.default()) for name, one in tool.parameters.items()}
+        )
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a call of one of the tools with arguments that fit."""
@@ -147,7 +149,7 @@ class Calls(Space[Call]):
             raise error("; ".join(map(str, problems)))
         return call
 
-    def _coerced(self, x: Any, path: str, problems: list[Violation]) -> Any:
+    def _coerced(self, x: object, path: str, problems: list[Violation]) -> Any:
         """The call that `x` stands for; with no path, arguments are told by the name of their tool."""
         given = (
             {"tool": WORDS, "arguments": {"message": x}} if isinstance(x, str) and WORDS in self.tools else fields_of(x)

@@ -43,7 +43,7 @@ class ObservationText:
     left: 1
     """
 
-    def __init__(self, space: Space[Any], fields: Sequence[str] = ()) -> None:
+    def __init__(self, space: Space[object], fields: Sequence[str] = ()) -> None:
         known = list(space.fields) if isinstance(space, Record) else []
         if strange := [one for one in fields if one not in known]:
             raise InvalidArgument(f"fields: expected some of {known}, got {strange}")

@@ -180,7 +180,7 @@ def tools_of(owner: type) -> dict[str, Tool]:
     return found
 
 
-def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:
+def _hints(name: str, function: Callable[..., object]) -> dict[str, Any]:
     try:
         return get_type_hints(function, include_extras=True)
     except NameError as error:
@@ -188,7 +188,7 @@ def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _parameters(
-    name: str, function: Callable[..., Any], hints: dict[str, Any], described: dict[str, str]
+    name: str, function: Callable[..., object], hints: dict[str, object], described: dict[str, str]
 ) -> dict[str, Parameter]:
     found: dict[str, Parameter] = {}
     for one in list(inspect.signature(function).parameters.values()):
@@ -211,7 +211,7 @@ def _check_default(kind: FieldType, one: inspect.Parameter, name: str) -> None:
         raise InvalidSpace("; ".join(map(str, problems)))
 
 
-def _returns(name: str, hints: dict[str, Any]) -> FieldType | None:
+def _returns(name: str, hints: dict[str, object]) -> FieldType | None:
     """How the result is seen; None where its type says nothing that a schema could."""
     try:
         found = field_type(hints["return"], (), f"result of {name}")
@@ -220,7 +220,7 @@ def _returns(name: str, hints: dict[str, Any]) -> FieldType | None:
     return None if isinstance(found, SpaceField) and isinstance(found.space, Json) else found
 
 
-def _docs(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+def _docs(function: Callable[..., object]) -> tuple[str, dict[str, str]]:
     """The description, and what the docstring says under `Args:` of each argument."""
     parts = SECTION.split(inspect.getdoc(function) or "")
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))

@@ -6,7 +6,7 @@ Not here: scores and statistics of runs, which are `evaluate`'s.
 from ludus.core import Outcome
 from ludus.trajectory.atif import from_atif, to_atif
 from ludus.trajectory.dataset import StepDataset, flat_columns, to_arrow, to_pandas
-from ludus.trajectory.episode import Episode, Transition
+from ludus.trajectory.episode import RecordedEpisode, RecordedTransition
 from ludus.trajectory.event import (
     Event,
     Failure,
@@ -28,14 +28,14 @@ from ludus.trajectory.messages import messages_of, to_jsonl
 from ludus.trajectory.minari import from_minari, to_minari
 from ludus.trajectory.parquet import from_parquet, to_parquet
 from ludus.trajectory.recorder import Recorder
-from ludus.trajectory.replay import Difference, Replay, recompute, replay
+from ludus.trajectory.replay import Replay, ReplayDifference, recompute, replay
 from ludus.trajectory.run import Run
 from ludus.trajectory.selection import diff, merge, select, split
 from ludus.trajectory.table import EpisodeTable
 
 __all__ = [
-    "Difference",
-    "Episode",
+    "ReplayDifference",
+    "RecordedEpisode",
     "EpisodeTable",
     "Event",
     "Failure",
@@ -54,7 +54,7 @@ __all__ = [
     "StepDataset",
     "ToolCall",
     "ToolResult",
-    "Transition",
+    "RecordedTransition",
     "Unknown",
     "diff",
     "episode_frames",

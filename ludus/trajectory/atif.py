@@ -15,8 +15,8 @@ from ludus.errors import TrajectoryError, shorten
 from ludus.spaces import Text, describe
 from ludus.spaces.kinds import is_dict
 from ludus.spaces.shown import shown
-from ludus.trajectory.block import RESTORE, STEP, Row
-from ludus.trajectory.episode import Episode
+from ludus.trajectory.block import RESTORE, STEP, StepRow
+from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.event import (
     Event,
     EventValue,
@@ -41,7 +41,7 @@ USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens")
 TEXT = describe(Text(LONGEST_TEXT, min_length=0, charset=None))
 
 
-def to_atif(episode: Episode, *, agent: str = "agent", version: str = "0", session: str = "") -> dict[str, Any]:
+def to_atif(episode: RecordedEpisode, *, agent: str = "agent", version: str = "0", session: str = "") -> dict[str, Any]:
     """An episode as a document of ATIF 1.8: its messages, tool calls, results and usage, by steps from 1.
 
     >>> import ludus, tempfile
@@ -82,7 +82,7 @@ def to_atif(episode: Episode, *, agent: str = "agent", version: str = "0", sessi
     }
 
 
-def _about(episode: Episode) -> dict[str, Any]:
+def _about(episode: RecordedEpisode) -> dict[str, Any]:
     return {
         "outcome": None if episode.outcome is None else episode.outcome.value,
         "terminated": episode.terminated,
@@ -212,10 +212,10 @@ def from_atif(document: dict[str, Any] | bytes | str, path: str | os.PathLike[st
         _read_steps(read.steps, about, writer)
 
 
-def _read_steps(steps: list[_Step], about: dict[str, Any], writer: RunWriter) -> None:
+def _read_steps(steps: list[_Step], about: dict[str, object], writer: RunWriter) -> None:
     none, zero = np.zeros(1, np.bool_), np.zeros(1)
     agents = [step for step in steps if step.source == "agent"]
-    writer.put(Row(RESTORE, {"reward": zero, "terminated": none, "truncated": none}, {"action": [""]}))
+    writer.put(StepRow(RESTORE, {"reward": zero, "terminated": none, "truncated": none}, {"action": [""]}))
     began, done = _moment(steps[0]) if steps else None, 0
     for step in steps:
         if step.source == "agent":
@@ -223,7 +223,7 @@ def _read_steps(steps: list[_Step], about: dict[str, Any], writer: RunWriter) ->
             reward = np.array([_number(_ludus(step.extra).get("reward"))])
             last = done == len(agents)
             flags = {name: none | (last and about.get(name) is True) for name in ("terminated", "truncated")}
-            writer.put(Row(STEP, {"reward": reward, **flags}, {"action": [_text(step.message)]}))
+            writer.put(StepRow(STEP, {"reward": reward, **flags}, {"action": [_text(step.message)]}))
         moment = _moment(step)
         seconds = 0.0 if began is None or moment is None else (moment - began).total_seconds()
         for value in _events(step):
@@ -263,7 +263,7 @@ def _events(step: _Step) -> list[EventValue]:
     return found
 
 
-def _ludus(extra: dict[str, Any] | None) -> dict[str, Any]:
+def _ludus(extra: dict[str, object] | None) -> dict[str, Any]:
     found = (extra or {}).get("ludus")
     return found if is_dict(found) else {}
 

@@ -1,4 +1,4 @@
-"""`Block`: the rows that wait to be written, in arrays of their own; filled by one thread, read by another."""
+"""`RowBlock`: the rows that wait to be written, in arrays of their own; filled by one thread, read by another."""
 
 from typing import Any, NamedTuple
 
@@ -15,11 +15,11 @@ __all__ = [
     "RESET",
     "RESTORE",
     "STEP",
-    "Block",
+    "RowBlock",
     "Layout",
     "ObjectRows",
     "PlannedEpisode",
-    "Row",
+    "StepRow",
     "StoredReset",
     "Values",
     "layout_of",
@@ -85,7 +85,7 @@ class PlannedEpisode(NamedTuple):
     options: Any
 
 
-class Row(NamedTuple):
+class StepRow(NamedTuple):
     """One call of reset or step."""
 
     operation: int
@@ -103,7 +103,7 @@ class Row(NamedTuple):
     """How the lanes were begun that a plan of episodes begins in this row."""
 
 
-class Block:
+class RowBlock:
     """As many rows as fit into some megabytes."""
 
     def __init__(self, layout: Layout, objects: tuple[str, ...], shown: dict[str, np.dtype[Any]] | None = None) -> None:
@@ -145,7 +145,7 @@ class Block:
                 return False
         return True
 
-    def put(self, row: "Row") -> None:
+    def put(self, row: "StepRow") -> None:
         """Take a row, whose values `fits`; a column without a value has zeros. It counts once all of it is in."""
         operation, values, objects, mask, reset, final, plans = row
         place, number = self.filled, self.first + self.filled

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ludus.errors import TrajectoryError, shorten
 from ludus.trajectory.archive import ArchiveWriter
-from ludus.trajectory.block import Block
+from ludus.trajectory.block import RowBlock
 from ludus.trajectory.digest import chunk_digest
 from ludus.trajectory.npy_column import ColumnHead, encode_column
 
@@ -115,7 +115,7 @@ def write_chunk(
     archive.add(chunk_member(number), msgspec.json.encode(head))
 
 
-def write_block(archive: ArchiveWriter, number: int, block: Block) -> bool:
+def write_block(archive: ArchiveWriter, number: int, block: RowBlock) -> bool:
     """Append what a block has got since it was written last; whether there was anything."""
     begin, end = block.flushed, block.filled
     events, finals = block.events, block.finals

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ludus.errors import MissingExtra
 from ludus.spaces.kinds import is_dict, is_list, is_tuple
-from ludus.trajectory.episode import Episode
+from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.run import Run
 
 __all__ = ["StepDataset", "flat_columns", "to_arrow", "to_pandas"]
@@ -66,7 +66,7 @@ def _at(column: Any, place: int) -> Any:
     return column[place] if is_list(column) else np.asarray(column[place])
 
 
-def _episode_columns(episode: Episode) -> dict[str, Any]:
+def _episode_columns(episode: RecordedEpisode) -> dict[str, Any]:
     found: dict[str, Any] = {"action": episode.actions}
     length = episode.length
     for name, flag in (("terminated", episode.terminated), ("truncated", episode.truncated)):

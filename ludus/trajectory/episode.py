@@ -1,4 +1,4 @@
-"""`Episode`: one episode of a recorded run, its columns read when they are asked for."""
+"""`RecordedEpisode`: one episode of a recorded run, its columns read when they are asked for."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -15,15 +15,15 @@ from ludus.trajectory.tracker import OUTCOMES
 if TYPE_CHECKING:
     from ludus.trajectory.run import Run
 
-__all__ = ["Episode", "Transition"]
+__all__ = ["RecordedEpisode", "RecordedTransition"]
 
 Array = npt.NDArray[Any]
 
 
-class Transition(NamedTuple):
+class RecordedTransition(NamedTuple):
     """One step of an episode; observations are None, and rewards NaN, where the run's level does not keep them.
 
-    >>> Transition(0, 1, 0.5, False, True, 2, {}).next_observation
+    >>> RecordedTransition(0, 1, 0.5, False, True, 2, {}).next_observation
     2
     """
 
@@ -36,7 +36,7 @@ class Transition(NamedTuple):
     info: Info
 
 
-class Episode:
+class RecordedEpisode:
     """One episode: `length` steps in one lane, with one observation more than steps.
 
     >>> import ludus, tempfile
@@ -156,7 +156,7 @@ class Episode:
 
     # --- steps ---
 
-    def __iter__(self) -> Iterator[Transition]:
+    def __iter__(self) -> Iterator[RecordedTransition]:
         run = self.run
         full = run.level == "full"
         seen = run.observed.split(self.observations, self.length + 1) if full else [None] * (self.length + 1)
@@ -165,7 +165,7 @@ class Episode:
         infos: list[dict[str, Any]] = self.infos if run.chunks.has("steps/info") else [{} for _ in seen]
         for step in range(self.length):
             last = step == self.length - 1
-            yield Transition(
+            yield RecordedTransition(
                 seen[step],
                 acted[step],
                 rewards[step],

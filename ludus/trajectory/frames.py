@@ -8,7 +8,7 @@ import numpy as np
 from ludus.core import AutoresetMode, Env
 from ludus.errors import ResetNeeded, TrajectoryError
 from ludus.trajectory.block import AUTORESET, RESET, STEP
-from ludus.trajectory.episode import Episode
+from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.run import Run
 
 __all__ = ["episode_frames"]
@@ -44,7 +44,7 @@ def episode_frames(run: Run, number: int, *, isolation: object = None) -> Iterat
 class _Lane:
     """One lane of a run, executed by an environment of its own, which begins episodes as the batch's autoreset does."""
 
-    def __init__(self, run: Run, episode: Episode, env: Env[Any, Any]) -> None:
+    def __init__(self, run: Run, episode: RecordedEpisode, env: Env[Any, Any]) -> None:
         self.run, self.episode, self.env, self.lane = run, episode, env, episode.lane
         self.mode = run.header.autoreset_mode
         self.total: Any = 0.0
@@ -71,7 +71,7 @@ class _Lane:
         self.total, self.waiting = 0.0, False
         return True
 
-    def _step(self, action: Any) -> bool:
+    def _step(self, action: object) -> bool:
         try:
             _, reward, terminated, truncated, _ = self.env.step(action)
         except ResetNeeded as error:

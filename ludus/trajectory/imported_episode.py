@@ -10,7 +10,7 @@ import numpy as np
 from ludus.core import Outcome
 from ludus.spaces import Space, describe
 from ludus.spaces.plain import encode_value
-from ludus.trajectory.block import RESET, RESTORE, STEP, Row
+from ludus.trajectory.block import RESET, RESTORE, STEP, StepRow
 from ludus.trajectory.event import EventValue, stored
 from ludus.trajectory.header import RunHeader
 from ludus.trajectory.tracker import CODES, UNTOLD
@@ -92,7 +92,7 @@ def _write(episode: ImportedEpisode, writer: RunWriter, acted: ValueColumns, obs
         if observed is not None and episode.observations is not None:
             seen, more = observed.take(episode.observations[place])
             arrays, objects = arrays | seen, objects | more
-        writer.put(Row(STEP if place else begins, arrays, objects, None, None if place else reset))
+        writer.put(StepRow(STEP if place else begins, arrays, objects, None, None if place else reset))
         while waiting and waiting[0][0] <= place:
             _, seconds, value = waiting.pop(0)
             writer.add_event(stored(value, writer.row - 1, 0, seconds))

@@ -97,7 +97,7 @@ def _bytes(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
         return reader.read(member.file_size)
 
 
-def _episode(sample: dict[str, Any], score: str | None) -> ImportedEpisode:
+def _episode(sample: dict[str, object], score: str | None) -> ImportedEpisode:
     try:
         return _read(sample, score)
     except (AttributeError, TypeError, ValueError, LookupError) as error:
@@ -149,7 +149,7 @@ def _message(message: dict[str, Any], attachments: dict[str, Any]) -> Iterator[E
         yield ToolCall(str(call.get("id")), str(call.get("function")), call.get("arguments"))
 
 
-def _text(value: object, attachments: dict[str, Any]) -> str:
+def _text(value: object, attachments: dict[str, object]) -> str:
     text = "" if value is None else str(value)
     return str(attachments.get(text[len(ATTACHMENT) :], text)) if text.startswith(ATTACHMENT) else text
 
@@ -191,7 +191,7 @@ def _outcome(error: object, limit: Any, worth: float | None) -> Outcome | None:
     return {1.0: Outcome.SUCCESS, 0.0: Outcome.FAILURE}.get(-1.0 if worth is None else worth)
 
 
-def _seconds(sample: dict[str, Any]) -> float:
+def _seconds(sample: dict[str, object]) -> float:
     try:
         began, ended = (datetime.fromisoformat(str(sample[name])) for name in ("started_at", "completed_at"))
         return (ended - began).total_seconds()

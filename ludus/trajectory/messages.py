@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ludus.spaces.shown import shown
-from ludus.trajectory.episode import Episode
+from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.event import Message, Reasoning, ToolCall, ToolResult
 from ludus.trajectory.run import Run
 
@@ -16,7 +16,7 @@ __all__ = ["messages_of", "to_jsonl"]
 ASSISTANT = ("assistant", "agent")
 
 
-def messages_of(episode: Episode) -> list[dict[str, Any]]:
+def messages_of(episode: RecordedEpisode) -> list[dict[str, Any]]:
     """What was said in an episode, as chat formats have it: tool calls are their assistant's, results follow them.
 
     >>> import ludus, tempfile

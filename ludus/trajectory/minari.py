@@ -20,7 +20,7 @@ from ludus.errors import LudusError, MissingExtra, TrajectoryError, shorten
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Text, Tuple
 from ludus.spaces.kinds import is_dict, is_list, is_tuple
 from ludus.spaces.shown import shown
-from ludus.trajectory.episode import Episode
+from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.imported_episode import ImportedEpisode, imported_header, write_imported
 from ludus.trajectory.run import Run
 from ludus.trajectory.tracker import outcome_of
@@ -68,7 +68,7 @@ def to_minari(run: Run, folder: str | os.PathLike[str], id: str, *, masked: bool
     return len(chosen)
 
 
-def _write_episode(group: Any, number: int, episode: Episode) -> None:
+def _write_episode(group: Any, number: int, episode: RecordedEpisode) -> None:
     if episode.rewards.ndim != 1:
         raise TrajectoryError(f"to_minari: expected one reward a step, got the shape {episode.rewards.shape[1:]}")
     group.attrs["id"], group.attrs["total_steps"] = number, episode.length
@@ -101,7 +101,7 @@ def _write_values(group: Any, name: str, values: Any) -> None:
         group.create_dataset(name, data=values)
 
 
-def _write_space(space: Space[Any]) -> dict[str, Any]:
+def _write_space(space: Space[object]) -> dict[str, Any]:
     match space:
         case Box():
             bounds = {"low": space.low.tolist(), "high": space.high.tolist()}
@@ -208,7 +208,7 @@ def _nodes(space: Space[Any], node: Any) -> Iterator[Any]:
         yield node
 
 
-def _is_picture(space: Space[Any]) -> bool:
+def _is_picture(space: Space[object]) -> bool:
     """As Minari decides it."""
     if not isinstance(space, Box) or len(space.shape) not in (2, 3) or space.dtype != np.uint8:
         return False

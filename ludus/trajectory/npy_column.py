@@ -65,7 +65,7 @@ class ColumnHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         return self.shape, self.stored or self.dtype
 
 
-def encode_column(values: Array, shown: np.dtype[Any] | None = None) -> tuple[ColumnHead, bytes]:
+def encode_column(values: Array, shown: np.dtype[np.generic] | None = None) -> tuple[ColumnHead, bytes]:
     """The head and the bytes of a column, whose values are to be read as `shown`, where they are narrowed already.
 
     Raises TrajectoryError for dtypes that are no plain numbers.

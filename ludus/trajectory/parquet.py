@@ -21,7 +21,7 @@ import numpy.typing as npt
 from ludus.errors import LudusError, MissingExtra, TrajectoryError
 from ludus.spaces import Space, Text
 from ludus.spaces.plain import decode_value, encode_value
-from ludus.trajectory.episode import Episode
+from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.header import RunHeader, read_header
 from ludus.trajectory.imported_episode import ImportedEpisode, write_imported
 from ludus.trajectory.run import Run
@@ -67,8 +67,8 @@ def to_parquet(run: Run, folder: str | os.PathLike[str], *, masked: bool = False
     return len(chosen)
 
 
-def _groups(episodes: list[Episode]) -> Iterator[list[Episode]]:
-    group: list[Episode] = []
+def _groups(episodes: list[RecordedEpisode]) -> Iterator[list[RecordedEpisode]]:
+    group: list[RecordedEpisode] = []
     for episode in episodes:
         group.append(episode)
         if sum(one.length for one in group) >= GROUP_STEPS:
@@ -78,7 +78,7 @@ def _groups(episodes: list[Episode]) -> Iterator[list[Episode]]:
         yield group
 
 
-def _step_columns(run: Run, group: list[Episode], arrow: object) -> dict[str, Any]:
+def _step_columns(run: Run, group: list[RecordedEpisode], arrow: object) -> dict[str, Any]:
     lengths = [episode.length for episode in group]
     last = np.zeros(sum(lengths), np.bool_)
     last[np.cumsum(lengths) - 1] = True
@@ -98,7 +98,7 @@ def _step_columns(run: Run, group: list[Episode], arrow: object) -> dict[str, An
     return found | flags
 
 
-def _episode_columns(run: Run, chosen: list[Episode], arrow: Any) -> dict[str, Any]:
+def _episode_columns(run: Run, chosen: list[RecordedEpisode], arrow: Any) -> dict[str, Any]:
     found: dict[str, Any] = {
         name: [getattr(one, name) for one in chosen] for name in ("lane", "length", "terminated", "truncated", "seed")
     }

@@ -24,7 +24,7 @@ from ludus.errors import (
 from ludus.seeding import Seed, np_random
 from ludus.spaces.kinds import is_array
 from ludus.spaces.plain import encode_value
-from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP, Row
+from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP, StepRow
 from ludus.trajectory.digest import RowDigest
 from ludus.trajectory.event import EventValue, Failure, stored
 from ludus.trajectory.header import LEVELS, Level, header_of
@@ -161,7 +161,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         written = None if begins else (_plain_seed(seed), _plain_options(options))
         lanes = None if mask is None or mask.all() else mask.copy()
         plans = () if self._plans is None else self._plans.reset(lanes, planned=begins)
-        self._writer.put(Row(AUTORESET if begins else RESET, arrays, objects, lanes, written, None, plans))
+        self._writer.put(StepRow(AUTORESET if begins else RESET, arrays, objects, lanes, written, None, plans))
         self._tracker.begin(self._writer.row - 1, lanes, self._writer.ended)
 
     def step(self, action: Any) -> Step[Any]:
@@ -189,7 +189,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         mask, writer = self.stepped, self._writer
         final = self._finals(info) if self.level == "full" else None
         plans = () if self._plans is None else self._plans.step(terminated | truncated, self._tracker.mode, mask)
-        writer.put(Row(STEP, arrays, objects, None if mask is None else mask.copy(), None, final, plans))
+        writer.put(StepRow(STEP, arrays, objects, None if mask is None else mask.copy(), None, final, plans))
         self._tracker.advance(writer.row - 1, (reward, terminated, truncated, info), mask, writer.ended)
 
     def close(self) -> None:
@@ -220,7 +220,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
 
     # --- snapshots and forks ---
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: object, memo: dict[int, object]) -> None:
         super()._reinstate(state, memo)
         self._restored()
 
@@ -228,7 +228,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         """The state is one from elsewhere: a row says so, and what was under way is aborted."""
         writer = self._writer
         if writer.row:
-            writer.put(Row(RESTORE, self._acted.zeros(), {}))
+            writer.put(StepRow(RESTORE, self._acted.zeros(), {}))
             self._tracker.begin(writer.row - 1, None, writer.ended)
 
     def fork(self, lanes: Any) -> Any:

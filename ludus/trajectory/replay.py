@@ -21,16 +21,16 @@ from ludus.trajectory.tracker import Ended, EpisodeTracker
 from ludus.trajectory.values import ValueColumns
 from ludus.vector.executor import EXECUTORS
 
-__all__ = ["Difference", "Replay", "first_difference", "recompute", "replay"]
+__all__ = ["ReplayDifference", "Replay", "first_difference", "recompute", "replay"]
 
 Array = npt.NDArray[Any]
 TABLE = ("lane", "start", "end", "length", "return", "terminated", "truncated")
 
 
-class Difference(NamedTuple):
+class ReplayDifference(NamedTuple):
     """Where a replay first differs, and how. What the file cannot tell is None: at level "seeds", the lane of a batch.
 
-    >>> print(Difference(3, 12, 0, 40, "reward", 1.0, 0.0))
+    >>> print(ReplayDifference(3, 12, 0, 40, "reward", 1.0, 0.0))
     episode 3, step 12: reward: recorded 1.0, replayed 0.0
     """
 
@@ -59,7 +59,7 @@ class Replay(NamedTuple):
     """Rows that the file has."""
     replayed: int
     """Rows that were executed again, and agree."""
-    difference: Difference | None
+    difference: ReplayDifference | None
     stopped: str
     """Why the rest could not be executed; empty if all of it was."""
     source_changed: bool
@@ -199,7 +199,7 @@ class _Replayer:
         for place in range(head.rows):
             yield {name: column[place] for name, column in columns.items()}
 
-    def _execute(self, row: int, operation: int, columns: dict[str, Any], mask: Array | None) -> Step[Any]:
+    def _execute(self, row: int, operation: int, columns: dict[str, object], mask: Array | None) -> Step[Any]:
         batch: Any = self.env
         if operation == RESET:
             seed, options = self.run_.resets.get(row, (None, None))
@@ -232,7 +232,7 @@ class _Replayer:
 
     def _compare(
         self, row: int, columns: dict[str, Any], step: Step[Any], numbers: Array, place: int
-    ) -> Difference | None:
+    ) -> ReplayDifference | None:
         arrays, objects = self.observed.take(step.observation)
         if "seen" in columns:
             number = self.digest.of(self.observed.parts(arrays, objects))
@@ -253,7 +253,7 @@ class _Replayer:
                 return self._at(row, lane, name, columns[name][lane], objects[name][lane])
         return None
 
-    def _digests(self, number: int, numbers: Array) -> Difference | None:
+    def _digests(self, number: int, numbers: Array) -> ReplayDifference | None:
         at, head = 0, self.chunks.heads[number]
         for count, expected in head.digests:
             if count > 0 and chunk_digest(numbers[at : at + count]) != expected:
@@ -261,7 +261,7 @@ class _Replayer:
             at += count
         return None
 
-    def _table(self, *, whole: bool) -> Difference | None:
+    def _table(self, *, whole: bool) -> ReplayDifference | None:
         """Compare the episodes that have ended since the last time with those that the file says."""
         mine, table = self.ended.taken(self.told, self.ended.count), self.run_.table
         for name in TABLE if mine else ():
@@ -270,7 +270,7 @@ class _Replayer:
             if told is not None and (place := first_difference(theirs, told[: len(theirs)])) is not None:
                 episode = self.told + place
                 lane, row, step = (int(table[key][episode]) for key in ("lane", "end", "length"))
-                return Difference(episode, step, lane, row, name, theirs[place], told[place])
+                return ReplayDifference(episode, step, lane, row, name, theirs[place], told[place])
         self.told, known = self.ended.count, self._finished
         # A reset ends what is under way, and may come with the next chunk.
         if self.told > known or (whole and self.told < known):
@@ -284,9 +284,9 @@ class _Replayer:
         unfinished = ~ended & (self.run_.table["end"] == self.chunks.rows - 1)
         return len(ended) - int(unfinished.sum())
 
-    def _at(self, row: int, lane: int | None, field: str, recorded: Any, replayed: Any) -> Difference:
+    def _at(self, row: int, lane: int | None, field: str, recorded: Any, replayed: Any) -> ReplayDifference:
         episode, step = (None, 0) if lane is None else self.run_.place(row, lane)
-        return Difference(episode, None if episode is None else step, lane, row, field, recorded, replayed)
+        return ReplayDifference(episode, None if episode is None else step, lane, row, field, recorded, replayed)
 
 
 def first_difference(a: Any, b: Any) -> int | None:

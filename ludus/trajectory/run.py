@@ -20,7 +20,7 @@ from ludus.spaces.plain import decode_value
 from ludus.trajectory.archive import MEMBER_LIMIT_BYTES, Archive
 from ludus.trajectory.block import StoredReset
 from ludus.trajectory.chunk_reader import Chunks
-from ludus.trajectory.episode import Episode, Transition
+from ludus.trajectory.episode import RecordedEpisode, RecordedTransition
 from ludus.trajectory.event import Event, StoredEvent, value_of
 from ludus.trajectory.header import Level, RunHeader, read_header
 from ludus.trajectory.table import EpisodeTable, read_table
@@ -113,16 +113,16 @@ class Run:
     def __len__(self) -> int:
         return len(self.table)
 
-    def __getitem__(self, number: int) -> Episode:
+    def __getitem__(self, number: int) -> RecordedEpisode:
         count = len(self)
         if not -count <= number < count:
             raise IndexError(f"episode: expected {-count} to {count - 1}, got {number}")
-        return Episode(self, number % count)
+        return RecordedEpisode(self, number % count)
 
-    def __iter__(self) -> Iterator[Episode]:
-        return (Episode(self, number) for number in range(len(self)))
+    def __iter__(self) -> Iterator[RecordedEpisode]:
+        return (RecordedEpisode(self, number) for number in range(len(self)))
 
-    def steps(self) -> Iterator[Transition]:
+    def steps(self) -> Iterator[RecordedTransition]:
         """The steps of all episodes, one after another."""
         return (step for episode in self for step in episode)
 
@@ -194,12 +194,12 @@ class Run:
                 episode, step = self.place(one.row, one.lane)
                 yield Event(episode, step, one.seconds, value_of(one.kind, one.data))
 
-    def events_of(self, episode: Episode) -> list[Event]:
+    def events_of(self, episode: RecordedEpisode) -> list[Event]:
         """What happened beside the steps of one episode; no more chunks are read than can have it."""
         found = self.stored_events(episode)
         return [Event(episode.number, step, one.seconds, value_of(one.kind, one.data)) for step, one in found]
 
-    def stored_events(self, episode: Episode) -> list[tuple[int, StoredEvent]]:
+    def stored_events(self, episode: RecordedEpisode) -> list[tuple[int, StoredEvent]]:
         """The same as the file has it, each after how many steps it came: for who looks at some of many."""
         lane, first = episode.lane, episode.start
         chosen = [one for one in self.chunks.events_from(first, episode.end + 1) if one.lane == lane]
@@ -225,7 +225,7 @@ class Run:
         place = bisect_left(ends, row)
         if place == len(ends):
             return None, 0
-        episode = Episode(self, numbers[place])
+        episode = RecordedEpisode(self, numbers[place])
         if row < episode.start:
             return None, 0
         return episode.number, int(np.searchsorted(episode.rows, row, side="right")) - 1
@@ -252,7 +252,7 @@ class Run:
             found.append(self._info(data, lane))
         return found
 
-    def _info(self, data: Any, lane: int) -> Info:
+    def _info(self, data: object, lane: int) -> Info:
         try:
             if not self.header.batched:
                 return decode_value(data if data is not None else {}, "info")

@@ -10,11 +10,11 @@ import numpy as np
 from ludus.errors import InvalidArgument, TrajectoryError, shorten
 from ludus.seeding import np_random
 from ludus.spaces.plain import encode_value
-from ludus.trajectory.block import RESET, RESTORE, STEP, Row
-from ludus.trajectory.episode import Episode
+from ludus.trajectory.block import RESET, RESTORE, STEP, StepRow
+from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.event import StoredEvent
 from ludus.trajectory.header import LEVELS, RunHeader
-from ludus.trajectory.replay import Difference, first_difference
+from ludus.trajectory.replay import ReplayDifference, first_difference
 from ludus.trajectory.run import Run
 from ludus.trajectory.tracker import CODES, UNTOLD
 from ludus.trajectory.writer import RunWriter
@@ -24,7 +24,7 @@ __all__ = ["diff", "merge", "select", "split"]
 Path = str | os.PathLike[str]
 
 
-def select(episodes: Iterable[Episode], path: Path, *, metadata: dict[str, Any] | None = None) -> int:
+def select(episodes: Iterable[RecordedEpisode], path: Path, *, metadata: dict[str, Any] | None = None) -> int:
     """A new run of these episodes, of one run or of several with the same spaces; how many there are.
 
     They follow one another in one lane, whichever they were in. Events and what they refer to come along. An episode
@@ -74,18 +74,18 @@ def split(run: Run, first: Path, second: Path, *, share: float = 0.8, seed: int 
     return select((run[one] for one in halves[0]), first), select((run[one] for one in halves[1]), second)
 
 
-def diff(a: Run, b: Run) -> Difference | None:
+def diff(a: Run, b: Run) -> ReplayDifference | None:
     """Where two runs first differ, episode by episode; what only one of them keeps is not compared."""
     for one, two in zip(a, b, strict=False):
         found = _episode_diff(one, two)
         if found is not None:
             return found
     if len(a) != len(b):
-        return Difference(min(len(a), len(b)), None, None, 0, "number of episodes", len(a), len(b))
+        return ReplayDifference(min(len(a), len(b)), None, None, 0, "number of episodes", len(a), len(b))
     return None
 
 
-def _header(chosen: list[Episode], metadata: dict[str, Any]) -> RunHeader:
+def _header(chosen: list[RecordedEpisode], metadata: dict[str, object]) -> RunHeader:
     headers = [episode.run.header for episode in {id(one.run): one for one in chosen}.values()]
     first = headers[0]
     for one in headers[1:]:
@@ -112,11 +112,11 @@ def _header(chosen: list[Episode], metadata: dict[str, Any]) -> RunHeader:
     )
 
 
-def _has_infos(chosen: list[Episode]) -> bool:
+def _has_infos(chosen: list[RecordedEpisode]) -> bool:
     return all(episode.run.level == "full" and episode.run.chunks.has("steps/info") for episode in chosen)
 
 
-def _copy(episode: Episode, writer: RunWriter, header: RunHeader) -> None:
+def _copy(episode: RecordedEpisode, writer: RunWriter, header: RunHeader) -> None:
     run, first = episode.run, writer.row
     seen: Any = [None] * (episode.length + 1)
     if header.level == "full":
@@ -138,11 +138,11 @@ def _copy(episode: Episode, writer: RunWriter, header: RunHeader) -> None:
             objects["info"] = encode_value(infos[place], "info")
         begins = RESET if episode.seed is not None else RESTORE
         reset = None if place else (encode_value(episode.seed), encode_value(episode.options))
-        writer.put(Row(STEP if place else begins, arrays, objects, None, reset))
+        writer.put(StepRow(STEP if place else begins, arrays, objects, None, reset))
     _finish(episode, writer, first)
 
 
-def _finish(episode: Episode, writer: RunWriter, first: int) -> None:
+def _finish(episode: RecordedEpisode, writer: RunWriter, first: int) -> None:
     """The row of the table, and the events."""
     code = UNTOLD if episode.outcome is None else CODES[episode.outcome]
     writer.ended.append(
@@ -161,19 +161,19 @@ def _finish(episode: Episode, writer: RunWriter, first: int) -> None:
         writer.add_event(StoredEvent(first + event.step, 0, event.seconds, event.kind, data))
 
 
-def _episode_diff(one: Episode, two: Episode) -> Difference | None:
+def _episode_diff(one: RecordedEpisode, two: RecordedEpisode) -> ReplayDifference | None:
     for name in ("length", "terminated", "truncated", "outcome", "total_reward"):
         mine, theirs = getattr(one, name), getattr(two, name)
         if name == "length" and mine != theirs:
             early = _steps_diff(one, two, min(mine, theirs))
-            return early or Difference(one.number, min(mine, theirs), one.lane, one.end, name, mine, theirs)
+            return early or ReplayDifference(one.number, min(mine, theirs), one.lane, one.end, name, mine, theirs)
         if name != "length" and not (np.array_equal(mine, theirs) or (mine != mine and theirs != theirs)):
             early = _steps_diff(one, two, one.length)
-            return early or Difference(one.number, one.length, one.lane, one.end, name, mine, theirs)
+            return early or ReplayDifference(one.number, one.length, one.lane, one.end, name, mine, theirs)
     return _steps_diff(one, two, one.length)
 
 
-def _steps_diff(one: Episode, two: Episode, count: int) -> Difference | None:
+def _steps_diff(one: RecordedEpisode, two: RecordedEpisode, count: int) -> ReplayDifference | None:
     """The first step in which actions, rewards or observations differ."""
     kept = ["action"]
     levels = {one.run.level, two.run.level}
@@ -181,18 +181,20 @@ def _steps_diff(one: Episode, two: Episode, count: int) -> Difference | None:
         kept.append("reward")
     if levels == {"full"}:
         kept.append("observation")
-    found: list[Difference] = []
+    found: list[ReplayDifference] = []
     for kind in kept:
         for name in _columns(one, kind):
             a, b = (each.column(name, kind)[: count + (kind == "observation")] for each in (one, two))
             place = first_difference(a, b)
             if place is not None:
                 step = place if kind == "observation" else place + 1
-                found.append(Difference(one.number, step, one.lane, int(one.rows[step]), name, a[place], b[place]))
+                found.append(
+                    ReplayDifference(one.number, step, one.lane, int(one.rows[step]), name, a[place], b[place])
+                )
     return min(found, key=lambda difference: difference.step or 0, default=None)
 
 
-def _columns(episode: Episode, kind: str) -> tuple[str, ...]:
+def _columns(episode: RecordedEpisode, kind: str) -> tuple[str, ...]:
     if kind == "reward":
         return ("reward",)
     return episode.run.acted.names if kind == "action" else episode.run.observed.names

@@ -30,7 +30,7 @@ class CompiledTally:
     (True, False)
     """
 
-    def __init__(self, tracker: EpisodeTracker, writer: RunWriter, actions: Space[Any], *, steps: bool) -> None:
+    def __init__(self, tracker: EpisodeTracker, writer: RunWriter, actions: Space[object], *, steps: bool) -> None:
         self._tracker, self._writer = tracker, writer
         # A batch that is reset by hand has a row in between for each reset, which has another layout.
         self._suits = isinstance(actions, ArraySpace) and tracker.mode is not AutoresetMode.DISABLED
@@ -46,7 +46,7 @@ class CompiledTally:
         self._keys, self._nothing = digest_keys(), (np.zeros(0, np.int64), np.zeros((MAX_ROWS, 0), np.uint8))
 
     @staticmethod
-    def fits_a_byte(actions: Space[Any]) -> bool:
+    def fits_a_byte(actions: Space[object]) -> bool:
         """Whether actions are single numbers that a byte holds."""
         return isinstance(actions, Discrete) and bool(actions.start >= 0 and actions.start + actions.n <= 256)
 
@@ -72,7 +72,7 @@ class CompiledTally:
             return False
         return self._taken(action, observation.reshape(-1).view(WORD), (reward, terminated, truncated), info)
 
-    def _taken(self, action: Any, words: Any, step: tuple[Any, Any, Any], info: Info) -> bool:
+    def _taken(self, action: object, words: object, step: tuple[object, object, object], info: Info) -> bool:
         tracker, writer = self._tracker, self._writer
         if tracker.left_out is not None or tracker.returns.shape != self._shape:
             return False

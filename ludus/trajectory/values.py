@@ -26,7 +26,7 @@ class ValueColumns:
     (('observation.0', 'observation.1'), ('observation.0',))
     """
 
-    def __init__(self, space: Space[Any], name: Literal["observation", "action"], lanes: int | None) -> None:
+    def __init__(self, space: Space[object], name: Literal["observation", "action"], lanes: int | None) -> None:
         self.space, self.name, self.lanes = space, name, lanes
         self.leaf_spaces = leaf_spaces(space)
         whole = len(self.leaf_spaces) == 1 and self.leaf_spaces[0] is space
@@ -54,7 +54,7 @@ class ValueColumns:
                 objects[name] = [codec.write(one) for one in (leaf if self.lanes is not None else (leaf,))]
         return arrays, objects
 
-    def _leaves(self, value: Any) -> list[Any]:
+    def _leaves(self, value: object) -> list[Any]:
         try:
             return leaves(self.space, value)
         except (TypeError, KeyError, ValueError, IndexError) as error:
@@ -95,7 +95,7 @@ class ValueColumns:
         return self._together(columns, _unchanged, lambda codec, data: [codec.take(one) for one in data])
 
     def _together(
-        self, columns: dict[str, Any], array: Callable[[Any, Any], Any], other: Callable[[Any, Any], Any]
+        self, columns: dict[str, object], array: Callable[[Any, Any], object], other: Callable[[Any, Any], object]
     ) -> Any:
         try:
             found = [
@@ -106,7 +106,7 @@ class ValueColumns:
         except (LudusError, LookupError, TypeError, ValueError, AttributeError) as error:
             raise TrajectoryError(f"{self.name}: expected values of {self.space!r}, got {error}") from error
 
-    def take_many(self, values: Any) -> list[Any]:
+    def take_many(self, values: object) -> list[Any]:
         """The leaves of what `many` gave."""
         return leaves(self.space, values)
 
@@ -128,7 +128,7 @@ class ValueColumns:
         ]
 
     @staticmethod
-    def _array(space: Any, value: Any) -> Any:
+    def _array(space: Any, value: object) -> Any:
         array = np.asarray(value)
         return array.item() if not space.shape and space.dtype.kind in "iu" else array.copy()
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ludus.errors import TrajectoryError
 from ludus.trajectory.archive import ArchiveWriter
-from ludus.trajectory.block import Block, Layout, Row, Values, layout_of
+from ludus.trajectory.block import Layout, RowBlock, StepRow, Values, layout_of
 from ludus.trajectory.chunk import write_block
 from ludus.trajectory.compaction import compact, worth_compacting
 from ludus.trajectory.event import StoredEvent
@@ -33,7 +33,7 @@ FLUSH_SECONDS = 0.4
 WAITING_BLOCKS = 2
 """How many full blocks may wait before recording waits for the disk."""
 
-Work = Block | tuple[str, bytes] | Signal | None
+Work = RowBlock | tuple[str, bytes] | Signal | None
 """For the thread that writes: a block that is full, a blob, a signal to give once all is written, or the end."""
 
 
@@ -44,7 +44,7 @@ class RunWriter:
     >>> from ludus.trajectory.header import header_of
     >>> header = header_of(ludus.make("GridWorld-v0"), "steps")
     >>> with RunWriter(tempfile.mkdtemp() + "/run.ludus", header) as writer:
-    ...     writer.put(Row(0, {"reward": np.zeros(1)}, {}))
+    ...     writer.put(StepRow(0, {"reward": np.zeros(1)}, {}))
     ...     writer.row
     1
     """
@@ -67,8 +67,8 @@ class RunWriter:
         self._objects, self._at_end = objects, at_end
         self._blobs: set[str] = set()
         self._number = 0
-        self._block: Block | None = None
-        self._free: list[Block] = []
+        self._block: RowBlock | None = None
+        self._free: list[RowBlock] = []
         self._queue: Queue[Work] = Queue(WAITING_BLOCKS)
         self._failure: TrajectoryError | None = None
         self._thread = Thread(target=self._write, name="ludus-trajectory", daemon=True)
@@ -77,7 +77,7 @@ class RunWriter:
 
     # --- rows ---
 
-    def put(self, row: Row) -> None:
+    def put(self, row: StepRow) -> None:
         """Take a row."""
         block = self._block
         if block is None or block.full or not block.fits(row.values):
@@ -85,27 +85,27 @@ class RunWriter:
         block.put(row)
         self.row += 1
 
-    def block_like(self, layout: Layout, shown: dict[str, np.dtype[Any]]) -> Block:
+    def block_like(self, layout: Layout, shown: dict[str, np.dtype[Any]]) -> RowBlock:
         """The block for the next row, which has this very layout; who fills it calls `advance`."""
         block = self._block
         if block is None or block.layout is not layout or block.full:
             block = self._begin(layout, shown)
         return block
 
-    def advance(self, block: Block, operation: int) -> None:
+    def advance(self, block: RowBlock, operation: int) -> None:
         """Count a row that was put into the columns themselves."""
         block.operations.append(operation)
         block.filled += 1
         self.row += 1
 
-    def _next(self, values: Values) -> Block:
+    def _next(self, values: Values) -> RowBlock:
         """The block for rows like this."""
         before, layout = self._block, layout_of(values)
         if before is not None:
             layout = {name: one for name, one in before.layout.items() if name not in before.shown} | layout
         return self._begin(layout, {})
 
-    def _begin(self, layout: Layout, shown: dict[str, np.dtype[Any]]) -> Block:
+    def _begin(self, layout: Layout, shown: dict[str, np.dtype[np.generic]]) -> RowBlock:
         """A block of this layout; the one before is handed over."""
         self.check()
         if self._block is not None:
@@ -115,7 +115,7 @@ class RunWriter:
                 block = self._free.pop(place)
                 break
         else:
-            block = Block(layout, self._objects, shown)
+            block = RowBlock(layout, self._objects, shown)
         block.clear(self.row)
         self._block = block
         return block
@@ -240,15 +240,15 @@ class RunWriter:
             found.append(self._queue.get())
         return found
 
-    def _store(self, work: "Work", current: Block | None = None) -> bool:
+    def _store(self, work: "Work", current: RowBlock | None = None) -> bool:
         if isinstance(work, tuple):
             self._archive.add(*work)
-        elif isinstance(work, Block):
+        elif isinstance(work, RowBlock):
             self._store_block(work)
             if work is not current and len(self._free) <= WAITING_BLOCKS:
                 self._free.append(work)
         return work is not None
 
-    def _store_block(self, block: Block) -> None:
+    def _store_block(self, block: RowBlock) -> None:
         if write_block(self._archive, self._number, block):
             self._number += 1

@@ -12,13 +12,25 @@ from typing import Any
 import numpy as np
 
 from ludus.spaces import Space
-from ludus.vector.channel import Channel
+from ludus.vector.channel import WorkerChannel
 from ludus.vector.columns import ValueColumn, column_of, measure
 from ludus.vector.payload import pack, unpack
 from ludus.vector.semaphore import SEMAPHORE_BYTES, Semaphore, fence
 from ludus.vector.split import Span
 
-__all__ = ["ALL", "ASKED", "DONE", "ISSUED", "MASKED", "PLACE", "PROGRESS", "QUIT", "REQUEST", "Block", "WorkQueue"]
+__all__ = [
+    "ALL",
+    "ASKED",
+    "DONE",
+    "ISSUED",
+    "MASKED",
+    "PLACE",
+    "PROGRESS",
+    "QUIT",
+    "REQUEST",
+    "SharedBlock",
+    "WorkQueue",
+]
 
 ALL, REQUEST, QUIT, MASKED = -1, -2, -3, -4
 """What a worker may find in its queue besides a lane to step: all of its lanes, a request in its box, the end, or those
@@ -35,11 +47,11 @@ _COUNTERS = 16
 _ALIGN = 64
 
 
-class Block:
+class SharedBlock:
     """Shared memory for lanes of these spaces, split over workers as `spans` says; made alike by every process.
 
     >>> from ludus.spaces import Discrete
-    >>> block = Block(Discrete(3), Discrete(2), [(0, 2), (2, 4)])
+    >>> block = SharedBlock(Discrete(3), Discrete(2), [(0, 2), (2, 4)])
     >>> block.rewards.shape, len(block.work_queues)
     ((4,), 2)
     """
@@ -160,9 +172,9 @@ class Mailboxes:
         sizes = [LANE_BOX] * lanes + [WORKER_BOX] * workers
         self._bodies = [view(size) for size in sizes]
         self._sent = 0
-        self._early: dict[tuple[Channel, int], bytes] = {}
+        self._early: dict[tuple[WorkerChannel, int], bytes] = {}
 
-    def put(self, box: int, value: Any, channel: Channel) -> None:
+    def put(self, box: int, value: Any, channel: WorkerChannel) -> None:
         """Leave a message."""
         data = pack(value)
         if len(data) <= len(self._bodies[box]):
@@ -173,7 +185,7 @@ class Mailboxes:
         channel.send(self._sent.to_bytes(8, "little") + data)
         self.lengths[box] = -self._sent
 
-    def take(self, box: int, channel: Channel) -> Any:
+    def take(self, box: int, channel: WorkerChannel) -> Any:
         """The message, if there is one, or None; the box is empty then."""
         length = self.lengths[box]
         if not length:
@@ -182,7 +194,7 @@ class Mailboxes:
         self.lengths[box] = 0
         return unpack(data)
 
-    def _received(self, number: int, channel: Channel) -> bytes:
+    def _received(self, number: int, channel: WorkerChannel) -> bytes:
         """A long message, which was sent before anybody was told of it; others that come first are kept."""
         while (channel, number) not in self._early:
             data = channel.receive(0.0)

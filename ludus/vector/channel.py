@@ -7,13 +7,13 @@ import os
 import select
 import socket
 
-__all__ = ["Channel"]
+__all__ = ["WorkerChannel"]
 
 
-class Channel:
+class WorkerChannel:
     """One end of a pair of sockets.
 
-    >>> ours, theirs = Channel.pair()
+    >>> ours, theirs = WorkerChannel.pair()
     >>> ours.send(b"hello")
     >>> theirs.receive(1.0)
     b'hello'
@@ -25,7 +25,7 @@ class Channel:
         self.end = end
 
     @classmethod
-    def pair(cls) -> "tuple[Channel, Channel]":
+    def pair(cls) -> "tuple[WorkerChannel, WorkerChannel]":
         """Two ends."""
         one, other = socket.socketpair()
         return cls(one), cls(other)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ludus.errors import WorkerFailure, shorten
 from ludus.vector.block import DONE, PLACE, PROGRESS, WorkQueue
-from ludus.vector.channel import Channel
+from ludus.vector.channel import WorkerChannel
 from ludus.vector.failure import how_it_ended
 from ludus.vector.parent_watch import WHERE
 from ludus.vector.split import Span
@@ -48,10 +48,10 @@ class WorkerLink:
         self.taken = 0
         """How many of the things that it has done were looked at."""
         self._progress, self._since, self._open = -1, 0.0, True
-        self.channel, theirs = Channel.pair()
-        reader, self._lifeline = os.pipe()
+        self.channel, theirs = WorkerChannel.pair()
+        reader, self._parent_pipe = os.pipe()
         self._notebook = os.memfd_create("ludus worker")
-        self._files = [self._lifeline, self._notebook]
+        self._files = [self._parent_pipe, self._notebook]
         _links.add(self)
         self.process = worker_options.process(
             target=serve, args=(theirs.end, lanes, span[0], worker_options.mode.value), name=f"ludus lanes {span}"
@@ -151,7 +151,7 @@ _links: "weakref.WeakSet[WorkerLink]" = weakref.WeakSet()
 
 
 def _forget_all() -> None:
-    """A fork must not hold the lifelines of its parent's workers, or they would not see it end."""
+    """A fork must not hold the pipes of its parent's workers, or they would not see it end."""
     for link in list(_links):
         link.forget()
 

@@ -12,7 +12,7 @@ import select
 import signal
 from typing import Any
 
-from ludus.vector.channel import Channel
+from ludus.vector.channel import WorkerChannel
 
 __all__ = [
     "CLOSE_DEADLINE_S",
@@ -38,7 +38,7 @@ class ProgramGone(BaseException):
     """The program that started this worker has ended."""
 
 
-def watch_parent(channel: Channel) -> None:
+def watch_parent(channel: WorkerChannel) -> None:
     """Leave Ctrl-C to the program, hear at once when it is gone, and write tracebacks where it can read them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGALRM, WHERE):  # what the program does about them is not ours to do again

@@ -17,7 +17,7 @@ from ludus.vector.failure import error_of
 from ludus.vector.lane import Maker
 from ludus.vector.lanes import LaneVectorEnv
 from ludus.vector.split import available_cores, spans
-from ludus.vector.work import Work
+from ludus.vector.work import PoolWork
 from ludus.vector.worker_options import WorkerOptions
 from ludus.vector.worker_pool import CLOSE_DEADLINE_S, WorkerPool
 
@@ -78,7 +78,7 @@ class ProcessVectorEnv(LaneVectorEnv):
         except BaseException:
             self._end()
             raise
-        self._pool, self._work, n = pool, Work(pool, self._block, self._worker_options), self.num_envs
+        self._pool, self._work, n = pool, PoolWork(pool, self._block, self._worker_options), self.num_envs
         self._begun, self._ended = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         self._ripe: dict[int, Info] = {}
         self._batches: dict[int, Space[Any]] = {n: self.action_space}

@@ -1,4 +1,4 @@
-"""`Work`: what is asked of workers, what comes of it, and what is done about lanes that fail."""
+"""`PoolWork`: what is asked of workers, what comes of it, and what is done about lanes that fail."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,23 +7,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Info, Outcome
-from ludus.vector.block import ALL, DONE, MASKED, REQUEST, Block
+from ludus.vector.block import ALL, DONE, MASKED, REQUEST, SharedBlock
 from ludus.vector.failure import Failure, error_of, line_of, outcome_of
 from ludus.vector.lane import Broken
 from ludus.vector.link import WorkerLink
 from ludus.vector.worker_options import WorkerOptions
 from ludus.vector.worker_pool import WorkerPool
 
-__all__ = ["Asked", "Work"]
+__all__ = ["Asked", "PoolWork"]
 
 Asked = dict[int, list[int]]
 """For each worker, by its number, what it is to do: lanes, `ALL` of them, or those of the block's mask (`MASKED`)."""
 
 
-class Work:
+class PoolWork:
     """The work of one pool. Infos are given by lane; observations, rewards and flags are in the block."""
 
-    def __init__(self, pool: WorkerPool, block: Block, worker_options: WorkerOptions) -> None:
+    def __init__(self, pool: WorkerPool, block: SharedBlock, worker_options: WorkerOptions) -> None:
         self._pool, self._block, self._worker_options = pool, block, worker_options
         self._owner = [number for number, span in enumerate(pool.spans) for _ in range(*span)]
         self.everything: Asked = {number: [ALL] for number in range(len(pool.spans))}

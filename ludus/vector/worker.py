@@ -8,8 +8,8 @@ from typing import Any
 
 from ludus.core import AutoresetMode, EpisodePlan, Info
 from ludus.errors import CodecError, InvalidAction, SnapshotError
-from ludus.vector.block import ALL, ASKED, DONE, ISSUED, MASKED, PLACE, PROGRESS, QUIT, REQUEST, Block, WorkQueue
-from ludus.vector.channel import Channel
+from ludus.vector.block import ALL, ASKED, DONE, ISSUED, MASKED, PLACE, PROGRESS, QUIT, REQUEST, SharedBlock, WorkQueue
+from ludus.vector.channel import WorkerChannel
 from ludus.vector.failure import Failure, failure_of
 from ludus.vector.lane import Lane, Maker
 from ludus.vector.parent_watch import ProgramGone, check_parent, watch_parent
@@ -25,7 +25,7 @@ IDLE = 1.0
 
 def serve(end: Any, lanes: bytes | tuple[Sequence[Maker], EpisodePlan | None], start: int, mode: str) -> None:
     """All there is of a worker process: make lanes and run them. `lanes` is pickled where processes are not forked."""
-    channel = Channel(end)
+    channel = WorkerChannel(end)
     try:
         watch_parent(channel)
         Worker(channel, start, AutoresetMode.of(mode)).run(lanes)
@@ -36,7 +36,7 @@ def serve(end: Any, lanes: bytes | tuple[Sequence[Maker], EpisodePlan | None], s
 class Worker:
     """Some lanes, and what the batch asks of them."""
 
-    def __init__(self, channel: Channel, start: int, mode: AutoresetMode) -> None:
+    def __init__(self, channel: WorkerChannel, start: int, mode: AutoresetMode) -> None:
         self._channel, self._start, self._mode = channel, start, mode
         self._makers: list[Maker] = []
         self._plan: EpisodePlan | None = None
@@ -92,7 +92,7 @@ class Worker:
         if file is None:
             raise EOFError("no memory came")
         first = self._lanes[0].env
-        self._block = Block(first.observation_space, first.action_space, spans, file)
+        self._block = SharedBlock(first.observation_space, first.action_space, spans, file)
         self._block.release()
         self._desk: WorkQueue = self._block.work_queues[number]
         self._box: int = spans[-1][1] + number

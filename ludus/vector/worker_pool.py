@@ -8,7 +8,7 @@ from typing import Any
 from ludus.errors import InvalidSpace, InvalidType
 from ludus.spaces import Space
 from ludus.spaces.kinds import is_list
-from ludus.vector.block import DONE, ISSUED, QUIT, Block
+from ludus.vector.block import DONE, ISSUED, QUIT, SharedBlock
 from ludus.vector.failure import Failure, error_of, how_it_ended
 from ludus.vector.lane import Maker
 from ludus.vector.link import WorkerLink
@@ -31,7 +31,7 @@ CLOSE_DEADLINE_S = 5.0
 class WorkerPool:
     """The workers with lanes of `makers`, split as `spans` says. It knows nothing of the batch, and may outlive it."""
 
-    block: Block | None = None
+    block: SharedBlock | None = None
 
     def __init__(self, makers: Sequence[Maker], spans: list[Span], worker_options: WorkerOptions) -> None:
         self._makers, self.spans, self._worker_options = makers, spans, worker_options
@@ -79,20 +79,20 @@ class WorkerPool:
                 link.lose(f"took more than {timeout:g} s and was killed")
         raise link.error("an environment")
 
-    def share(self, observation_space: Space[Any], action_space: Space[Any]) -> Block:
+    def share(self, observation_space: Space[Any], action_space: Space[Any]) -> SharedBlock:
         """Make memory for lanes of these spaces, and let every worker have it."""
-        self.block = Block(observation_space, action_space, self.spans)
+        self.block = SharedBlock(observation_space, action_space, self.spans)
         for number, link in enumerate(self.links):
             self._hand_over(self.block, number, link)
         return self.block
 
-    def _hand_over(self, block: Block, number: int, link: WorkerLink) -> None:
+    def _hand_over(self, block: SharedBlock, number: int, link: WorkerLink) -> None:
         link.work_queue, link.box = block.work_queues[number], self.spans[-1][1] + number
         link.taken = link.work_queue.counters[ISSUED]
         link.channel.send(pack([number, self.spans]))
         link.channel.send_file(block.file)
 
-    def renew(self, block: Block, number: int) -> WorkerLink:
+    def renew(self, block: SharedBlock, number: int) -> WorkerLink:
         """Start a new worker in the place of one that was lost."""
         link = self._started(self.spans[number])
         try:
@@ -109,7 +109,7 @@ class WorkerPool:
 
     # --- work ---
 
-    def wait(self, block: Block, links: Iterable[WorkerLink]) -> None:
+    def wait(self, block: SharedBlock, links: Iterable[WorkerLink]) -> None:
         """Until each has done all it was asked, or is lost: for a moment the core is yielded, then the batch sleeps."""
         links, until, now = list(links), self._spin_policy.until(), 0
         waiting = [link for link in links if link.waiting]
@@ -125,7 +125,7 @@ class WorkerPool:
         block.semaphore.drain()
         fence()
 
-    def wait_for_some(self, block: Block, links: Iterable[WorkerLink]) -> None:
+    def wait_for_some(self, block: SharedBlock, links: Iterable[WorkerLink]) -> None:
         """Until one of them has done something that was not looked at, or is lost."""
         links, until, now = list(links), self._spin_policy.until(), 0
         if time.monotonic() - self._looked > self._look:  # others may keep the batch busy while one of them hangs
@@ -171,7 +171,7 @@ class WorkerPool:
                 block.release()
 
 
-def _closing(block: Block, link: WorkerLink) -> list[Failure]:
+def _closing(block: SharedBlock, link: WorkerLink) -> list[Failure]:
     """The failures that a worker has left on its way out."""
     try:
         word = None if link.process.exitcode is None else block.mailboxes.take(link.box, link.channel)

@@ -1,4 +1,4 @@
-"""`LocalServer`: an application for one person: on loopback, under a path that nobody can guess."""
+"""`PageServer`: an application for one person: on loopback, under a path that nobody can guess."""
 
 import secrets
 import threading
@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 
-from ludus.server.access import Access
 from ludus.server.guard import Guard
 from ludus.server.listen_config import ListenConfig
 from ludus.server.run import RunningServer, on_signals
@@ -19,7 +18,7 @@ from ludus.server.settings import Settings
 from ludus.server.uvicorn_server import UvicornServer, config
 from ludus.web.bundle import bundle, document
 
-__all__ = ["LocalServer", "nobody", "page_route", "secret_app"]
+__all__ = ["PageServer", "nobody", "page_route", "secret_app"]
 
 SECRET_BYTES = 16
 ENDING = 10.0
@@ -31,7 +30,7 @@ HEAD = """<link rel="stylesheet" href="page.css">
 
 def secret_app(routes: Sequence[BaseRoute], secret: str) -> Starlette:
     """An application all of which is below a secret path: other users of the machine reach the port too."""
-    guard = Middleware(Guard, access=Access(), hosts=(), settings=Settings())
+    guard = Middleware(Guard, settings=Settings(), hosts=())
     return Starlette(routes=[Mount(f"/{secret}", routes=[*routes])], middleware=[guard])
 
 
@@ -59,7 +58,7 @@ def nobody(url: str) -> None:
     del url
 
 
-class LocalServer:
+class PageServer:
     """Serves what `make_app(secret)` gives; `ended` is called when it has stopped, `ready` with the address."""
 
     def __init__(
@@ -67,8 +66,8 @@ class LocalServer:
         make_app: Callable[[str], Starlette],
         *,
         port: int = 0,
-        ready: Callable[[str], Any] = nobody,
-        ended: Callable[[], Any] = lambda: None,
+        ready: Callable[[str], object] = nobody,
+        ended: Callable[[], object] = lambda: None,
     ) -> None:
         secret, listening = secrets.token_urlsafe(SECRET_BYTES), ListenConfig(port=port)
         listening.check(open_to_all=True)
@@ -76,7 +75,7 @@ class LocalServer:
         self._listener = listening.bind()
         self.url = f"{listening.url(self._listener)}/{secret}/"
         self._up, self._ready, self._ended = threading.Event(), ready, ended
-        self._engine = UvicornServer(config(app, Settings(), listening), self._began)
+        self._engine = UvicornServer(config(app, Settings(listen=listening)), self._began)
 
     def _began(self) -> None:
         self._up.set()

@@ -1,11 +1,9 @@
 """`show`: the pages over some environments, on this machine alone, until they are stopped."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ludus.registry import list_envs, registry
 from ludus.registry.ownership import DISTRIBUTION
-from ludus.server.access import Access
 from ludus.server.listen_config import ListenConfig
 from ludus.server.run import run
 from ludus.server.served_env import ServedEnv
@@ -28,10 +26,10 @@ def built_in() -> list[str]:
     return [one.id for one in offered if one.family not in FAMILIES_OF_MANY and not one.deprecated]
 
 
-def show(targets: Sequence[str], *, port: int = 8000, ready: Callable[[str], Any] = lambda _: None) -> None:
+def show(targets: Sequence[str], *, port: int = 8000, ready: Callable[[str], object] = lambda _: None) -> None:
     """Serve the targets, or all that is built in, on loopback; `ready` is told the address.
 
     Targets that cannot be made are refused; of what is built in, each page tells what it lacks.
     """
     chosen = targets or [ServedEnv(one) for one in built_in()]
-    run(ServerPlan(chosen, Settings(), Access(), ListenConfig(port=port)), ready)
+    run(ServerPlan(chosen, Settings(listen=ListenConfig(port=port))), ready)

@@ -46,7 +46,7 @@ class Weight(NamedTuple):
         return Weight(self.kept + other.kept, max(self.passing, other.passing))
 
 
-def write_space(space: Space[Any]) -> dict[str, Any]:
+def write_space(space: Space[object]) -> dict[str, Any]:
     """A space as data that msgpack carries.
 
     >>> from ludus.spaces import Discrete
@@ -56,7 +56,7 @@ def write_space(space: Space[Any]) -> dict[str, Any]:
     return describe(space)
 
 
-def read_space(data: object, name: str = "space", *, known: Iterable[type[Space[Any]]] = ()) -> Space[Any]:
+def read_space(data: object, name: str = "space", *, known: Iterable[type[Space[object]]] = ()) -> Space[Any]:
     """The space that `write_space` wrote: one of Ludus's own, or of the custom classes in `known`.
 
     CodecError, and nothing else, on any data.
@@ -99,7 +99,7 @@ def _space_weight(data: object, depth: int, known: set[str], name: str) -> Weigh
     return _own(kind, data, name).beside(copied)
 
 
-def _together(parts: Iterable[Any], depth: int, known: set[str], name: str) -> Weight:
+def _together(parts: Iterable[object], depth: int, known: set[str], name: str) -> Weight:
     weights = (_weight(one, depth, known, name) for one in parts if is_list(one) or is_dict(one))
     return reduce(Weight.beside, weights, Weight())
 
@@ -122,7 +122,7 @@ def _check_type(kind: str, data: Any, depth: int, known: set[str], name: str) ->
         raise CodecError(f"{name}: expected at most {MAX_FIELDS} fields, got {len(fields)}")
 
 
-def _own(kind: str, data: dict[Any, Any], name: str) -> Weight:
+def _own(kind: str, data: dict[Any, object], name: str) -> Weight:
     """What one space asks for by itself: by a length alone, too. What is written out was paid for in bytes."""
     kept, passing = EACH.get(kind, MIN_VALUE_BYTES), 0
     if kind == "Box" and data.get("shape") is not None and all(map(_is_number, (data.get("low"), data.get("high")))):
@@ -143,7 +143,7 @@ def _is_number(bound: object) -> bool:
     return type(bound) in (int, float) or (is_dict(bound) and list(bound) == ["$float"])
 
 
-def _size(data: dict[Any, Any]) -> int:
+def _size(data: dict[Any, object]) -> int:
     """Bytes of a number, by the name of its type."""
     return SIZES.get(str(data.get("dtype")), MAX_ITEM_BYTES)
 

@@ -12,7 +12,7 @@ from ludus.errors import ChannelError, CodecError
 from ludus.wire.frame import FrameLimits
 from ludus.wire.messages import NetworkRequest, NumberedReply, NumberedRequest, read_asked
 
-__all__ = ["WINDOW", "ClientDialogue", "ServerDialogue", "Verdict"]
+__all__ = ["WINDOW", "ClientDialogue", "ServerDialogue", "RequestVerdict"]
 
 WINDOW = 64
 """Requests that a client may have under way, and replies that a server keeps at most."""
@@ -20,7 +20,7 @@ UNCONFIRMED = 1 << 18
 """Bytes of replies that are kept for a client that never says what it has received, beside the last one."""
 
 
-class Verdict(Enum):
+class RequestVerdict(Enum):
     """What a server does with a request."""
 
     RUN = "run"
@@ -61,13 +61,13 @@ class ServerDialogue:
         self._replies: dict[int, bytes] = {}
         self._size = 0
 
-    def judge(self, number: int) -> Verdict:
+    def judge(self, number: int) -> RequestVerdict:
         """What to do with the request of this number."""
         if number == self.begun + 1:
-            return Verdict.RUN if len(self._open) < WINDOW else Verdict.REFUSE
+            return RequestVerdict.RUN if len(self._open) < WINDOW else RequestVerdict.REFUSE
         if number in self._replies:
-            return Verdict.REPEAT
-        return Verdict.WAIT if number in self._open else Verdict.REFUSE
+            return RequestVerdict.REPEAT
+        return RequestVerdict.WAIT if number in self._open else RequestVerdict.REFUSE
 
     def begin(self, number: int, received: int = 0) -> None:
         """The request is carried out from now on; replies up to `received` are not needed any more."""

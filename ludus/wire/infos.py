@@ -20,7 +20,7 @@ COLUMNS = BINARY.admitting({}, {}, BINARY.expected, objects=True)
 """Columns of what is no number are arrays of objects."""
 
 
-def write_infos(infos: object, write_final: Callable[[Any], Any]) -> dict[str, Any]:
+def write_infos(infos: object, write_final: Callable[[Any], object]) -> dict[str, Any]:
     """The infos of a batch as data; CodecError names what cannot travel.
 
     >>> from ludus.spaces import Discrete
@@ -53,7 +53,7 @@ def read_infos(data: Any, finals: SpaceCodec, count: int) -> dict[str, Any]:
     return {key: _finals(data[key], finals, count) if key == FINAL else rest[key] for key in data}
 
 
-def _written(column: object, write: Callable[[Any], Any]) -> list[Any]:
+def _written(column: object, write: Callable[[Any], object]) -> list[Any]:
     if not is_array(column) and not is_list_or_tuple(column):
         raise CodecError(f"info[{FINAL!r}]: expected one observation for each lane, got {shorten(column)}")
     return [None if one is None else [write(one)] for one in column]
@@ -72,7 +72,7 @@ def _finals(entries: object, finals: SpaceCodec, count: int) -> Any:
     return column
 
 
-def _check_lanes(infos: dict[Any, Any], count: int, path: str) -> None:
+def _check_lanes(infos: dict[Any, object], count: int, path: str) -> None:
     for key, value in infos.items():
         if is_dict(value):
             _check_lanes(value, count, f"{path}[{shorten(key, 40)}]")

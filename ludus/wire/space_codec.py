@@ -36,7 +36,7 @@ class SpaceCodec:
     ludus.errors.InvalidValue: observation[1]: expected 0.0 to 1.0, got 7.0
     """
 
-    def __init__(self, space: Space[Any], name: str = "value") -> None:
+    def __init__(self, space: Space[object], name: str = "value") -> None:
         self.space, self.name = space, name
         self.write: Callable[[Any], Any]
         """A value as data; CodecError where it is no data. Whether it is in the space is not asked, unless it is typed:
@@ -63,7 +63,7 @@ class SpaceCodec:
         return encode_value(value, self.name)
 
 
-def _is_plain(space: Space[Any]) -> bool:
+def _is_plain(space: Space[object]) -> bool:
     return type(space) in PLAIN and all(map(_is_plain, space.subspaces))
 
 

@@ -120,7 +120,7 @@ class AtariPreprocessing(Cutting[Any, Any, Any, Any]):
         self.lives, self.game_over = self.ale.lives(), False
         return self.on_reset(self.shown(self._screen()), info, None)
 
-    def advance(self, action: Any) -> Step[Any]:
+    def advance(self, action: object) -> Step[Any]:
         """Take the action for several frames."""
         if self._lanes is not None:
             return self._lanes.advance(action)

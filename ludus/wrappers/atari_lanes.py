@@ -97,7 +97,7 @@ class AtariLanes:
     def _begin(self, lanes: Mask, observation: Any, info: Info) -> tuple[Any, Info]:
         """Have lanes that have just begun do nothing for a while."""
         owner, below = self.owner, self._below
-        idle, nothing = np.zeros(owner.num_envs, np.int64), owner.env.action_space.zero()
+        idle, nothing = np.zeros(owner.num_envs, np.int64), owner.env.action_space.default()
         if owner.noop_max:
             for lane in np.flatnonzero(lanes).tolist():
                 idle[lane] = int(self.streams[lane].integers(1, owner.noop_max + 1))

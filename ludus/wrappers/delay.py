@@ -37,12 +37,12 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
                 f"DelayObservation: expected observations made of arrays, got {self._space!r}; "
                 "wrap each lane instead, by make_vec(wrappers=[…])"
             )
-        zero = self._space.zero()
+        zero = self._space.default()
         self._zero: Any = zero if not self._lead else self._space.concatenate([zero] * self._lead[0])
         self._past: deque[Any] = deque(maxlen=self.delay + 1)
         self._age: Any = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
         """Start counting the lanes that begin; the others go on waiting."""
         if begun is None:
             self._past.clear()
@@ -64,7 +64,7 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
         self._age = age if begun is None else np.where(begun, 0, age)
         return Step(self._delayed(), reward, terminated, truncated, info)
 
-    def _push(self, observation: Any) -> None:
+    def _push(self, observation: object) -> None:
         stepped = self.stepped
         before = () if stepped is None else tuple(self._past)
         self._past.append(observation)
@@ -83,5 +83,5 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
         if self.delay == 0:
             return last
         if self._age[lane] + 1 < self.delay:
-            return self._space.zero()
+            return self._space.default()
         return lane_of(self._space, self._past[-self.delay], lane)

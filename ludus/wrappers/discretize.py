@@ -48,7 +48,7 @@ class Bins:
         """One number for all bins of a value."""
         return np.ravel_multi_index(tuple(np.moveaxis(places, -1, 0)), tuple(self.counts))
 
-    def parted(self, number: Any) -> Array:
+    def parted(self, number: object) -> Array:
         """The bins of one number."""
         return np.stack(np.unravel_index(np.asarray(number), tuple(self.counts)), axis=-1)
 
@@ -70,7 +70,7 @@ class DiscretizeObservation(ObservationTransform[Any, ActT, Any]):
         self.multidiscrete = multidiscrete
         self.show_observation_space(self._bins.space(multidiscrete))
 
-    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: object, lead: tuple[int, ...]) -> Any:
         """Look up the bins."""
         places = self._bins.places(observation, lead)
         if self.multidiscrete:
@@ -78,7 +78,7 @@ class DiscretizeObservation(ObservationTransform[Any, ActT, Any]):
         joined = self._bins.joined(places)
         return joined if lead else int(joined)
 
-    def revert_observation(self, obs: Any) -> tuple[Array, Array]:
+    def revert_observation(self, obs: object) -> tuple[Array, Array]:
         """The least and greatest observation of a bin."""
         places = np.asarray(obs, dtype=np.int64) if self.multidiscrete else self._bins.parted(obs)
         low = [edges[place] for edges, place in zip(self._bins.edges, places, strict=True)]

@@ -34,7 +34,7 @@ class FrameStackObservation(Transform[Any, ActT, Any, ActT]):
     _quick: ClassVar[bool] = True
     """Whether no subclass has hooks of its own around a step."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         own = FrameStackObservation[Any]
         cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)
@@ -55,14 +55,14 @@ class FrameStackObservation(Transform[Any, ActT, Any, ActT]):
                 f"padding_type: expected 'reset', 'zero' or an observation, got {shorten(padding_type)}"
             )
         self.padding_type = padding_type
-        self._padding = padding_type if not named else None if padding_type == "reset" else self._space.zero()
+        self._padding = padding_type if not named else None if padding_type == "reset" else self._space.default()
         self.show_observation_space(self._space.batch(self.stack_size))
         self._plain = isinstance(self._space, ArraySpace)
         self._frames: Any = []
         if self._arrays:
             self._frames = [Film(self._lead, self.stack_size, leaf) for leaf in leaf_spaces(self._space)]
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
         """Fill the stack of every lane that begins."""
         self._begin(observation, begun)
         return self._shown(), info
@@ -86,7 +86,7 @@ class FrameStackObservation(Transform[Any, ActT, Any, ActT]):
             self._begin(observation, begun)
         return Step(self._shown(), reward, terminated, truncated, info)
 
-    def _push(self, observation: Any) -> None:
+    def _push(self, observation: object) -> None:
         if self._plain:
             self._frames[0].push(observation, self.stepped)
         elif self._arrays:
@@ -95,7 +95,7 @@ class FrameStackObservation(Transform[Any, ActT, Any, ActT]):
         else:
             self._frames = [*self._frames[1:], observation]
 
-    def _begin(self, observation: Any, begun: Mask | None) -> None:
+    def _begin(self, observation: object, begun: Mask | None) -> None:
         padding = observation if self._padding is None else self._padding
         if not self._arrays:
             self._frames = [padding] * (self.stack_size - 1) + [observation]
@@ -130,7 +130,7 @@ class Film:
         twin._strip = self._strip[np.asarray(lanes)]
         return twin
 
-    def push(self, frame: Any, stepped: Mask | None = None) -> None:
+    def push(self, frame: object, stepped: Mask | None = None) -> None:
         """Add a frame; the oldest one is forgotten. The stacks of lanes that were not stepped stay as they are."""
         size, strip = self._size, self._strip
         held = None if stepped is None else self._strip[~stepped, self._end - size : self._end].copy()
@@ -148,7 +148,7 @@ class Film:
         if stepped is not None:
             strip[~stepped, self._end - size : self._end] = held
 
-    def pushed(self, frame: Any) -> Any:
+    def pushed(self, frame: object) -> Any:
         """`push` and `shown` at once, for one environment."""
         size, strip, end = self._size, self._strip, self._end
         if end == 2 * size:

@@ -30,7 +30,7 @@ class DictInfoToList(Transform[ObsT, ActT, ObsT, ActT]):
         if not self._lead:
             raise InvalidType("DictInfoToList: expected a batch, got one environment")
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Any]:
+    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Any]:
         """Split the infos."""
         return observation, self._split(info, whole=True)
 

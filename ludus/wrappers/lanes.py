@@ -10,7 +10,7 @@ from ludus.spaces import ArraySpace, Dict, Discrete, Space, Tuple
 __all__ = ["blend", "expanded", "lane_of", "leaf_spaces", "leaves", "made_of_arrays", "rebuilt"]
 
 
-def made_of_arrays(space: Space[Any]) -> bool:
+def made_of_arrays(space: Space[object]) -> bool:
     """Whether a batch of `space` consists of arrays, however nested."""
     if isinstance(space, Dict | Tuple):
         return all(made_of_arrays(part) for part in space.subspaces)
@@ -50,7 +50,7 @@ def lane_of(space: Space[Any], batch: Any, lane: int) -> Any:
     return batch[lane].item() if isinstance(space, Discrete) else batch[lane].copy()
 
 
-def leaf_spaces(space: Space[Any]) -> list[Any]:
+def leaf_spaces(space: Space[object]) -> list[Any]:
     """The spaces of the arrays that a value consists of, in order."""
     if isinstance(space, Dict | Tuple):
         return [leaf for part in space.subspaces for leaf in leaf_spaces(part)]
@@ -66,7 +66,7 @@ def leaves(space: Space[Any], value: Any) -> list[Any]:
     return [value]
 
 
-def rebuilt(space: Space[Any], arrays: list[Any]) -> Any:
+def rebuilt(space: Space[object], arrays: list[Any]) -> Any:
     """The value that consists of these arrays, which are used up."""
     if isinstance(space, Dict):
         return {key: rebuilt(part, arrays) for key, part in space.spaces.items()}

@@ -53,7 +53,7 @@ class MaxAndSkipObservation(Steered[ObsT, ActT, ObsT, ActT]):
                 break
         return Step(np.max(np.stack(seen), axis=0), total, step[2], step[3], step[4])
 
-    def _advance_lanes(self, action: Any) -> Step[Any]:
+    def _advance_lanes(self, action: object) -> Step[Any]:
         below: Any = self.env
         step: Step[Any] = Step(*below.step(action))
         going, before = self.moving(step), step.observation

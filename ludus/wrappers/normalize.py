@@ -122,7 +122,7 @@ class NormalizeObservation(_Running[Array, ActT, Any]):
             info = self._hooked_finals(info, observation, self.env.observation_space)
         return Step(self._shown(observation), reward, terminated, truncated, info)
 
-    def _shown(self, observation: Any) -> Any:
+    def _shown(self, observation: object) -> Any:
         if not self._lead:
             return self.observation(observation)
         return self._hooked_observation(observation, self.env.observation_space)
@@ -139,7 +139,7 @@ class NormalizeObservation(_Running[Array, ActT, Any]):
         """The same for a whole batch."""
         return self._scaled(observations)
 
-    def _scaled(self, observation: Any) -> Any:
+    def _scaled(self, observation: object) -> Any:
         mean, scale = self.obs_rms.mean, 1.0 / np.sqrt(self.obs_rms.var + self.epsilon)
         return ((observation - mean) * scale).astype(np.float32)
 
@@ -169,7 +169,7 @@ class NormalizeReward(_Running[ObsT, ActT, ObsT]):
         self.return_rms = RunningMeanStd(shape=())
         self.discounted_reward: Any = np.zeros(self._lead) if self._lead else 0.0
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
         """Start the returns of lanes that begin."""
         self.discounted_reward = self.discounted_reward * (0.0 if begun is None else ~begun)
         return observation, info

@@ -55,7 +55,7 @@ class TransformObservation(ObservationTransform[Any, ActT, Any]):
         if observation_space is not None:
             self.show_observation_space(observation_space)
 
-    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: object, lead: tuple[int, ...]) -> Any:
         """Call the function."""
         if not lead or self.vectorized:
             return self.func(observation)
@@ -155,7 +155,7 @@ class GrayscaleObservation(ObservationTransform[Array, ActT, Any]):
         self.keep_dim = keep_dim
         self.show_observation_space(Box(0, 255, shape=space.shape[:2] + ((1,) if keep_dim else ()), dtype=np.uint8))
 
-    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: object, lead: tuple[int, ...]) -> Any:
         """Weigh the channels."""
         gray = (observation * GRAY).sum(axis=-1).astype(np.uint8)
         return gray[..., None] if self.keep_dim else gray
@@ -209,7 +209,7 @@ class RescaleObservation(ObservationTransform[Array, ActT, Any]):
         )
         self.show_observation_space(space)
 
-    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: object, lead: tuple[int, ...]) -> Any:
         """Scale and shift."""
         return self._gradient * observation + self._intercept
 
@@ -240,6 +240,6 @@ class DtypeObservation(ObservationTransform[Array, ActT, Any]):
             raise InvalidSpace(f"DtypeObservation: expected a space of arrays or integers, got {space!r}")
         self.show_observation_space(shown)
 
-    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: object, lead: tuple[int, ...]) -> Any:
         """Cast."""
         return np.asarray(observation).astype(self.dtype)

@@ -64,7 +64,7 @@ class PlayAgainst(Steered[Any, Any, Any, Any]):
             step = self._answered(Step(observation, 0.0, False, False, info))
         return self.on_reset(step.observation, step.info, begun)
 
-    def advance(self, action: Any) -> Step[Any]:
+    def advance(self, action: object) -> Step[Any]:
         """The seat's move, and those of the others until it is its turn again."""
         step: Step[Any] = Step(*self.env.step(action))
         if not self._lead:

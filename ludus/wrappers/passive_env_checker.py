@@ -87,7 +87,7 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
         self._render_checked = True
         return self.env.render()
 
-    def _check_step(self, result: Any) -> None:
+    def _check_step(self, result: object) -> None:
         if not is_tuple(result) or len(result) != 5:
             hint = (
                 "adapt the old API with ludus.core.from_legacy"
@@ -121,7 +121,7 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
         rest = {key: value for key, value in step.info.items() if key != OUTCOME}
         return step._replace(info=rest if told is None else {**rest, OUTCOME: told})
 
-    def _observe(self, where: str, observation: Any) -> None:
+    def _observe(self, where: str, observation: object) -> None:
         violations = self.observation_space.validate(observation, "observation")
         if violations:
             more = f" and {len(violations) - 1} more" if len(violations) > 1 else ""

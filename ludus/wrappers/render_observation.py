@@ -73,7 +73,7 @@ class AddRenderObservation(Transform[Any, ActT, Any, ActT]):
             return {self.render_key: picture, **observation}
         return {self.obs_key: observation, self.render_key: picture}
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
         """Add the first picture."""
         return self._with_picture(observation), info
 

@@ -39,7 +39,7 @@ class RepeatAction(Steered[ObsT, ActT, ObsT, ActT]):
                 break
         return Step(step[0], total, step[2], step[3], step[4])  # type: ignore[index]
 
-    def _advance_lanes(self, action: Any) -> Step[Any]:
+    def _advance_lanes(self, action: object) -> Step[Any]:
         below: Any = self.env
         step = Step(*below.step(action))
         going = self.moving(step)

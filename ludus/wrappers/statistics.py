@@ -44,7 +44,7 @@ class RecordEpisodeStatistics(Transform[ObsT, ActT, ObsT, ActT]):
         self.return_queue: deque[float] = deque(maxlen=buffer_length)
         self.length_queue: deque[int] = deque(maxlen=buffer_length)
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
         """Start the lanes that begin."""
         self._start(begun)
         return observation, info

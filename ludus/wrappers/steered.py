@@ -34,7 +34,7 @@ class Steered(Transform[WrapObsT, WrapActT, ObsT, ActT]):
     _quick: ClassVar[bool] = True
     """Whether no subclass has hooks of its own around a step."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         own = Transform[Any, Any, Any, Any]
         cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)

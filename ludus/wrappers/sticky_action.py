@@ -69,7 +69,7 @@ class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
             self.note_streams(self._lane_streams, seed, options)
         return result
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
         """Forget the previous action."""
         if not self._lead:
             self.last_action, self._left = None, 0
@@ -79,7 +79,7 @@ class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
             self._has, self._left = self._has & ~begun, np.where(begun, 0, self._left)
         return observation, info
 
-    def before_step(self, action: Any) -> Any:
+    def before_step(self, action: object) -> Any:
         """The action, or the previous one."""
         if self._lead:
             return self._lanes_before_step(action)

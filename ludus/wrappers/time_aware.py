@@ -66,7 +66,7 @@ class TimeAwareObservation(Transform[Any, ActT, Any, ActT]):
             )
         return limit
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
         """Count from zero the lanes that begin."""
         self.timesteps = self.timesteps * 0 if begun is None else np.where(begun, 0, self.timesteps)
         return self._timed(observation, self.timesteps, self._lead), info

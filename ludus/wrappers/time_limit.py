@@ -40,7 +40,7 @@ class TimeLimit(Cutting[ObsT, ActT, ObsT, ActT]):
         self._due = self._max_episode_steps
         """Before the clock says so, no lane has reached its limit."""
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
         """Count from zero."""
         if not self._lead:
             self._elapsed_steps = 0

@@ -182,7 +182,7 @@ class ObservationTransform(Transform[WrapObsT, ActT, ObsT, ActT]):
     _plain: ClassVar[bool] = True
     """Whether nothing but `convert` has been defined."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         own = ObservationTransform[Any, Any, Any]
         cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)
@@ -200,7 +200,7 @@ class ObservationTransform(Transform[WrapObsT, ActT, ObsT, ActT]):
         """What is shown of the observations of a batch."""
         return self.convert(observations, self._lead)
 
-    def _shown(self, observation: Any) -> Any:
+    def _shown(self, observation: object) -> Any:
         if not self._lead:
             return self.observation(observation)
         return self._hooked_observation(observation, self.env.observation_space)

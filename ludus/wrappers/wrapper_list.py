@@ -11,7 +11,7 @@ from ludus.spaces.kinds import is_mapping
 __all__ = ["wrap", "wrapper_of"]
 
 
-def wrap(env: Env[Any, Any], *wrappers: Any) -> Env[Any, Any]:
+def wrap(env: Env[Any, Any], *wrappers: object) -> Env[Any, Any]:
     """`env` with each wrapper around it, the first one innermost.
 
     A wrapper is `X.using(…)`, a wrapper class, any function of an environment, or plain data as files have it: a spec

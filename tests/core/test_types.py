@@ -28,3 +28,7 @@ def test_the_typed_program_runs() -> None:
     assert typed_program.wrapped() == 2.0
     assert typed_program.of_models() == 1.0
     assert typed_program.batched() == 4
+    assert typed_program.own_space() == 2
+    assert typed_program.own_wrappers() == 4.0 + 3.0
+    assert typed_program.own_batch() == 1
+    assert typed_program.round_trip(typed_program.Countdown()) == "success"

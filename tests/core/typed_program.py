@@ -7,10 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 import ludus
-from ludus import AutoresetMode, Env, ObservationWrapper, RewardWrapper, Step, VectorEnv, Wrapper
+from ludus import ActionWrapper, AutoresetMode, Env, ObservationWrapper, RewardWrapper, Step, VectorEnv, Wrapper
+from ludus.core.outcome import Outcome
 from ludus.core.step import Info
 from ludus.seeding import Seed
-from ludus.spaces import Box, Discrete, Record, Space
+from ludus.spaces import Box, Dict, Discrete, Record, Space, Tuple
 from ludus.vector import SerialVectorEnv
 from ludus.wrappers import ClipReward, OrderEnforcing, RecordEpisodeStatistics, RescaleObservation, TimeLimit
 
@@ -67,6 +68,81 @@ class Sums(Env[Question, Answer]):
 
     def step(self, action: Answer) -> Step[Question]:
         return Step.termination(Question(""), float(action.number == 2))
+
+
+class Even(Space[int]):
+    """A space of one's own, whose methods take what its values are."""
+
+    def sample(self, mask: None = None, probability: None = None) -> int:
+        return 2 * int(self.np_random.integers(50))
+
+    def contains(self, x: int) -> bool:
+        return x % 2 == 0
+
+    def default(self) -> int:
+        return 0
+
+    def encode(self, x: int, *, binary: bool = False) -> int:
+        return x // 2
+
+    def decode(self, data: int) -> int:
+        return 2 * data
+
+    def arguments(self) -> dict[str, int]:
+        return {}
+
+    def json_schema(self) -> dict[str, str]:
+        return {"type": "integer"}
+
+
+class Halves(Box):
+    """A space of ours, of which one method is another."""
+
+    def sample(self, mask: None = None, probability: None = None) -> Row:
+        return (super().sample() / 2).astype(np.float32)
+
+
+@dataclass
+class Countdown(Env[int, int]):
+    """An environment that is a dataclass, whose spaces are one's own."""
+
+    start: int = 4
+    left: int = 0
+
+    def __post_init__(self) -> None:
+        self.observation_space = Even(seed=0)
+        self.action_space = Discrete(2)
+
+    def reset(self, *, seed: Seed | None = None, options: dict[str, int] | None = None) -> tuple[int, Info]:
+        super().reset(seed=seed)
+        self.left = self.start if options is None else options["start"]
+        return self.left, {"start": self.start}
+
+    def step(self, action: int) -> Step[int]:
+        self.left -= 2 * action
+        return Step(self.left, float(action), self.left <= 0, False, {"left": self.left})
+
+    def render(self) -> str:
+        return "*" * self.left
+
+
+class Halved(Wrapper[float, bool, int, int]):
+    """A wrapper that changes what is seen and what is done."""
+
+    def reset(self, *, seed: Seed | None = None, options: dict[str, int] | None = None) -> tuple[float, Info]:
+        observation, info = self.env.reset(seed=seed, options=options)
+        return observation / 2, info
+
+    def step(self, action: bool) -> Step[float]:
+        step = self.env.step(int(action))
+        return Step(step.observation / 2, step.reward, step.terminated, step.truncated, step.info)
+
+
+class Flipped(ActionWrapper[int, bool, int]):
+    """Actions by another type."""
+
+    def action(self, action: bool) -> int:
+        return int(not action)
 
 
 class Total(ObservationWrapper[float, int, Row]):
@@ -145,3 +221,51 @@ def batched() -> int:
     other = SerialVectorEnv([Walk, Walk])
     observation, _ = other.reset(seed=0)
     return envs.num_envs + len(observation)
+
+
+def own_space() -> int:
+    """A space of one's own has the types of its values wherever it goes."""
+    space = Even(seed=0)
+    assert_type(space.sample(), int)
+    assert_type(space.decode(space.encode(4)), int)
+    assert_type(space.read(3), int)
+    assert_type(space.coerce(4), int)
+    several: Space[tuple[int, ...]] = space.batch(2)
+    pair = Tuple((space, Halves(0.0, 1.0, shape=(1,))), seed=0)
+    named = Dict({"even": space, "row": Halves(0.0, 1.0, shape=(1,))}, seed=0)
+    assert pair.sample() in pair
+    assert named.sample() in named
+    return len(several.sample())
+
+
+def own_wrappers() -> float:
+    """So have wrappers."""
+    env = Halved(Countdown(6))
+    observation, _ = env.reset(seed=0, options={"start": 8})
+    assert_type(observation, float)
+    assert_type(Flipped(Countdown()).step(True), Step[int])
+    assert_type(Countdown() | Halved, Halved)
+    return observation + env.step(True).observation
+
+
+def own_batch() -> int:
+    """One's own environments in a batch, and wrappers of Ludus around it."""
+    envs = SerialVectorEnv([Countdown, lambda: Countdown(2)])
+    recorded = RecordEpisodeStatistics(envs)
+    envs.reset(seed=[0, 1])
+    recorded.reset(seed=0)
+    step = recorded.step([1, 1])
+    ended = [bool(one) for one in step.done]
+    envs.close()
+    return sum(ended)
+
+
+def round_trip(env: Env[int, int]) -> Outcome | None:
+    """Functions over environments of some type; infos are dictionaries by name."""
+    env.reset(seed=1)
+    snapshot = env.snapshot()
+    first = env.step(1)
+    env.restore(snapshot)
+    again = env.step(1)
+    same = first.observation == again.observation and float(first.reward) == float(again.reward)
+    return Outcome.of(again.info.get("outcome", "success")) if same else None

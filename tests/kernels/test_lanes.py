@@ -13,7 +13,7 @@ from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, Inva
 from ludus.kernels import RuleEnv, Rules
 from ludus.kernels.batch import KernelVectorEnv
 from ludus.kernels.seeds import fresh_entropy, seeded_words
-from ludus.kernels.split import MIN_LANES_PER_THREAD, Split
+from ludus.kernels.split import MIN_LANES_PER_THREAD, ThreadSplit
 from ludus.kernels.stream import stream_rows
 from ludus.spaces import Box, Discrete
 from ludus.testing import data_equal
@@ -229,7 +229,7 @@ def test_a_split_step_is_the_same_step():
 
 
 def test_the_quicker_way_is_taken_and_the_other_tried_again():
-    split = Split(8 * MIN_LANES_PER_THREAD, 2)
+    split = ThreadSplit(8 * MIN_LANES_PER_THREAD, 2)
     times = {0: 4.0, 1: 1.0}
     taken = []
 

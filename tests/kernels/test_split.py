@@ -14,8 +14,8 @@ import pytest
 from ludus.envs.classic import CartPole
 from ludus.kernels import split as splitting
 from ludus.kernels.batch import KernelVectorEnv
-from ludus.kernels.call import FAULT, Call, Team, can_split
-from ludus.kernels.split import MAX_PIECE_LANES, MAX_PIECES, MIN_LANES_PER_THREAD, PIECE_LANES, Split, piece_size
+from ludus.kernels.call import FAULT, KernelCall, Team, can_split
+from ludus.kernels.split import MAX_PIECE_LANES, MAX_PIECES, MIN_LANES_PER_THREAD, PIECE_LANES, ThreadSplit, piece_size
 from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.skipif(not can_split(), reason="steps are split on Linux only")
@@ -36,7 +36,7 @@ class Loop:
     def __init__(self, lanes, count, fails_at=None):
         self.count, self.asked, self.fails_at = count, 0, fails_at
         self.held = LOOP(self.run)
-        self.call = Call(ctypes.cast(self.held, ctypes.c_void_p).value, lanes, [0] * 7)
+        self.call = KernelCall(ctypes.cast(self.held, ctypes.c_void_p).value, lanes, [0] * 7)
 
     def run(self, found, error, first, stop, words):
         if stop == 0:  # whether actions are well: asked once, before lanes are stepped
@@ -57,9 +57,9 @@ def until(holds):
 
 
 def test_a_thousand_lanes_may_be_split_and_fewer_are_not():
-    assert Split.for_lanes(1024, 2) is not None
-    assert Split.for_lanes(2 * MIN_LANES_PER_THREAD - 1, 2) is None
-    assert Split.for_lanes(1 << 20, 1) is None
+    assert ThreadSplit.for_lanes(1024, 2) is not None
+    assert ThreadSplit.for_lanes(2 * MIN_LANES_PER_THREAD - 1, 2) is None
+    assert ThreadSplit.for_lanes(1 << 20, 1) is None
 
 
 @pytest.mark.parametrize("threads", [2, 3, 5, 16])
@@ -75,7 +75,7 @@ def test_pieces_hold_every_lane_once(threads):
         stepped.clear()
         loop, split = (
             Loop(lanes, lambda first, stop: stepped.append((first, stop)) or stop - first),
-            Split(lanes, threads),
+            ThreadSplit(lanes, threads),
         )
         split._way = lambda: 1
         assert split.run(loop.call, NOTHING) == lanes
@@ -126,7 +126,7 @@ def test_who_is_slow_is_waited_for():
             assert go_on.wait(60)
         return stop - first
 
-    loop, split = Loop(4 * MIN_LANES_PER_THREAD, count), Split(4 * MIN_LANES_PER_THREAD, 2)
+    loop, split = Loop(4 * MIN_LANES_PER_THREAD, count), ThreadSplit(4 * MIN_LANES_PER_THREAD, 2)
     split._way = lambda: 1
     assert split.run(loop.call, NOTHING) == 4 * MIN_LANES_PER_THREAD
     assert go_on.is_set()
@@ -154,7 +154,7 @@ def test_the_caller_comes_from_the_front_and_the_others_from_behind():
 def test_of_several_errors_the_first_lanes_is_told():
     loop, split = (
         Loop(4 * MIN_LANES_PER_THREAD, lambda *_: 5, fails_at=2 * MIN_LANES_PER_THREAD),
-        Split(4 * MIN_LANES_PER_THREAD, 2),
+        ThreadSplit(4 * MIN_LANES_PER_THREAD, 2),
     )
     split._way = lambda: 1
     for _ in range(20):
@@ -163,7 +163,7 @@ def test_of_several_errors_the_first_lanes_is_told():
 
 
 def test_callers_on_several_threads_get_their_own_results():
-    split = [Split(4 * MIN_LANES_PER_THREAD, 2) for _ in range(4)]
+    split = [ThreadSplit(4 * MIN_LANES_PER_THREAD, 2) for _ in range(4)]
     found = {}
 
     def caller(number):
@@ -193,12 +193,12 @@ def played(split, seconds):
 
 
 def test_what_is_quicker_is_taken_from_the_start():
-    assert np.mean(played(Split(4096, 2), lambda _, way: (110e-6, 65e-6)[way])[8:]) > 0.95
-    assert np.mean(played(Split(4096, 2), lambda _, way: (110e-6, 105e-6)[way])[8:]) < 0.1
+    assert np.mean(played(ThreadSplit(4096, 2), lambda _, way: (110e-6, 65e-6)[way])[8:]) > 0.95
+    assert np.mean(played(ThreadSplit(4096, 2), lambda _, way: (110e-6, 105e-6)[way])[8:]) < 0.1
 
 
 def test_a_split_that_lasts_is_put_to_the_test_ever_more_rarely():
-    taken = played(Split(4096, 2), lambda _, way: (110e-6, 65e-6)[way])
+    taken = played(ThreadSplit(4096, 2), lambda _, way: (110e-6, 65e-6)[way])
     assert np.mean(taken[2000:]) > 0.98
 
 
@@ -215,14 +215,14 @@ def test_shares_begin_long_and_end_short():
 def test_an_interruption_does_not_end_a_split():
     rng = np.random.default_rng(1)
     interrupted = lambda _, way: (125e-6, 70e-6)[way] + 3e-3 * (rng.random() < 0.004)  # noqa: E731
-    assert np.mean(played(Split(4096, 2), interrupted)) > 0.9
+    assert np.mean(played(ThreadSplit(4096, 2), interrupted)) > 0.9
 
 
 def test_a_core_that_becomes_busy_is_left_alone_and_one_that_becomes_free_is_used():
     def seconds(number, way):
         return (125e-6, 400e-6 if 2000 <= number < 4000 else 70e-6)[way]
 
-    taken = played(Split(4096, 2), seconds)
+    taken = played(ThreadSplit(4096, 2), seconds)
     assert np.mean(taken[:2000]) > 0.9
     assert np.mean(taken[2200:4000]) < 0.2
     assert np.mean(taken[5500:]) > 0.9
@@ -235,7 +235,7 @@ def test_a_thread_that_is_asleep_when_it_is_tried_gets_another_chance():
         return (110e-6, 180e-6 if woken else 65e-6)[way]
 
     seconds.before = -9
-    assert np.mean(played(Split(4096, 2), seconds)[8:]) > 0.95
+    assert np.mean(played(ThreadSplit(4096, 2), seconds)[8:]) > 0.95
 
 
 def test_on_a_busy_machine_hardly_any_step_is_split():
@@ -246,7 +246,7 @@ def test_on_a_busy_machine_hardly_any_step_is_split():
         stall = rng.random() < (0.01, 0.05)[way]
         return (110e-6, 100e-6)[way] + 4e-3 * stall
 
-    taken = played(Split(4096, 2), seconds)
+    taken = played(ThreadSplit(4096, 2), seconds)
     alone = [seconds(0, 0) for _ in taken]
     together = [seconds(0, way) for way in taken]
     assert np.mean(taken) < 0.1
@@ -254,7 +254,7 @@ def test_on_a_busy_machine_hardly_any_step_is_split():
 
 
 def test_every_step_steps_every_lane_whichever_way_is_tried():
-    split, stepped = Split(4 * MIN_LANES_PER_THREAD, 2), []
+    split, stepped = ThreadSplit(4 * MIN_LANES_PER_THREAD, 2), []
     loop = Loop(4 * MIN_LANES_PER_THREAD, lambda first, stop: stepped.append((first, stop)) or stop - first)
     for _ in range(300):
         assert split.run(loop.call, NOTHING) == 4 * MIN_LANES_PER_THREAD

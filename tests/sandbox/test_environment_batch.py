@@ -23,7 +23,7 @@ from ludus.sandbox import Deadlines
 from ludus.sandbox.environment import SandboxedVectorEnv, isolate_vec
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.sandbox.environment.process_link import ProcessLink
-from ludus.testing.history import Event, first_difference, play
+from ludus.testing.history import HistoryEvent, first_difference, play
 from ludus.vector import SerialVectorEnv
 from ludus.wire.messages import (
     PROTOCOL,
@@ -49,7 +49,7 @@ def batch(make, sizes, mode, episodes=None):
     return SandboxedVectorEnv(link, sizes, autoreset_mode=mode, episodes=episodes)
 
 
-def plain(events: list[Event]) -> list[Event]:
+def plain(events: list[HistoryEvent]) -> list[HistoryEvent]:
     """Histories as they are, but for objects in columns, which are compared one by one."""
     return [one._replace(info={key: listed(value) for key, value in one.info.items()}) for one in events]
 

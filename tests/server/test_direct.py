@@ -19,11 +19,10 @@ import ludus
 from ludus.client import connect
 from ludus.errors import SessionBusy, SessionLost, SessionTaken
 from ludus.server import Settings
-from ludus.server.access import Access
 from ludus.server.direct import Direct
 from ludus.server.listen_config import ListenConfig
 from ludus.server.run import serve
-from ludus.server.spawned_server import ServerJob, spawn_server
+from ludus.server.spawned_server import spawn_server
 from ludus.testing.equality import difference
 from ludus.wire import SpaceCodec, decode_value
 from ludus.wire.messages import (
@@ -327,8 +326,8 @@ def test_a_step_that_blocks_after_many_quick_ones_holds_up_nobody(
 
 
 def test_while_a_step_runs_for_ever_others_go_on_and_health_says_so(capfd: pytest.CaptureFixture[str]) -> None:
-    settings = Settings(isolation="none", deadline=2.5)
-    url, stop = spawn_server(ServerJob([f"{WORLDS}:Endless"], settings, Access(), ListenConfig(port=0)))
+    settings = Settings(isolation="none", deadline=2.5, listen=ListenConfig(port=0))
+    url, stop = spawn_server([f"{WORLDS}:Endless"], settings)
     try:
         with connect(url) as env, connect(url) as other:
             env.reset(seed=0)

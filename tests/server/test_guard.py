@@ -92,7 +92,7 @@ def ask(
 
 
 def guard(tokens: Any = None, hosts: Any = (), endpoint: Any = None, **settings: Any) -> Guard:
-    return Guard(endpoint or Endpoint(), Access(tokens), hosts, Settings(**settings))
+    return Guard(endpoint or Endpoint(), Settings(**settings, access=Access(tokens)), hosts)
 
 
 # --- hosts: a page that rebinds its name to this machine ---

@@ -157,7 +157,7 @@ def test_without_pages_there_is_no_page():
 HELD_UP = """
 import sys, threading
 from ludus.envs.teaching.grid_world import GridWorld
-from ludus.server import Access, Settings
+from ludus.server import Settings
 from ludus.server.listen_config import ListenConfig
 from ludus.server.server_plan import ServerPlan
 from ludus.server.quick_socket import QuickSocket
@@ -168,7 +168,7 @@ class Endless(GridWorld):
         print("held up", flush=True)
         threading.Event().wait()
 
-plan = ServerPlan([Endless], Settings(isolation="none"), Access(), ListenConfig(port=0))
+plan = ServerPlan([Endless], Settings(isolation="none", listen=ListenConfig(port=0)))
 run(plan, lambda url: print(url, flush=True), patience=float(sys.argv[1]))
 """
 
@@ -307,7 +307,7 @@ def test_the_names_are_there_and_others_are_not():
 
 
 def test_uvicorn_is_set_up_by_our_settings():
-    made = config(None, Settings(body=1234), ListenConfig())
+    made = config(None, Settings(body=1234))
     assert (made.ws_max_size, made.ws, made.http, made.loop) == (1234, QuickSocket, LimitedHttp, "uvloop")
     assert (made.server_header, made.access_log, made.proxy_headers) == (False, False, False)
 

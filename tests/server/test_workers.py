@@ -274,7 +274,7 @@ def test_what_a_worker_was_starting_when_it_died_is_ended(tmp_path):
     def work(place, number, told):
         os.write(told, b"x")
         if note.exists():
-            os.read(place.lifeline, 1)
+            os.read(place.supervisor_pipe, 1)
             return
         child = spawn(["/bin/sh", "-c", "kill -STOP $$; exec sleep 1000"], {}, {0: 0})
         until(lambda: Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] == "T", "a stopped child")

@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from ludus.server import Access, Settings
-from ludus.server.listen_config import ListenConfig, private_socket
+from ludus.server.listen_config import private_socket
 from ludus.server.peers import Peers, worker_of
 from ludus.server.server_plan import ServerPlan
 from ludus.wire import FrameLimits
@@ -79,8 +79,8 @@ def two_workers(tmp_path, max_sessions=4096):
     """Workers 0 and 1 in threads; gives their addresses."""
     paths = [str(tmp_path / str(number)) for number in range(2)]
     access = Access({RUN: "orchestrator", READ: "observer"})
-    settings = Settings(workers=2, queue_seconds=0.2, max_sessions=max_sessions)
-    plan = ServerPlan(["CartPole-v1", "open/EchoTools-v0"], settings, access, ListenConfig())
+    settings = Settings(workers=2, queue_seconds=0.2, max_sessions=max_sessions, access=access)
+    plan = ServerPlan(["CartPole-v1", "open/EchoTools-v0"], settings)
     session_counts = plan.session_counts()
     engines, urls, up = [], [], []
     for number in range(2):

@@ -151,7 +151,7 @@ def test_a_space_may_say_validate_instead_of_contains():
     [
         (lambda space: space.sample(), "Nothing defines no sample(mask=None, probability=None)"),
         (lambda space: space.contains(3), "Nothing defines neither contains(x) nor validate(x, path)"),
-        (lambda space: space.zero(), "Nothing defines no zero()"),
+        (lambda space: space.default(), "Nothing defines no default()"),
     ],
 )
 def test_what_a_custom_space_leaves_out_is_named(call, text):

@@ -36,7 +36,7 @@ assert from_json({to_json(Record(Berth))!r}).sample().name is not None
     "by its name": """
 from dataclasses import dataclass
 from ludus.spaces import Record
-assert "Record" in dir(ludus.spaces) and ludus.spaces.Scalar("uuid").zero().int == 0
+assert "Record" in dir(ludus.spaces) and ludus.spaces.Scalar("uuid").default().int == 0
 """,
     "as calls that a stranger describes": f"""
 from ludus.spaces.message import read_json

@@ -405,7 +405,7 @@ def test_lengths_of_lists_are_kept_by_samples_and_said_by_schemas(kind, least, m
         value = space.sample().x
         assert type(value) is kind
         assert least <= len(value) <= (most if most is not None else 99)
-    assert len(space.zero().x) == least
+    assert len(space.default().x) == least
     assert from_json(to_json(space)) == space
     assert space.json_schema()["properties"]["x"].get("maxItems") == most
     if least:

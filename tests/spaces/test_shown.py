@@ -15,7 +15,7 @@ import pytest
 from hypothesis import assume, given
 
 from ludus.errors import ContractViolation
-from ludus.spaces.plain import Limits
+from ludus.spaces.plain import PlainLimits
 from ludus.spaces.shown import Private, Shown, shown
 from tests.spaces.test_plain import is_complex, values
 
@@ -111,7 +111,7 @@ def test_depth_is_limited() -> None:
     with pytest.raises(ContractViolation, match="at most 24 levels"):
         shown(loop)
     with pytest.raises(ContractViolation, match="at most 2 levels"):
-        Shown(limits=Limits(depth=2)).write([[[1, []]]])
+        Shown(limits=PlainLimits(depth=2)).write([[[1, []]]])
 
 
 @given(values)

@@ -348,8 +348,8 @@ def test_tools_work_in_isolation():
 
 
 def test_the_zero_of_a_space_of_calls_is_a_call(many):
-    assert many.action_space.zero() in many.action_space
-    assert EchoTools().action_space.zero() == Call("echo_message", {"message": ""})
+    assert many.action_space.default() in many.action_space
+    assert EchoTools().action_space.default() == Call("echo_message", {"message": ""})
 
 
 def test_calls_have_no_probabilities(many):

@@ -12,8 +12,8 @@ from ludus.errors import InvalidType
 from ludus.spaces import Box, Discrete, GraphInstance
 from ludus.testing import data_equal
 from ludus.vector import semaphore
-from ludus.vector.block import LANE_BOX, Block
-from ludus.vector.channel import Channel
+from ludus.vector.block import LANE_BOX, SharedBlock
+from ludus.vector.channel import WorkerChannel
 from ludus.vector.payload import pack, unpack
 from ludus.vector.semaphore import SEMAPHORE_BYTES, Semaphore
 from ludus.vector.spin_policy import LATE_NS, MAX_SLEPT_WAITS, MIN_SLEPT_WAITS, SpinPolicy
@@ -73,9 +73,9 @@ def test_what_cannot_be_sent_is_told():
 
 
 def test_long_messages_go_beside_the_boxes_in_any_order():
-    block = Block(Discrete(2), Discrete(2), [(0, 2), (2, 4)])
-    twin = Block(Discrete(2), Discrete(2), [(0, 2), (2, 4)], block.file)
-    (ours, theirs), (also_ours, also_theirs) = Channel.pair(), Channel.pair()
+    block = SharedBlock(Discrete(2), Discrete(2), [(0, 2), (2, 4)])
+    twin = SharedBlock(Discrete(2), Discrete(2), [(0, 2), (2, 4)], block.file)
+    (ours, theirs), (also_ours, also_theirs) = WorkerChannel.pair(), WorkerChannel.pair()
     long = [f"{lane}" * LANE_BOX for lane in range(4)]
     for lane, channel in enumerate([theirs, theirs, also_theirs, also_theirs]):
         twin.mailboxes.put(lane, long[lane], channel)
@@ -90,7 +90,7 @@ def test_long_messages_go_beside_the_boxes_in_any_order():
 
 
 def test_the_other_end_may_be_gone():
-    ours, theirs = Channel.pair()
+    ours, theirs = WorkerChannel.pair()
     assert ours.receive(0.0) is None
     theirs.close()
     with pytest.raises(EOFError):
@@ -138,7 +138,7 @@ def test_whoever_was_late_by_yielding_sleeps_for_longer_each_time(monkeypatch):
 
 
 def test_a_value_that_does_not_fit_its_space_is_refused_as_by_the_serial_executor():
-    block = Block(Box(0, 1, (2,), np.float32), Discrete(2), [(0, 2)])
+    block = SharedBlock(Box(0, 1, (2,), np.float32), Discrete(2), [(0, 2)])
     column = block.observations
     column.write(1, np.array([0.5, 0.25]), [])
     assert column.read(1).tolist() == [0.5, 0.25]

@@ -116,7 +116,7 @@ def test_large_boxes_hold_their_bounds_once_and_are_boxes_like_any_other(ends):
     assert space.json_schema() == full.json_schema()
     drawn = space.sample()
     assert np.array_equal(drawn, full.sample())
-    assert np.array_equal(space.zero(), full.zero())
+    assert np.array_equal(space.default(), full.default())
     assert drawn in space
     assert (np.zeros((300, 400, 2), dtype) in space) is False
     for other in (deepcopy(space), pickle.loads(pickle.dumps(space)), read_space(write_space(space))):

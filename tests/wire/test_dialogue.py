@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ludus.errors import ChannelError
-from ludus.wire.dialogue import UNCONFIRMED, WINDOW, ClientDialogue, ServerDialogue, Verdict
+from ludus.wire.dialogue import UNCONFIRMED, WINDOW, ClientDialogue, RequestVerdict, ServerDialogue
 from ludus.wire.messages import (
     DoneReply,
     NumberedReply,
@@ -15,15 +15,15 @@ from ludus.wire.messages import (
 
 def test_each_number_is_carried_out_once_and_in_order() -> None:
     ours = ServerDialogue()
-    assert ours.judge(2) is Verdict.REFUSE
-    assert ours.judge(0) is Verdict.REFUSE
+    assert ours.judge(2) is RequestVerdict.REFUSE
+    assert ours.judge(0) is RequestVerdict.REFUSE
     ours.begin(1)
-    assert ours.judge(1) is Verdict.WAIT
-    assert ours.judge(2) is Verdict.RUN
+    assert ours.judge(1) is RequestVerdict.WAIT
+    assert ours.judge(2) is RequestVerdict.RUN
     with pytest.raises(ChannelError, match="expected request 2, got 1"):
         ours.begin(1)
     ours.finish(1, b"one")
-    assert ours.judge(1) is Verdict.REPEAT
+    assert ours.judge(1) is RequestVerdict.REPEAT
     assert ours.reply(1) == b"one"
 
 
@@ -34,7 +34,11 @@ def test_replies_are_kept_until_they_are_confirmed() -> None:
         ours.finish(number, bytes(100))
     assert ours.kept == 5
     ours.begin(6, received=3)
-    assert [ours.judge(number) for number in (3, 4, 5)] == [Verdict.REFUSE, Verdict.REPEAT, Verdict.REPEAT]
+    assert [ours.judge(number) for number in (3, 4, 5)] == [
+        RequestVerdict.REFUSE,
+        RequestVerdict.REPEAT,
+        RequestVerdict.REPEAT,
+    ]
 
 
 def test_a_confirmation_of_what_was_never_answered_drops_nothing_that_is_under_way() -> None:
@@ -53,7 +57,7 @@ def test_without_confirmations_the_window_bounds_what_is_kept() -> None:
         ours.begin(number)
         ours.finish(number, b"x")
     assert ours.kept <= WINDOW
-    assert ours.judge(ours.begun) is Verdict.REPEAT
+    assert ours.judge(ours.begun) is RequestVerdict.REPEAT
 
 
 def test_large_replies_without_confirmations_leave_only_the_last() -> None:
@@ -62,7 +66,7 @@ def test_large_replies_without_confirmations_leave_only_the_last() -> None:
         ours.begin(number)
         ours.finish(number, bytes(UNCONFIRMED + 1))
     assert ours.kept == 1
-    assert ours.judge(5) is Verdict.REPEAT
+    assert ours.judge(5) is RequestVerdict.REPEAT
 
 
 def test_large_replies_to_a_client_that_confirms_are_all_kept() -> None:
@@ -79,10 +83,10 @@ def test_more_than_the_window_under_way_is_refused() -> None:
     ours = ServerDialogue()
     for number in range(1, WINDOW + 1):
         ours.begin(number)
-    assert ours.judge(WINDOW + 1) is Verdict.REFUSE
+    assert ours.judge(WINDOW + 1) is RequestVerdict.REFUSE
     assert "at most 64 requests under way" in ours.refusal(WINDOW + 1)
     ours.finish(7, b"")
-    assert ours.judge(WINDOW + 1) is Verdict.RUN
+    assert ours.judge(WINDOW + 1) is RequestVerdict.RUN
     assert ours.last == 0
     ours.finish(1, b"")
     assert ours.last == 1
@@ -131,10 +135,10 @@ def test_whatever_is_lost_everything_happens_once(seed: int) -> None:
     def arrive(asked: object) -> None:
         number, received = asked.number, asked.received  # type: ignore[attr-defined]
         verdict = ours.judge(number)
-        if verdict is Verdict.RUN:
+        if verdict is RequestVerdict.RUN:
             ours.begin(number, received)
             running.append(number)
-        elif verdict is Verdict.REPEAT:
+        elif verdict is RequestVerdict.REPEAT:
             deliver(number)
 
     while len(heard) < 200:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ludus.wire.dialogue import UNCONFIRMED, ServerDialogue, Verdict
+from ludus.wire.dialogue import UNCONFIRMED, RequestVerdict, ServerDialogue
 from ludus.wire.frame import FrameLimits
 from ludus.wire.messages import NumberedRequest, RenderRequest, StepRequest, write_message
 
@@ -21,7 +21,7 @@ def test_a_request_that_is_accepted_leaves_what_judging_and_beginning_it_leaves(
         received = max(0, slow.last - rng.choice((0, 0, 0, 1, 3)))
         asked = NumberedRequest(number, request, rng.choice((None, None, 0.01, 5.0)), received)
         hurried = asked.seconds is not None and asked.seconds < 0.5
-        runs = slow.judge(number) is Verdict.RUN and slow.is_idle and type(request) in kinds and not hurried
+        runs = slow.judge(number) is RequestVerdict.RUN and slow.is_idle and type(request) in kinds and not hurried
         accepted = quick.accept(write_message(asked), limits, kinds, 0.5)
         assert (accepted is not None) == runs
         if runs:

@@ -466,5 +466,5 @@ def test_autoreset_goes_on_by_itself():
 
 def test_every_space_has_a_zero_of_its_own():
     space = Dict(a=Box(2.0, 3.0, (2,)), b=Discrete(3, start=5), c=Text(4, min_length=2, charset="xy"))
-    assert space.zero() in space
-    assert space.zero()["c"] == "xx"
+    assert space.default() in space
+    assert space.default()["c"] == "xx"

@@ -43,7 +43,7 @@ batch_differing_spaces = spaces.batch_differing_spaces
 @singledispatch
 def create_zero_array(space: spaces.Space[Any]) -> Any:
     """The value of a space that stands for nothing."""
-    return space.zero()
+    return space.default()
 
 
 def rescale_box(

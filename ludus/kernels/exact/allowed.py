@@ -79,7 +79,7 @@ CURES: dict[Any, str] = {
 DRAW = "a draw from `rng`, the generator the rule is given: the global one is not the environment's"
 
 
-def cure_of(thing: Any) -> str:
+def cure_of(thing: object) -> str:
     """What to write instead of something that is not on the list.
 
     >>> cure_of(math.hypot)
@@ -99,7 +99,7 @@ def cure_of(thing: Any) -> str:
         return "a function of the table in docs/rules.md, or one of your own written alike"
 
 
-def name_of(thing: Any) -> str:
+def name_of(thing: object) -> str:
     """What a function is called in messages.
 
     >>> name_of(math.hypot), name_of(np.linalg.norm), name_of(print)

@@ -13,11 +13,12 @@ from numba.core.errors import ConstantInferenceError
 from numba.core.ir_utils import GuardException, get_definition
 
 from ludus.kernels.exact.names import refuse
+from ludus.kernels.numba_types import FunctionIR, IRStatement
 
 __all__ = ["judge_bound", "judge_inner_calls"]
 
 
-def judge_bound(func_ir: Any) -> None:
+def judge_bound(func_ir: FunctionIR) -> None:
     """Refuse a variable that is read where a path leads to on which it was given no value."""
     graph = compute_cfg_from_blocks(func_ir.blocks)
     start = graph.entry_point()
@@ -45,7 +46,7 @@ def _judge_block(block: Any, known: set[str]) -> None:
             known.add(statement.target.name)
 
 
-def _read(statement: Any) -> Any:
+def _read(statement: IRStatement) -> Any:
     """The variables that a statement reads."""
     if not isinstance(statement, ir.Assign):
         return statement.list_vars()
@@ -57,7 +58,7 @@ def _assignments(block: Any) -> Iterator[Any]:
     return block.find_insts(ir.Assign)
 
 
-def judge_inner_calls(func_ir: Any) -> None:
+def judge_inner_calls(func_ir: FunctionIR) -> None:
     """Refuse a call of a function defined inside a rule that leaves some of its defaults out, or names arguments."""
     for block in func_ir.blocks.values():
         for call in block.find_exprs(op="call"):
@@ -70,7 +71,7 @@ def judge_inner_calls(func_ir: Any) -> None:
                 refuse(call.loc, got, f"its {wanted} arguments, or define it outside")
 
 
-def _inner(func_ir: Any, function: Any) -> Any:
+def _inner(func_ir: FunctionIR, function: object) -> Any:
     """The expression that makes an inner function; None for others."""
     try:
         made = get_definition(func_ir, function)
@@ -79,7 +80,7 @@ def _inner(func_ir: Any, function: Any) -> Any:
     return made if isinstance(made, ir.Expr) and made.op == "make_function" else None
 
 
-def _default_count(func_ir: Any, made: Any) -> int:
+def _default_count(func_ir: FunctionIR, made: Any) -> int:
     defaults = made.defaults
     if defaults is None:
         return 0

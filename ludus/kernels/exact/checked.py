@@ -23,6 +23,7 @@ from ludus.kernels.exact.functions import OVERFLOW_MARK, integer, power
 from ludus.kernels.exact.llvm import ir
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.narrow import narrow_of
+from ludus.kernels.numba_types import Builder, IRExpr, IRLocation, IRStatement, IRVar, LLVMValue, NumbaType, Signature
 
 __all__ = ["RuleLowering"]
 
@@ -53,7 +54,7 @@ class RuleLower(Lower):
 
     # --- division, overflow ---
 
-    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+    def lower_binop(self, resty: NumbaType, expr: IRExpr, op: Any) -> Any:
         """An operator, checked."""
         plain = getattr(expr, "immutable_fn", op) if expr.op == "inplace_binop" else op
         left, right = self._plain(expr.lhs), self._plain(expr.rhs)
@@ -73,7 +74,7 @@ class RuleLower(Lower):
             self._check_narrow(found, resty, kind)
         return found
 
-    def _compared(self, expr: Any, op: Any, *, whole_first: bool) -> Any:
+    def _compared(self, expr: IRExpr, op: Any, *, whole_first: bool) -> Any:
         """An integer and a float, compared as the numbers they are: 2**53 + 1 is no float, and equals none."""
         builder = self.builder
         whole, number = (expr.lhs, expr.rhs) if whole_first else (expr.rhs, expr.lhs)
@@ -93,14 +94,14 @@ class RuleLower(Lower):
         above = compare(ORDER[op], *[(DOUBLE(0.0), DOUBLE(1.0)), (DOUBLE(1.0), DOUBLE(0.0))][not whole_first])
         return builder.select(same, exact, builder.select(beyond, above, rounded))
 
-    def _check_narrow(self, found: Any, resty: Any, kind: Any) -> None:
+    def _check_narrow(self, found: object, resty: NumbaType, kind: NumbaType) -> None:
         """NumPy's small integers wrap around; here that is an error."""
         value = self.context.cast(self.builder, found, resty, types.int64)
         above = self.builder.icmp_signed(">", value, WORD(kind.maxval))
         below = self.builder.icmp_signed("<", value, WORD(kind.minval))
         self._fail_if(self.builder.or_(above, below), OverflowError, f"an integer beyond {kind}")
 
-    def _check_divisor(self, divisor: Any, kind: Any) -> None:
+    def _check_divisor(self, divisor: LLVMValue, kind: NumbaType) -> None:
         value, builder = self.loadvar(divisor.name), self.builder
         value = self.context.cast(builder, value, self.typeof(divisor.name), kind)
         if isinstance(kind, types.Float):
@@ -110,7 +111,7 @@ class RuleLower(Lower):
             zero = builder.icmp_signed("==", value, value.type(0))
             self._fail_if(zero, ZeroDivisionError, "division by zero")
 
-    def _check_quotient(self, expr: Any, op: Any) -> None:
+    def _check_quotient(self, expr: IRExpr, op: object) -> None:
         """Of large integers Python's quotient is rounded once, and a machine's twice; the least one has none."""
         if not self._checks:
             return
@@ -125,7 +126,7 @@ class RuleLower(Lower):
             beyond = builder.icmp_unsigned(">", builder.add(value, WORD(EXACT_INTEGER)), WORD(2 * EXACT_INTEGER))
             self._fail_if(beyond, OverflowError, "an integer beyond 2**53 has no exact quotient")
 
-    def _overflowing(self, resty: Any, expr: Any, name: str) -> Any:
+    def _overflowing(self, resty: NumbaType, expr: IRExpr, name: str) -> Any:
         builder = self.builder
         left, right = self._integer(expr.lhs), self._integer(expr.rhs)
         found = getattr(builder, f"{name}_with_overflow")(left, right)
@@ -133,7 +134,7 @@ class RuleLower(Lower):
         signature = self.fndesc.calltypes[expr]
         return self.context.cast(builder, builder.extract_value(found, 0), signature.return_type, resty)
 
-    def _shifted(self, resty: Any, expr: Any, op: Any) -> Any:
+    def _shifted(self, resty: NumbaType, expr: IRExpr, op: object) -> Any:
         """A shift by any count: a processor's own takes 64 for 0."""
         builder = self.builder
         value, by = self._integer(expr.lhs), self._integer(expr.rhs)
@@ -152,13 +153,13 @@ class RuleLower(Lower):
 
     # --- indices ---
 
-    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+    def lower_getitem(self, resty: NumbaType, expr: IRExpr, value: object, index: object, signature: Signature) -> Any:
         """An element, within bounds."""
         if self._is_rule:
             self._check_index(value, index)
         return super().lower_getitem(resty, expr, value, index, signature)
 
-    def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
+    def lower_setitem(self, target_var: IRVar, index_var: IRVar, value_var: IRVar, signature: Signature) -> Any:
         """Set an element, within bounds, to a value that fits."""
         if self._is_rule:
             self._check_index(target_var, index_var)
@@ -166,7 +167,7 @@ class RuleLower(Lower):
             self._check_narrowing(target_var, value_var)
         return super().lower_setitem(target_var, index_var, value_var, signature)
 
-    def _check_index(self, of: Any, index: Any) -> None:
+    def _check_index(self, of: Any, index: object) -> None:
         kind = self._plain(of)
         if not isinstance(kind, types.Buffer):
             return
@@ -193,7 +194,7 @@ class RuleLower(Lower):
         axes = [place if place < cut else place - len(pairs) for place in range(len(pairs))]
         return [(*pair, axis) for pair, axis in zip(pairs, axes, strict=True) if isinstance(pair[1], types.Integer)]
 
-    def _check_narrowing(self, target: Any, value: Any) -> None:
+    def _check_narrowing(self, target: IRVar, value: object) -> None:
         kind, given = self._plain(target), self._plain(value)
         if not isinstance(kind, types.Array) or not isinstance(given, types.Integer):
             return
@@ -208,7 +209,7 @@ class RuleLower(Lower):
 
     # --- functions ---
 
-    def _lower_call_normal(self, fnty: Any, expr: Any, signature: Any) -> Any:
+    def _lower_call_normal(self, fnty: NumbaType, expr: IRExpr, signature: Signature) -> Any:
         key = getattr(fnty, "typing_key", None)
         key = integer if isinstance(fnty, types.NumberClass) and isinstance(fnty.instance_type, types.Integer) else key
         if key in TO_INTEGER:
@@ -228,7 +229,7 @@ class RuleLower(Lower):
             self._check_result(expr, found, signature.return_type, key)
         return found
 
-    def _call_rule(self, fnty: Any, expr: Any, signature: Any, compiled: Any) -> Any:
+    def _call_rule(self, fnty: NumbaType, expr: IRExpr, signature: Signature, compiled: Any) -> Any:
         """Call a rule from the loop; where it fails, the lane's count of steps turns negative, so that it is known."""
         context, builder = self.context, self.builder
         args = self.fold_call_args(fnty, signature, expr.args, expr.vararg, expr.kws)
@@ -244,7 +245,7 @@ class RuleLower(Lower):
         found = fix_returning_optional(context, builder, signature, status, found)
         return impl_ret_new_ref(context, builder, made.restype, found)
 
-    def _fail_draw(self, name: str, fnty: Any, expr: Any, signature: Any) -> None:
+    def _fail_draw(self, name: str, fnty: NumbaType, expr: IRExpr, signature: Signature) -> None:
         """Tell a draw's error once more, at the user's line: only which of two it was has to be found out again."""
         builder, kinds = self.builder, signature.args
         if name == "uniform" and len(kinds) > 1:
@@ -259,7 +260,7 @@ class RuleLower(Lower):
             self._fail_if(builder.not_(finite), OverflowError, INFINITE)
         self._fail(ValueError, message_of(name, kinds), self.loc)
 
-    def _check_named_type(self, kind: Any, expr: Any) -> None:
+    def _check_named_type(self, kind: NumbaType, expr: IRExpr) -> None:
         """`np.int8(300)` is an error, as it is of Python's numbers; a float is cut first."""
         given = self._plain(expr.args[0]) if len(expr.args) == 1 else None
         if not isinstance(kind, types.Integer) or not _is_number(given) or kind == types.int64:
@@ -272,7 +273,7 @@ class RuleLower(Lower):
             outside = builder.or_(outside, builder.icmp_signed(">", number, WORD(int(kind.maxval))))
         self._fail_if(outside, OverflowError, f"an integer does not fit {kind}")
 
-    def _check_integral(self, expr: Any) -> None:
+    def _check_integral(self, expr: IRExpr) -> None:
         for one in expr.args[:1]:
             if isinstance(self._plain(one), types.Float):
                 builder = self.builder
@@ -283,7 +284,7 @@ class RuleLower(Lower):
                     self._fail_if(unknown, ValueError, "a NaN is no integer")
                     self._fail(OverflowError, "a number that is no integer of 64 bits", self.loc)
 
-    def _check_result(self, expr: Any, found: Any, kind: Any, key: Any) -> None:
+    def _check_result(self, expr: IRExpr, found: object, kind: NumbaType, key: Any) -> None:
         builder = self.builder
         if kind == types.int64 and key is power:
             failed = builder.icmp_signed("==", found, WORD(OVERFLOW_MARK))
@@ -324,13 +325,13 @@ class RuleLower(Lower):
         metadata: Any = self.metadata
         return metadata["ludus_rule"]
 
-    def _plain(self, var: Any) -> Any:
+    def _plain(self, var: IRVar) -> Any:
         return types.unliteral(self.typeof(var.name))
 
-    def _integer(self, var: Any) -> Any:
+    def _integer(self, var: IRVar) -> Any:
         return self.context.cast(self.builder, self.loadvar(var.name), self.typeof(var.name), types.int64)
 
-    def _float(self, var: Any) -> Any:
+    def _float(self, var: IRVar) -> Any:
         return self.context.cast(self.builder, self.loadvar(var.name), self._plain(var), types.float64)
 
     # --- errors ---
@@ -344,7 +345,7 @@ class RuleLower(Lower):
         # In a loop an infinity may go round for ever: there an error is raised at once.
         self._defers = not compute_cfg_from_blocks(self.blocks).loops()
 
-    def lower_inst(self, inst: Any) -> None:
+    def lower_inst(self, inst: IRStatement) -> None:
         """A statement; before a return, ask for errors that were put off."""
         if isinstance(inst, statements.Return) and self._defers and self._is_rule:
             builder = self.builder
@@ -376,7 +377,7 @@ class RuleLower(Lower):
             self._mask = cgutils.alloca_once(self.builder, WORD, zfill=True)
         return self._mask
 
-    def _fail_later(self, condition: Any, kind: type[Exception], message: str) -> None:
+    def _fail_later(self, condition: LLVMValue, kind: type[Exception], message: str) -> None:
         """Note an error that does no harm until the function returns: a branch here would cost a step a tenth."""
         if not self._defers or len(self._sites) == MAX_SITES:
             self._fail_if(condition, kind, message)
@@ -386,7 +387,7 @@ class RuleLower(Lower):
         self._sites.append((kind, message, self.loc))
         builder.store(builder.or_(builder.load(mask), bit), mask)
 
-    def lower_dynamic_raise(self, inst: Any) -> None:
+    def lower_dynamic_raise(self, inst: IRStatement) -> None:
         """An exception that tells numbers, each as a word; what they are is told after them, to whoever raises it."""
         args, kinds, codes = list[Any](), list[Any](), ""
         for one in inst.exc_args:
@@ -405,16 +406,16 @@ class RuleLower(Lower):
             kinds.append(kind and (types.float64 if isinstance(kind, types.Float) else types.int64))
         self.return_dynamic_exception(inst.exc_class, (*args, NUMBERS + codes), (*kinds, None), loc=self.loc)
 
-    def _fail_if(self, condition: Any, kind: type[Exception], message: str) -> None:
+    def _fail_if(self, condition: LLVMValue, kind: type[Exception], message: str) -> None:
         with self.builder.if_then(condition, likely=False):
             self._fail(kind, message, self.loc)
 
-    def _fail(self, kind: type[Exception], message: str, loc: Any) -> None:
+    def _fail(self, kind: type[Exception], message: str, loc: IRLocation) -> None:
         name = self.func_ir.func_id.func_name
         self.call_conv.return_user_exc(self.builder, kind, (message,), loc=loc, func_name=name)
 
 
-def _never_negative(kind: Any) -> bool:
+def _never_negative(kind: NumbaType) -> bool:
     return not kind.signed or (isinstance(kind, types.IntegerLiteral) and kind.literal_value >= 0)
 
 
@@ -422,20 +423,20 @@ def _holds(wide: Any, narrow: Any) -> bool:
     return wide.signed and wide.bitwidth >= narrow.bitwidth
 
 
-def _parts(kind: Any) -> Any:
+def _parts(kind: NumbaType) -> Any:
     return kind.types
 
 
-def _absolute(builder: Any, value: Any) -> Any:
+def _absolute(builder: Builder, value: LLVMValue) -> LLVMValue:
     bits = builder.and_(builder.bitcast(value, WORD), WORD(2**63 - 1))
     return builder.bitcast(bits, DOUBLE)
 
 
-def _finite(builder: Any, value: Any) -> Any:
+def _finite(builder: Builder, value: LLVMValue) -> LLVMValue:
     return builder.fcmp_ordered("<", _absolute(builder, value), DOUBLE(math.inf))
 
 
-def _is_number(kind: Any) -> bool:
+def _is_number(kind: NumbaType) -> bool:
     return isinstance(kind, types.Integer | types.Float)
 
 

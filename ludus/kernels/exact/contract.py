@@ -24,7 +24,7 @@ class Sample(NamedTuple):
     options: Any
 
 
-def sample_of(rules: Rules, params: Any, action: Any) -> Sample:
+def sample_of(rules: Rules, params: object, action: object) -> Sample:
     """Try rules once; raises KernelError, with the rule's line, where they give what no column can hold."""
     try:
         return _tried(rules, params, action)
@@ -38,7 +38,7 @@ def sample_of(rules: Rules, params: Any, action: Any) -> Sample:
         ) from error
 
 
-def _tried(rules: Rules, params: Any, action: Any) -> Sample:
+def _tried(rules: Rules, params: object, action: object) -> Sample:
     rng = np_random(0)[0]
     options = None if rules.options is None else rules.options()
     state = rules.reset(rng, params) if options is None else rules.reset(rng, params, options)
@@ -65,7 +65,7 @@ def _tried(rules: Rules, params: Any, action: Any) -> Sample:
     return Sample(state, found, options)
 
 
-def _check_state(rules: Rules, rule: Callable[..., Any], state: Any) -> None:
+def _check_state(rules: Rules, rule: Callable[..., object], state: object) -> None:
     fields = rules.state._fields
     if not isinstance(state, tuple) or len(state) != len(fields):
         expected = f"{rules.state.__name__}({', '.join(fields)})"
@@ -73,7 +73,7 @@ def _check_state(rules: Rules, rule: Callable[..., Any], state: Any) -> None:
     _check_fields(rule, state, fields)
 
 
-def _check_fields(rule: Callable[..., Any], values: Any, fields: tuple[str, ...]) -> None:
+def _check_fields(rule: Callable[..., object], values: Any, fields: tuple[str, ...]) -> None:
     for name, value in zip(fields, values, strict=True):
         nested = getattr(value, "_fields", None)
         if nested is not None:
@@ -85,12 +85,12 @@ def _check_fields(rule: Callable[..., Any], values: Any, fields: tuple[str, ...]
             )
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     if isinstance(value, bool | int | float | np.bool_ | np.number):
         return True
     return isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
 
 
-def _at(rule: Callable[..., Any]) -> str:
+def _at(rule: Callable[..., object]) -> str:
     code: Any = getattr(rule, "__code__", None)
     return getattr(rule, "__name__", "rule") if code is None else place_of(code.co_filename, code.co_firstlineno)

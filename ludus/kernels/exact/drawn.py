@@ -7,6 +7,7 @@ from typing import Any
 from numba.core import types
 from numba.core.callconv import CPUCallConv
 
+from ludus.kernels.numba_types import Builder
 from ludus.kernels.stream import Stream
 
 __all__ = [
@@ -35,7 +36,7 @@ BY_SECOND = {"integers": (NONE_BELOW, NONE_BETWEEN), "choice": (NO_ELEMENT, BAD_
 """Without the second argument, and with it."""
 
 
-def drawn_by(function: Any) -> str | None:
+def drawn_by(function: object) -> str | None:
     """The name of a stream's method that may fail; None for any other function."""
     this = getattr(function, "this", None)
     if not isinstance(function, types.BoundFunction) or getattr(this, "instance_class", None) is not Stream:
@@ -45,7 +46,7 @@ def drawn_by(function: Any) -> str | None:
     return name if name in ALONE or name in BY_SECOND else None
 
 
-def message_of(name: str, kinds: tuple[Any, ...]) -> str:
+def message_of(name: str, kinds: tuple[object, ...]) -> str:
     """What is told of a draw with arguments of these types that is a ValueError.
 
     >>> message_of("integers", (types.int64, types.int64))
@@ -58,7 +59,7 @@ def message_of(name: str, kinds: tuple[Any, ...]) -> str:
 
 
 @contextmanager
-def failing_by(builder: Any, fail: Callable[[], None]) -> Generator[None]:
+def failing_by(builder: Builder, fail: Callable[[], None]) -> Generator[None]:
     """Have `fail` write what follows where a call that `builder` makes meanwhile has failed.
 
     Numba makes its convention of calls anew whenever it asks for it, so the class is changed; it lowers under a lock.
@@ -67,7 +68,7 @@ def failing_by(builder: Any, fail: Callable[[], None]) -> Generator[None]:
     convention: Any = CPUCallConv
     before = convention.return_status_propagate
 
-    def return_status_propagate(this: Any, writing: Any, status: Any) -> None:
+    def return_status_propagate(this: object, writing: object, status: object) -> None:
         if writing is builder:
             fail()
         else:

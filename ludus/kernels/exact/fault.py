@@ -31,7 +31,7 @@ def numbered(arguments: tuple[Any, ...], memory: bytes) -> tuple[Any, ...]:
     return _told((*found, arguments[-1]))
 
 
-def _told(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+def _told(arguments: tuple[object, ...]) -> tuple[Any, ...]:
     """The arguments as the interpreter would tell them: without our own, and with bools that came as words."""
     if not arguments or not isinstance(arguments[-1], str) or not arguments[-1].startswith(NUMBERS):
         return arguments
@@ -39,7 +39,7 @@ def _told(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(bool(one) if code == BOOLEAN else one for code, one in zip(codes, arguments[:-1], strict=True))
 
 
-def located(error: Exception, place: Any) -> Exception:
+def located(error: Exception, place: object) -> Exception:
     """An error that knows the function, the file and the line it came from."""
     setattr(error, PLACE, place)
     return error

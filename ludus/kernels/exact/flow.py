@@ -12,6 +12,7 @@ from numba.core import ir, types
 
 from ludus.kernels.exact.functions import REPLACED, power
 from ludus.kernels.exact.whole import Whole, joined, parts, promoted, shortened, spread
+from ludus.kernels.numba_types import IRExpr, IRVar, NumbaType
 from ludus.kernels.store import put_state
 
 __all__ = ["Flow", "Follower", "Typed", "named", "wholes"]
@@ -70,7 +71,7 @@ class Flow:
 class Follower:
     """One function, gone through once."""
 
-    def __init__(self, flow: Flow, key: Any, typed: Typed) -> None:
+    def __init__(self, flow: Flow, key: object, typed: Typed) -> None:
         self.flow, self.key, self.typed, self.loc = flow, key, typed, typed.func_ir.loc
 
     def run(self) -> None:
@@ -89,24 +90,24 @@ class Follower:
 
     # --- what is known ---
 
-    def of(self, var: Any) -> Any:
+    def of(self, var: IRVar) -> Any:
         """What is known of a variable."""
         return self.flow.known.get((self.key, var.name))
 
-    def kind(self, var: Any) -> Any:
+    def kind(self, var: IRVar) -> Any:
         """A variable's type."""
         return types.unliteral(self.typed.typemap[var.name])
 
-    def _learn(self, var: Any, found: Any) -> None:
+    def _learn(self, var: IRVar, found: object) -> None:
         self.flow.learn(self.flow.known, (self.key, var.name), found)
 
-    def _as(self, var: Any, kind: Any) -> Any:
+    def _as(self, var: IRVar, kind: NumbaType) -> Any:
         """What is known of a variable once it is of another type."""
         defined = self.typed.func_ir._definitions.get(var.name, [])
         place = getattr(defined[0], "loc", self.loc) if defined else self.loc
         return promoted(self.of(var), self.kind(var), kind, place, self._literal(var))
 
-    def _literal(self, var: Any) -> int | None:
+    def _literal(self, var: IRVar) -> int | None:
         kind = self.typed.typemap[var.name]
         if isinstance(kind, types.IntegerLiteral):
             return int(kind.literal_value)
@@ -116,7 +117,7 @@ class Follower:
 
     # --- what an assignment gives ---
 
-    def _value(self, value: Any, target: Any) -> Any:
+    def _value(self, value: object, target: IRVar) -> Any:
         wanted = self.kind(target)
         if isinstance(value, ir.Var):
             return self._as(value, wanted)
@@ -131,45 +132,45 @@ class Follower:
             return self._elements(value.value) if value.op == "getiter" else self.of(value.value)
         return self._unknown(list(value.list_vars()), wanted)
 
-    def _cast(self, expr: Any, wanted: Any) -> Any:
+    def _cast(self, expr: IRExpr, wanted: NumbaType) -> Any:
         return self._as(expr.value, wanted)
 
-    def _phi(self, expr: Any, wanted: Any) -> Any:
+    def _phi(self, expr: IRExpr, wanted: NumbaType) -> Any:
         found = None
         for one in expr.incoming_values:
             if isinstance(one, ir.Var):
                 found = joined(found, self._as(one, wanted))
         return found
 
-    def _build_tuple(self, expr: Any, wanted: Any) -> Any:
+    def _build_tuple(self, expr: IRExpr, wanted: NumbaType) -> Any:
         del wanted
         return shortened(tuple(self.of(one) for one in expr.items))
 
-    def _build_list(self, expr: Any, wanted: Any) -> Any:
+    def _build_list(self, expr: IRExpr, wanted: NumbaType) -> Any:
         found = None
         for one in expr.items:
             found = joined(found, self._as(one, wanted.dtype))
         return found
 
-    def _getattr(self, expr: Any, wanted: Any) -> Any:
+    def _getattr(self, expr: IRExpr, wanted: NumbaType) -> Any:
         del wanted
         kind, found = self.kind(expr.value), self.of(expr.value)
         fields = getattr(kind, "fields", ())
         return found[fields.index(expr.attr)] if isinstance(found, tuple) and expr.attr in fields else None  # pyright: ignore[reportUnknownVariableType]
 
-    def _static_getitem(self, expr: Any, wanted: Any) -> Any:
+    def _static_getitem(self, expr: IRExpr, wanted: NumbaType) -> Any:
         kind, found = self.kind(expr.value), self.of(expr.value)
         if isinstance(kind, types.BaseTuple) and isinstance(expr.index, int):
             return found[expr.index] if isinstance(found, tuple) else None  # pyright: ignore[reportUnknownVariableType]
         return self._item(expr, wanted)
 
-    def _getitem(self, expr: Any, wanted: Any) -> Any:
+    def _getitem(self, expr: IRExpr, wanted: NumbaType) -> Any:
         return self._item(expr, wanted)
 
-    def _typed_getitem(self, expr: Any, wanted: Any) -> Any:
+    def _typed_getitem(self, expr: IRExpr, wanted: NumbaType) -> Any:
         return self._item(expr, wanted)
 
-    def _item(self, expr: Any, wanted: Any) -> Any:
+    def _item(self, expr: IRExpr, wanted: NumbaType) -> Any:
         kind = self.kind(expr.value)
         if isinstance(kind, types.Array | types.CPointer):  # of the loop's: a column of the state
             return None if self.typed.rule or wanted != types.float64 else self.flow.columns.get(expr.value.name)
@@ -177,22 +178,22 @@ class Follower:
             return self.of(expr.value)
         return self._unknown([expr.value], wanted)
 
-    def _pair_second(self, expr: Any, wanted: Any) -> Any:
+    def _pair_second(self, expr: IRExpr, wanted: NumbaType) -> Any:
         del expr, wanted
 
-    def _unary(self, expr: Any, wanted: Any) -> Any:
+    def _unary(self, expr: IRExpr, wanted: NumbaType) -> Any:
         found = self.of(expr.value)
         if wanted != types.float64 or not isinstance(found, Whole):
             return None
         return Whole(None if found.values is None else frozenset(-one for one in found.values), found.place)
 
-    def _binop(self, expr: Any, wanted: Any) -> Any:
+    def _binop(self, expr: IRExpr, wanted: NumbaType) -> Any:
         return self._number_of(expr.fn, [expr.lhs, expr.rhs], wanted)
 
-    def _inplace_binop(self, expr: Any, wanted: Any) -> Any:
+    def _inplace_binop(self, expr: IRExpr, wanted: NumbaType) -> Any:
         return self._number_of(expr.immutable_fn, [expr.lhs, expr.rhs], wanted)
 
-    def _number_of(self, key: Any, args: list[Any], wanted: Any) -> Any:
+    def _number_of(self, key: object, args: list[object], wanted: NumbaType) -> Any:
         """An integer of integers; whatever meets a float is one."""
         whole = self.whole(args)
         return None if key not in KEEPS or wanted != types.float64 or whole is None else Whole(None, whole.place)
@@ -210,7 +211,7 @@ class Follower:
 
     # --- calls ---
 
-    def _call(self, expr: Any, wanted: Any) -> Any:
+    def _call(self, expr: IRExpr, wanted: NumbaType) -> Any:
         called = self.typed.typemap[expr.func.name]
         args = [*expr.args, *(one for _, one in expr.kws)]
         if isinstance(called, types.Dispatcher):
@@ -237,7 +238,7 @@ class Follower:
             return None
         return self._unknown(args, wanted)
 
-    def _of_rule(self, called: Any, expr: Any, args: list[Any], wanted: Any) -> Any:
+    def _of_rule(self, called: Any, expr: IRExpr, args: list[Any], wanted: NumbaType) -> Any:
         key = called.dispatcher.py_func, tuple(self.typed.calltypes[expr].args)
         callee = self.flow.functions.get(key)
         if callee is None:
@@ -250,13 +251,13 @@ class Follower:
             self.flow.learn(table, names.index(name), self.of(one))
         return self.flow.returned.get(key)
 
-    def _record(self, called: Any, expr: Any, wanted: Any) -> Any:
+    def _record(self, called: Any, expr: IRExpr, wanted: NumbaType) -> Any:
         fields = called.instance_class._fields
         found: dict[str, Any] = dict(zip(fields, expr.args, strict=False)) | dict(expr.kws)
         pairs = zip(fields, parts(wanted), strict=True)
         return shortened(tuple(self._as(found[name], kind) if name in found else None for name, kind in pairs))
 
-    def _extreme(self, args: list[Any], wanted: Any) -> Any:
+    def _extreme(self, args: list[object], wanted: NumbaType) -> Any:
         if wanted != types.float64:
             return None
         found = None
@@ -265,14 +266,14 @@ class Follower:
             found = joined(found, self._elements(one) if row else self._as(one, wanted))
         return found
 
-    def _method(self, expr: Any, args: list[Any]) -> None:
+    def _method(self, expr: IRExpr, args: list[object]) -> None:
         defined = self.typed.func_ir._definitions.get(expr.func.name, [])
         held = defined[0].value if defined and isinstance(defined[0], ir.Expr) else None
         if held is not None and isinstance(self.kind(held), types.List):
             for one in args:
                 self._into_list(held, one)
 
-    def _into_list(self, target: Any, value: Any) -> None:
+    def _into_list(self, target: IRVar, value: object) -> None:
         """What is put into a list is in it under all of its names."""
         element: Any = self.kind(target)
         found = self._as(value, element.dtype)
@@ -283,7 +284,7 @@ class Follower:
             defined = self.typed.func_ir._definitions.get(target.name, [])
             target = next((one for one in defined if isinstance(one, ir.Var)), target)
 
-    def _store(self, key: Any, args: list[Any]) -> None:
+    def _store(self, key: object, args: list[Any]) -> None:
         """A number of the state, which the next step reads as a float."""
         kind: Any = self.kind(args[0]) if key is put_state else None
         if isinstance(kind, types.CPointer) and kind.dtype == types.float64:
@@ -291,7 +292,7 @@ class Follower:
 
     # --- what is not followed further ---
 
-    def _elements(self, var: Any) -> Any:
+    def _elements(self, var: IRVar) -> Any:
         """What is known of the elements of a row."""
         kind, found = self.kind(var), self.of(var)
         if not isinstance(kind, types.BaseTuple) or not isinstance(found, tuple):
@@ -301,12 +302,12 @@ class Follower:
             every = joined(every, one)
         return every
 
-    def _unknown(self, args: list[Any], wanted: Any) -> Any:
+    def _unknown(self, args: list[object], wanted: NumbaType) -> Any:
         first = next((one for arg in args for one in wholes(self.of(arg))), None)
         return None if first is None else spread(wanted, first)
 
 
-def wholes(found: Any) -> Iterator[Whole]:
+def wholes(found: object) -> Iterator[Whole]:
     """Every float of a value that may be whole."""
     if isinstance(found, Whole):
         yield found

@@ -12,6 +12,18 @@ from numba.extending import intrinsic, lower_builtin, overload, register_jitable
 from ludus.kernels.exact.llvm import ir
 from ludus.kernels.exact.loops import apply_loop, char_of, has_loop, kind_of, reduce_loop, register_loops, scalar_loop
 from ludus.kernels.exact.symbols import libm_symbol
+from ludus.kernels.numba_types import (
+    Builder,
+    Compiled,
+    Implementation,
+    Intrinsic,
+    LLVMValue,
+    LLVMValues,
+    LoweringContext,
+    NumbaType,
+    Signature,
+    TypingContext,
+)
 
 __all__ = ["OVERFLOW_MARK", "METHODS", "NATIVE", "REPLACED", "UFUNCS", "integer", "power"]
 
@@ -76,7 +88,7 @@ def _typed_two(ufunc: np.ufunc) -> Stub:
     return lambda x, y: _of_numbers(ufunc, x, y)
 
 
-def _of_numbers(ufunc: np.ufunc, *kinds: Any) -> Any:
+def _of_numbers(ufunc: np.ufunc, *kinds: NumbaType) -> Any:
     """What a ufunc gives for numbers; None where its other form is meant."""
     char = _common(*kinds)
     if any(isinstance(one, types.Array) for one in kinds) or _whole(ufunc, *kinds):
@@ -85,7 +97,7 @@ def _of_numbers(ufunc: np.ufunc, *kinds: Any) -> Any:
 
 
 def _of_one(ufunc: np.ufunc) -> Stub:
-    def choose(x: Any) -> Any:
+    def choose(x: object) -> Any:
         char, array = _common(x), isinstance(x, types.Array)
         if _whole(ufunc, x):
             return lambda x: ufunc(x)
@@ -106,7 +118,7 @@ def _of_one(ufunc: np.ufunc) -> Stub:
 
 
 def _of_two(ufunc: np.ufunc) -> Stub:
-    def choose(x: Any, y: Any) -> Any:
+    def choose(x: object, y: object) -> Any:
         char = _common(x, y)
         if _whole(ufunc, x, y):
             return lambda x, y: ufunc(x, y)
@@ -143,7 +155,7 @@ def _binary(ufunc: np.ufunc, char: str, x: Any, y: Any) -> Any:
     return (both if right else first) if left else second
 
 
-def _laid_out(x: Any, to: Any) -> Any:
+def _laid_out(x: object, to: object) -> Any:
     """What makes of an array one that loops can run over; each step takes the compiler a while, and most need none."""
     dense = getattr(x, "layout", "C") == "C"
     if _element(x) == types.int64:
@@ -151,7 +163,7 @@ def _laid_out(x: Any, to: Any) -> Any:
     return register_jitable(lambda x: x) if dense else register_jitable(lambda x: x.copy())
 
 
-def _common(*kinds: Any) -> str | None:
+def _common(*kinds: NumbaType) -> str | None:
     """The letter of the loop that NumPy takes for these; None where it depends on more than their types."""
     found = {_element(one) for one in kinds}
     if found <= {types.float64, types.int64}:
@@ -159,11 +171,11 @@ def _common(*kinds: Any) -> str | None:
     return char_of(types.float32) if found == {types.float32} else None
 
 
-def _whole(ufunc: np.ufunc, *kinds: Any) -> bool:
+def _whole(ufunc: np.ufunc, *kinds: NumbaType) -> bool:
     return ufunc in WHOLE and all(_element(one) == types.int64 for one in kinds)
 
 
-def _element(kind: Any) -> Any:
+def _element(kind: NumbaType) -> Any:
     plain = types.unliteral(kind)
     return plain.dtype if isinstance(plain, types.Array) else plain
 
@@ -191,7 +203,7 @@ def _min(a: Any) -> Any:
     return np.min(a)
 
 
-def _rows(a: Any) -> bool:
+def _rows(a: object) -> bool:
     """Whether an array lies in memory as it is read: NumPy sums others in an order of its own."""
     return isinstance(a, types.Array) and (a.layout == "C" or a.ndim == 1)
 
@@ -205,7 +217,7 @@ FIRST_OF_SUM = float(np.sum(np.array([-0.0])))
 
 
 @stands_for(_sum)
-def _sum_of(a: Any) -> Any:
+def _sum_of(a: NumbaType) -> Implementation:
     if _counted(a):
         return lambda a: np.sum(a)
     char = char_of(_element(a))
@@ -218,7 +230,7 @@ def _sum_of(a: Any) -> Any:
 
 
 @stands_for(_prod)
-def _prod_of(a: Any) -> Any:
+def _prod_of(a: NumbaType) -> Implementation:
     char = char_of(_element(a))
     if char is None or not _rows(a):
         return None
@@ -229,7 +241,7 @@ def _prod_of(a: Any) -> Any:
 
 
 @stands_for(_mean)
-def _mean_of(a: Any) -> Any:
+def _mean_of(a: NumbaType) -> Implementation:
     if _element(a) != types.float64 or not _rows(a):
         return None
     add, first = reduce_loop(np.add, "d"), FIRST_OF_SUM
@@ -238,7 +250,7 @@ def _mean_of(a: Any) -> Any:
     return lambda a: add(a.reshape(a.size), first) / a.size
 
 
-def _extreme(ufunc: np.ufunc, native: Any) -> Stub:
+def _extreme(ufunc: np.ufunc, native: Stub) -> Stub:
     def choose(a: Any) -> Any:
         if _counted(a) and not isinstance(a.dtype, types.Boolean):
             return lambda a: native(a)
@@ -273,16 +285,16 @@ def _from_libm(name: str, count: int, number: tuple[Any, Any] = DOUBLE) -> Any:
     symbol = libm_symbol(name)
     kind, value = number
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         del context, signature
         called = ir.FunctionType(value, [value] * count)
         return builder.call(cgutils.get_or_insert_function(builder.module, called, symbol), args)
 
-    def of_one(typing_context: Any, x: Any) -> Any:
+    def of_one(typing_context: TypingContext, x: NumbaType) -> Intrinsic:
         del typing_context, x
         return kind(kind), build
 
-    def of_two(typing_context: Any, x: Any, y: Any) -> Any:
+    def of_two(typing_context: TypingContext, x: NumbaType, y: NumbaType) -> Intrinsic:
         del typing_context, x, y
         return kind(kind, kind), build
 
@@ -302,7 +314,7 @@ OVERFLOW_MARK = -(2**63)
 
 
 @stands_for(power)
-def _power_of(x: Any, y: Any) -> Any:
+def _power_of(x: NumbaType, y: NumbaType) -> Implementation:
     a, b = types.unliteral(x), types.unliteral(y)
     if a == types.int64 and b == types.int64:
         return lambda x, y: whole_power(x, y)
@@ -314,7 +326,7 @@ def _power_of(x: Any, y: Any) -> Any:
 
 
 @register_jitable(forceinline=False)
-def whole_power(x: Any, y: Any) -> Any:
+def whole_power(x: Compiled, y: Compiled) -> Compiled:
     """An integer to the power of one, by squaring; LEAST where Python's would be larger than 64 bits, or a float."""
     if y < 0:
         return OVERFLOW_MARK
@@ -352,7 +364,7 @@ def _math_function(function: Any, count: int) -> Stub:
     return stub
 
 
-def _real(kind: Any) -> bool:
+def _real(kind: NumbaType) -> bool:
     return types.unliteral(kind) in (types.float64, types.int64)
 
 
@@ -361,7 +373,7 @@ def _float(x: Any) -> Any:
 
 
 @stands_for(_float)
-def _float_of(x: Any) -> Any:
+def _float_of(x: NumbaType) -> Implementation:
     if isinstance(types.unliteral(x), types.Number | types.Boolean):
         return lambda x: np.float64(x)  # Numba's leaves a single-precision number as it is
     return None
@@ -373,7 +385,7 @@ def integer(x: Any) -> Any:
 
 
 @stands_for(integer)
-def _integer_of(x: Any) -> Any:
+def _integer_of(x: NumbaType) -> Implementation:
     if isinstance(types.unliteral(x), types.Integer | types.Float | types.Boolean):
         return lambda x: np.int64(x)  # Numba's leaves a short one as it is
     return None

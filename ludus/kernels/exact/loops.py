@@ -15,6 +15,16 @@ from numba.np.arrayobj import make_array
 
 from ludus.kernels.exact.llvm import ir
 from ludus.kernels.exact.symbols import loop_symbol
+from ludus.kernels.numba_types import (
+    Builder,
+    Intrinsic,
+    LLVMValue,
+    LLVMValues,
+    LoweringContext,
+    NumbaType,
+    Signature,
+    TypingContext,
+)
 
 __all__ = ["apply_loop", "char_of", "has_loop", "kind_of", "reduce_loop", "register_loops", "scalar_loop"]
 
@@ -23,7 +33,7 @@ BYTE, WORD = ir.IntType(8), ir.IntType(64)
 POINTER = BYTE.as_pointer()
 
 
-def char_of(kind: Any) -> str | None:
+def char_of(kind: NumbaType) -> str | None:
     """NumPy's letter for a number that loops take; None for others."""
     return CHARS.get(kind)
 
@@ -50,7 +60,9 @@ def register_loops(ufuncs: Any) -> None:
                 loop_symbol(ufunc, char)
 
 
-def _call(builder: Any, ufunc: np.ufunc, char: str, *, pointers: Any, strides: Any, count: Any) -> None:
+def _call(
+    builder: Builder, ufunc: np.ufunc, char: str, *, pointers: LLVMValue, strides: LLVMValue, count: LLVMValue
+) -> None:
     """Emit the call of a loop over `count` elements."""
     name, takes_data = loop_symbol(ufunc, char)
     module = builder.module
@@ -75,7 +87,7 @@ def scalar_loop(ufunc: np.ufunc) -> Any:
     """What emits the call of a ufunc on single numbers."""
     zero = WORD(0)  # as NumPy has it where there is one element: some loops choose their way by the stride
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         kind = signature.return_type
         slots = [cgutils.alloca_once(builder, context.get_value_type(kind)) for _ in range(ufunc.nin + 1)]
         for slot, given, value in zip(slots, signature.args, args, strict=False):
@@ -90,7 +102,7 @@ def scalar_loop(ufunc: np.ufunc) -> Any:
 def apply_loop(ufunc: np.ufunc, char: str) -> Any:
     """The ufunc over arrays that are contiguous, and numbers, into the last array, as an intrinsic."""
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         pointers, strides = [], []
         size = WORD({"d": 8, "f": 4}[char])
         count: Any = WORD(1)
@@ -108,11 +120,11 @@ def apply_loop(ufunc: np.ufunc, char: str) -> Any:
         _call(builder, ufunc, char, pointers=pointers, strides=strides, count=count)
         return context.get_dummy_value()
 
-    def of_one(typing_context: Any, x: Any, out: Any) -> Any:
+    def of_one(typing_context: TypingContext, x: NumbaType, out: NumbaType) -> Intrinsic:
         del typing_context
         return types.none(x, out), build
 
-    def of_two(typing_context: Any, x: Any, y: Any, out: Any) -> Any:
+    def of_two(typing_context: TypingContext, x: NumbaType, y: NumbaType, out: NumbaType) -> Intrinsic:
         del typing_context
         return types.none(x, y, out), build
 
@@ -124,7 +136,7 @@ def reduce_loop(ufunc: np.ufunc, char: str) -> Any:
     """`ufunc.reduce` over an array of one axis from a first value on, as an intrinsic: pairwise where NumPy's is."""
     kind = kind_of(char)
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         array = make_array(signature.args[0])(context, builder, args[0])
         total = cgutils.alloca_once_value(builder, args[1])
         (length,) = cgutils.unpack_tuple(builder, array.shape)
@@ -134,7 +146,7 @@ def reduce_loop(ufunc: np.ufunc, char: str) -> Any:
         return builder.load(total)
 
     @intrinsic
-    def reduced(typing_context: Any, row: Any, first: Any) -> Any:
+    def reduced(typing_context: TypingContext, row: NumbaType, first: NumbaType) -> Intrinsic:
         del typing_context, first
         return kind(row, kind), build
 

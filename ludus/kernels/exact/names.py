@@ -14,8 +14,9 @@ from ludus.errors import KernelError
 from ludus.kernels.exact.allowed import FUNCTIONS, INEXACT, cure_of, name_of
 from ludus.kernels.exact.functions import METHODS, REPLACED, power
 from ludus.kernels.exact.place import place_of
-from ludus.kernels.exact.program import Program
+from ludus.kernels.exact.program import RuleProgram
 from ludus.kernels.exact.record import check_record
+from ludus.kernels.numba_types import FunctionIR, IRLocation, IRStatement, NumbaType
 
 __all__ = ["refuse", "replace_names"]
 
@@ -29,13 +30,13 @@ PRODUCTS = (operator.matmul, operator.imatmul)
 DISPLAYS = {"build_map": ("a dict", "a NamedTuple, or an array"), "build_set": ("a set", "an array of flags")}
 
 
-def refuse(loc: Any, got: str, cure: str) -> NoReturn:
+def refuse(loc: IRLocation, got: str, cure: str) -> NoReturn:
     """Raise the error of a line that cannot be compiled exactly."""
     advice = cure if cure.startswith("leave") else f"write {cure}"
     raise KernelError(f"{place_of(loc.filename, loc.line)}: expected what rules may use, got {got}; {advice}")
 
 
-def replace_names(func_ir: Any, program: Program) -> bool:
+def replace_names(func_ir: FunctionIR, program: RuleProgram) -> bool:
     """Put into a function what compiled rules use for what it names; raises KernelError for what they may not."""
     _Names(func_ir, program).replace()
     func_ir._definitions = build_definitions(func_ir.blocks)
@@ -43,7 +44,7 @@ def replace_names(func_ir: Any, program: Program) -> bool:
 
 
 class _Names:
-    def __init__(self, func_ir: Any, program: Program) -> None:
+    def __init__(self, func_ir: FunctionIR, program: RuleProgram) -> None:
         self.func_ir, self.program = func_ir, program
         self.called: set[str] = set()
         self.known: dict[str, Any] = {}
@@ -63,7 +64,7 @@ class _Names:
                 body.append(statement)
             block.body = body
 
-    def _assign(self, statement: Any, called: set[str], methods: dict[str, Any], body: list[Any]) -> None:
+    def _assign(self, statement: IRStatement, called: set[str], methods: dict[str, Any], body: list[Any]) -> None:
         value, target = statement.value, statement.target
         if isinstance(value, ir.Global | ir.FreeVar):
             self._load(statement, value.name, value.value)
@@ -97,7 +98,7 @@ class _Names:
         body.append(ir.Assign(ir.Global(function.__name__, function, before.loc), held, before.loc))
         return ir.Expr.call(held, args, (), before.loc)
 
-    def _filled(self, kind: Any, call: Any, body: list[Any]) -> Any:
+    def _filled(self, kind: NumbaType, call: Any, body: list[Any]) -> Any:
         """The call of a NamedTuple class with the defaults that it leaves out, which Numba does not add."""
         given = {*kind._fields[: len(call.args)], *(name for name, _ in call.kws)}
         missing = [name for name in kind._fields if name not in given]
@@ -113,7 +114,7 @@ class _Names:
             added.append((name, held))
         return ir.Expr.call(call.func, call.args, (*call.kws, *added), call.loc)
 
-    def _attribute(self, statement: Any, value: Any) -> None:
+    def _attribute(self, statement: IRStatement, value: Any) -> None:
         owner = self.known[value.value.name]
         if not isinstance(owner, ModuleType):
             return
@@ -121,7 +122,7 @@ class _Names:
             refuse(value.loc, f"{owner.__name__}.{value.attr}, which does not exist", "a name that does")
         self._load(statement, value.attr, getattr(owner, value.attr))
 
-    def _load(self, statement: Any, name: str, thing: Any) -> None:
+    def _load(self, statement: IRStatement, name: str, thing: Any) -> None:
         loc, target = statement.loc, statement.target
         if isinstance(thing, ModuleType):
             if thing is np.random or thing is np.linalg or thing.__name__ in ("random", "os", "sys", "time", "io"):
@@ -152,7 +153,7 @@ class _Names:
     def _is_numbas(self, value: Any) -> bool:
         return self.known[value.value.name] in NUMBAS
 
-    def _function(self, thing: FunctionType, loc: Any) -> Any:
+    def _function(self, thing: FunctionType, loc: IRLocation) -> Any:
         home = (thing.__module__ or "").partition(".")[0]
         if home in ("numpy", "random", "builtins"):
             refuse(loc, name_of(thing), cure_of(thing))
@@ -162,7 +163,7 @@ class _Names:
             refuse(loc, f"{thing.__name__}, which calls itself", "a loop")
         return self.program.compiled(thing)
 
-    def _fits(self, thing: Any) -> bool:
+    def _fits(self, thing: object) -> bool:
         if isinstance(thing, CONSTANTS):
             return True
         if isinstance(thing, tuple):
@@ -177,7 +178,7 @@ class _Names:
         return _hashable(thing) and (thing in FUNCTIONS or (self.program.inexact and thing in INEXACT))
 
 
-def _cure(thing: Any) -> str:
+def _cure(thing: object) -> str:
     if isinstance(thing, list | dict | set):
         return "a tuple, or an array"
     if isinstance(thing, Enum) or (isinstance(thing, type) and issubclass(thing, Enum)):
@@ -185,14 +186,14 @@ def _cure(thing: Any) -> str:
     return cure_of(thing)
 
 
-def _shown(name: str, thing: Any) -> str:
+def _shown(name: str, thing: object) -> str:
     if isinstance(thing, list | dict | set):
         return f"the {type(thing).__name__} {name} of the module, which may change"
     shown = name_of(thing)
     return shown if shown.endswith(name) else f"{name} ({shown})"
 
 
-def _is_record(thing: Any) -> bool:
+def _is_record(thing: object) -> bool:
     return isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields")
 
 

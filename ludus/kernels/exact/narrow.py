@@ -4,10 +4,12 @@ from typing import Any
 
 from numba.core import types
 
+from ludus.kernels.numba_types import NumbaType
+
 __all__ = ["is_narrow", "narrow_of"]
 
 
-def is_narrow(kind: Any) -> bool:
+def is_narrow(kind: NumbaType) -> bool:
     """Whether it is the type of a small integer.
 
     >>> is_narrow(types.int8), is_narrow(types.int64), is_narrow(types.float32)
@@ -16,6 +18,6 @@ def is_narrow(kind: Any) -> bool:
     return isinstance(kind, types.Integer) and int(kind.bitwidth) < 64  # type: ignore[attr-defined]
 
 
-def narrow_of(*kinds: Any) -> Any:
+def narrow_of(*kinds: NumbaType) -> Any:
     """The first type of small integers among some; None where there is none."""
     return next((one for one in kinds if is_narrow(one)), None)

@@ -16,7 +16,8 @@ from ludus.kernels.exact.flow import named
 from ludus.kernels.exact.functions import METHODS, NATIVE, REPLACED, integer
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.narrow import is_narrow, narrow_of
-from ludus.kernels.exact.program import Program
+from ludus.kernels.exact.program import RuleProgram
+from ludus.kernels.numba_types import CallTypes, FunctionIR, IRExpr, IRStatement, IRVar, NumbaType, TypeMap
 
 __all__ = ["judge_rule"]
 
@@ -37,7 +38,7 @@ IDENTITY = {operator.is_, operator.is_not}
 EXACT_FLOAT32 = 2**24
 
 
-def judge_rule(func_ir: Any, typemap: Any, calltypes: Any, program: Program) -> None:
+def judge_rule(func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, program: RuleProgram) -> None:
     """Refuse a rule, or a function that one calls, for the first operation that is not exact."""
     judge = _Judge(func_ir, typemap, calltypes, program)
     for block in func_ir.blocks.values():
@@ -46,11 +47,11 @@ def judge_rule(func_ir: Any, typemap: Any, calltypes: Any, program: Program) -> 
 
 
 class _Judge:
-    def __init__(self, func_ir: Any, typemap: Any, calltypes: Any, program: Program) -> None:
+    def __init__(self, func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, program: RuleProgram) -> None:
         self.func_ir, self.typemap, self.calltypes, self.program = func_ir, typemap, calltypes, program
         self.loc: Any = None
 
-    def statement(self, statement: Any) -> None:
+    def statement(self, statement: IRStatement) -> None:
         """Judge one statement."""
         self.loc = statement.loc
         if isinstance(statement, ir.SetItem | ir.StaticSetItem):
@@ -58,7 +59,7 @@ class _Judge:
         elif isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
             self._judge_expression(statement.value, statement.target)
 
-    def _judge_expression(self, expr: Any, target: Any) -> None:
+    def _judge_expression(self, expr: IRExpr, target: IRVar) -> None:
         if expr.op in ("binop", "inplace_binop"):
             op = INPLACE.get(expr.fn, expr.fn)
             self._judge_operator(op, self._kind(expr.lhs), self._kind(expr.rhs), expr, target)
@@ -79,7 +80,7 @@ class _Judge:
 
     # --- operators ---
 
-    def _judge_operator(self, op: Any, left: Any, right: Any, expr: Any, target: Any) -> None:
+    def _judge_operator(self, op: object, left: object, right: object, expr: IRExpr, target: IRVar) -> None:
         if op in IDENTITY and types.none not in (left, right):
             refuse(self.loc, "`is`, which asks for one object, and numbers are none", "==, or != for `is not`")
         if not _numeric(left) or not _numeric(right):
@@ -99,7 +100,7 @@ class _Judge:
         elif op in BITS:
             self._judge_bits(a, b, expr, target)
 
-    def _judge_bits(self, a: Any, b: Any, expr: Any, target: Any) -> None:
+    def _judge_bits(self, a: object, b: object, expr: IRExpr, target: IRVar) -> None:
         """NumPy's small integers stay small: `(cell & 3) * 100` of an int8 wraps around."""
         arrays = all(isinstance(self._kind(one), types.Array) for one in (expr.lhs, expr.rhs))
         if {a, b} <= {types.int64, types.boolean} or (a == b and (arrays or a == types.uint64)):
@@ -107,7 +108,7 @@ class _Judge:
         if not (self._narrow_pair(expr) and self._narrow_only(narrow_of(a, b), target)):
             self._refuse_mixed(a, b, _sign(expr.fn))
 
-    def _judge_pair(self, a: Any, b: Any, op: Any) -> None:
+    def _judge_pair(self, a: object, b: object, op: object) -> None:
         # Their difference NumPy refuses, loudly; their sum it takes for `or`.
         if a == b == types.boolean and op in (operator.add, operator.mul):
             got = f"{_sign(op)} of two bools, which Python counts and NumPy does not"
@@ -118,7 +119,7 @@ class _Judge:
 
     # --- small integers, such as a board's ---
 
-    def _narrow_pair(self, expr: Any) -> bool:
+    def _narrow_pair(self, expr: IRExpr) -> bool:
         """Whether a small integer meets one of its own type, or one that is written down and fits it."""
         kinds = [self.typemap[one.name] for one in (expr.lhs, expr.rhs)]
         plain = [types.unliteral(one) for one in kinds]
@@ -130,7 +131,7 @@ class _Judge:
         literal = kinds[plain.index(kind) == 0]
         return isinstance(literal, types.IntegerLiteral) and kind.minval <= literal.literal_value <= kind.maxval
 
-    def _narrow_only(self, kind: Any, target: Any) -> bool:
+    def _narrow_only(self, kind: NumbaType, target: IRVar) -> bool:
         """Whether a result of small integers is only stored where they lie, compared, or made an int.
 
         Then NumPy's type for it cannot be told from a wide one, as long as it fits: that is checked when it comes.
@@ -149,7 +150,7 @@ class _Judge:
                         return False
         return True
 
-    def _narrow_use(self, statement: Any, name: str, kind: Any, waiting: list[str]) -> bool:
+    def _narrow_use(self, statement: IRStatement, name: str, kind: NumbaType, waiting: list[str]) -> bool:
         if isinstance(statement, ir.Del | ir.Branch) or name not in {one.name for one in statement.list_vars()}:
             return True
         if isinstance(statement, ir.SetItem | ir.StaticSetItem):
@@ -170,7 +171,7 @@ class _Judge:
         compared = value.op in ("binop", "inplace_binop") and value.fn in ORDER
         return compared or (value.op in ("getitem", "static_getitem") and value.value.name != name)
 
-    def _judge_comparison(self, a: Any, b: Any, expr: Any) -> None:
+    def _judge_comparison(self, a: object, b: object, expr: IRExpr) -> None:
         whole = (types.Integer, types.Boolean)
         if isinstance(a, whole) and isinstance(b, whole) and types.uint64 not in (a, b):
             return
@@ -180,24 +181,24 @@ class _Judge:
             return
         self._refuse_mixed(a, b, "a comparison")
 
-    def _small_literal(self, expr: Any) -> bool:
+    def _small_literal(self, expr: IRExpr) -> bool:
         given = [self.typemap[one.name] for one in (expr.lhs, expr.rhs)]
         return any(isinstance(one, types.IntegerLiteral) and abs(one.literal_value) < EXACT_FLOAT32 for one in given)
 
-    def _refuse_mixed(self, a: Any, b: Any, what: str) -> None:
+    def _refuse_mixed(self, a: object, b: object, what: str) -> None:
         narrow = [one for one in (a, b) if one not in (types.int64, types.float64, types.boolean)]
         kind = narrow[0] if narrow else a
         cure = "float(x)" if isinstance(kind, types.Float) else "int(x)"
         got = f"{what} of {a} and {b}, which Python's numbers and NumPy's promote differently"
         refuse(self.loc, got, f"{cure} around the {kind}")
 
-    def _judge_number(self, kind: Any, op: Any) -> None:
+    def _judge_number(self, kind: NumbaType, op: object) -> None:
         if kind == types.boolean and op is not operator.pos:
             refuse(self.loc, f"{_sign(op)} of a bool, which Python counts and NumPy does not", "`not x`, or int(x)")
         if isinstance(kind, types.Integer) and kind not in FULL:
             refuse(self.loc, f"{_sign(op)} of {kind}, which wraps around", "int(x)")
 
-    def _judge_inplace(self, expr: Any, op: Any) -> None:
+    def _judge_inplace(self, expr: IRExpr, op: object) -> None:
         left, right = self._kind(expr.lhs), self._kind(expr.rhs)
         if isinstance(left, types.Array) and isinstance(left.dtype, types.Integer):
             floats = isinstance(_element(right), types.Float) or op is operator.truediv
@@ -206,7 +207,7 @@ class _Judge:
 
     # --- indices, stores, branches ---
 
-    def _judge_index(self, value: Any, index: Any) -> None:
+    def _judge_index(self, value: object, index: Any) -> None:
         if not isinstance(self._kind(value), types.Array) or index is None:
             return
         kind: Any = self.typemap[index.name]
@@ -216,7 +217,7 @@ class _Judge:
         if any(isinstance(one, types.Float) for one in parts):
             refuse(self.loc, "a float as an index", "int(x)")
 
-    def _judge_store(self, statement: Any) -> None:
+    def _judge_store(self, statement: IRStatement) -> None:
         index = statement.index_var if isinstance(statement, ir.StaticSetItem) else statement.index
         self._judge_index(statement.target, index)
         target, value = self._kind(statement.target), _element(self._kind(statement.value))
@@ -225,7 +226,7 @@ class _Judge:
         if isinstance(target.dtype, types.Integer | types.Boolean) and isinstance(value, types.Float):
             refuse(self.loc, f"a float for an array of {target.dtype}, which would be cut", "int(x)")
 
-    def _judge_branches(self, expr: Any, target: Any) -> None:
+    def _judge_branches(self, expr: IRExpr, target: IRVar) -> None:
         """A variable that is an integer here and a float there is a float in compiled code from the start."""
         if _element(self._kind(target)) != types.float64:
             return
@@ -235,7 +236,7 @@ class _Judge:
                 name = "a value" if name.startswith("$") else name
                 refuse(self.loc, f"{name}, an integer in one branch and a float in another", "float(…) in both")
 
-    def _literal(self, var: Any) -> bool:
+    def _literal(self, var: IRVar) -> bool:
         """Whether a variable is an integer that is written down: `total = 0` before a loop that adds."""
         defined = self.func_ir._definitions.get(var.name, [])
         if isinstance(self.typemap[var.name], types.IntegerLiteral):
@@ -244,7 +245,7 @@ class _Judge:
 
     # --- calls ---
 
-    def _judge_call(self, expr: Any) -> None:
+    def _judge_call(self, expr: IRExpr) -> None:
         kind = self.typemap[expr.func.name]
         if isinstance(kind, types.Dispatcher):
             if not self.program.owns(kind.dispatcher):
@@ -257,7 +258,7 @@ class _Judge:
         elif isinstance(kind, types.Function):
             self._judge_function(kind, expr)
 
-    def _judge_method(self, kind: Any, expr: Any) -> None:
+    def _judge_method(self, kind: NumbaType, expr: IRExpr) -> None:
         owner, key = kind.this, kind.template.key
         attribute = str(key[-1]) if isinstance(key, tuple) else str(key).rpartition(".")[2]
         if isinstance(owner, types.Array):
@@ -278,7 +279,7 @@ class _Judge:
     def _refuse_reshape(self) -> None:
         refuse(self.loc, "reshape of an array that does not lie in memory row by row", "x.copy().reshape(…)")
 
-    def _judge_filled(self, key: Any, expr: Any) -> None:
+    def _judge_filled(self, key: object, expr: IRExpr) -> None:
         """What fills a new array of small integers: NumPy refuses what does not fit, compiled code cuts it."""
         dtype: Any = getattr(self.calltypes[expr].return_type, "dtype", None)
         if key in (np.full, np.full_like):
@@ -294,7 +295,7 @@ class _Judge:
         elif not isinstance(self._kind(expr.args[0]), types.Array):
             self._judge_fits(expr.args[0], dtype)
 
-    def _judge_fits(self, var: Any, dtype: Any) -> None:
+    def _judge_fits(self, var: IRVar, dtype: NumbaType) -> None:
         given: Any = self._kind(var)
         given = getattr(given, "dtype", given)
         if not is_narrow(dtype) or not isinstance(given, types.Integer) or given == dtype:
@@ -303,7 +304,7 @@ class _Judge:
         if value is None or not dtype.minval <= value <= dtype.maxval:
             refuse(self.loc, f"{given} for an array of {dtype}, which would be cut", f"np.{dtype}(x)")
 
-    def _written_value(self, var: Any) -> int | None:
+    def _written_value(self, var: IRVar) -> int | None:
         kind = self.typemap[var.name]
         if isinstance(kind, types.IntegerLiteral):
             return int(kind.literal_value)
@@ -315,7 +316,7 @@ class _Judge:
         value = getattr(made, "value", None) if isinstance(made, ir.Const | ir.Global | ir.FreeVar) else None
         return int(value) if isinstance(value, int) else None
 
-    def _judge_function(self, kind: Any, expr: Any) -> None:
+    def _judge_function(self, kind: NumbaType, expr: IRExpr) -> None:
         key = kind.typing_key
         self._judge_integers(named(key), expr)
         if id(key) in OWN_FUNCTIONS or (getattr(key, "__module__", None) or "").startswith("numba."):
@@ -326,7 +327,7 @@ class _Judge:
         kinds = [self._kind(one) for one in expr.args]
         self._judge_arguments(key, kinds, expr)
 
-    def _judge_integers(self, key: Any, expr: Any) -> None:
+    def _judge_integers(self, key: object, expr: IRExpr) -> None:
         """Of integers NumPy's functions give what they give: 1 // 2 is `np.reciprocal(2)`."""
         elements = [_element(self._kind(one)) for one in expr.args]
         if not isinstance(key, np.ufunc) or not elements or any(one != types.int64 for one in elements):
@@ -336,7 +337,7 @@ class _Judge:
         if isinstance(ours, types.Integer) != (theirs.kind in "iu"):
             refuse(self.loc, f"{name_of(key)} of integers, of which NumPy makes {theirs}", "float(x)")
 
-    def _judge_arguments(self, key: Any, kinds: list[Any], expr: Any) -> None:
+    def _judge_arguments(self, key: Any, kinds: list[NumbaType], expr: IRExpr) -> None:
         elements = [_element(one) for one in kinds if _numeric(one)]
         if key is range and not all(isinstance(one, types.Integer) for one in kinds):
             refuse(self.loc, f"range of {kinds[0]}", "range(int(x))")
@@ -362,20 +363,20 @@ class _Judge:
             if name == "axis":
                 refuse(self.loc, f"{name_of(key)} with an axis", "a loop over the rows")
 
-    def _kind(self, var: Any) -> Any:
+    def _kind(self, var: IRVar) -> Any:
         return types.unliteral(self.typemap[var.name])
 
 
-def _element(kind: Any) -> Any:
+def _element(kind: NumbaType) -> Any:
     found = kind.dtype if isinstance(kind, types.Array) else kind
     return types.int64 if isinstance(found, types.Integer) and found == types.intp else found
 
 
-def _lies_otherwise(kind: Any) -> bool:
+def _lies_otherwise(kind: NumbaType) -> bool:
     return isinstance(kind, types.Array) and kind.layout != "C"
 
 
-def _numeric(kind: Any) -> bool:
+def _numeric(kind: NumbaType) -> bool:
     return isinstance(_element(kind), types.Number | types.Boolean)
 
 
@@ -400,7 +401,7 @@ SIGNS = {
 }
 
 
-def _hashable(thing: Any) -> bool:
+def _hashable(thing: object) -> bool:
     try:
         hash(thing)
     except TypeError:

@@ -6,6 +6,7 @@ import numpy as np
 from numba.core import ir, types
 
 from ludus.kernels.exact.names import refuse
+from ludus.kernels.numba_types import FunctionIR, IRVar, TypeMap
 
 __all__ = ["judge_overlaps"]
 
@@ -28,7 +29,7 @@ class Origin(NamedTuple):
     """Whether it is an argument, of which two may belong to one array."""
 
 
-def judge_overlaps(func_ir: Any, typemap: Any) -> None:
+def judge_overlaps(func_ir: FunctionIR, typemap: TypeMap) -> None:
     """Refuse an operation in place whose right side may be another part of the same array."""
     for block in func_ir.blocks.values():
         for statement in block.body:
@@ -49,7 +50,7 @@ def _may_overlap(left: Origin, right: Origin) -> bool:
     return left.root == right.root and not (left.whole and right.whole)
 
 
-def _origin(func_ir: Any, typemap: Any, var: Any) -> Origin:
+def _origin(func_ir: FunctionIR, typemap: TypeMap, var: IRVar) -> Origin:
     defined = func_ir._definitions.get(var.name, [])
     made = defined[0] if len(defined) == 1 else None
     if isinstance(made, ir.Var):
@@ -69,7 +70,7 @@ def _origin(func_ir: Any, typemap: Any, var: Any) -> Origin:
     return _called(func_ir, typemap, made, var) if made.op == "call" else Origin(var.name, True)
 
 
-def _called(func_ir: Any, typemap: Any, call: Any, var: Any) -> Origin:
+def _called(func_ir: FunctionIR, typemap: TypeMap, call: Any, var: IRVar) -> Origin:
     kind = typemap[call.func.name]
     if isinstance(kind, types.Dispatcher):
         return Origin(None, False)  # a function of the author's own, which may give back a part of its argument

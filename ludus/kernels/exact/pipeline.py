@@ -12,7 +12,7 @@ from ludus.kernels.exact.checked import RuleLowering
 from ludus.kernels.exact.names import replace_names
 from ludus.kernels.exact.operands import judge_rule
 from ludus.kernels.exact.overlap import judge_overlaps
-from ludus.kernels.exact.program import Program
+from ludus.kernels.exact.program import RuleProgram
 from ludus.kernels.exact.promotion import judge_promotions
 from ludus.kernels.exact.widening import judge_widening
 
@@ -92,7 +92,7 @@ class JudgeProgram(AnalysisPass):
 class RuleCompiler(CompilerBase):
     """The pipeline of rules, and of the loop that calls them."""
 
-    program: ClassVar[Program]
+    program: ClassVar[RuleProgram]
     rule: ClassVar[bool]
 
     def define_pipelines(self) -> list[Any]:
@@ -109,7 +109,7 @@ class RuleCompiler(CompilerBase):
         return [passes]
 
 
-def program_of(options: dict[str, Any], *, checks: bool = False, inexact: bool = False) -> Program:
+def program_of(options: dict[str, Any], *, checks: bool = False, inexact: bool = False) -> RuleProgram:
     """A program whose functions go through these passes.
 
     >>> import numba
@@ -117,4 +117,4 @@ def program_of(options: dict[str, Any], *, checks: bool = False, inexact: bool =
     >>> numba.njit(lambda x: cubed(x))(1.1) == 1.1**3
     True
     """
-    return Program(options, RuleCompiler, checks=checks, inexact=inexact)
+    return RuleProgram(options, RuleCompiler, checks=checks, inexact=inexact)

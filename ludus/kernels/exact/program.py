@@ -9,11 +9,12 @@ from numba.core.types import BaseAnonymousTuple, unliteral
 
 from ludus.kernels.displays import tuple_code
 from ludus.kernels.exact.flow import Typed
+from ludus.kernels.numba_types import NumbaType
 
-__all__ = ["Program"]
+__all__ = ["RuleProgram"]
 
 
-class Program:
+class RuleProgram:
     """What the passes of the compiler have to know: functions met so far, and what they may do."""
 
     def __init__(
@@ -58,11 +59,11 @@ class Program:
         typed = Typed(copy, dict(state.typemap), dict(state.calltypes), rule)
         self.typed[state.func_id.func, tuple(state.args)] = typed
 
-    def owns(self, dispatcher: Any) -> bool:
+    def owns(self, dispatcher: object) -> bool:
         """Whether a compiled function is one of this program's."""
         return any(dispatcher is one for one in self._compiled.values())
 
-    def calls(self, caller: Any, called: Any) -> bool:
+    def calls(self, caller: object, called: object) -> bool:
         """Note that one function calls another; False where that makes a circle."""
         caller = self._originals.get(caller, caller)
         self._calls.setdefault(caller, set()).add(called)
@@ -92,5 +93,5 @@ def _once(dispatcher: Any) -> Any:
     return dispatcher
 
 
-def _plain(kind: Any) -> Any:
+def _plain(kind: NumbaType) -> Any:
     return unliteral(kind) if isinstance(kind, BaseAnonymousTuple) else kind

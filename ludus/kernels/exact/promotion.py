@@ -15,6 +15,7 @@ from ludus.kernels.exact.functions import power
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.place import place_of
 from ludus.kernels.exact.whole import Whole
+from ludus.kernels.numba_types import IRExpr, IRVar
 
 __all__ = ["judge_promotions"]
 
@@ -41,7 +42,7 @@ class _Judge(Follower):
                 if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
                     self._judge(statement.value)
 
-    def _judge(self, expr: Any) -> None:
+    def _judge(self, expr: IRExpr) -> None:
         if expr.op == "unary" and expr.fn is operator.neg:
             found = self.of(expr.value)
             if isinstance(found, Whole) and found.may_be_zero:
@@ -62,7 +63,7 @@ class _Judge(Follower):
         if whole is not None and op in SIGNED and not positive:
             self._refuse(f"{SIGNED[op]} of", left if isinstance(self.of(left), Whole) else right, whole)
 
-    def _judge_call(self, expr: Any) -> None:
+    def _judge_call(self, expr: IRExpr) -> None:
         called = self.typed.typemap[expr.func.name]
         key = named(getattr(called, "typing_key", None))
         args = [*expr.args, *(one for _, one in expr.kws)]
@@ -75,7 +76,7 @@ class _Judge(Follower):
         elif key in MAKE_ARRAYS and not any(name == "dtype" for name, _ in expr.kws):
             self._judge_array(expr)
 
-    def _judge_power(self, args: list[Any]) -> None:
+    def _judge_power(self, args: list[object]) -> None:
         whole = self.whole(args)
         if whole is None:
             return
@@ -84,14 +85,14 @@ class _Judge(Follower):
         if not small or max(abs(one) for one in whole.values or ()) ** (exponent or 0) > LARGEST_POWER:
             self._refuse("** of", args[0] if isinstance(self.of(args[0]), Whole) else args[1], whole)
 
-    def _judge_array(self, expr: Any) -> None:
+    def _judge_array(self, expr: IRExpr) -> None:
         """An array is of floats if one of its numbers is, which has to be certain."""
         items = [item for one in expr.args for item in self._items(one)]
         found = [whole for item in items for whole in wholes(self.of(item))]
         if found and not any(self.kind(one) == types.float64 and self.of(one) is None for one in items):
             self._refuse("an array of", items[0], found[0])
 
-    def _items(self, var: Any) -> list[Any]:
+    def _items(self, var: IRVar) -> list[Any]:
         """The numbers that a list or a tuple was written with."""
         defined = self.typed.func_ir._definitions.get(var.name, [])
         made = defined[0] if len(defined) == 1 else None
@@ -101,13 +102,13 @@ class _Judge(Follower):
             return [item for one in made.items for item in self._items(one)]
         return [var]
 
-    def _refuse(self, what: str, var: Any, whole: Whole) -> None:
+    def _refuse(self, what: str, var: IRVar, whole: Whole) -> None:
         place = place_of(whole.place.filename, whole.place.line)
         where = "" if _ours(whole.place.filename) or whole.place.line == self.loc.line else f" (from {place})"
         got = f"{what} {self._name(var)}, an integer in one case{where} and a float in another"
         refuse(self.loc, got, "a float in both: 0.0 for 0")
 
-    def _name(self, var: Any) -> str:
+    def _name(self, var: IRVar) -> str:
         """What the author calls a value."""
         if not var.name.startswith("$"):
             return str(var.name.partition(".")[0])

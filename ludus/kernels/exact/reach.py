@@ -53,7 +53,7 @@ def constants_of(function: FunctionType) -> str:
     return ";".join([*shown, _text_of(function.__defaults__ or ()) or ""])
 
 
-def _text_of(one: Any) -> str | None:
+def _text_of(one: object) -> str | None:
     """A constant as text that differs where the constant does; None for what is none."""
     if isinstance(one, np.ndarray | np.generic):
         return f"{one.dtype}{one.shape}{one.tobytes()!r}"
@@ -95,7 +95,7 @@ def _used(function: FunctionType) -> Iterator[tuple[str, Any]]:
             continue
 
 
-def _of_module(name: str, module: Any, names: list[str], met: set[ModuleType]) -> Iterator[tuple[str, Any]]:
+def _of_module(name: str, module: object, names: list[str], met: set[ModuleType]) -> Iterator[tuple[str, Any]]:
     """What is taken from a module, and from modules that it holds: `settings.physics.GRAVITY`."""
     if not isinstance(module, ModuleType) or _of_numpy(module) or module in met:
         return
@@ -123,7 +123,7 @@ def _is_plain(function: FunctionType) -> bool:
     return (function.__module__ or "").partition(".")[0] not in ("numpy", "numba", "builtins", "math")
 
 
-def _of_numpy(thing: Any) -> bool:
+def _of_numpy(thing: object) -> bool:
     if isinstance(thing, ModuleType):
         return thing.__name__.partition(".")[0] == "numpy"
     home = str(getattr(thing, "__module__", "") or "").partition(".")[0]

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from numba.core import types
 
+from ludus.kernels.numba_types import NumbaType
+
 __all__ = ["Whole", "joined", "promoted", "spread"]
 
 MAX_VALUES = 8
@@ -41,7 +43,7 @@ def joined(a: Any, b: Any) -> Any:
     return tuple(joined(one, other) for one, other in zip(a, b, strict=True))
 
 
-def promoted(found: Any, given: Any, wanted: Any, place: Any, value: int | None = None) -> Any:
+def promoted(found: object, given: object, wanted: NumbaType, place: object, value: int | None = None) -> Any:
     """What is known of a value of one type once it is one of another; `value` is the integer, where it is written.
 
     >>> promoted(None, types.int64, types.float64, "here", 0)
@@ -61,7 +63,7 @@ def promoted(found: Any, given: Any, wanted: Any, place: Any, value: int | None 
     return found
 
 
-def spread(kind: Any, whole: Whole) -> Any:
+def spread(kind: NumbaType, whole: Whole) -> Any:
     """Every float of a type as one that may be whole: where it is not followed which of them are."""
     if isinstance(kind, types.BaseTuple):
         return shortened(tuple(spread(one, whole) for one in parts(kind)))
@@ -69,11 +71,11 @@ def spread(kind: Any, whole: Whole) -> Any:
     return Whole(None, whole.place) if element == types.float64 else None
 
 
-def shortened(found: tuple[Any, ...]) -> Any:
+def shortened(found: tuple[object, ...]) -> Any:
     """A tuple of which nothing is known, as None."""
     return found if any(one is not None for one in found) else None
 
 
-def parts(kind: Any) -> Any:
+def parts(kind: NumbaType) -> Any:
     """The types of a tuple's parts."""
     return kind.types

@@ -14,6 +14,7 @@ from numba.core import ir, types
 from ludus.kernels.exact.flow import named
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.narrow import is_narrow
+from ludus.kernels.numba_types import CallTypes, FunctionIR, IRExpr, IRStatement, IRVar, NumbaType, TypeMap
 
 __all__ = ["judge_widening"]
 
@@ -22,7 +23,7 @@ VALUE_OF = {"append": 0, "insert": 1, "extend": 0}
 """Which argument of a list's method is put into it."""
 
 
-def judge_widening(func_ir: Any, typemap: Any, calltypes: Any, return_type: Any) -> None:
+def judge_widening(func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, return_type: NumbaType) -> None:
     """Refuse a function that makes one variable, list or result of numbers of two types."""
     judge = _Judge(func_ir, typemap, calltypes, return_type)
     for block in func_ir.blocks.values():
@@ -31,11 +32,11 @@ def judge_widening(func_ir: Any, typemap: Any, calltypes: Any, return_type: Any)
 
 
 class _Judge:
-    def __init__(self, func_ir: Any, typemap: Any, calltypes: Any, return_type: Any) -> None:
+    def __init__(self, func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, return_type: NumbaType) -> None:
         self.func_ir, self.typemap, self.calltypes, self.return_type = func_ir, typemap, calltypes, return_type
         self.loc: Any = None
 
-    def statement(self, statement: Any) -> None:
+    def statement(self, statement: IRStatement) -> None:
         """Judge one statement."""
         self.loc = statement.loc
         if isinstance(statement, ir.Return):
@@ -45,7 +46,7 @@ class _Judge:
         elif isinstance(statement, ir.Assign):
             self._judge_assignment(statement.value, statement.target)
 
-    def _judge_assignment(self, value: Any, target: Any) -> None:
+    def _judge_assignment(self, value: object, target: IRVar) -> None:
         if isinstance(value, ir.Var):
             self._judge(value, self._kind(target))
         elif not isinstance(value, ir.Expr):
@@ -63,7 +64,7 @@ class _Judge:
         elif value.op == "call":
             self._judge_call(value)
 
-    def _judge_call(self, expr: Any) -> None:
+    def _judge_call(self, expr: IRExpr) -> None:
         called = self.typemap[expr.func.name]
         if isinstance(called, types.BoundFunction):
             attribute = str(getattr(called.template, "key", "")).rpartition(".")[2]
@@ -80,7 +81,7 @@ class _Judge:
             for one in expr.args:
                 self._judge(one, types.unliteral(self.calltypes[expr].return_type))
 
-    def _judge_into_list(self, target: Any, value: Any) -> None:
+    def _judge_into_list(self, target: IRVar, value: object) -> None:
         kind = self._kind(target)
         if isinstance(kind, types.List):
             self._judge_into(value, kind)
@@ -89,7 +90,7 @@ class _Judge:
         whole = isinstance(self._kind(value), types.List) and not isinstance(row.dtype, types.List)
         self._judge(value, row if whole else row.dtype)
 
-    def _judge(self, var: Any, wanted: Any, target: Any = None, cure: str = "") -> None:
+    def _judge(self, var: IRVar, wanted: NumbaType, target: IRVar = None, cure: str = "") -> None:
         for given, other in _pairs(self._kind(var), types.unliteral(wanted)):
             if given != other and _is_loose(given) and not self._written(var):
                 names = [one.name.partition(".")[0] for one in (var, target) if one is not None]
@@ -98,12 +99,12 @@ class _Judge:
                 got = f"{name}, {_called(given)} in one case and {_called(other)} in another"
                 refuse(self.loc, got, cure.format(given) or both)
 
-    def _place(self, var: Any) -> Any:
+    def _place(self, var: IRVar) -> Any:
         """Where a variable gets its value."""
         defined = self.func_ir._definitions.get(var.name, [])
         return getattr(defined[0], "loc", self.loc) if defined else self.loc
 
-    def _written(self, var: Any) -> bool:
+    def _written(self, var: IRVar) -> bool:
         """Whether it is a bool that is written down, which is Python's."""
         if isinstance(self.typemap[var.name], types.BooleanLiteral):
             return True
@@ -111,7 +112,7 @@ class _Judge:
         made = defined[0] if len(defined) == 1 else None
         return isinstance(made, ir.Const | ir.Global | ir.FreeVar) and isinstance(made.value, bool)
 
-    def _only_laid_out(self, target: Any) -> bool:
+    def _only_laid_out(self, target: IRVar) -> bool:
         """Whether a list only becomes an array, which NumPy gives the same type as compiled code does."""
         names = {target.name}
         for block in self.func_ir.blocks.values():
@@ -127,16 +128,16 @@ class _Judge:
                     return False
         return True
 
-    def _makes_array(self, value: Any) -> bool:
+    def _makes_array(self, value: object) -> bool:
         if not isinstance(value, ir.Expr) or value.op != "call":
             return False
         return getattr(self.typemap[value.func.name], "typing_key", None) in (np.array, np.asarray)
 
-    def _kind(self, var: Any) -> Any:
+    def _kind(self, var: IRVar) -> Any:
         return types.unliteral(self.typemap[var.name])
 
 
-def _pairs(given: Any, wanted: Any) -> Iterator[tuple[Any, Any]]:
+def _pairs(given: Any, wanted: NumbaType) -> Iterator[tuple[Any, Any]]:
     """The numbers of a type beside those of the type that is made of it."""
     if isinstance(given, types.BaseTuple) and isinstance(wanted, types.BaseTuple):
         for one, other in zip(_parts(given), _parts(wanted), strict=False):
@@ -147,14 +148,14 @@ def _pairs(given: Any, wanted: Any) -> Iterator[tuple[Any, Any]]:
         yield getattr(given, "dtype", given), wanted
 
 
-def _parts(kind: Any) -> Any:
+def _parts(kind: NumbaType) -> Any:
     return kind.types
 
 
-def _is_loose(kind: Any) -> bool:
+def _is_loose(kind: NumbaType) -> bool:
     """Whether the interpreter has NumPy's number, or may have it, where arithmetic is not Python's."""
     return is_narrow(kind) or kind in (types.float32, types.boolean, types.uint64)
 
 
-def _called(kind: Any) -> str:
+def _called(kind: NumbaType) -> str:
     return {types.boolean: "a bool", types.float64: "a float", types.int64: "an integer"}.get(kind) or f"{kind}"

@@ -2,13 +2,13 @@
 
 import msgspec
 
-__all__ = ["Audit", "Declared", "Finding", "PackageAudit", "ProbeRun", "Unchecked"]
+__all__ = ["Audit", "Declared", "AuditFinding", "PackageAudit", "ProbeRun", "NotAudited"]
 
 
-class Finding(msgspec.Struct, frozen=True):
+class AuditFinding(msgspec.Struct, frozen=True):
     """Something that is not as it should be.
 
-    >>> Finding("mazes", "files", "mazes/maze.py is not what was installed").kind
+    >>> AuditFinding("mazes", "files", "mazes/maze.py is not what was installed").kind
     'files'
     """
 
@@ -18,10 +18,10 @@ class Finding(msgspec.Struct, frozen=True):
     message: str
 
 
-class Unchecked(msgspec.Struct, frozen=True):
+class NotAudited(msgspec.Struct, frozen=True):
     """Something that could not be looked at: neither good nor bad, and never taken for good.
 
-    >>> Unchecked("mazes", "vulnerability", "pip-audit is not installed").package
+    >>> NotAudited("mazes", "vulnerability", "pip-audit is not installed").package
     'mazes'
     """
 
@@ -81,13 +81,13 @@ class PackageAudit(msgspec.Struct, frozen=True, kw_only=True):
 class Audit(msgspec.Struct, frozen=True, kw_only=True):
     """All that was looked at, found, and not looked at.
 
-    >>> Audit(packages=(), unchecked=(Unchecked("mazes", "files", "no RECORD"),)).clean(strict=True)
+    >>> Audit(packages=(), unchecked=(NotAudited("mazes", "files", "no RECORD"),)).clean(strict=True)
     False
     """
 
     packages: tuple[PackageAudit, ...]
-    findings: tuple[Finding, ...] = ()
-    unchecked: tuple[Unchecked, ...] = ()
+    findings: tuple[AuditFinding, ...] = ()
+    unchecked: tuple[NotAudited, ...] = ()
     backend: str = ""
     """What isolated whatever had to be run; empty where nothing here does, and nothing was run."""
 

@@ -11,7 +11,7 @@ from ludus.registry.audit.distribution import chosen, is_editable, licence, name
 from ludus.registry.audit.permission import undeclared
 from ludus.registry.audit.probe import forged, probe, unrun
 from ludus.registry.audit.record import RecordCheck, caches, verify
-from ludus.registry.audit.report import Audit, Finding, PackageAudit, ProbeRun, Unchecked
+from ludus.registry.audit.report import Audit, AuditFinding, NotAudited, PackageAudit, ProbeRun
 from ludus.registry.audit.vulnerability import known_vulnerabilities
 from ludus.registry.shared import registry as shared
 from ludus.registry.table import Registry
@@ -48,8 +48,8 @@ class _Work:
 
     def __init__(self, run: bool, registry: Registry) -> None:
         self.registry, self.run = registry, run
-        self.findings: list[Finding] = []
-        self.unchecked: list[Unchecked] = []
+        self.findings: list[AuditFinding] = []
+        self.unchecked: list[NotAudited] = []
         self.backend = self.missing = ""
         try:
             self.backend = default_backend().name
@@ -61,7 +61,7 @@ class _Work:
         name = name_of(distribution)
         about = PackageAudit(name=name, version=version_of(distribution), licence=licence(distribution))
         if not about.licence:
-            self.findings.append(Finding(name, "licence", "it states no licence"))
+            self.findings.append(AuditFinding(name, "licence", "it states no licence"))
         about = self._files(distribution, about)
         return msgspec.structs.replace(about, environments=self._environments(name))
 
@@ -75,7 +75,7 @@ class _Work:
         if record is None:
             self._leave(about.name, "files", "its installer left no RECORD")
             return about
-        self.findings += [Finding(about.name, "files", problem) for problem in record.problems]
+        self.findings += [AuditFinding(about.name, "files", problem) for problem in record.problems]
         self._compiled(about.name, record)
         return msgspec.structs.replace(about, digest=record.digest, files=record.compared)
 
@@ -88,7 +88,7 @@ class _Work:
         if found is None:
             why = "the comparison did not end" if self.backend else self.missing
             self._leave(name, "files", f"{len(pairs)} compiled files, against their sources: {why}")
-        self.findings += [Finding(name, "files", f"{one} is not what its source says") for one in found or ()]
+        self.findings += [AuditFinding(name, "files", f"{one} is not what its source says") for one in found or ()]
 
     # --- permissions ---
 
@@ -114,14 +114,14 @@ class _Work:
             uses = getattr(beyond, kind)
             if uses:
                 message = f"{run.id} uses {kind} that it does not declare: {listing(uses, MAX_LISTED)}"
-                self.findings.append(Finding(name, "permissions", message))
+                self.findings.append(AuditFinding(name, "permissions", message))
 
     # --- the rest ---
 
     def vulnerabilities(self, distributions: list[Distribution]) -> None:
         """Of the packages and all that they need."""
         known = known_vulnerabilities([(name_of(one), version_of(one)) for one in needed(distributions)])
-        self.findings += [Finding(name, "vulnerability", message) for name, message in known.found]
+        self.findings += [AuditFinding(name, "vulnerability", message) for name, message in known.found]
         if known.failed:
             for one in distributions:
                 self._leave(name_of(one), "vulnerability", known.failed)
@@ -134,10 +134,10 @@ class _Work:
             claimants = re.split(r"[,;\s]+", problem) if ": claimed by " in problem else ()
             concerned = sorted(name for name in names if problem.startswith(f"{name}: ") or name in claimants)
             if concerned:
-                self.findings.append(Finding(concerned[0], "registry", clean(problem, MAX_TEXT_CHARS)))
+                self.findings.append(AuditFinding(concerned[0], "registry", clean(problem, MAX_TEXT_CHARS)))
 
     def _leave(self, package: str, kind: str, reason: str) -> None:
-        self.unchecked.append(Unchecked(package, kind, reason))
+        self.unchecked.append(NotAudited(package, kind, reason))
 
 
 def _grouped(skipped: list[tuple[str, str]]) -> dict[str, list[str]]:

@@ -123,7 +123,7 @@ class ActivityLog:
         self.heard |= dict.fromkeys(ONE_PATH, lambda args: self.path("write", args[0]))
         self.heard |= dict.fromkeys(TWO_PATHS, self.moved)
 
-    def hear(self, event: str, args: Any) -> None:
+    def hear(self, event: str, args: object) -> None:
         """What Python calls before something is done."""
         heard = self.heard.get(event)
         if heard is not None:
@@ -155,7 +155,7 @@ class ActivityLog:
         self.path("write", args[0])
         self.path("write", args[1])
 
-    def contacted(self, address: Any) -> None:
+    def contacted(self, address: object) -> None:
         """A socket is connected or bound; by a name in the file system, it is a file."""
         if isinstance(address, tuple):
             self.tell("connect", f"{_text(address[0])}:{_text(address[1])}")
@@ -167,7 +167,7 @@ class ActivityLog:
         first = program if isinstance(program, str | bytes | os.PathLike) else program[0]
         self.tell("start", _text(os.fspath(first)))
 
-    def imported(self, name: Any, file: Any) -> None:
+    def imported(self, name: object, file: object) -> None:
         """A module is imported: compiled code, or one that starts workers unheard."""
         if name in WORKERS:
             self.tell("start", "python")

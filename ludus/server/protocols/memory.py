@@ -7,6 +7,8 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any
 
+import msgspec
+
 from ludus.server.access import Access, Principal
 from ludus.server.connection import serve_connection
 from ludus.server.server import Server
@@ -26,7 +28,8 @@ class LocalServer:
     """
 
     def __init__(self, *targets: Any, settings: Settings | None = None, access: Access | None = None) -> None:
-        self.server = Server(targets, settings, access)
+        own = settings or Settings()
+        self.server = Server(targets, own if access is None else msgspec.structs.replace(own, access=access))
         self.loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
         self._thread = Thread(target=self._run, name="ludus-local-server", daemon=True)

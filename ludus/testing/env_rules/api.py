@@ -9,7 +9,7 @@ from ludus.core.legacy import accepts
 from ludus.core.options import TrackedOptions
 from ludus.errors import ContractViolation, LudusError, shorten
 from ludus.testing.history import Interrupted, Player, as_pair, as_step
-from ludus.testing.report import Note, error, warning
+from ludus.testing.report import ReportNote, error, warning
 from ludus.testing.rule import Found, raised
 from ludus.testing.subject import Subject
 
@@ -86,7 +86,7 @@ def step_returns_five(subject: Subject) -> Found:
         yield error(str(broken), _five(result))
 
 
-def _five(result: Any) -> str:
+def _five(result: object) -> str:
     if isinstance(result, tuple) and len(result) == 4:
         return "split `done` into terminated and truncated, or adapt the environment with ludus.core.from_legacy"
     return "end it with `return Step(observation, reward, terminated, truncated, info)`"
@@ -102,7 +102,9 @@ def episodes_run(subject: Subject) -> Found:
             "let every step run to its end",
         )
     if subject.steps < subject.asked_steps:
-        yield Note(f"steps are slow: histories have {subject.steps} of them, not {subject.asked_steps}; --full has all")
+        yield ReportNote(
+            f"steps are slow: histories have {subject.steps} of them, not {subject.asked_steps}; --full has all"
+        )
 
 
 def flags_are_bool(subject: Subject) -> Found:
@@ -120,7 +122,7 @@ def flags_are_bool(subject: Subject) -> Found:
                 return
 
 
-def _is_flag(flag: Any, shape: tuple[int, ...]) -> bool:
+def _is_flag(flag: object, shape: tuple[int, ...]) -> bool:
     if not shape:
         return isinstance(flag, bool | np.bool_)
     return isinstance(flag, np.ndarray) and flag.dtype == np.bool_ and flag.shape == shape
@@ -182,7 +184,7 @@ def options_are_handled(subject: Subject) -> Found:
             return
     del options  # whoever still has them may look at them later
     if unknown.dropped():
-        yield Note(
+        yield ReportNote(
             "reset drops options that it does not know without a look: ludus.make warns whoever gives one, a server "
             f"refuses it; {fix}"
         )

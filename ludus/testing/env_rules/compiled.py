@@ -10,7 +10,7 @@ from ludus.core import AutoresetMode, VectorEnv
 from ludus.errors import KernelError, LudusError
 from ludus.spaces import Box, Discrete
 from ludus.testing.equality import difference
-from ludus.testing.report import Note, error, warning
+from ludus.testing.report import ReportNote, error, warning
 from ludus.testing.rule import Found, Unchecked, raised
 from ludus.testing.subject import Subject
 from ludus.vector import SerialVectorEnv
@@ -65,7 +65,7 @@ def a_compiled_batch_is_its_lanes(subject: Subject) -> Found:
             return
     if played < steps * modes:
         told = f"{played * LANES:,} of {steps * modes * LANES:,} steps in {MAX_SECONDS:g} s"
-        yield Note(f"compiled rules were played beside single environments for {told}; --full plays all")
+        yield ReportNote(f"compiled rules were played beside single environments for {told}; --full plays all")
 
 
 def _has_rules(subject: Subject) -> bool:
@@ -150,7 +150,7 @@ def _compared(label: str, call: Any, compiled: Batch, serial: Batch, ended: Any)
     return None, together[-1]
 
 
-def _comparable(value: Any) -> Any:
+def _comparable(value: object) -> Any:
     """Without the filler of lanes that say nothing, which is each executor's own."""
     if not isinstance(value, dict):
         return value

@@ -13,7 +13,7 @@ from ludus.errors import listing, shorten
 from ludus.testing.equality import data_equal
 from ludus.testing.global_random import global_random
 from ludus.testing.history import Player, first_difference
-from ludus.testing.report import Note, error, warning
+from ludus.testing.report import ReportNote, error, warning
 from ludus.testing.rule import Found
 from ludus.testing.subject import Subject
 
@@ -58,7 +58,7 @@ def episodes_leave_nothing_behind(subject: Subject) -> Found:
         yield warning("after an episode: expected the working folder it was in, got another", "use whole paths")
     names = [name for name, value in _module_state(env).items() if name in state and not data_equal(state[name], value)]
     if names:
-        yield Note(f"an episode changed {listing(sorted(names), 4)}, which all environments of the process share")
+        yield ReportNote(f"an episode changed {listing(sorted(names), 4)}, which all environments of the process share")
     if subject.instance is None:
         subject.tidy()  # an episode under way may have files until it is closed
     yield from _left(new, "after close" if subject.instance is None else "after an episode")
@@ -99,7 +99,7 @@ def _module_state(env: AnyEnv) -> dict[str, Any]:
     return found
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: object) -> Any:
     try:
         return deepcopy(value)
     except Exception:  # what cannot be copied cannot be compared either
@@ -126,7 +126,7 @@ def written_files() -> Generator[set[str]]:
         _watching.remove(found)
 
 
-def _audit(event: str, args: tuple[Any, ...]) -> None:
+def _audit(event: str, args: tuple[object, ...]) -> None:
     if not _watching:
         return
     path: Any = None

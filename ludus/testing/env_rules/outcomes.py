@@ -13,8 +13,8 @@ from ludus.core.info import FACTS, REWARD_COMPONENTS
 from ludus.core.outcome import OUTCOME
 from ludus.errors import InvalidArgument, LudusError, listing, shorten
 from ludus.spaces import Space
-from ludus.testing.history import Event, Player, as_step
-from ludus.testing.report import Finding, Note, error
+from ludus.testing.history import HistoryEvent, Player, as_step
+from ludus.testing.report import Finding, ReportNote, error
 from ludus.testing.rule import Found, Unchecked
 from ludus.testing.subject import Subject
 from ludus.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
@@ -49,7 +49,7 @@ def outcomes_come_last(subject: Subject) -> Found:
             return
 
 
-def _misplaced(event: Event) -> Finding | None:
+def _misplaced(event: HistoryEvent) -> Finding | None:
     if OUTCOME not in event.info:
         return None
     try:
@@ -131,14 +131,16 @@ def trivial_agents_do_not_succeed(subject: Subject) -> Found:
         yield from _judged(agent, one, declared, most=MOSTLY if agent in ("nop", "random") else 0.0)
     hurried = [f"{agent} {one.episodes}" for agent, one in tried.items() if one.hurried]
     if hurried:
-        yield Note(f"episodes are slow: not {EPISODES} of each trivial agent, but {listing(hurried)}; --full has all")
+        yield ReportNote(
+            f"episodes are slow: not {EPISODES} of each trivial agent, but {listing(hurried)}; --full has all"
+        )
 
 
 def _judged(agent: str, tried: Tried, declared: Any, most: float = 0.0) -> Found:
     share = tried.successes / tried.episodes if tried.episodes else 0.0
     if share <= most or agent in declared or (most and tried.episodes < FEWEST):
         if share and agent not in declared:
-            yield Note(f"the {agent} agent succeeded in {tried.successes} of {tried.episodes} episodes")
+            yield ReportNote(f"the {agent} agent succeeded in {tried.successes} of {tried.episodes} episodes")
         return
     limit = f"at most {most:.0%} of its episodes" if most else "none of its episodes"
     yield error(
@@ -147,12 +149,12 @@ def _judged(agent: str, tried: Tried, declared: Any, most: float = 0.0) -> Found
     )
 
 
-def _told(history: list[Event]) -> frozenset[Outcome]:
+def _told(history: list[HistoryEvent]) -> frozenset[Outcome]:
     found = [Outcome.told(event.info[OUTCOME]) for event in history if OUTCOME in event.info]
     return frozenset(one for one in found if one is not None)
 
 
-def _tried(subject: Subject, env: AnyEnv, choose: Callable[[Player], Any]) -> Tried:
+def _tried(subject: Subject, env: AnyEnv, choose: Callable[[Player], object]) -> Tried:
     """A few episodes of an agent, as far as twice the steps of the check go; one that is refused ends there.
 
     Where they are slow, as far as the time of two histories goes.
@@ -173,7 +175,7 @@ def _tried(subject: Subject, env: AnyEnv, choose: Callable[[Player], Any]) -> Tr
     return Tried(episodes, successes, frozenset(outcomes), False)
 
 
-def _episode(player: Player, choose: Callable[[Player], Any], left: int) -> tuple[Outcome | bool | None, int]:
+def _episode(player: Player, choose: Callable[[Player], object], left: int) -> tuple[Outcome | bool | None, int]:
     """What the episode told at its end, or None; False where it did not come to it. And the steps that are left."""
     while left > 0:
         left -= 1
@@ -187,31 +189,31 @@ def _episode(player: Player, choose: Callable[[Player], Any], left: int) -> tupl
     return False, left
 
 
-def _in_turn(values: list[Any]) -> Callable[[Player], Any]:
+def _in_turn(values: list[object]) -> Callable[[Player], Any]:
     """An agent that gives these values one after another, whatever it sees."""
     given = cycle(values)
     return lambda _: next(given)
 
 
-def _nothing(space: Space[Any]) -> list[Any]:
+def _nothing(space: Space[object]) -> list[Any]:
     try:
-        return [space.zero()]
+        return [space.default()]
     except NotImplementedError:  # a space of its author's: any value, again and again
         return [space.sample()]
 
 
-def _contains(space: Space[Any], value: Any) -> bool:
+def _contains(space: Space[object], value: object) -> bool:
     try:
         return space.contains(value)
     except (TypeError, ValueError, KeyError, AttributeError):
         return False
 
 
-def _nonsense(space: Space[Any]) -> list[Any]:
+def _nonsense(space: Space[object]) -> list[Any]:
     """Actions of the space whose every text is nonsense; none where there is no text in them."""
     found: list[Any] = []
     try:
-        data = space.encode(space.zero(), binary=False)
+        data = space.encode(space.default(), binary=False)
         if not _has_text(data):
             return []
         for text in NONSENSE:
@@ -222,12 +224,12 @@ def _nonsense(space: Space[Any]) -> list[Any]:
     return found
 
 
-def _has_text(data: Any) -> bool:
+def _has_text(data: object) -> bool:
     parts = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
     return isinstance(data, str) or any(_has_text(one) for one in parts)
 
 
-def _filled(data: Any, text: str) -> Any:
+def _filled(data: object, text: str) -> Any:
     if isinstance(data, dict):
         return {key: _filled(one, text) for key, one in data.items()}
     if isinstance(data, list):

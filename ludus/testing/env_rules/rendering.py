@@ -93,7 +93,7 @@ def _drawing(subject: Subject) -> Iterator[AnyEnv]:
         raise Unchecked(f"it declares render modes {modes} and cannot be made with render_mode=…")
 
 
-def _wrong(mode: str, picture: Any) -> Iterator[Finding]:
+def _wrong(mode: str, picture: object) -> Iterator[Finding]:
     name = mode.removesuffix("_list")
     pictures: Any = picture if mode.endswith("_list") else [picture]
     if not isinstance(pictures, list):
@@ -106,7 +106,7 @@ def _wrong(mode: str, picture: Any) -> Iterator[Finding]:
             return
 
 
-def _fits(name: str, picture: Any) -> bool:
+def _fits(name: str, picture: object) -> bool:
     if name == "ansi":
         return isinstance(picture, str)
     if name not in EXPECTED:
@@ -118,7 +118,7 @@ def _fits(name: str, picture: Any) -> bool:
     return picture.ndim == 2
 
 
-def _described(picture: Any) -> str:
+def _described(picture: object) -> str:
     if isinstance(picture, np.ndarray):
         return f"an array of shape {picture.shape}, dtype {picture.dtype}"
     return shorten(picture)

@@ -1,11 +1,9 @@
 """Rules about rewards: one finite number a step."""
 
-from typing import Any
-
 import numpy as np
 
 from ludus.errors import shorten
-from ludus.testing.history import Event
+from ludus.testing.history import HistoryEvent
 from ludus.testing.report import error
 from ludus.testing.rule import Found
 from ludus.testing.subject import Subject
@@ -35,11 +33,11 @@ def rewards_are_finite(subject: Subject) -> Found:
             return
 
 
-def _steps(subject: Subject) -> list[Event]:
+def _steps(subject: Subject) -> list[HistoryEvent]:
     return [event for event in subject.history if not event.label.startswith("reset")]
 
 
-def _is_reward(reward: Any, shape: tuple[int, ...]) -> bool:
+def _is_reward(reward: object, shape: tuple[int, ...]) -> bool:
     if not shape:
         return isinstance(reward, int | float | np.integer | np.floating) and not isinstance(reward, bool | np.bool_)
     return isinstance(reward, np.ndarray) and reward.dtype.kind == "f" and reward.shape == shape

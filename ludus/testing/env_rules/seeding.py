@@ -12,7 +12,7 @@ from ludus.errors import EnvError, shorten
 from ludus.seeding import lane_seeds, np_random
 from ludus.testing.equality import data_equal
 from ludus.testing.global_random import global_random, global_states, moved
-from ludus.testing.history import Event, Interrupted, Player, first_difference
+from ludus.testing.history import HistoryEvent, Interrupted, Player, first_difference
 from ludus.testing.report import error, warning
 from ludus.testing.rule import Found, Unchecked
 from ludus.testing.subject import Subject
@@ -122,7 +122,7 @@ def _repeats(subject: Subject, env: AnyEnv) -> bool:
     return all(first_difference(unseeded, _round(env, None)) is None for _ in range(ROUNDS - 1))  # until one differs
 
 
-def _round(env: AnyEnv, seed: int | None) -> list[Event]:
+def _round(env: AnyEnv, seed: int | None) -> list[HistoryEvent]:
     player = Player(env, 0)
     player.reset(seed)
     for _ in range(5):
@@ -163,7 +163,7 @@ def global_random_untouched(subject: Subject) -> Found:
         yield error(message, "use self.np_random in place of np.random and random")
 
 
-def _unpinned(subject: Subject, env: AnyEnv) -> list[Event]:
+def _unpinned(subject: Subject, env: AnyEnv) -> list[HistoryEvent]:
     player = Player(env, 0)
     player.reset(subject.seed)
     return player.run(subject.steps).events

@@ -52,7 +52,7 @@ def values_travel_without_pickle(subject: Subject) -> Found:
                 break
 
 
-def _changed(space: Space[Any], value: Any, name: str) -> str:
+def _changed(space: Space[object], value: object, name: str) -> str:
     for form in FORMATS:
         try:
             back = loads(space, dumps(space, value, format=form), format=form, name=name)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ludus.spaces import Box, Dict, Space, Tuple, Violation, dumps, loads
 from ludus.testing.equality import arrays, parts
-from ludus.testing.history import Event
+from ludus.testing.history import HistoryEvent
 from ludus.testing.report import Finding, error, warning
 from ludus.testing.rule import Found
 from ludus.testing.subject import Subject
@@ -61,7 +61,7 @@ def observations_in_space(subject: Subject) -> Found:
         yield _outside(space, wrong[0], len(wrong), len(subject.history))
 
 
-def _outside(space: Space[Any], event: Event, count: int, total: int) -> Finding:
+def _outside(space: Space[object], event: HistoryEvent, count: int, total: int) -> Finding:
     violations = space.validate(event.observation, "observation")
     found = violations[0] if violations else Violation("observation", repr(space), "a value that contains() refuses")
     more = f" ({count} of {total} observations are outside)" if count > 1 else ""
@@ -90,7 +90,7 @@ def observations_have_the_dtype(subject: Subject) -> Found:
                 return
 
 
-def _cast(space: Space[Any], event: Event) -> Finding | None:
+def _cast(space: Space[object], event: HistoryEvent) -> Finding | None:
     canonical = loads(space, dumps(space, event.observation, format="msgpack"), format="msgpack")
     for path, array in arrays(canonical):
         mine = _at(event.observation, path)
@@ -104,7 +104,7 @@ def _cast(space: Space[Any], event: Event) -> Finding | None:
     return None
 
 
-def _at(value: Any, path: str) -> Any:
+def _at(value: object, path: str) -> Any:
     """The part of `value` that `path` leads to, or None."""
     if not path:
         return value
@@ -128,7 +128,7 @@ def boxes_make_sense(subject: Subject) -> Found:
             yield warning(message, "bound the actions, to -1 and 1 for example, and scale them in step")
 
 
-def _boxes(space: Space[Any], path: str) -> Iterator[tuple[str, Box]]:
+def _boxes(space: Space[object], path: str) -> Iterator[tuple[str, Box]]:
     if isinstance(space, Box):
         yield path, space
     elif isinstance(space, Dict):

@@ -94,7 +94,7 @@ def _contract(folder: Folder) -> Report:
     if resolve(spec).sandbox is None:
         return _examined(ENV_RULES, Subject(spec, seed=folder.seed, steps=folder.steps), folder.name)
 
-    def isolated(**arguments: Any) -> Env[Any, Any]:
+    def isolated(**arguments: object) -> Env[Any, Any]:
         return make(spec, disable_env_checker=True, kwargs=arguments)
 
     return _examined(REMOTE_RULES, Subject(isolated, seed=folder.seed, steps=folder.steps), folder.name)

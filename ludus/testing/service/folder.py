@@ -13,7 +13,7 @@ from ludus.errors import LudusError
 from ludus.packaging.contents import Contents, contents
 from ludus.packaging.manifest import Manifest, read_manifest
 from ludus.registry import make
-from ludus.testing.history import Event, play
+from ludus.testing.history import HistoryEvent, play
 from ludus.testing.rule import Unchecked
 
 __all__ = ["PROJECT", "Folder"]
@@ -68,7 +68,7 @@ class Folder:
         self._made.append(env)
         return env
 
-    def play(self, env: Env[Any, Any]) -> list[Event]:
+    def play(self, env: Env[Any, Any]) -> list[HistoryEvent]:
         """The history of the seed."""
         return play(env, seed=self.seed, steps=self.steps)
 

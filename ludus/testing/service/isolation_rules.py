@@ -11,11 +11,10 @@ from ludus.registry.audit.permission import declared, undeclared
 from ludus.registry.audit.probe import probe
 from ludus.registry.resolution import resolve
 from ludus.sandbox import Deadlines, Limits, Sandbox
-from ludus.testing.history import Event, Interrupted, first_difference
+from ludus.testing.history import HistoryEvent, Interrupted, first_difference, plain_history
 from ludus.testing.report import error, warning
 from ludus.testing.rule import Found, Rule, Unchecked, raised
 from ludus.testing.service.folder import Folder
-from ludus.testing.service.plain import plain
 
 __all__ = ["LIMIT_RULES", "ISOLATION_RULES"]
 
@@ -45,7 +44,7 @@ def runs_behind_a_sandbox(folder: Folder) -> Found:
 def same_history_behind_a_sandbox(folder: Folder) -> Found:
     """Behind a sandbox, in another process, it plays the history that it plays as it is usually made."""
     here, there = folder.make(), folder.make("sandbox")
-    found = first_difference(plain(here, folder.play(here)), plain(there, folder.play(there)))
+    found = first_difference(plain_history(here, folder.play(here)), plain_history(there, folder.play(there)))
     if found is not None:
         yield error(
             f"seed {folder.seed}, here and behind a sandbox: expected the same history, got {found}",
@@ -149,7 +148,7 @@ LIMIT_RULES: tuple[Rule[Folder], ...] = (
 )
 
 
-def _cut(history: Sequence[Event]) -> str:
+def _cut(history: Sequence[HistoryEvent]) -> str:
     """What stopped it, where the sandbox did: the step that it cut short says so."""
     for one in history:
         told: Any = one.info.get("sandbox")

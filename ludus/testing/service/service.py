@@ -7,7 +7,7 @@ from typing import Any
 from ludus.client import connect
 from ludus.core import Env
 from ludus.errors import ServerBusy
-from ludus.testing.history import Event, play
+from ludus.testing.history import HistoryEvent, play
 from ludus.testing.service.http import Http
 
 __all__ = ["Service"]
@@ -55,7 +55,7 @@ class Service:
         """Whether it is a server of OpenEnv's own, which never said that it keeps our contract."""
         return self.http.get(LUDUS_ONLY_PATH).status == 404
 
-    def play(self, env: Env[Any, Any]) -> list[Event]:
+    def play(self, env: Env[Any, Any]) -> list[HistoryEvent]:
         """The history of the seed."""
         return play(env, seed=self.seed, steps=self.steps)
 

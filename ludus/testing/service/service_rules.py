@@ -4,12 +4,11 @@ from ipaddress import ip_address
 
 from ludus.core import Env
 from ludus.errors import ConnectionLost, LudusError, ServerBusy
-from ludus.testing.history import Player, first_difference
+from ludus.testing.history import Player, first_difference, plain_history
 from ludus.testing.report import error, warning
 from ludus.testing.rule import Found, Rule, Unchecked, raised
 from ludus.testing.service.http import HttpResponse
 from ludus.testing.service.openenv_rules import health_is_healthy
-from ludus.testing.service.plain import plain
 from ludus.testing.service.service import Service
 
 __all__ = ["SERVICE_RULES"]
@@ -44,10 +43,10 @@ def handshake_works(service: Service) -> Found:
 def same_seed_same_history(service: Service) -> Found:
     """Two sessions that are reset with one seed play one history."""
     first = service.connect()
-    history = plain(first, service.play(first))
+    history = plain_history(first, service.play(first))
     service.close(first)  # there may be no place for two
     then = service.connect()
-    found = first_difference(history, plain(then, service.play(then)))
+    found = first_difference(history, plain_history(then, service.play(then)))
     if found is not None:
         yield error(
             f"seed {service.seed} in two sessions: expected the same history, got {found}",
@@ -58,7 +57,7 @@ def same_seed_same_history(service: Service) -> Found:
 def sessions_are_apart(service: Service) -> Found:
     """Sessions that are stepped in turns play what each of them plays alone."""
     first = _player(service.connect(), service.seed)
-    alone = plain(first.env, first.run(service.steps).events)
+    alone = plain_history(first.env, first.run(service.steps).events)
     service.close(first.env)
     try:
         players = [_player(service.connect(), service.seed) for _ in range(SESSIONS)]
@@ -70,7 +69,7 @@ def sessions_are_apart(service: Service) -> Found:
                 one.reset()
             one.step()
     for number, one in enumerate(players):
-        found = first_difference(alone, plain(one.env, one.events))
+        found = first_difference(alone, plain_history(one.env, one.events))
         if found is not None:
             yield error(
                 f"session {number} of {SESSIONS}, in turns: expected what it plays alone, got {found}",

@@ -186,11 +186,11 @@ def _defined(tree: ast.Module) -> Iterator[str]:
             yield node.id
 
 
-def _announced(project: dict[str, Any]) -> list[Any]:
+def _announced(project: dict[str, object]) -> list[Any]:
     points: Any = project.get("entry-points")
     found: Any = points.get("ludus.envs") if isinstance(points, dict) else None
     return list(found.values()) if isinstance(found, dict) else []
 
 
-def _plain(name: Any) -> str:
+def _plain(name: object) -> str:
     return re.sub(r"[-_.]+", "-", str(name)).lower()

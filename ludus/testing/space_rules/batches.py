@@ -43,7 +43,7 @@ def batches_give_values_back(subject: SpaceSubject) -> Found:
             return
 
 
-def _lanes_differ(batch: Space[Any], joined: Any, values: list[Any]) -> str:
+def _lanes_differ(batch: Space[object], joined: object, values: list[object]) -> str:
     lanes = list(batch.iterate(joined))
     if len(lanes) != len(values):
         return f"{len(lanes)}"

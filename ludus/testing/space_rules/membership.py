@@ -55,7 +55,7 @@ def contains_survives_anything(subject: SpaceSubject) -> Found:
             return
 
 
-def _look_first(space: Space[Any]) -> str:
+def _look_first(space: Space[object]) -> str:
     return f"ask for the type first, as in `isinstance(x, np.ndarray) and …`, in {type(space).__name__}.contains"
 
 

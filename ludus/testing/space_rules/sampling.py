@@ -77,7 +77,7 @@ def copies_are_independent(subject: SpaceSubject) -> Found:
         )
 
 
-def _apart(subject: SpaceSubject, samples: list[Any]) -> Difference | bool:
+def _apart(subject: SpaceSubject, samples: list[object]) -> Difference | bool:
     """Whether the same draws can be told from the next ones; a space of one value says nothing."""
     space = subject.fresh()
     _draw(space)
@@ -93,5 +93,5 @@ def equality_is_by_value(subject: SpaceSubject) -> Found:
         yield error("expected False for what is no space, got True", "begin __eq__ by `isinstance(other, type(self))`")
 
 
-def _draw(space: Space[Any]) -> list[Any]:
+def _draw(space: Space[object]) -> list[Any]:
     return [space.sample() for _ in range(8)]

@@ -35,7 +35,7 @@ def description_gives_it_back(subject: SpaceSubject) -> Found:
             return
 
 
-def _strange(space: Space[Any], other: Space[Any], seed: int) -> str:
+def _strange(space: Space[object], other: Space[object], seed: int) -> str:
     """A sample of `space` that `other` does not hold; as plain data, since a record read back is of a new class."""
     space.seed(seed)
     for plain in [space.encode(space.sample()) for _ in range(8)]:
@@ -101,7 +101,7 @@ def schema_admits_values(subject: SpaceSubject) -> Found:
             return
 
 
-def _validator(schema: dict[str, Any]) -> Any:
+def _validator(schema: dict[str, object]) -> Any:
     """What judges values by a schema, where the package is installed."""
     try:
         return import_module("jsonschema").Draft202012Validator(schema)

@@ -12,7 +12,7 @@ from ludus.tasks.agents.events import task_metadata
 from ludus.tasks.spec import TaskSpec
 from ludus.tools import Call, Calls, ToolOutcome
 from ludus.trajectory.event import EventValue
-from ludus.web.local_server import LocalServer, nobody
+from ludus.web.local_server import PageServer, nobody
 from ludus.web.task.app import task_app
 from ludus.web.task.conversation import Conversation
 
@@ -32,7 +32,7 @@ class BrowserAgent:
 
     name = "human"
 
-    def __init__(self, spec: TaskSpec, *, port: int = 0, ready: Callable[[str], Any] = nobody) -> None:
+    def __init__(self, spec: TaskSpec, *, port: int = 0, ready: Callable[[str], object] = nobody) -> None:
         marks = task_metadata(spec, self.name, 0)["marks"][f"normalised ({spec.evaluation.hidden_split})"]
         evaluation = {"metric": spec.evaluation.metric, "direction": spec.evaluation.direction_known}
         self._left = {"steps": spec.max_steps, "validations": spec.evaluation.validations}
@@ -42,7 +42,7 @@ class BrowserAgent:
         self._call: Call | None = None
         self._step: dict[str, Any] = {}
         make_app = partial(task_app, self._talk, self._understood)
-        self._running = LocalServer(make_app, port=port, ready=ready).start("ludus-task")
+        self._running = PageServer(make_app, port=port, ready=ready).start("ludus-task")
         self.url = self._running.url
 
     # --- what a run asks of an agent ---

@@ -32,7 +32,7 @@ class Conversation:
 
     # --- the run ---
 
-    def tell(self, entry: dict[str, Any] | None = None, **about: Any) -> None:
+    def tell(self, entry: dict[str, Any] | None = None, **about: object) -> None:
         """Something happened, or what is known about the run has changed."""
         with self._changed:
             self._entries += [] if entry is None else [entry]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ludus.errors import LudusError
 from ludus.server.protocols.web_api.page_json import observed, plain
-from ludus.trajectory import Episode
+from ludus.trajectory import RecordedEpisode
 from ludus.trajectory.replay import first_difference
 from ludus.web.view.steps import has_observations
 
@@ -25,7 +25,7 @@ COMPARED_KINDS = ("message", "reasoning", "tool_call", "tool_result", "file_diff
 Rows = list[list[int | None]]
 
 
-def compare(episodes: list[Episode]) -> dict[str, Any]:
+def compare(episodes: list[RecordedEpisode]) -> dict[str, Any]:
     """Where episodes differ from the first of them, and how their steps stand beside each other.
 
     `rows` has, for each line of the comparison, the step of each episode there; None where it has none. Aligned by
@@ -51,7 +51,7 @@ def compare(episodes: list[Episode]) -> dict[str, Any]:
     )
 
 
-def _differences(one: Episode, two: Episode) -> dict[int, list[str]]:
+def _differences(one: RecordedEpisode, two: RecordedEpisode) -> dict[int, list[str]]:
     """The steps in which two episodes differ, and in what."""
     count = min(one.length, two.length)
     found: dict[int, list[str]] = {}
@@ -68,7 +68,7 @@ def _differences(one: Episode, two: Episode) -> dict[int, list[str]]:
     return found
 
 
-def _said_differently(one: Episode, two: Episode) -> list[int]:
+def _said_differently(one: RecordedEpisode, two: RecordedEpisode) -> list[int]:
     """The steps around which something else was said or done."""
     both: list[dict[int, list[Any]]] = []
     for each in (one, two):
@@ -80,7 +80,7 @@ def _said_differently(one: Episode, two: Episode) -> list[int]:
     return [step for step in both[0].keys() | both[1].keys() if both[0].get(step) != both[1].get(step)]
 
 
-def _columns(one: Episode, two: Episode, count: int) -> list[tuple[str, Any, Any, int]]:
+def _columns(one: RecordedEpisode, two: RecordedEpisode, count: int) -> list[tuple[str, Any, Any, int]]:
     """Pairs of columns that both have: name, values of each, and the step that the first of them is."""
     found: list[tuple[str, Any, Any, int]] = []
     if one.run.acted.names == two.run.acted.names:
@@ -107,7 +107,7 @@ def _unequal(a: Any, b: Any) -> list[int]:
     return np.flatnonzero(~same.reshape(len(same), -1).all(axis=1)).tolist()
 
 
-def _keys(episode: Episode) -> list[bytes]:
+def _keys(episode: RecordedEpisode) -> list[bytes]:
     """Each action as bytes that are equal where actions are."""
     acted = episode.run.acted
     try:

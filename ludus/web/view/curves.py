@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ludus.errors import LudusError
 from ludus.server.protocols.web_api.page_json import plain
-from ludus.trajectory import Episode, ModelUsage, ResourceUse, Score
+from ludus.trajectory import ModelUsage, RecordedEpisode, ResourceUse, Score
 from ludus.web.view.talk import Told, values
 
 __all__ = ["curve", "curves"]
@@ -21,7 +21,7 @@ MAX_INFOS = 2_000
 """Rows and lanes of infos up to which numbers in them are looked for."""
 
 
-def curve(name: str, numbers: Any, steps: Any = None) -> dict[str, Any]:
+def curve(name: str, numbers: object, steps: object = None) -> dict[str, Any]:
     """A curve of at most `MAX_POINTS` points; each of a long one is the least and the greatest of some steps.
 
     >>> curve("reward", [1.0, float("nan"), 0.5])
@@ -44,7 +44,7 @@ def _known(values: Array) -> list[float | None]:
     return [one if np.isfinite(one) else None for one in values.tolist()]
 
 
-def curves(episode: Episode, rewards: Any, events: list[Told]) -> list[dict[str, Any]]:
+def curves(episode: RecordedEpisode, rewards: Any, events: list[Told]) -> list[dict[str, Any]]:
     """All curves of an episode: scores by their names, rewards and what they add up to, infos, what steps took."""
     found: list[dict[str, Any]] = []
     if rewards is not None and len(rewards):
@@ -59,7 +59,7 @@ def curves(episode: Episode, rewards: Any, events: list[Told]) -> list[dict[str,
     return [*first, *found, *_infos(episode), *rest, *_taken(events)][:MAX_CURVES]
 
 
-def _infos(episode: Episode) -> list[dict[str, Any]]:
+def _infos(episode: RecordedEpisode) -> list[dict[str, Any]]:
     found = _whole_infos(episode)
     for key in episode.run.header.info:
         try:
@@ -71,7 +71,7 @@ def _infos(episode: Episode) -> list[dict[str, Any]]:
     return found
 
 
-def _whole_infos(episode: Episode) -> list[dict[str, Any]]:
+def _whole_infos(episode: RecordedEpisode) -> list[dict[str, Any]]:
     """Numbers in whole infos, of an episode short enough to read them all."""
     run = episode.run
     if not run.chunks.has("steps/info") or episode.length * run.header.lanes > MAX_INFOS:
@@ -97,7 +97,7 @@ def _scores(events: list[Told]) -> list[dict[str, Any]]:
     return [curve(str(plain(name)), scores, steps) for name, (steps, scores) in by_name.items()]
 
 
-def _marked(found: list[dict[str, Any]], metadata: Any) -> list[dict[str, Any]]:
+def _marked(found: list[dict[str, object]], metadata: object) -> list[dict[str, Any]]:
     """Scores with the marks that the run says they are measured by, as a threshold; others' words, so checked."""
     marks: Any = metadata.get("marks") if isinstance(metadata, dict) else None
     for one in found if isinstance(marks, dict) else ():
@@ -108,7 +108,7 @@ def _marked(found: list[dict[str, Any]], metadata: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 

@@ -12,7 +12,7 @@ from ludus.registry import make
 from ludus.server.protocols.web_api.frame import as_frame, best_mode
 from ludus.server.protocols.web_api.keys import key_table
 from ludus.server.protocols.web_api.page_json import plain
-from ludus.trajectory import Episode, Run
+from ludus.trajectory import RecordedEpisode, Run
 from ludus.web.view.lane import LaneReplay
 from ludus.web.view.steps import SeenStep, picture
 from ludus.web.view.trust import untrusted
@@ -57,7 +57,7 @@ class Frames:
             }
         )
 
-    def frame(self, episode: Episode, step: int) -> dict[str, Any] | None:
+    def frame(self, episode: RecordedEpisode, step: int) -> dict[str, Any] | None:
         """The picture after so many steps, as JSON; None where there is none."""
         key = episode.number, step
         if key in self._drawn:
@@ -69,11 +69,11 @@ class Frames:
                 self._drawn.popitem(last=False)
         return drawn
 
-    def differs(self, episode: Episode) -> str:
+    def differs(self, episode: RecordedEpisode) -> str:
         """In words, where executing an episode again gave something else than its file says; as far as was seen."""
         return self._differs.get(episode.number, "")
 
-    def executed(self, episode: Episode, first: int, end: int) -> list[SeenStep]:
+    def executed(self, episode: RecordedEpisode, first: int, end: int) -> list[SeenStep]:
         """What executing it again gives: observation, reward and info of these states."""
         if self._made() is None:
             return []
@@ -90,7 +90,7 @@ class Frames:
 
     # --- how ---
 
-    def _draw(self, episode: Episode, step: int) -> dict[str, Any] | None:
+    def _draw(self, episode: RecordedEpisode, step: int) -> dict[str, Any] | None:
         env = self._made()
         try:
             if env is None or env.render_mode is None:
@@ -101,7 +101,7 @@ class Frames:
         except Exception as error:  # an environment that fails here has failed there too, perhaps
             return {"kind": "error", "data": _told(error)}
 
-    def _go(self, episode: Episode, step: int) -> SeenStep:
+    def _go(self, episode: RecordedEpisode, step: int) -> SeenStep:
         env = self._made()
         if env is None:
             raise LudusError(self.why)

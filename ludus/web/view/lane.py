@@ -11,7 +11,7 @@ import numpy as np
 
 from ludus.core import AutoresetMode, Env
 from ludus.errors import LudusError, TrajectoryError
-from ludus.trajectory import Episode, Run
+from ludus.trajectory import RecordedEpisode, Run
 from ludus.trajectory.block import AUTORESET, RESET, RESTORE
 from ludus.web.view.steps import SeenStep
 
@@ -59,7 +59,7 @@ class LaneReplay:
         self.can_keep = True
         self.rows = Rows(0, 0, [], frozenset(), [])
 
-    def go(self, episode: Episode, step: int) -> SeenStep:
+    def go(self, episode: RecordedEpisode, step: int) -> SeenStep:
         """Execute up to the state after so many steps of an episode; raises TrajectoryError where that cannot be."""
         row = int(episode.rows[step])
         target = LanePosition(row, step == 0 and self.mode is AutoresetMode.SAME_STEP)
@@ -76,7 +76,7 @@ class LaneReplay:
                 )
         return self.seen
 
-    def _origin(self, episode: Episode) -> int:
+    def _origin(self, episode: RecordedEpisode) -> int:
         """The last row not after the episode's beginning in which the lane was seeded."""
         row = episode.start
         while row >= max(0, episode.start - MAX_ROWS):
@@ -183,7 +183,7 @@ def _rows(run: Run, lane: int, row: int) -> Rows:
     raise TrajectoryError(f"row {row}: expected a column steps/op, got none")
 
 
-def _filled(column: Any) -> Any:
+def _filled(column: object) -> Any:
     """A column of other values, in which rows without one have that of a neighbour."""
     if not isinstance(column, list):
         return column

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ludus.core import Outcome
 from ludus.errors import InvalidArgument, LudusError, TrajectoryError, listing, shorten
 from ludus.server.protocols.web_api.page_json import plain
-from ludus.trajectory import Episode, Run
+from ludus.trajectory import RecordedEpisode, Run
 from ludus.trajectory.tracker import OUTCOMES
 
 __all__ = ["PAGE_EPISODES", "OpenedRun", "outcome_name"]
@@ -196,7 +196,7 @@ class OpenedRun:
 
     def row(self, number: int) -> dict[str, Any]:
         """One row of the table."""
-        episode = Episode(self.run, number)
+        episode = RecordedEpisode(self.run, number)
         seed = self.seeds[number] if self.seeds is not None else episode.seed
         return plain(
             {
@@ -213,7 +213,7 @@ class OpenedRun:
         )
 
 
-def _task(metadata: Any) -> str:
+def _task(metadata: object) -> str:
     """The task and the agent that a run without a spec says it is of."""
     named = [metadata.get(key) for key in ("task", "agent")] if isinstance(metadata, Mapping) else []
     return ", ".join(one for one in named if isinstance(one, str) and one)

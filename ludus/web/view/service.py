@@ -15,7 +15,7 @@ from starlette.routing import Route
 from ludus.server.failures import error_reply, status_of
 from ludus.server.protocols.web_api.page_json import plain
 from ludus.server.run import RunningServer
-from ludus.web.local_server import LocalServer, nobody, page_route, secret_app
+from ludus.web.local_server import PageServer, nobody, page_route, secret_app
 from ludus.web.view.viewer import Viewer, as_json
 
 __all__ = ["runs_app", "show_runs"]
@@ -63,7 +63,7 @@ def runs_app(answers: _Answers, secret: str) -> Starlette:
     return secret_app([Route("/", file), Route("/{name:str}", file), Route("/ask/{name:str}", ask)], secret)
 
 
-def _json(data: Any, status: int = 200) -> Response:
+def _json(data: object, status: int = 200) -> Response:
     return Response(as_json(data), status, {"cache-control": "no-store"}, media_type="application/json")
 
 
@@ -87,7 +87,7 @@ def show_runs(files: Files, *, block: bool = True, **options: Unpack["ShowOption
     """
     trust, isolation = options.get("trust", False), options.get("isolation")
     answers = _Answers(partial(Viewer, files, trust=trust, isolation=isolation))
-    server = LocalServer(
+    server = PageServer(
         partial(runs_app, answers),
         port=options.get("port", 0),
         ready=options.get("ready", nobody),

@@ -8,7 +8,7 @@ from ludus.core import AutoresetMode
 from ludus.errors import LudusError
 from ludus.server.protocols.web_api.page_json import observed, plain
 from ludus.spaces import Box
-from ludus.trajectory import Episode
+from ludus.trajectory import RecordedEpisode
 
 __all__ = ["PAGE_STEPS", "SeenStep", "bounds", "has_observations", "pages", "picture", "steps"]
 
@@ -29,12 +29,12 @@ def pages(count: int, size: int) -> int:
     return max(1, -(-count // size))
 
 
-def has_observations(episode: Episode) -> bool:
+def has_observations(episode: RecordedEpisode) -> bool:
     """Whether the file has what was seen."""
     return all(episode.run.chunks.has(f"steps/{name}") for name in episode.run.observed.names)
 
 
-def steps(episode: Episode, page: int, again: list[SeenStep] | None = None) -> list[dict[str, Any]]:
+def steps(episode: RecordedEpisode, page: int, again: list[SeenStep] | None = None) -> list[dict[str, Any]]:
     """The states after 0, 1, 2 … steps that are on a page: the action that led there, its reward, observation and info.
 
     `again` has what the file lacks, from executing it again: an entry for each of these states.
@@ -59,7 +59,7 @@ def steps(episode: Episode, page: int, again: list[SeenStep] | None = None) -> l
     return found
 
 
-def _executed(space: Any, again: SeenStep, one: dict[str, Any]) -> dict[str, Any]:
+def _executed(space: object, again: SeenStep, one: dict[str, object]) -> dict[str, Any]:
     observation, reward, info = again
     told: dict[str, Any] = {} if "observation" in one else {"observation": observed(space, observation)}
     if one["reward"] is None and one["step"]:
@@ -69,7 +69,7 @@ def _executed(space: Any, again: SeenStep, one: dict[str, Any]) -> dict[str, Any
     return told
 
 
-def _actions(episode: Episode, first: int, end: int) -> list[Any]:
+def _actions(episode: RecordedEpisode, first: int, end: int) -> list[Any]:
     """The action before each state; none before the first."""
     acted, rows = episode.run.acted, episode.rows[max(first, 1) : end]
     lead = [None] if first == 0 else []
@@ -80,7 +80,7 @@ def _actions(episode: Episode, first: int, end: int) -> list[Any]:
     return [*lead, *(observed(acted.space, one) for one in values)]
 
 
-def _rewards(episode: Episode, first: int, end: int) -> list[Any] | None:
+def _rewards(episode: RecordedEpisode, first: int, end: int) -> list[Any] | None:
     if not episode.run.chunks.has("steps/reward"):
         return None
     rows = episode.rows[max(first, 1) : end]
@@ -89,7 +89,7 @@ def _rewards(episode: Episode, first: int, end: int) -> list[Any] | None:
     return [*lead, *plain(found)]
 
 
-def _observations(episode: Episode, first: int, end: int) -> list[Any]:
+def _observations(episode: RecordedEpisode, first: int, end: int) -> list[Any]:
     run, rows = episode.run, episode.rows[first:end]
     same_step = run.header.autoreset_mode == AutoresetMode.SAME_STEP.value
     final = same_step and end == episode.length + 1 and (episode.terminated or episode.truncated)
@@ -102,7 +102,7 @@ def _observations(episode: Episode, first: int, end: int) -> list[Any]:
     return run.observed.split(run.observed.many(columns), len(rows))
 
 
-def _infos(episode: Episode, first: int, end: int) -> list[Any]:
+def _infos(episode: RecordedEpisode, first: int, end: int) -> list[Any]:
     run = episode.run
     if run.chunks.has("steps/info"):
         try:
@@ -114,14 +114,14 @@ def _infos(episode: Episode, first: int, end: int) -> list[Any]:
     return [{key: column[place] for key, column in columns.items()} for place in range(end - first)]
 
 
-def bounds(space: Any) -> dict[str, Any]:
+def bounds(space: object) -> dict[str, Any]:
     """The least and greatest of each number of a row of them, for gauges."""
     if not isinstance(space, Box) or len(space.shape) != 1 or space.shape[0] > 64:
         return {}
     return {"low": plain(space.low), "high": plain(space.high)}
 
 
-def picture(episode: Episode, step: int) -> Any:
+def picture(episode: RecordedEpisode, step: int) -> Any:
     """What was seen as pixels, where it is a picture; else None."""
     space = episode.run.observed.space
     if not isinstance(space, Box) or space.dtype != np.uint8 or not has_observations(episode):

@@ -50,7 +50,7 @@ def _blob(run: Run, name: str) -> str:
         return str(error)
 
 
-def _cut(value: Any) -> Any:
+def _cut(value: object) -> Any:
     if isinstance(value, str) and len(value) > LONGEST_TEXT:
         return f"{value[:LONGEST_TEXT]}\n… {len(value) - LONGEST_TEXT} characters more"
     if isinstance(value, dict):
@@ -77,7 +77,7 @@ def _said(event: StoredEvent) -> str:
     return "\n".join([event.kind, *_texts(event.data)]).lower()
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: object) -> Iterator[str]:
     if isinstance(value, dict):
         for key, one in value.items():
             yield str(key)

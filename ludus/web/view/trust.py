@@ -50,7 +50,7 @@ def _registered(spec: EnvSpec) -> EnvSpec | None:
     return known if spec.entry_point == known.entry_point else None
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def _leaves(value: object) -> Iterator[Any]:
     if isinstance(value, dict):
         yield from (leaf for pair in value.items() for one in pair for leaf in _leaves(one))
     elif isinstance(value, list | tuple):
@@ -59,7 +59,7 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _harmless(value: Any) -> bool:
+def _harmless(value: object) -> bool:
     if isinstance(value, str):
         return PLAIN_TEXT.fullmatch(value) is not None and ".." not in value
     if isinstance(value, int) and not isinstance(value, bool):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ludus.errors import InvalidArgument, shorten
 from ludus.server.protocols.web_api.page_json import plain
-from ludus.trajectory import Episode
+from ludus.trajectory import RecordedEpisode
 from ludus.web.view.comparison import compare
 from ludus.web.view.curves import curves
 from ludus.web.view.frames import PAGE_FRAMES, Frames
@@ -90,14 +90,14 @@ class Viewer:
         for one in self.runs:
             one.run.close()
 
-    def episode(self, run: int, number: int) -> Episode:
+    def episode(self, run: int, number: int) -> RecordedEpisode:
         """An episode by its run and number."""
         opened = self._opened(run)
         if not 0 <= number < len(opened.run):
             raise InvalidArgument(
                 f"episode: expected 0 to {len(opened.run) - 1} of {os.path.basename(opened.path)}, got {number}"
             )
-        return Episode(opened.run, number)
+        return RecordedEpisode(opened.run, number)
 
     def _opened(self, run: int) -> OpenedRun:
         if not 0 <= run < len(self.runs):
@@ -184,11 +184,11 @@ class Viewer:
 
     # --- how ---
 
-    def _asked(self, question: Question) -> tuple[int, Episode]:
+    def _asked(self, question: Question) -> tuple[int, RecordedEpisode]:
         run = _number(question, "run")
         return run, self.episode(run, _number(question, "n"))
 
-    def _events_of(self, run: int, episode: Episode) -> list[Told]:
+    def _events_of(self, run: int, episode: RecordedEpisode) -> list[Told]:
         key = run, self.runs[run].stamp, episode.number
         if key not in self._kept:
             self._kept[key] = episode.run.stored_events(episode)
@@ -208,7 +208,7 @@ class Viewer:
         return frames
 
 
-def as_json(value: Any) -> bytes:
+def as_json(value: object) -> bytes:
     r"""An answer as JSON, in which characters that turn text around are written out: what one reads is what is there.
 
     >>> as_json(["a\u202eb"])

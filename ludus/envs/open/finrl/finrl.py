@@ -18,7 +18,7 @@ from ludus.envs.open.finrl.market import checked_params
 from ludus.envs.open.finrl.picture import HEIGHT, WIDTH, button_places, finrl_picture
 from ludus.envs.open.finrl.synthetic import INDICATORS
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, did_you_mean, shorten
-from ludus.kernels.parameters import fitted_all
+from ludus.kernels.parameters import coerce_parameters
 from ludus.kernels.state_arrays import own_copy
 from ludus.rendering import Canvas, Drawn
 from ludus.seeding import Seed
@@ -115,7 +115,7 @@ class FinRL(Drawn, Env[FinRLObservation, FinRLAction]):
         if table is None and names != INDICATORS:
             raise InvalidArgument(f"FinRL indicators: expected {list(INDICATORS)} without data_path, got {list(names)}")
         params = _params(settings, table, len(names))
-        self.params: rules.Params = fitted_all("FinRL", rules.Params, params)
+        self.params: rules.Params = coerce_parameters("FinRL", rules.Params, params)
         self._table = table
         stocks = self.params.stocks
         self.tickers = tuple(f"S{number}" for number in range(stocks)) if table is None else table.tickers

@@ -15,7 +15,7 @@ import msgspec
 from starlette.datastructures import Headers
 
 from ludus.errors import InvalidArgument
-from ludus.server.access import Access, Principal
+from ludus.server.access import Principal
 from ludus.server.protocols.mcp.calls import CallsUnderWay, cancelled_request
 from ludus.server.protocols.mcp.env_access import EnvAccess
 from ludus.server.protocols.mcp.rpc import RpcError, read, refused
@@ -105,7 +105,7 @@ def _tools_of(target: Any, settings: Settings) -> ServedEnv:
 
 
 async def _serve(served: ServedEnv, settings: Settings, answers: int, seed: int | None) -> None:
-    server = Server([served], settings, Access())
+    server = Server([served], settings)
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=settings.body + 1)
     # A thread, and no transport of the loop: standard input may be a file or a terminal.
