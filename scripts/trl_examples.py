@@ -126,7 +126,12 @@ if sys.argv[2] == "browsergym":
     where = os.environ["PLAYWRIGHT_BROWSERS_PATH"] = tempfile.mkdtemp()
     os.makedirs(f"{where}/chromium-{revision}/chrome-linux")
     os.symlink(os.environ["CHROMIUM"], f"{where}/chromium-{revision}/chrome-linux/chrome")
-    make = lambda: BrowserGymEnvironment(task_name="click-test")
+    class Plain(BrowserGymEnvironment):
+        def _create_observation(self, *args, **kwargs):
+            seen = super()._create_observation(*args, **kwargs)
+            seen.metadata = {}  # it holds arrays, which OpenEnv 0.10.0 fails to serialise
+            return seen
+    make = lambda: Plain(task_name="click-test")
 elif sys.argv[2] == "carla":
     from carla_env.server.app import CarlaAction as Action, CarlaObservation as Observation, create_environment as make
 elif sys.argv[2] == "textarena":
