@@ -122,6 +122,8 @@ class Clock:
 
 
 def test_whoever_waits_for_the_same_installation_waits_as_long_as_one_may_take(folder, monkeypatch):
+    # Its own: locks are by what is installed, and for all programs of this user, other tests among them.
+    (folder / "server" / "requirements.txt").write_text(f"waited_for_by_{os.getpid()}\n")
     clock = Clock()
     monkeypatch.setattr(locks, "time", clock)
     monkeypatch.setattr(installation, "_install", lambda wanted, place, what: place.mkdir(parents=True))

@@ -205,7 +205,8 @@ def _pictures(description: Description) -> list[str]:
     space, named = description.observation_space, description.metadata.get(PICTURES)
     if type(space) is not Record or not isinstance(named, list):
         return []
-    return [name for name, schema in space.json_schema()["properties"].items() if name in named and _is_bytes(schema)]
+    properties: Any = space.json_schema()["properties"]
+    return [name for name, schema in properties.items() if name in named and _is_bytes(schema)]
 
 
 def _is_bytes(schema: dict[str, Any]) -> bool:
