@@ -379,6 +379,13 @@ def test_pprint_shows_what_differs_from_the_defaults(capsys):
     assert capsys.readouterr().out.startswith("id=Maze-v0\n")
 
 
+def test_what_pprint_prints_of_a_third_partys_text_does_nothing_to_the_terminal(capsys):
+    EnvSpec(id="Maze-v0", entry_point="maze:Maze", description="a maze\x1b]0;mine\x07\x9b2J of stone").pprint()
+    printed = capsys.readouterr().out
+    assert "a maze]0;mine2J of stone" in printed
+    assert all(one.isprintable() or one == "\n" for one in printed)
+
+
 def test_make_without_the_registry_says_what_to_import(monkeypatch):
     monkeypatch.setattr(EnvSpec, "maker", None)
     with says(InvalidSpec, "A-v0: expected `import ludus` before spec.make(), got only ludus.core"):
