@@ -33,7 +33,7 @@ def column_of(name: str, value: object) -> BlockColumn:
     """The column for values like this one.
 
     >>> column_of("height", 0.5)
-    Column(name='height', dtype='float64', shape=())
+    BlockColumn(name='height', dtype='float64', shape=())
     """
     array = np.asarray(value)
     return BlockColumn(name, "bool_" if array.dtype == np.bool_ else array.dtype.name, array.shape)

@@ -53,7 +53,7 @@ def tree_of(prefix: str, name: str, value: Any) -> Tree:
     ...     row: int
     ...     visits: Array
     >>> [leaf.column for leaf, _ in leaves(tree_of("s", "Place", Place(1, np.zeros((2, 3)))), "it")]
-    [Column(name='s_0', dtype='int64', shape=()), Column(name='s_1', dtype='float64', shape=(2, 3))]
+    [BlockColumn(name='s_0', dtype='int64', shape=()), BlockColumn(name='s_1', dtype='float64', shape=(2, 3))]
     """
     count = iter(range(1_000_000))
     return _tree(prefix, name, value, count)

@@ -35,16 +35,16 @@ class ServerDialogue:
 
     >>> ours = ServerDialogue()
     >>> ours.judge(1)
-    <Verdict.RUN: 'run'>
+    <RequestVerdict.RUN: 'run'>
     >>> ours.begin(1)
     >>> ours.judge(1)
-    <Verdict.WAIT: 'wait'>
+    <RequestVerdict.WAIT: 'wait'>
     >>> ours.finish(1, b"its reply")
     >>> ours.judge(1), ours.judge(2), ours.judge(9)
-    (<Verdict.REPEAT: 'repeat'>, <Verdict.RUN: 'run'>, <Verdict.REFUSE: 'refuse'>)
+    (<RequestVerdict.REPEAT: 'repeat'>, <RequestVerdict.RUN: 'run'>, <RequestVerdict.REFUSE: 'refuse'>)
     >>> ours.begin(2, received=1)
     >>> ours.judge(1), ours.kept
-    (<Verdict.REFUSE: 'refuse'>, 0)
+    (<RequestVerdict.REFUSE: 'refuse'>, 0)
     """
 
     __slots__ = ("_open", "_replies", "_restricted", "_size", "begun", "last", "received")
