@@ -31,13 +31,12 @@ def own(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_one_process_at_a_time(own, monkeypatch):
-    monkeypatch.setattr("ludus.sandbox.locks.PATIENCE_S", 0.1)
+def test_one_process_at_a_time(own):
     environment = os.environ | {"TMPDIR": str(own)}
     command = [sys.executable, "-c", HOLD, "a"]
     with subprocess.Popen(command, stdin=-1, stdout=-1, env=environment) as other:
         assert other.stdout.readline() == b"held\n"
-        with pytest.raises(SandboxError, match=r"to be free within 0\.1 seconds"), user_lock("a"):
+        with pytest.raises(SandboxError, match=r"to be free within 0\.1 seconds"), user_lock("a", patience=0.1):
             pass
         with user_lock("b"):
             pass
