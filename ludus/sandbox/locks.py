@@ -16,8 +16,8 @@ PATIENCE_S, PAUSE_S = 300.0, 0.005
 
 
 @contextmanager
-def user_lock(name: str, *, patience: float = PATIENCE_S) -> Generator[None]:
-    """Hold the lock of this name; SandboxError where somebody else has it for longer than `patience`, in seconds.
+def user_lock(name: str, *, patience: float | None = None) -> Generator[None]:
+    """Hold the lock of this name; SandboxError where somebody else has it for `patience` seconds, or else minutes.
 
     >>> with user_lock("example"):
     ...     pass
@@ -31,8 +31,9 @@ def user_lock(name: str, *, patience: float = PATIENCE_S) -> Generator[None]:
         os.close(descriptor)
 
 
-def lock_descriptor(descriptor: int, path: object, kind: int = fcntl.LOCK_EX, *, patience: float = PATIENCE_S) -> None:
+def lock_descriptor(descriptor: int, path: object, kind: int = fcntl.LOCK_EX, *, patience: float | None = None) -> None:
     """Lock an open file, which `path` names in the error of whoever waited too long."""
+    patience = PATIENCE_S if patience is None else patience
     until = time.monotonic() + patience
     while True:
         try:
