@@ -128,7 +128,7 @@ def test_a_game_that_an_opponent_of_ours_cannot_go_on_with_is_nobodys_win(monkey
 
 @pytest.mark.parametrize(
     ("name", "seeds"),
-    [("TicTacToe", 6)] + [pytest.param(one, 10, marks=pytest.mark.full) for one in LOOKED_AHEAD],
+    [("TicTacToe", 6)] + [pytest.param(one, 30, marks=pytest.mark.full) for one in LOOKED_AHEAD],
 )
 def test_an_opponent_who_looks_two_moves_ahead_loses_less_than_one_who_does_not(name, seeds):
     gained = {}
