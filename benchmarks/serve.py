@@ -23,9 +23,9 @@ from rich.table import Table
 
 import ludus
 from ludus.server.access import Principal
+from ludus.server.config import ServerConfig
 from ludus.server.connection import serve_connection
 from ludus.server.server import Server
-from ludus.server.settings import Settings
 from ludus.wire.messages import (
     BatchResetRequest,
     BatchStepRequest,
@@ -78,7 +78,7 @@ class Stopwatch:
 
 
 async def measure(link: Stopwatch) -> float:
-    server = Server(["CartPole-v1"], Settings(rate=1e9))
+    server = Server(["CartPole-v1"], ServerConfig(rate=1e9))
     await serve_connection(server, link, OWNER)
     await server.sessions.stop()
     return statistics.median(link.times)

@@ -100,15 +100,15 @@ def _served(app: Any) -> Any:
         return app
     from ludus.interop.openenv import from_openenv
     from ludus.server.app import create_app
+    from ludus.server.config import ServerConfig
     from ludus.server.served_env import ServedEnv
-    from ludus.server.settings import Settings
 
     theirs, mode = app.state.openenv
     models = {"action": theirs.action_cls, "observation": theirs.observation_cls}
     models |= {"state": getattr(theirs, "state_cls", None)}
-    settings = Settings(mode=mode)
-    served = ServedEnv(lambda: from_openenv(theirs._env_factory(), **models), "tested", settings=settings)
-    return create_app(served, settings=settings, hosts=None)
+    config = ServerConfig(mode=mode)
+    served = ServedEnv(lambda: from_openenv(theirs._env_factory(), **models), "tested", config=config)
+    return create_app(served, config=config, hosts=None)
 
 
 def _port(app: Any) -> int:

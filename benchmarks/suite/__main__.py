@@ -13,7 +13,7 @@ from measure import Results, measure
 from page import write_page
 from rich.console import Console
 
-from ludus.benchmarks import Arena, Pace
+from ludus.benchmarks import Arena, RacePace
 
 
 def arguments() -> argparse.Namespace:
@@ -31,7 +31,7 @@ def results(given: argparse.Namespace) -> Results:
     if given.source:
         return Results.load(given.source)
     console = Console(stderr=True)
-    with console.status("starting") as status, Arena(Pace(given.seconds, given.rounds), status.update) as arena:
+    with console.status("starting") as status, Arena(RacePace(given.seconds, given.rounds), status.update) as arena:
         return measure(arena, given.peers or [sys.executable])
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from measure import CARTPOLE, FEW_LANES, KERNEL, LANES, PROCESS, PROCESS_LANES, Results
 
-from ludus.benchmarks import Figure, Report
+from ludus.benchmarks import BenchmarkReport, Figure
 
 NAMES = {
     "envpool": "EnvPool",
@@ -58,7 +58,7 @@ def all_bars(results: Results) -> list[Bar]:
     return [*cartpole_bars(results), others_bar(results), *process_bars(results), *lane_bars(results)]
 
 
-def name_of(report: Report, contestant: str) -> str:
+def name_of(report: BenchmarkReport, contestant: str) -> str:
     """A contestant's name and version, as the run reported it."""
     about = next((one.about for one in report.figures if one.contestant == contestant), {})
     version = about.get(contestant.partition(" ")[0], "")
@@ -76,14 +76,14 @@ def cartpole_bars(results: Results) -> Iterator[Bar]:
         yield Bar(work, name_of(report, other), wanted, ratio, note=note)
 
 
-def why_missing(results: Results, report: Report, names: tuple[str, str], lanes: int) -> str:
+def why_missing(results: Results, report: BenchmarkReport, names: tuple[str, str], lanes: int) -> str:
     """The reason of whoever of the two has no figure."""
     absent = next(name for name in names if report.figure(name, lanes) is None)
     reasons = [one.reason for one in results.missing if one.contestant == absent]
     return f"{absent}: {(reasons or [report.reason(absent, lanes)])[0]}"
 
 
-def opponent(report: Report) -> Figure | None:
+def opponent(report: BenchmarkReport) -> Figure | None:
     """Whom another environment's kernel was measured beside."""
     return next((one for one in report.figures if one.contestant != KERNEL), None)
 
@@ -104,7 +104,7 @@ def others_bar(results: Results) -> Bar:
     )
 
 
-def ratio_of(report: Report) -> float:
+def ratio_of(report: BenchmarkReport) -> float:
     """The kernel's ratio to whom it was measured beside."""
     other = opponent(report)
     return (report.ratio(KERNEL, other.contestant, LANES) if other else None) or 0.0

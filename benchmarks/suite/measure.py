@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 import ludus
-from ludus.benchmarks import Arena, Contestant, Report, Skipped, compare, lineup
+from ludus.benchmarks import Arena, BenchmarkReport, Contestant, SkippedContestant, compare, lineup
 from ludus.core.spec import load_entry_point
 from ludus.kernels import RuleEnv
 from ludus.vector.executor import EXECUTORS
@@ -27,13 +27,13 @@ WORKLOADS = ("Cheap", "Pictures")
 class Results:
     """All that came out of a run."""
 
-    cartpole: Report
+    cartpole: BenchmarkReport
     """By every executor and every peer, at every size."""
-    others: tuple[Report, ...]
+    others: tuple[BenchmarkReport, ...]
     """Every other environment with a kernel, beside EnvPool's, or Gymnasium's if EnvPool has none."""
-    processes: dict[str, Report]
+    processes: dict[str, BenchmarkReport]
     """The executor for processes beside Gymnasium's, by workload."""
-    missing: tuple[Skipped, ...] = field(default=())
+    missing: tuple[SkippedContestant, ...] = field(default=())
     """The peers that are not installed."""
 
     def save(self, path: Path) -> None:
@@ -69,10 +69,10 @@ def _within_reason(contestants: Sequence[Contestant]) -> list[Contestant]:
     return [replace(one, most_lanes=LANES) if one.name in slow else one for one in contestants]
 
 
-def _other(arena: Arena, contestants: dict[str, Contestant], env_id: str) -> Report:
+def _other(arena: Arena, contestants: dict[str, Contestant], env_id: str) -> BenchmarkReport:
     """Beside EnvPool's, or Gymnasium's if there is none; which of them took part, the report says."""
     kernel = contestants[KERNEL]
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedContestant, ...] = ()
     for name in ("envpool", "gymnasium sync"):
         if name in contestants:
             report = compare(arena, env_id, [kernel, contestants[name]], [LANES])
@@ -83,7 +83,7 @@ def _other(arena: Arena, contestants: dict[str, Contestant], env_id: str) -> Rep
     return replace(report, skipped=tuple(dict.fromkeys((*skipped, *report.skipped))))
 
 
-def _processes(arena: Arena, contestants: dict[str, Contestant], name: str) -> Report:
+def _processes(arena: Arena, contestants: dict[str, Contestant], name: str) -> BenchmarkReport:
     peer = contestants.get("gymnasium async")
     both = [PROCESS] if peer is None else [PROCESS, peer]
     return compare(arena, f"ludus.benchmarks.workloads:{name}", both, [PROCESS_LANES])

@@ -6,7 +6,7 @@ from pathlib import Path
 from bars import KERNEL, OTHERS_BAR, Bar, all_bars, name_of, opponent, ratio_of
 from measure import FEW_LANES, LANES, READINGS, Results
 
-from ludus.benchmarks import Report, plot
+from ludus.benchmarks import BenchmarkReport, plot
 from ludus.benchmarks.report import amount
 
 TEMPLATE = Path(__file__).with_name("page.md")
@@ -72,7 +72,7 @@ def verdict(bars: list[Bar]) -> str:
     return ", ".join([text, *more]) + "."
 
 
-def caution(report: Report) -> str:
+def caution(report: BenchmarkReport) -> str:
     """A word of warning where others were at work: those with several threads suffer most from it."""
     load, cores = report.machine.get("load", "0"), report.machine["cores"]
     return (
@@ -94,7 +94,7 @@ def bars_table(bars: list[Bar]) -> str:
     return table(("work", "against", "bar", "measured", "met"), rows)
 
 
-def scaling_table(report: Report) -> str:
+def scaling_table(report: BenchmarkReport) -> str:
     names = report.contestants
     rows: list[list[str]] = []
     for lanes in report.sizes:
@@ -103,7 +103,7 @@ def scaling_table(report: Report) -> str:
     return table((" lanes", *(f" {name}" for name in names)), rows)
 
 
-def size_table(report: Report, lanes: int) -> str:
+def size_table(report: BenchmarkReport, lanes: int) -> str:
     """Everybody at one size: the figures behind the bars."""
     rows: list[list[str]] = []
     for one in report.figures:
@@ -116,7 +116,7 @@ def size_table(report: Report, lanes: int) -> str:
     return table(head, rows)
 
 
-def others_table(reports: Iterable[Report]) -> str:
+def others_table(reports: Iterable[BenchmarkReport]) -> str:
     rows: list[list[str]] = []
     for report in reports:
         mine, other = report.figure(KERNEL, LANES), opponent(report)
@@ -149,7 +149,7 @@ def machine_table(results: Results) -> str:
     return table(("what", "is"), rows)
 
 
-def settings(report: Report, contestant: str) -> str:
+def settings(report: BenchmarkReport, contestant: str) -> str:
     """What a contestant said about itself; what it changed from size to size, in order."""
     found: dict[str, dict[str, None]] = {}
     for one in report.figures:
@@ -171,7 +171,7 @@ def skipped_list(results: Results) -> str:
     return "\n".join(lines) or "Nobody."
 
 
-def missing(report: Report) -> list[tuple[str, str, str]]:
+def missing(report: BenchmarkReport) -> list[tuple[str, str, str]]:
     """Contestant, reason, and the sizes if not all of them."""
     found: dict[tuple[str, str], list[int]] = {}
     for one in report.skipped:

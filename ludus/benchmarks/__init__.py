@@ -8,18 +8,18 @@ from ludus.benchmarks.contestant import Contestant
 from ludus.benchmarks.lineup import lineup
 from ludus.benchmarks.plot import plot
 from ludus.benchmarks.process import ContestantFailed, ContestantProcess
-from ludus.benchmarks.race import Arena, Pace
-from ludus.benchmarks.report import Figure, Report, Skipped, bars
+from ludus.benchmarks.race import Arena, RacePace
+from ludus.benchmarks.report import BenchmarkReport, Figure, SkippedContestant, bars
 
 __all__ = [
     "Arena",
     "Contestant",
     "ContestantFailed",
     "Figure",
-    "Pace",
+    "RacePace",
     "ContestantProcess",
-    "Report",
-    "Skipped",
+    "BenchmarkReport",
+    "SkippedContestant",
     "bars",
     "bench",
     "compare",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ludus.benchmarks.contestant import Contestant
-from ludus.benchmarks.report import Skipped
+from ludus.benchmarks.report import SkippedContestant
 from ludus.errors import InvalidArgument, listing, shorten
 from ludus.vector.executor import EXECUTORS
 
@@ -45,7 +45,9 @@ print(json.dumps({name: version(name) for name in sys.argv[1:]}))
 """
 
 
-def lineup(id: str, executors: Iterable[str], interpreters: Sequence[str]) -> tuple[list[Contestant], list[Skipped]]:
+def lineup(
+    id: str, executors: Iterable[str], interpreters: Sequence[str]
+) -> tuple[list[Contestant], list[SkippedContestant]]:
     """The contestants for an id, and the peers that no interpreter has installed.
 
     >>> [one.name for one in lineup("CartPole-v1", ["serial", "kernel"], [])[0]]
@@ -64,17 +66,17 @@ def executor(name: str) -> Contestant:
     return Contestant(f"ludus {name}", "executor.py", {"executor": name}, memory_lanes=lanes)
 
 
-def installed_peers(interpreters: Sequence[str]) -> tuple[list[Contestant], list[Skipped]]:
+def installed_peers(interpreters: Sequence[str]) -> tuple[list[Contestant], list[SkippedContestant]]:
     """Each peer with the first interpreter that has its package, and those that none has."""
     found: list[Contestant] = []
-    missing: list[Skipped] = []
+    missing: list[SkippedContestant] = []
     versions = {python: _versions(python) for python in interpreters}
     for name, (package, peer) in PEERS.items():
         homes = [python for python in interpreters if versions[python][package] is not None]
         if homes:
             found.append(replace(peer, python=homes[0]))
         else:
-            missing.append(Skipped(name, 0, f"{package} is not installed"))
+            missing.append(SkippedContestant(name, 0, f"{package} is not installed"))
     return found, missing
 
 

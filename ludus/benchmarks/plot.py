@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from ludus.benchmarks.report import Figure, Report, amount
+from ludus.benchmarks.report import BenchmarkReport, Figure, amount
 from ludus.errors import InvalidArgument
 from ludus.rendering import Canvas
 
@@ -37,11 +37,11 @@ class Scale(NamedTuple):
         return self.start + part * (self.stop - self.start)
 
 
-def plot(report: Report) -> Canvas:
+def plot(report: BenchmarkReport) -> Canvas:
     """The drawing: save it as `.svg` or `.png`, or show it in a notebook.
 
     >>> figures = Figure("ludus serial", 1, 1e5, 1, 1, 1, 1.0), Figure("ludus serial", 64, 4e5, 1, 1, 1, 1.0)
-    >>> plot(Report("GridWorld-v0", 0.3, 1, figures))
+    >>> plot(BenchmarkReport("GridWorld-v0", 0.3, 1, figures))
     <Canvas 860×500, ... marks>
     """
     if not report.figures:
@@ -62,11 +62,11 @@ def plot(report: Report) -> Canvas:
     return canvas
 
 
-def _line(report: Report, name: str) -> list[Figure]:
+def _line(report: BenchmarkReport, name: str) -> list[Figure]:
     return sorted((one for one in report.figures if one.contestant == name), key=lambda one: one.lanes)
 
 
-def _scales(report: Report) -> tuple[Scale, Scale]:
+def _scales(report: BenchmarkReport) -> tuple[Scale, Scale]:
     """Room around what there is; a single size or a single decade still makes a plot."""
     sizes, speeds = report.sizes, [one.steps_per_second for one in report.figures]
     margin = max(1.15, (sizes[-1] / sizes[0]) ** 0.035)
@@ -75,7 +75,7 @@ def _scales(report: Report) -> tuple[Scale, Scale]:
     return Scale(sizes[0] / margin, sizes[-1] * margin, LEFT, RIGHT), Scale(least, most, BOTTOM, TOP)
 
 
-def _colors(report: Report) -> dict[str, str]:
+def _colors(report: BenchmarkReport) -> dict[str, str]:
     ours = [name for name in report.contestants if name.startswith(OUR_NAME)]
     others = [name for name in report.contestants if name not in ours]
     # The fastest of ours has the house's own colour.
@@ -84,7 +84,7 @@ def _colors(report: Report) -> dict[str, str]:
     return found | {name: OTHER_COLORS[place % len(OTHER_COLORS)] for place, name in enumerate(others)}
 
 
-def _draw_grid(canvas: Canvas, report: Report, across: Scale, up: Scale) -> None:
+def _draw_grid(canvas: Canvas, report: BenchmarkReport, across: Scale, up: Scale) -> None:
     for power in range(round(math.log10(up.least)), round(math.log10(up.most)) + 1):
         y = up.place(10.0**power)
         canvas.line(LEFT, y, RIGHT, y, color=LINE, width=1.2)
@@ -110,7 +110,7 @@ def _draw_line(canvas: Canvas, line: list[Figure], across: Scale, up: Scale, col
         canvas.circle(x, y, 5.0 if mine else 3.6, fill=color, stroke=GROUND, stroke_width=1.6)
 
 
-def _draw_labels(canvas: Canvas, report: Report, across: Scale, up: Scale, colors: dict[str, str]) -> None:
+def _draw_labels(canvas: Canvas, report: BenchmarkReport, across: Scale, up: Scale, colors: dict[str, str]) -> None:
     """Names at the ends of the lines, moved apart where lines end close together."""
     ends = sorted((_line(report, name)[-1] for name in report.contestants), key=lambda one: -one.steps_per_second)
     places = _apart([up.place(one.steps_per_second) for one in ends])

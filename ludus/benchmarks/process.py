@@ -20,7 +20,7 @@ __all__ = ["ContestantFailed", "ContestantProcess"]
 HERE = Path(__file__).parent
 REPLY_TIMEOUT_S = 120.0
 """Seconds that a contestant may take to answer, beyond those it was asked to run."""
-FAREWELL = 5.0
+STOP_TIMEOUT_S = 5.0
 """Seconds that it may take to end."""
 MAX_REASON_CHARS = 300
 """Characters of a reason."""
@@ -98,7 +98,7 @@ class ContestantProcess:
 
     def _wait(self) -> None:
         try:
-            self._child.wait(FAREWELL)
+            self._child.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._kill()
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from ludus.benchmarks.contestant import Contestant
 from ludus.benchmarks.process import ContestantFailed, ContestantProcess
-from ludus.benchmarks.report import Figure, Skipped
+from ludus.benchmarks.report import Figure, SkippedContestant
 
-__all__ = ["Arena", "Pace"]
+__all__ = ["Arena", "RacePace"]
 
-Outcome = Figure | Skipped
+Outcome = Figure | SkippedContestant
 Say = Callable[[str], None]
 
 
@@ -21,10 +21,10 @@ def silent(text: str) -> None:
 
 
 @dataclass(frozen=True)
-class Pace:
+class RacePace:
     """How long everybody runs, and how often.
 
-    >>> Pace().rounds
+    >>> RacePace().rounds
     5
     """
 
@@ -37,13 +37,13 @@ class Arena:
     """Keeps the processes of contestants from race to race: most of them take seconds to start.
 
     >>> serial = Contestant("ludus serial", "executor.py", {"executor": "serial"})
-    >>> with Arena(Pace(0.001, rounds=2, warm=0.0)) as arena:
+    >>> with Arena(RacePace(0.001, rounds=2, warm=0.0)) as arena:
     ...     [figure] = arena.race([serial], 4, {"id": "GridWorld-v0"})
     >>> figure.contestant, figure.lanes, figure.rounds
     ('ludus serial', 4, 2)
     """
 
-    def __init__(self, pace: Pace, say: Say = silent) -> None:
+    def __init__(self, pace: RacePace, say: Say = silent) -> None:
         self.pace, self._say = pace, say
         self._stack, self._processes = ExitStack(), dict[str, ContestantProcess]()
 
@@ -91,12 +91,12 @@ class Arena:
         """Start everybody before anybody is asked: what they load, they load side by side."""
         name, most = contestant.name, contestant.most_lanes
         if not contestant.fits(lanes):
-            outcomes[name] = Skipped(name, lanes, f"more than {most:,} lanes would take too long")
+            outcomes[name] = SkippedContestant(name, lanes, f"more than {most:,} lanes would take too long")
         elif name not in self._processes:
             try:
                 self._processes[name] = self._stack.enter_context(ContestantProcess(contestant))
             except ContestantFailed as error:
-                outcomes[name] = Skipped(name, lanes, str(error))
+                outcomes[name] = SkippedContestant(name, lanes, str(error))
 
     def _ask(
         self, contestant: Contestant, lanes: int, outcomes: dict[str, Outcome], verb: str, argument: Any
@@ -106,7 +106,7 @@ class Arena:
         try:
             return process.ask(verb, argument, seconds=self.pace.seconds)
         except ContestantFailed as error:
-            outcomes[contestant.name] = Skipped(contestant.name, lanes, str(error))
+            outcomes[contestant.name] = SkippedContestant(contestant.name, lanes, str(error))
             if not process.alive:
                 self._processes.pop(contestant.name).close()
             return {}

@@ -1,4 +1,4 @@
-"""`Report`: what came out of a benchmark, and on which machine, as data.
+"""`BenchmarkReport`: what came out of a benchmark, and on which machine, as data.
 
 Tables, bars, plots and pages are made of it, and nothing is added.
 """
@@ -15,7 +15,7 @@ import msgspec
 
 from ludus.version import __version__
 
-__all__ = ["Figure", "Report", "Skipped", "amount", "bars", "describe_machine"]
+__all__ = ["Figure", "BenchmarkReport", "SkippedContestant", "amount", "bars", "describe_machine"]
 
 LETTERS = ((1e9, " G"), (1e6, " M"), (1e3, " k"))
 
@@ -66,10 +66,10 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Skipped:
+class SkippedContestant:
     """A contestant that was not measured, at one size or (`lanes` 0) at any, and why.
 
-    >>> Skipped("envpool", 0, "not installed").reason
+    >>> SkippedContestant("envpool", 0, "not installed").reason
     'not installed'
     """
 
@@ -79,11 +79,11 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class Report:
+class BenchmarkReport:
     """All figures about one environment, and who is missing.
 
     >>> figures = Figure("a", 1, 300.0, 1, 1, 5, 1.0), Figure("b", 1, 100.0, 1, 1, 5, 1.0)
-    >>> report = Report("GridWorld-v0", 0.3, 5, figures)
+    >>> report = BenchmarkReport("GridWorld-v0", 0.3, 5, figures)
     >>> report.ratio("a", "b", 1), report.compared(report.figures[0])
     (3.0, 3.0)
     """
@@ -93,7 +93,7 @@ class Report:
     """How long each round was."""
     rounds: int
     figures: tuple[Figure, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedContestant, ...] = ()
     machine: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -136,12 +136,12 @@ class Report:
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
-def bars(report: Report, lanes: int, width: int = 40) -> list[tuple[str, str, str]]:
+def bars(report: BenchmarkReport, lanes: int, width: int = 40) -> list[tuple[str, str, str]]:
     """Name, bar and steps per second of everybody at one size, the fastest first; the longest bar is `width` wide.
 
     >>> from ludus.benchmarks import Figure
     >>> figures = Figure("one", 8, 3000.0, 1, 1, 1, 1.0), Figure("other", 8, 1000.0, 1, 1, 1, 1.0)
-    >>> bars(Report("GridWorld-v0", 0.3, 1, figures), 8, width=6)
+    >>> bars(BenchmarkReport("GridWorld-v0", 0.3, 1, figures), 8, width=6)
     [('one', '██████', '3.00 k'), ('other', '██', '1.00 k')]
     """
     found = sorted((one for one in report.figures if one.lanes == lanes), key=lambda one: -one.steps_per_second)

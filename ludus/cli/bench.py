@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ludus.benchmarks import Figure, Pace, Report, bars, plot
+from ludus.benchmarks import BenchmarkReport, Figure, RacePace, bars, plot
 from ludus.benchmarks import bench as measure
 from ludus.benchmarks.report import BASELINE, amount
 from ludus.cli.console import err, out, say
@@ -41,7 +41,7 @@ def bench(
 
     All take turns. Exit code 1 when there is nobody who could be measured.
     """
-    lanes, pace = _numbers(sizes), Pace(seconds, rounds, min(0.2, seconds))
+    lanes, pace = _numbers(sizes), RacePace(seconds, rounds, min(0.2, seconds))
     chosen = None if executors is None else executors.split(",")
     _check(picture)
     with err.status("starting") as status:
@@ -70,7 +70,7 @@ def _check(picture: Path | None) -> None:
         raise InvalidArgument(f"--plot: expected a .svg or .png file in a folder that exists, got {str(picture)!r}")
 
 
-def _print(report: Report) -> None:
+def _print(report: BenchmarkReport) -> None:
     if report.figures:
         out.print(_table(report))
         _print_bars(report)
@@ -79,14 +79,14 @@ def _print(report: Report) -> None:
         say(f"not measured: {contestant}{where}: {reason}", "yellow")
 
 
-def _missing(report: Report) -> dict[tuple[str, str], list[int]]:
+def _missing(report: BenchmarkReport) -> dict[tuple[str, str], list[int]]:
     found: dict[tuple[str, str], list[int]] = {}
     for one in report.skipped:
         found.setdefault((one.contestant, one.reason), []).append(one.lanes)
     return found
 
 
-def _table(report: Report) -> Table:
+def _table(report: BenchmarkReport) -> Table:
     title = f"{report.id}, best of {report.rounds} rounds of {report.seconds:g} s, in turns"
     look: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.ROUNDED}
     against = BASELINE if BASELINE in report.contestants else "the slowest"
@@ -103,7 +103,7 @@ def _table(report: Report) -> Table:
     return table
 
 
-def _cells(report: Report, one: Figure) -> list[str]:
+def _cells(report: BenchmarkReport, one: Figure) -> list[str]:
     last = max(other.lanes for other in report.figures if other.contestant == one.contestant)
     # Once: it is the same at every size.
     size = amount(one.bytes_per_lane) if one.bytes_per_lane is not None and one.lanes == last else ""
@@ -111,7 +111,7 @@ def _cells(report: Report, one: Figure) -> list[str]:
     return [one.contestant, f"{one.lanes:,}", amount(one.steps_per_second), *times, size, amount(report.compared(one))]
 
 
-def _print_bars(report: Report) -> None:
+def _print_bars(report: BenchmarkReport) -> None:
     lanes = report.sizes[-1]
     shown = bars(report, lanes, width=max(10, min(60, out.width - 32)))
     grid = Table.grid(padding=(0, 1, 0, 0))

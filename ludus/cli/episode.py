@@ -7,15 +7,15 @@ from ludus.core import Env, Outcome
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import InvalidType
 
-__all__ = ["Episode", "play"]
+__all__ = ["PlayedEpisode", "play"]
 
 
-APART = 1 << 32
+SEED_DISTANCE = 1 << 32
 """Between the seeds of environment and policy: with one seed for both, the policy would draw what the other hides."""
 
 
 @dataclass(frozen=True)
-class Episode:
+class PlayedEpisode:
     """One episode; the same environment and seed give an equal one."""
 
     seed: int
@@ -32,11 +32,11 @@ class Episode:
         return self.outcome is None or not self.outcome.masked
 
 
-def play(env: Env[Any, Any], seed: int, max_steps: int) -> Episode:
+def play(env: Env[Any, Any], seed: int, max_steps: int) -> PlayedEpisode:
     """Play one episode with random actions; the same seed plays the same one."""
     if env.batch_shape:
         raise InvalidType(f"expected one environment, got a batch of {env.batch_shape}")
-    env.action_space.seed(seed + APART)
+    env.action_space.seed(seed + SEED_DISTANCE)
     env.reset(seed=seed)
     total = 0.0
     for steps in range(1, max_steps + 1):
@@ -44,5 +44,5 @@ def play(env: Env[Any, Any], seed: int, max_steps: int) -> Episode:
         total += float(reward)
         if terminated or truncated:
             told = read_outcome(info.get(OUTCOME))
-            return Episode(seed, steps, total, "termination" if terminated else "truncation", told)
-    return Episode(seed, max_steps, total, "--max-steps")
+            return PlayedEpisode(seed, steps, total, "termination" if terminated else "truncation", told)
+    return PlayedEpisode(seed, max_steps, total, "--max-steps")

@@ -23,6 +23,6 @@ def mcp(
         name: one for name, one in (("isolation", isolation), ("deadline", deadline)) if one is not None
     }
     with serve_extra():
+        from ludus.server.config import ServerConfig  # as above
         from ludus.server.protocols.mcp.stdio import run  # a web server's packages, by this verb alone
-        from ludus.server.settings import Settings  # as above
-    run(target, seed=seed, settings=Settings(**given))
+    run(target, seed=seed, config=ServerConfig(**given))

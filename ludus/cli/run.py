@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 
 from ludus.cli.console import out
-from ludus.cli.episode import Episode, play
+from ludus.cli.episode import PlayedEpisode, play
 from ludus.cli.record import Level, recorded
 from ludus.cli.target import meant
 from ludus.registry import make
@@ -50,7 +50,7 @@ def run(
         out.print(_table(name, played))
 
 
-def _plain(episode: Episode) -> dict[str, Any]:
+def _plain(episode: PlayedEpisode) -> dict[str, Any]:
     return {
         "seed": episode.seed,
         "steps": episode.steps,
@@ -60,7 +60,7 @@ def _plain(episode: Episode) -> dict[str, Any]:
     }
 
 
-def _table(name: str, episodes: list[Episode]) -> Table:
+def _table(name: str, episodes: list[PlayedEpisode]) -> Table:
     look: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.ROUNDED}
     table = Table(title=f"{name}, random actions", show_footer=True, **look)
     ends = [one.ended_by for one in episodes]

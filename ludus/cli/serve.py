@@ -91,16 +91,16 @@ def serve(
 
 
 def _run(
-    targets: list[str], settings: dict[str, Any], listening: dict[str, Any], tokens: dict[str, Any], *, json_logs: bool
+    targets: list[str], config: dict[str, Any], listening: dict[str, Any], tokens: dict[str, Any], *, json_logs: bool
 ) -> None:
     with serve_extra():
         from ludus.server.access import Access  # as below
+        from ludus.server.config import ServerConfig  # as above
         from ludus.server.listen_config import ListenConfig  # as below
         from ludus.server.logs import log_to_stderr  # as below
         from ludus.server.run import run  # as above
         from ludus.server.server_plan import ServerPlan  # a web server is loaded by this verb alone
-        from ludus.server.settings import Settings  # as above
-    plan = ServerPlan(targets, Settings(**settings, access=Access(tokens), listen=ListenConfig(**listening)))
+    plan = ServerPlan(targets, ServerConfig(**config, access=Access(tokens), listen=ListenConfig(**listening)))
     log_to_stderr(as_json=json_logs)
     run(plan, lambda url: _announce(plan, url), patience=STOP_DEADLINE_S)
 
@@ -120,6 +120,6 @@ def _given(**options: Any) -> dict[str, Any]:
 
 def _announce(plan: "ServerPlan", url: str) -> None:
     """One line, at once, whoever reads it."""
-    whose = "" if not plan.settings.access.open else "" if plan.settings.listen.private else ", for whoever reaches it"
+    whose = "" if not plan.config.access.open else "" if plan.config.listen.private else ", for whoever reaches it"
     out.print(f"{url} serves {plan.described}{whose}", soft_wrap=True, markup=False)
     out.file.flush()

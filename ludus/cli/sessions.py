@@ -34,7 +34,7 @@ def sessions(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with whole ids.")] = False,
 ) -> None:
     """List the sessions of a server, or close some."""
-    service = Service(url, given_token(token))
+    service = ServerAdmin(url, given_token(token))
     found = service.ask("GET", "/v1/sessions")
     for start in kill or ():
         one = _the_one(found["sessions"], start)
@@ -46,7 +46,7 @@ def sessions(
         _print(found)
 
 
-class Service:
+class ServerAdmin:
     """A server, by its address."""
 
     def __init__(self, url: str, token: str) -> None:

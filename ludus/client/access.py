@@ -1,4 +1,4 @@
-"""`Access`: how a server is reached and with which token: sockets, TLS, framings, and plain HTTP beside them."""
+"""`ServerAccess`: how a server is reached and with which token: sockets, TLS, framings, and plain HTTP beside them."""
 
 import socket
 from collections.abc import Callable
@@ -9,15 +9,15 @@ from ludus.client.address import Address
 from ludus.client.framing import Framing, Lengths
 from ludus.errors import InvalidArgument
 
-__all__ = ["Access"]
+__all__ = ["ServerAccess"]
 
 MAX_MESSAGE_BYTES = 1 << 28
 """Bytes of a message from a server."""
-ANSWER = 1 << 24
+MAX_ANSWER_BYTES = 1 << 24
 """Bytes of the body of an HTTP answer."""
 
 
-class Access:
+class ServerAccess:
     """The address of a server, the token for it, and the authorities that vouch for it (an `ssl.SSLContext`)."""
 
     def __init__(self, address: Address, token: str | None = None, tls: Any = None) -> None:
@@ -97,13 +97,13 @@ class Access:
             connection.sock = self.connect(seconds)
             connection.request(method, f"{self.address.own_prefix}{path}", body, headers)
             response = connection.getresponse()
-            found = response.read(ANSWER + 1)
+            found = response.read(MAX_ANSWER_BYTES + 1)
         except http.client.HTTPException as error:
             raise ConnectionResetError(f"no HTTP answer: {type(error).__name__}: {error}") from error
         finally:
             connection.close()
-        if len(found) > ANSWER:
-            raise ConnectionResetError(f"an answer of more than {ANSWER} bytes")
+        if len(found) > MAX_ANSWER_BYTES:
+            raise ConnectionResetError(f"an answer of more than {MAX_ANSWER_BYTES} bytes")
         return response.status, found
 
 

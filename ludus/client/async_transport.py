@@ -6,14 +6,14 @@ from contextlib import suppress
 from math import inf
 from typing import Any
 
-from ludus.client.access import Access
+from ludus.client.access import ServerAccess
 from ludus.client.framing import Framing
 from ludus.client.transport import FIRST_CHUNK, LARGEST_CHUNK, CustomTransport
 
 __all__ = ["AsyncSocketTransport", "AsyncCustomTransport"]
 
 
-class Stream(asyncio.BufferedProtocol):
+class StreamProtocol(asyncio.BufferedProtocol):
     """A connection whose bytes are taken apart as they come, so that a server that asks whether we live is answered."""
 
     def __init__(self, framing: Framing) -> None:
@@ -130,9 +130,9 @@ class Stream(asyncio.BufferedProtocol):
 class AsyncSocketTransport:
     """A line over TCP, TLS or a Unix socket, on the event loop that it is used on."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: ServerAccess) -> None:
         self.access = access
-        self._stream: Stream | None = None
+        self._stream: StreamProtocol | None = None
 
     async def open(self, path: str, text: bool, seconds: float) -> None:
         """Connect, and see the handshake through."""
@@ -156,7 +156,7 @@ class AsyncSocketTransport:
             context = self.access.context()
             host = None if context is None else self.access.address.host
             _, stream = await asyncio.get_running_loop().create_connection(
-                lambda: Stream(framing), sock=link, ssl=context, server_hostname=host
+                lambda: StreamProtocol(framing), sock=link, ssl=context, server_hostname=host
             )
         except BaseException:
             link.close()
@@ -185,7 +185,7 @@ class AsyncSocketTransport:
         """The next message, within so many seconds."""
         return self._opened().message(seconds)
 
-    def _opened(self) -> Stream:
+    def _opened(self) -> StreamProtocol:
         if self._stream is None:
             raise ConnectionResetError("there is no connection")
         return self._stream

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypedDict, Unpack, overload
 
-from ludus.client.access import Access
+from ludus.client.access import ServerAccess
 from ludus.client.address import read_address
 from ludus.client.connection_config import ConnectionConfig, spec_of
 from ludus.client.flow import Flow, run_flow, run_flow_async
@@ -164,7 +164,7 @@ def _open(opening: ConnectionConfig) -> Flow[tuple[Any, EnvCodec]]:
     try:
         welcome = yield from session.open()
     except ConnectionLost as error:
-        if not isinstance(opening.way, Access) or getattr(error.__cause__, "status", 0) not in OTHER_KIND:
+        if not isinstance(opening.way, ServerAccess) or getattr(error.__cause__, "status", 0) not in OTHER_KIND:
             raise
         from ludus.client.openenv.remote import open_openenv  # most programs never meet a server of another kind
 
@@ -235,7 +235,7 @@ def _reached(url: Any, token: str | None, tls: Any, image: Any, timeout: float) 
         running = start_image(url.removeprefix(IMAGE), image, timeout)
         return running.access(token), url, "", running.close
     address = read_address(url)
-    return Access(address, token, tls), str(address), address.env, _nothing
+    return ServerAccess(address, token, tls), str(address), address.env, _nothing
 
 
 def _nothing() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ludus.client.access import Access
+from ludus.client.access import ServerAccess
 from ludus.client.session import SessionTerms, WireSession
 from ludus.client.transport import CustomTransport, SocketTransport
 from ludus.core import AutoresetMode, EnvSpec
@@ -26,7 +26,7 @@ def _nothing() -> None:
 class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
     """How sessions are opened."""
 
-    way: Access | Callable[[], Any]
+    way: ServerAccess | Callable[[], Any]
     """An address with its token, or a function that opens a transport."""
     hello: HelloRequest
     terms: SessionTerms
@@ -44,7 +44,7 @@ class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     def line(self) -> Any:
         """A line that blocks."""
-        return SocketTransport(self.way) if isinstance(self.way, Access) else CustomTransport(self.way)
+        return SocketTransport(self.way) if isinstance(self.way, ServerAccess) else CustomTransport(self.way)
 
     def async_line(self) -> Any:
         """A line of asyncio."""
@@ -53,7 +53,7 @@ class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
             AsyncSocketTransport,
         )
 
-        return AsyncSocketTransport(self.way) if isinstance(self.way, Access) else AsyncCustomTransport(self.way)
+        return AsyncSocketTransport(self.way) if isinstance(self.way, ServerAccess) else AsyncCustomTransport(self.way)
 
     def session(self) -> WireSession:
         """A session that is not opened yet."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping
 from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
-from ludus.client.access import Access
+from ludus.client.access import ServerAccess
 from ludus.client.address import read_address
 from ludus.client.fields import Fields
 from ludus.client.flow import Flow, run_flow, run_flow_async
@@ -33,7 +33,7 @@ NOT_NEEDED = {
     "websocket_ping_timeout_s",
 }
 """What OpenEnv's constructor takes beside, and what there is nothing to do about here."""
-Place = tuple[Access, Callable[[], None]]
+Place = tuple[ServerAccess, Callable[[], None]]
 
 
 class EnvClient(Generic[ActT, ObsT, StateT]):
@@ -125,13 +125,13 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
     def _at_address(self) -> Place:
         if self.base_url is None:
             raise InvalidArgument("EnvClient: expected a base_url, got none; EnvClient.from_image starts a container")
-        return Access(read_address(self.base_url), self._token), _nothing
+        return ServerAccess(read_address(self.base_url), self._token), _nothing
 
     def _in_container(self, image: str, policy: ImagePolicy | None, given: dict[str, Any]) -> Place:
         if self._provider is not None:
             self.base_url = url = self._provider.start_container(image, **given)
             self._provider.wait_for_ready(url)
-            return Access(read_address(url), self._token), self._provider.stop_container
+            return ServerAccess(read_address(url), self._token), self._provider.stop_container
         if policy is None:
             policy = ImagePolicy(variables=given.get("env_vars") or {}, port=given.get("port") or 8000)
         from ludus.client.image import start_image  # engines of containers are loaded when one is started
@@ -232,7 +232,7 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
             if not opens:
                 await asyncio.to_thread(self._finish)
 
-    def _reached(self) -> Access:
+    def _reached(self) -> ServerAccess:
         access, end = self._place()
         access.headers.update(self._headers)
         self._held.append(end)

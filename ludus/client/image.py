@@ -12,13 +12,13 @@ import sys
 import time
 from typing import Any
 
-from ludus.client.access import Access, prompt
+from ludus.client.access import ServerAccess, prompt
 from ludus.client.address import Address
 from ludus.client.image_policy import ImagePolicy
 from ludus.client.inside import link_inside
 from ludus.errors import SandboxError, SandboxUnavailable, listing, shorten
 from ludus.sandbox.containers import Docker, Podman
-from ludus.sandbox.containers.api import Api, Refused
+from ludus.sandbox.containers.api import Api, EngineError
 from ludus.sandbox.containers.description import LABEL
 from ludus.sandbox.containers.engine import remove_leftovers
 from ludus.sandbox.leftovers import identity
@@ -64,11 +64,11 @@ class RunningImage:
         """Whether it runs."""
         return bool(self.api.state(self.id)["Running"])
 
-    def access(self, token: str | None = None) -> Access:
+    def access(self, token: str | None = None) -> ServerAccess:
         """How its server is reached."""
         if self.policy.network == "none":
             return InsideAccess(self._address, token, pid=self.pid)
-        return Access(self._address, token)
+        return ServerAccess(self._address, token)
 
     def await_health(self, image: str, ends: float) -> None:
         """Wait until the server answers; SandboxError where it does not in time, or ends before."""
@@ -104,7 +104,7 @@ class RunningImage:
             watcher.wait()
 
 
-class InsideAccess(Access):
+class InsideAccess(ServerAccess):
     """The way to a server in a network of its own."""
 
     def __init__(self, address: Address, token: str | None = None, *, pid: int) -> None:
@@ -125,7 +125,7 @@ def start_image(image: str, policy: ImagePolicy | None = None, seconds: float = 
     engine, api = _engine(image, policy)
     try:
         container = api.create(_description(image, policy))
-    except Refused as error:
+    except EngineError as error:
         raise SandboxError(f"image {image}: expected the engine to create a container, got: {error}") from error
     watcher = _watched(engine, api, container)
     try:
@@ -134,7 +134,7 @@ def start_image(image: str, policy: ImagePolicy | None = None, seconds: float = 
     except BaseException as error:
         api.remove(container)
         watcher.communicate(b"done\n")
-        if isinstance(error, Refused):
+        if isinstance(error, EngineError):
             raise SandboxError(f"image {image}: expected the container to start, got: {error}") from error
         raise
     try:

@@ -9,7 +9,7 @@ from threading import RLock
 from time import monotonic, perf_counter, sleep
 from typing import Any
 
-from ludus.client.access import Access
+from ludus.client.access import ServerAccess
 from ludus.client.framing import Framing
 from ludus.client.keepalive import keep_alive
 from ludus.remote.spin import LOOK_SECONDS, Spin, yield_core
@@ -29,7 +29,7 @@ CLOSE_DEADLINE_S = 1.0
 class SocketTransport:
     """A transport over TCP, TLS or a Unix socket."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: ServerAccess) -> None:
         self.access = access
         self._socket: Any = None
         self._framing: Any = None

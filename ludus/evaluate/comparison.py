@@ -12,7 +12,7 @@ from ludus.evaluate.scores import Array, Scores, ScoresLike
 
 __all__ = ["PairedTest", "improvement_interval", "paired_test", "probability_of_improvement"]
 
-EXACT = 16
+MAX_EXACT_PAIRS = 16
 """Up to so many pairs every choice of signs is tried; beyond, as many as are asked for are drawn."""
 
 
@@ -82,7 +82,7 @@ def paired_test(x: ScoresLike, y: ScoresLike, *, resamples: int = 10_000, seed: 
     if resamples < 1:
         raise InvalidArgument(f"resamples: expected at least 1, got {resamples}")
     found = ours.all() - theirs.all()
-    exact = len(found) <= EXACT
+    exact = len(found) <= MAX_EXACT_PAIRS
     signs = _all_signs(len(found)) if exact else _some_signs(len(found), resamples, seed)
     # By whole multiples of the last bit, sums in another order would not be as large as the one that was seen.
     reached = np.abs(signs @ found) >= abs(found.sum()) * (1.0 - 1e-12)

@@ -25,7 +25,7 @@ __all__ = ["Reexecution", "SegmentCheck"]
 
 Array = npt.NDArray[Any]
 NOBODY = -1
-EACH = 1 << 12
+CHECKED_EPISODES = 1 << 12
 """Episodes after which it is looked whether enough of them differ."""
 MAX_DIFFERING_SEGMENTS = 20
 """After so many that differ, the others are not executed."""
@@ -88,9 +88,9 @@ class Reexecution:
             self.differs(episode, 0, "length", int(self.recorded["length"][episode]), rows)
         begun = self.recorded["length"] > 0
         sound = np.flatnonzero(asked & (tried == 0) & begun).tolist()
-        for first in range(0, len(sound), EACH):
+        for first in range(0, len(sound), CHECKED_EPISODES):
             if len(self.differences) < MAX_DIFFERING_SEGMENTS:
-                self._execute(sound[first : first + EACH], lanes)
+                self._execute(sound[first : first + CHECKED_EPISODES], lanes)
         for one in np.flatnonzero(asked & (tried == 1)).tolist():
             self._execute([one], 1)
         for one in np.flatnonzero(asked & (tried == 0) & ~begun).tolist():

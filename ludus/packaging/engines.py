@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["ENGINES", "EngineProgram", "engine"]
 
 ENGINES = ("podman", "docker")
-TAIL = 2000
+TAIL_CHARS = 2000
 
 
 class EngineProgram:
@@ -54,7 +54,7 @@ class EngineProgram:
                 if say is not None:
                     say(line.rstrip("\n"))
         if process.returncode:
-            said = " ".join("".join(lines)[-TAIL:].split())
+            said = " ".join("".join(lines)[-TAIL_CHARS:].split())
             raise SandboxUnavailable(f"{self.name} {arguments[0]}: expected to succeed, got {said or 'nothing'}")
         return "".join(lines)
 

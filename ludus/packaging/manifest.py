@@ -17,7 +17,7 @@ from ludus.registry.folder_code import enter_folder
 from ludus.registry.trust import IsolationRequirement
 from ludus.sandbox.deadlines import STEP_SECONDS
 
-__all__ = ["MANIFEST", "OPENENV", "Manifest", "Resources", "is_folder", "read_manifest"]
+__all__ = ["MANIFEST", "OPENENV", "Manifest", "ServiceResources", "is_folder", "read_manifest"]
 
 MANIFEST, OPENENV = "ludus.toml", "openenv.yaml"
 MAX_MANIFEST_BYTES = 1 << 20
@@ -32,10 +32,10 @@ PORT = 8000
 
 
 @dataclass(frozen=True)
-class Resources:
+class ServiceResources:
     """What one container or server needs of a machine.
 
-    >>> Resources(memory_mb=1024).cpus
+    >>> ServiceResources(memory_mb=1024).cpus
     1.0
     """
 
@@ -78,7 +78,7 @@ class Manifest:
     """Between which numbers the reward of a step is."""
     arguments: dict[str, Any] = field(default_factory=dict[str, Any])
     security: Security = field(default_factory=Security)
-    resources: Resources = field(default_factory=Resources)
+    resources: ServiceResources = field(default_factory=ServiceResources)
     app: str = ""
     """`module:name` of an ASGI application, of folders made for OpenEnv."""
     port: int = PORT
@@ -217,7 +217,7 @@ def _from_toml(folder: Path, data: Mapping[str, Any]) -> Manifest:
     if "reward_range" in rest:
         rest["reward_range"] = tuple(map(float, rest["reward_range"]))
     security = read_fields(Security, data.get("permissions", {}), "permissions")
-    resources = read_fields(Resources, data.get("resources", {}), "resources")
+    resources = read_fields(ServiceResources, data.get("resources", {}), "resources")
     return Manifest(folder, **rest, security=security, resources=resources)
 
 
@@ -273,9 +273,11 @@ def _network(block: dict[str, Any]) -> Security:
     return read_fields(Security, {"network": hosts}, "validation.network")
 
 
-def _needs(block: dict[str, Any]) -> Resources:
+def _needs(block: dict[str, Any]) -> ServiceResources:
     names = {"cpu": "cpus", "memory_mb": "memory_mb", "disk_mb": "disk_mb"}
-    return read_fields(Resources, {names[key]: value for key, value in block.items() if key in names}, "validation")
+    return read_fields(
+        ServiceResources, {names[key]: value for key, value in block.items() if key in names}, "validation"
+    )
 
 
 # --- files ---

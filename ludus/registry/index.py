@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from ludus.core import EnvId, EnvSpec
 from ludus.errors import RegistrationError, RegistryError, listing
-from ludus.registry.plugins import Claim, Findings, Problem
+from ludus.registry.plugins import Claim, Findings, PluginProblem
 
 __all__ = ["Index"]
 
@@ -16,7 +16,7 @@ class Index:
         self.claims: dict[str, Claim] = {}
         self.aliases: dict[str, str] = {}
         self.rivals: dict[str, list[str]] = {}
-        self.problems: list[Problem] = []
+        self.problems: list[PluginProblem] = []
 
     # --- names ---
 
@@ -123,7 +123,7 @@ class Index:
         try:
             check(claim.spec)
         except RegistryError as error:
-            self.problems.append(Problem(claim.package, error, claim.spec.id))
+            self.problems.append(PluginProblem(claim.package, error, claim.spec.id))
             return False
         return True
 

@@ -11,7 +11,7 @@ from ludus.errors import EntryPointError, LudusError, MalformedId
 from ludus.registry.catalog import Entry, is_catalog, locate, read_catalog
 from ludus.registry.ownership import DISTRIBUTION
 
-__all__ = ["Claim", "Findings", "Problem", "announcing", "discover", "nobody_announces"]
+__all__ = ["Claim", "Findings", "PluginProblem", "announcing", "discover", "nobody_announces"]
 
 GROUP = "ludus.envs"
 OPEN = "envs/open"
@@ -30,7 +30,7 @@ class Claim(NamedTuple):
     """Whether the package is an installed one that said so in its metadata, not code that called `register`."""
 
 
-class Problem(NamedTuple):
+class PluginProblem(NamedTuple):
     """Something a package announced that cannot be used; shown when it is asked for."""
 
     package: str
@@ -55,7 +55,7 @@ class Findings:
 
     def __init__(self) -> None:
         self.claims: list[Claim] = []
-        self.problems: list[Problem] = []
+        self.problems: list[PluginProblem] = []
 
     def take(self, package: str, entries: Iterable[Entry], modules: tuple[str, ...] = ()) -> None:
         """Sort the entries of one announcement into claims and problems."""
@@ -63,7 +63,7 @@ class Findings:
             if isinstance(entry, EnvSpec):
                 self.claims.append(Claim(package, entry, announced=True))
             else:
-                self.problems.append(Problem(package, entry, name, modules))
+                self.problems.append(PluginProblem(package, entry, name, modules))
 
 
 def discover() -> Findings:
@@ -103,7 +103,7 @@ def _read_distribution(package: str, distribution: Any, findings: Findings) -> N
         entry_points = [one for one in distribution.entry_points if one.group == GROUP]
     except Exception as error:  # whatever a malformed file makes the standard library raise
         problem = EntryPointError(f"expected a readable entry_points.txt, got {type(error).__name__}: {error}")
-        findings.problems.append(Problem(package, problem))
+        findings.problems.append(PluginProblem(package, problem))
         return
     for one in entry_points:
         modules = (one.value.partition(":")[0].partition(".")[0],)

@@ -24,8 +24,8 @@ __all__ = ["BatchCodec", "EnvCodec", "travelling"]
 
 PICTURES = (np.ndarray, str, list, tuple, type(None))
 ARRAYS = (Box, MultiBinary, MultiDiscrete)
-LONGEST_MODE = 100
-LONGEST_NAME = 80
+MAX_MODE_CHARS = 100
+MAX_NAME_CHARS = 80
 
 
 def travelling(value: object, name: str) -> Any:
@@ -51,7 +51,7 @@ class EnvCodec:
         models: Sequence[type] = (),
         reserved: str = "",
     ) -> None:
-        self.name = clean(made.name, LONGEST_NAME) or "the environment"
+        self.name = clean(made.name, MAX_NAME_CHARS) or "the environment"
         self.reserved = reserved
         self.single_observation_space = self._space(made.observation_space, "observation_space", known, models)
         self.single_action_space = self._space(made.action_space, "action_space", known, models)
@@ -81,7 +81,7 @@ class EnvCodec:
         return found
 
     def _render_mode(self, mode: str | None) -> str | None:
-        if mode is not None and clean(mode, LONGEST_MODE) != mode:
+        if mode is not None and clean(mode, MAX_MODE_CHARS) != mode:
             raise ContractViolation(f"{self.name} render_mode: expected a word, got {shorten(mode)}")
         return mode
 

@@ -59,7 +59,7 @@ from ludus.wire.messages import (
 
 __all__ = ["EnvHost", "HostStep"]
 
-LONGEST_ID = 255
+MAX_ID_CHARS = 255
 CUT = "sandbox"
 """The key of `info` that tells that a process ended, and with it the episode."""
 OWN_EPISODES = "own_episodes"
@@ -152,9 +152,9 @@ class EnvHost:
         return outcome if self._trusted else self._held(outcome)
 
     def _begin(self, seed: Any, options: dict[str, Any] | None, episode_id: Any = None) -> HostStep:
-        if episode_id is not None and (not isinstance(episode_id, str) or not 0 < len(episode_id) <= LONGEST_ID):
+        if episode_id is not None and (not isinstance(episode_id, str) or not 0 < len(episode_id) <= MAX_ID_CHARS):
             raise InvalidArgument(
-                f"episode_id: expected text of 1 to {LONGEST_ID} characters, got {shorten(episode_id)}"
+                f"episode_id: expected text of 1 to {MAX_ID_CHARS} characters, got {shorten(episode_id)}"
             )
         if self._own_episodes and episode_id is not None:
             options = {**(options or {}), "episode_id": episode_id}

@@ -18,7 +18,7 @@ LOOK_SECONDS = 100e-6 if CORES > 1 else 0.0
 """How long to look: about what being woken costs. With one core, whoever looks keeps the other side from answering."""
 MAX_MISSES = 10
 """Looks in vain that count: with so many, there is one look for a thousand messages."""
-STREAK = 32
+STREAK_LOOKS = 32
 """Looks not in vain, one after another, that make up for one that was: those cost tens of times what these save."""
 
 
@@ -72,6 +72,6 @@ class Spin:
         self._streak = self._streak + 1 if hit else 0
         if not hit:
             self.misses = min(self.misses + 1, MAX_MISSES)
-        elif self._streak >= STREAK:
+        elif self._streak >= STREAK_LOOKS:
             self.misses, self._streak = max(self.misses - 1, 0), 0
         self.rest = (1 << self.misses) - 1

@@ -37,7 +37,7 @@ CAP_HEIGHT = (14.0 + PENS[False]) / EM
 LINE_HEIGHT = 1.3
 """From line to line, in sizes."""
 STEP = math.radians(12.0)
-SHORT = 64
+MAX_REMEMBERED_CHARS = 64
 """Texts up to this length are remembered; longer ones rarely come back as they were."""
 ROUND = 64.0
 """The resolution at which the pen's round ends are smooth: pixels per em, beyond most texts."""
@@ -74,7 +74,7 @@ def _advance(line: str, bold: bool) -> float:
 def text_outline(text: DrawnText) -> tuple[Outline, Matrix]:
     """The outline of a text, and the map from it to the text's place."""
     place, across = text_place(text)
-    lay = _remembered_layout if len(text.text) <= SHORT else layout
+    lay = _remembered_layout if len(text.text) <= MAX_REMEMBERED_CHARS else layout
     return lay(text.text, text.bold, across), place
 
 

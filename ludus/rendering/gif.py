@@ -16,9 +16,9 @@ __all__ = ["GifWriter"]
 
 Pixels = NDArray[np.bool_]
 
-SHORTEST_DELAY = 2
+MIN_DELAY_CS = 2
 """Hundredths of a second: browsers take shorter delays for a mistake and show them as ten."""
-COLORS = 255
+MAX_COLORS = 255
 """Of one image; of the 256 that a GIF may have, one stands for what did not change."""
 LEAVE_IN_PLACE = 1
 """GIF's disposal: the next image is drawn over this one."""
@@ -54,14 +54,14 @@ class GifWriter:
         """Add one frame; all must be of one size."""
         self._count += 1
         end = round(self._count * 100.0 / self._fps)
-        if self._before is not None and end - self._written < SHORTEST_DELAY:
+        if self._before is not None and end - self._written < MIN_DELAY_CS:
             return
-        image = _image(frame, self._before, max(SHORTEST_DELAY, end - self._written))
+        image = _image(frame, self._before, max(MIN_DELAY_CS, end - self._written))
         if self._file is None:
             self._file = self._path.open("wb")
             self._file.write(_header(frame.shape[1], frame.shape[0]))
         self._file.write(image)
-        self._written = max(end, self._written + SHORTEST_DELAY)
+        self._written = max(end, self._written + MIN_DELAY_CS)
         self._before = frame.copy()
 
     def close(self) -> None:
@@ -87,7 +87,7 @@ def _image(frame: Frame, before: Frame | None, delay: int) -> bytes:
     if same is not None:  # takes none of the colours: as the first pixel that changed
         part[same] = part[np.unravel_index(np.argmin(same), same.shape)]
     # Of Pillow's methods the one that is exact where there are few colours.
-    indexed = images.fromarray(part).quantize(COLORS, method=images.Quantize.MEDIANCUT, dither=images.Dither.NONE)
+    indexed = images.fromarray(part).quantize(MAX_COLORS, method=images.Quantize.MEDIANCUT, dither=images.Dither.NONE)
     indices: Frame = np.array(indexed)
     clear = int(indices.max()) + 1
     if same is not None:

@@ -7,9 +7,9 @@ from ludus.errors import InvalidArgument, shorten
 
 __all__ = ["Pace", "as_fps"]
 
-LONGEST_GAP = 0.1
+MAX_GAP_S = 0.1
 """Seconds without a picture after which one is shown, however late it is all."""
-FORGIVEN = 0.25
+MAX_LAG_S = 0.25
 """Seconds behind after which lost time is forgotten: somebody stopped at a breakpoint, or the steps are slow."""
 
 
@@ -43,8 +43,8 @@ class Pace:
             self._sleep(min(self._due - now, period))
             now = max(now, self._due)
         late = now - self._due
-        self._due = now + period if late > FORGIVEN else self._due + period
-        if late > period and now - self._shown < LONGEST_GAP:
+        self._due = now + period if late > MAX_LAG_S else self._due + period
+        if late > period and now - self._shown < MAX_GAP_S:
             return False
         self._shown = now
         return True

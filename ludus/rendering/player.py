@@ -23,7 +23,7 @@ from ludus.seeding import Seed
 __all__ = ["play"]
 
 DEFAULT_FPS = 30.0
-SLOWEST = 15.0
+SLOWEST_FPS = 15.0
 """Environments meant for fewer pictures a second wait for the player instead of the clock."""
 
 
@@ -47,7 +47,7 @@ def play(
         raise InvalidType(f"play: expected one environment, got a batch of {env.batch_shape}")
     own = env.metadata.get("render_fps")
     speed = as_fps(fps if fps is not None else own if own is not None else DEFAULT_FPS)
-    in_turns = turns if turns is not None else own is None or own < SLOWEST
+    in_turns = turns if turns is not None else own is None or own < SLOWEST_FPS
     game = PlayedGame(env, KeyMap.of(env, keys_to_action), None if record is None else VideoWriter(record, speed))
     with ExitStack() as stack:
         if game.video is not None:

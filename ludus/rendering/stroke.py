@@ -15,7 +15,7 @@ from ludus.rendering.frame import Floats
 
 __all__ = ["arc_steps", "stroke"]
 
-TOLERANCE = 0.03
+TOLERANCE_PX = 0.03
 """How far, in pixels, straight pieces may stray from the curve that they stand for."""
 MITER_LIMIT = 4.0
 GENTLE = 0.95
@@ -24,7 +24,7 @@ GENTLE = 0.95
 
 def arc_steps(radius: float, sweep: float, resolution: float) -> int:
     """How many straight pieces make an arc of `sweep` radians look round at `resolution` pixels per unit."""
-    sagitta = min(TOLERANCE / max(radius * resolution, TOLERANCE), 1.0)
+    sagitta = min(TOLERANCE_PX / max(radius * resolution, TOLERANCE_PX), 1.0)
     return max(1, math.ceil(abs(sweep) / (2.0 * math.acos(1.0 - sagitta)) - 1e-9))
 
 

@@ -25,7 +25,7 @@ BEGIN, END = "\x1b[?2026h", "\x1b[J\x1b[?2026l"
 """Terminals that know it show everything in between at once; the others ignore it."""
 KEY_HOLD_S = 0.3
 """Seconds for which a key counts as held: terminals tell when a key goes down, never when it comes up."""
-NAP = 0.2
+NAP_S = 0.2
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -137,7 +137,7 @@ class TerminalScreen:
 
 def _nap(end: float | None) -> float:
     """Seconds to wait at a time: a signal that comes just before the wait is only noticed after it."""
-    return NAP if end is None else max(0.0, min(NAP, end - time.monotonic()))
+    return NAP_S if end is None else max(0.0, min(NAP_S, end - time.monotonic()))
 
 
 def _unwind(number: int, frame: FrameType | None) -> None:

@@ -18,7 +18,7 @@ from ludus.rendering.window import Window
 
 __all__ = ["WindowScreen"]
 
-NARROWEST = 480
+MIN_WIDTH_PX = 480
 """Pixels: smaller pictures are enlarged by a whole factor."""
 TEXT, LINE, MARGIN = 15.0, 22, 10
 EVENT_WAIT_S = 0.01
@@ -71,7 +71,7 @@ class WindowScreen:
 
 def _enlarged(picture: Drawing | Frame) -> Frame:
     width = picture.width if isinstance(picture, Drawing) else picture.shape[1]
-    factor = max(1, -(-NARROWEST // width)) if width < NARROWEST else 1
+    factor = max(1, -(-MIN_WIDTH_PX // width)) if width < MIN_WIDTH_PX else 1
     if isinstance(picture, Drawing):
         return to_pixels(picture, factor)
     return as_frame(picture).repeat(factor, axis=0).repeat(factor, axis=1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess, SandboxWarning, Usage
 from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.policy import Limits, Mount, Policy
-from ludus.sandbox.sandbox import Result, Sandbox, backend, backends, default_backend, probe
+from ludus.sandbox.sandbox import Sandbox, SandboxResult, backend, backends, default_backend, probe
 
 if TYPE_CHECKING:
     from ludus.sandbox.mounts import python_mounts
@@ -42,7 +42,7 @@ __all__ = [
     "Mount",
     "Policy",
     "Probe",
-    "Result",
+    "SandboxResult",
     "Sandbox",
     "SandboxWarning",
     "ShellSession",

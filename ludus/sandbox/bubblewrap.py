@@ -32,7 +32,7 @@ from ludus.sandbox.user import can_be_replaced, drops_user, group_of, user_of
 
 __all__ = ["Bubblewrap"]
 
-OVERHEAD = 2
+OWN_PROCESSES = 2
 """Processes of ours in the cgroup: `bwrap` outside, and the first process inside; with a proxy, the relay too."""
 RELAY, SOCKET, START = "/run/ludus/relay.py", "/run/ludus/socket", "/run/ludus/start"
 ARGUMENTS, FILTER, STATUS, SCRIPT, FIRST_MOUNT = 4, 5, 6, 7, 8
@@ -93,7 +93,7 @@ class Bubblewrap(Backend):
             streams = Streams(stdin, stdout, stderr)
             undo.callback(streams.close)
             undo.callback(streams.release)
-            cgroup = make_cgroup(policy.limits, OVERHEAD + (1 if policy.hosts else 0))
+            cgroup = make_cgroup(policy.limits, OWN_PROCESSES + (1 if policy.hosts else 0))
             if cgroup is not None:
                 undo.callback(cgroup.remove)
             proxy = Proxy(policy.hosts) if policy.hosts else None
@@ -131,7 +131,7 @@ def _start(
         descriptors[STATUS] = theirs
         try:
             return spawn(
-                [*_entering(cgroup), *_enclosing(), *_inside(policy, root=root), *argv], {}, descriptors
+                [*_entering(cgroup), *_bwrap_command(), *_inside(policy, root=root), *argv], {}, descriptors
             ), status
         except BaseException:
             os.close(status)
@@ -167,7 +167,7 @@ def _entering(cgroup: Cgroup | None) -> list[str]:
     return [*dying, "/bin/sh", "-c", ENTER, str(os.getpid()), *entries, "--"]
 
 
-def _enclosing() -> list[str]:
+def _bwrap_command() -> list[str]:
     return [program().path, "--args", str(ARGUMENTS), "--seccomp", str(FILTER), "--json-status-fd", str(STATUS), "--"]
 
 

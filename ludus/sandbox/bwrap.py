@@ -18,7 +18,7 @@ from ludus.sandbox.mounts import HOST_SETTINGS, system_links, system_mounts
 from ludus.sandbox.policy import Mount, Policy
 from ludus.sandbox.user import GROUP, USER
 
-__all__ = ["HOME", "Program", "options", "program", "start_script", "tool"]
+__all__ = ["HOME", "BwrapProgram", "options", "program", "start_script", "tool"]
 
 HOME = "/home/box"
 ETC = Path(__file__).parent / "rootfs" / "etc"
@@ -28,11 +28,11 @@ MASKED = ("cmdline", "kcore", "keys", "latency_stats", "sched_debug", "sysrq-tri
 COVERED = ("/proc/pressure", HOST_SETTINGS)
 """How busy the machine is, with triggers that anybody may set; what is the host's own."""
 KEPT_CAPABILITIES = ("DAC_READ_SEARCH", "SETUID", "SETGID", "SETPCAP")
-SHARED_MEMORY = 64 << 20
+SHARED_MEMORY_BYTES = 64 << 20
 Options = list[str]
 
 
-class Program(NamedTuple):
+class BwrapProgram(NamedTuple):
     """The `bwrap` of this machine."""
 
     path: str
@@ -45,12 +45,14 @@ class Program(NamedTuple):
 
 
 @cache
-def program() -> Program:
+def program() -> BwrapProgram:
     """Find it and ask it; SandboxUnavailable, with what to install, where there is none."""
     path = tool("bwrap", "bubblewrap")
     said = subprocess.run([path, "--help"], capture_output=True, text=True, check=False, env={})
     version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, env={}).stdout
-    return Program(path, version.strip(), frozenset(re.findall(r"^\s+(--[\w-]+)", said.stdout + said.stderr, re.M)))
+    return BwrapProgram(
+        path, version.strip(), frozenset(re.findall(r"^\s+(--[\w-]+)", said.stdout + said.stderr, re.M))
+    )
 
 
 @cache
@@ -92,7 +94,7 @@ def options(policy: Policy, *, root: bool, sources: Mapping[Mount, int], extra: 
     found += _files(extra)
     found += _mounts(sources, [mount.where for mount in system_mounts(policy)])
     found += _covers([mount.where for mount in system_mounts(policy)], [mount.where for mount in policy.mounts])
-    found += ["--perms", "1777", "--size", str(limits.disk or SHARED_MEMORY), "--tmpfs", "/dev/shm"]  # noqa: S108
+    found += ["--perms", "1777", "--size", str(limits.disk or SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"]  # noqa: S108
     return [*found, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", policy.folder or HOME]
 
 

@@ -31,7 +31,7 @@ LIMITS = {
 """The files that take the limit. Version 1 counts TCP's buffers apart, and swap where the kernel does so at all."""
 GONE = (errno.ENOENT, errno.ENODEV)
 """What the kernel says of the files of a group that was removed."""
-ROUNDS = 100
+MAX_KILL_ROUNDS = 100
 """Attempts to kill or to move what forks faster than it can be listed; nothing forks while it is killed."""
 LEAF = f"{PREFIX}.processes"
 """Where the processes of a delegated group go: one that has some in itself may not limit the groups in it."""
@@ -65,10 +65,10 @@ class Cgroup:
     def __init__(self, places: Places, limits: Limits, overhead: int = 0) -> None:
         self._places, self._overhead = places, overhead
         self._name = f"{PREFIX}-{identity()}-{next(_numbers)}"
-        self._bell: tuple[int, int] | None = None
+        self._oom_event: tuple[int, int] | None = None
         self._bell_lock = Lock()
         """One thread measures while another removes: a number that is closed may be another file's by then."""
-        self._rang = False
+        self._oom_seen = False
         made: list[str] = []
         try:
             for folder in dict.fromkeys(self._folder(role) for role in places):
@@ -118,21 +118,23 @@ class Cgroup:
         """Readable when memory has run out, where the kernel does not end the group by itself (version 1)."""
         if "memory" not in self._places or self._places["memory"].version == 2:
             return None
-        if self._bell is None:
+        if self._oom_event is None:
             folder = self._folder("memory")
-            bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+            oom_event = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
             control = os.open(f"{folder}/memory.oom_control", os.O_RDONLY | os.O_CLOEXEC)
-            self._bell = bell, control
-            _write(f"{folder}/cgroup.event_control", f"{bell} {control}")
-        return self._bell[0]
+            self._oom_event = oom_event, control
+            _write(f"{folder}/cgroup.event_control", f"{oom_event} {control}")
+        return self._oom_event[0]
 
     def ran_out(self) -> bool:
         """Whether memory has run out."""
         with self._bell_lock, contextlib.suppress(BlockingIOError):
-            if self._bell is not None:
-                self._rang = os.eventfd_read(self._bell[0]) > 0  # it rings before anybody is killed, and counted
-        if self._rang or "memory" not in self._places:
-            return self._rang
+            if self._oom_event is not None:
+                self._oom_seen = (
+                    os.eventfd_read(self._oom_event[0]) > 0
+                )  # it is written before anybody is killed, and counted
+        if self._oom_seen or "memory" not in self._places:
+            return self._oom_seen
         name = "memory.events" if self._places["memory"].version == 2 else "memory.oom_control"
         return _pairs(f"{self._folder('memory')}/{name}").get("oom_kill", 0) > 0
 
@@ -174,8 +176,8 @@ class Cgroup:
     def remove(self) -> bool:
         """Kill what is left, and remove the group; False when something in it is still on its way out."""
         with self._bell_lock:
-            bell, self._bell = self._bell, None
-            for descriptor in bell or ():
+            oom_event, self._oom_event = self._oom_event, None
+            for descriptor in oom_event or ():
                 os.close(descriptor)
         self.kill()
         return not [folder for folder in self._folders() if not _remove(folder)]
@@ -199,7 +201,7 @@ def _kill_all(folder: str) -> None:
         return
     if os.path.exists(f"{folder}/pids.max"):
         _write(f"{folder}/pids.max", 0)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_KILL_ROUNDS):
         left = [int(pid) for pid in _read(f"{folder}/cgroup.procs").split() if pid != "0"]
         if not left:
             return
@@ -318,7 +320,7 @@ def _move_down(parent: str) -> None:
     """All processes of a group, this one too, go to a group in it: what systemd asks of whom it delegates to."""
     with contextlib.suppress(FileExistsError):
         os.mkdir(f"{parent}/{LEAF}")
-    for _ in range(ROUNDS):
+    for _ in range(MAX_KILL_ROUNDS):
         if not (there := _read(f"{parent}/cgroup.procs").split()):
             return
         for pid in there:

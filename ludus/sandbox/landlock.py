@@ -29,7 +29,7 @@ from ludus.sandbox.user import can_be_replaced, closed_above, drops_user, group_
 __all__ = ["Landlock"]
 
 CREATE_RULESET, VERSION = 444, 1
-OLDEST = 3
+MIN_ABI = 3
 """Before it, any file could be emptied."""
 EXECUTE, WRITE, READ, LIST = 1, 2, 4, 8
 TRUNCATE, DEVICES = 1 << 14, 1 << 15
@@ -121,9 +121,9 @@ def _version() -> int:
     if sys.platform != "linux":
         raise SandboxUnavailable(f"landlock: expected Linux, got {sys.platform}")
     found: int = ctypes.CDLL(None, use_errno=True).syscall(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION)
-    if found < OLDEST:
+    if found < MIN_ABI:
         raise SandboxUnavailable(
-            f"landlock: expected ABI {OLDEST} or later (Linux 6.2, with landlock among the kernel's lsm=), got {found}"
+            f"landlock: expected ABI {MIN_ABI} or later (Linux 6.2, with landlock among the kernel's lsm=), got {found}"
         )
     return found
 

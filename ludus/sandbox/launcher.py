@@ -23,13 +23,13 @@ IGNORED = (13, 25)
 PR_SET_PDEATHSIG, PR_SET_NAME, PR_SET_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 15, 36, 38
 CHECK_INTERVAL_S = 0.1
 """Seconds after which orphans that ended are looked for, and the folder is measured."""
-SHARE = 10
+MEASURING_SHARE = 10
 """Measuring takes at most one part in so many of the time."""
 BLOCK, PAGE = 512, 4096
 KIND, FOLDER, SOCKET, NAME_TOO_LONG = 0o170000, 0o040000, 0o140000, 36
 BEGINNING, KEEPING = b"ludus-beginning", b"ludus-keeper"
 """Names of this process: its children have the first until they are the command. See `strays`."""
-FLIGHTS = 10
+MAX_FLIGHTS = 10
 """Looks in a row that may find descriptors on their way through sockets: how large those files are, nobody can tell."""
 EXITING = 4
 """In the flags of a thread."""
@@ -209,7 +209,7 @@ def reap(child: int, status: list[int]) -> bool:
             status.append(found)
 
 
-class Folder:
+class MeasuredFolder:
     """The command's own folder, measured every now and then."""
 
     def __init__(self, path: str, most: int, *, hostile: bool) -> None:
@@ -222,7 +222,7 @@ class Folder:
         if not self.most or begin < self.next:
             return False
         full = sum(self.sizes(self.path)) + self.nameless() > self.most
-        self.next = time.monotonic() + (time.monotonic() - begin) * SHARE
+        self.next = time.monotonic() + (time.monotonic() - begin) * MEASURING_SHARE
         return full
 
     def sizes(self, path: str):
@@ -253,7 +253,7 @@ class Folder:
             except OSError:
                 pass  # it has ended
         self.flights = self.flights + 1 if self.in_flight else 0
-        return self.most + 1 if self.flights > FLIGHTS else sum(found.values())
+        return self.most + 1 if self.flights > MAX_FLIGHTS else sum(found.values())
 
     def opened(self, folder: str, device: int, found: "dict[int, int]") -> None:
         """Files without a name among the descriptors in a folder, and whether sockets have any in their queues."""
@@ -313,7 +313,7 @@ def is_folder(name: str, folder: int) -> bool:
     return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode & KIND == FOLDER
 
 
-def keep(child: int, folder: Folder, kill: Callable[[int], None]) -> tuple[int, str]:
+def keep(child: int, folder: MeasuredFolder, kill: Callable[[int], None]) -> tuple[int, str]:
     """Wait for the end of the command, or for the word or reason to end it; then kill what is left.
 
     The command's status, and the limit that was hit.
@@ -352,7 +352,7 @@ def main() -> None:
     """Start the command, and keep its tree."""
     path, most, held, hostile, namespace = sys.argv[1:]
     steps = read_steps()
-    folder = Folder(path, int(most), hostile=bool(hostile))
+    folder = MeasuredFolder(path, int(most), hostile=bool(hostile))
     pins = HOME + 1, HOME + 1 + int(held)
     for number in (CONTROL, HOME, *range(*pins)):
         os.set_inheritable(number, False)

@@ -26,7 +26,7 @@ from ludus.sandbox.rlimits import Rlimit
 from ludus.sandbox.spawn import spawn
 from ludus.sandbox.strays import end_orphans
 from ludus.sandbox.streams import Streams
-from ludus.sandbox.tree import Sample, below
+from ludus.sandbox.tree import TreeSample, below
 
 __all__ = ["PATH", "Step", "LauncherProcess", "interpreter", "launch", "sized_home", "variables"]
 
@@ -96,7 +96,7 @@ class LauncherProcess(LocalProcess):
             return code if code < 0 else -9
         ended, cpu, read, written, reached = told.split(b" ")
         self._limit = self._limit or reached.decode() or None
-        self._seen = self._seen.joined(Sample(float(cpu), 0, 0, int(read) * 512, int(written) * 512))
+        self._seen = self._seen.joined(TreeSample(float(cpu), 0, 0, int(read) * 512, int(written) * 512))
         if failure:
             self._reason = failure.decode("utf8", "replace")
         return int(ended)

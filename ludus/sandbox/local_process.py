@@ -19,7 +19,7 @@ from ludus.sandbox.backend import Guarantees, SandboxedProcess, Usage
 from ludus.sandbox.cgroup import Cgroup
 from ludus.sandbox.policy import Limits
 from ludus.sandbox.streams import Streams
-from ludus.sandbox.tree import Sample, files_in_memory, sample, shared_memory
+from ludus.sandbox.tree import TreeSample, files_in_memory, sample, shared_memory
 from ludus.sandbox.watch import Alarm, watcher
 
 __all__ = ["LocalProcess"]
@@ -70,7 +70,7 @@ class LocalProcess(SandboxedProcess):
         self._code: int | None = None
         self._limit: str | None = None
         self._reason: str | None = None
-        self._seen = Sample()
+        self._seen = TreeSample()
         self._final: Usage | None = None
         self._descriptor = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
         self._descriptor_lock = threading.Lock()
@@ -129,8 +129,8 @@ class LocalProcess(SandboxedProcess):
             self._check_cpu()
         if self.cgroup is None or not self.cgroup.counts_memory:
             self._look_again()
-        elif (bell := self.cgroup.oom_descriptor()) is not None:
-            watcher().add(bell, self._check_oom)
+        elif (oom_event := self.cgroup.oom_descriptor()) is not None:
+            watcher().add(oom_event, self._check_oom)
 
     def _at(self, name: str, when: float, function: Callable[[], None]) -> None:
         self._alarms[name] = watcher().at(when, function)
@@ -200,7 +200,7 @@ class LocalProcess(SandboxedProcess):
         """Take the last measures."""
         if used is not None:
             self._seen = self._seen.joined(
-                Sample(
+                TreeSample(
                     used.ru_utime + used.ru_stime,
                     0,
                     0,
@@ -209,8 +209,8 @@ class LocalProcess(SandboxedProcess):
                 )
             )
         self._final = self._measure(self._seen)
-        if self.cgroup is not None and (bell := self.cgroup.oom_descriptor()) is not None:
-            watcher().drop(bell)
+        if self.cgroup is not None and (oom_event := self.cgroup.oom_descriptor()) is not None:
+            watcher().drop(oom_event)
 
     def _remove(self) -> None:
         """Remove the cgroup, as soon as the kernel has let go of the processes that were in it."""
@@ -232,15 +232,15 @@ class LocalProcess(SandboxedProcess):
         """What the names of files take that are in memory; 0 where folders are on a disk, and watched there."""
         return 0
 
-    def _look(self) -> Sample:
+    def _look(self) -> TreeSample:
         self._seen = self._seen.joined(self._look_now())
         return self._seen
 
-    def _look_now(self) -> Sample:
+    def _look_now(self) -> TreeSample:
         root = self._root()
-        return Sample() if root is None else sample(root)
+        return TreeSample() if root is None else sample(root)
 
-    def _measure(self, seen: Sample) -> Usage:
+    def _measure(self, seen: TreeSample) -> Usage:
         usage = Usage(
             wall=time.monotonic() - self._began,
             cpu=seen.cpu,

@@ -14,7 +14,7 @@ NEW_MOUNTS, NEW_USER, NEW_PROCESSES = 0x20000, 0x10000000, 0x20000000
 NO_SETUID, NO_DEVICES, NO_EXECUTION, RECURSIVE, DOWNWARDS = 2, 4, 8, 0x4000, 1 << 19
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 SIGINT, SIGKILL = 2, 9
-DESCRIPTORS = 1024
+FIRST_FREE_DESCRIPTOR = 1024
 """No descriptor of the launcher is as high."""
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -71,7 +71,7 @@ def lead(command: "Callable[[], None]", ended: int, failure: int) -> None:
         command()
     libc.prctl(PR_SET_DUMPABLE, ctypes.c_ulong(0))  # the same user may be inside
     os.closerange(0, ended)
-    os.closerange(ended + 1, DESCRIPTORS)
+    os.closerange(ended + 1, FIRST_FREE_DESCRIPTOR)
     while True:
         pid, status = os.wait()
         if pid == child:

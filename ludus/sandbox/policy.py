@@ -13,7 +13,7 @@ __all__ = ["Limits", "Mount", "Policy"]
 
 MIB = 1 << 20
 COUNTS = ("memory", "processes", "file_size", "disk", "open_files", "output")
-USERS = 4
+MAX_USERS = 4
 """How many users of its own sandboxed code may be, where root starts it."""
 RESERVED = ("/", "/proc", "/dev", "/sys")
 
@@ -99,13 +99,13 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     folder: str | None = None
     """The working folder inside; None: its own home, empty and writable."""
     user: int = 0
-    """Which of `USERS` users it is where root starts it, so that it can touch nothing of what runs as another; started
-    by anybody else, sandboxed code is that user, whatever the number."""
+    """Which of `MAX_USERS` users it is where root starts it, so that it can touch nothing of what runs as another;
+    started by anybody else, sandboxed code is that user, whatever the number."""
 
     def __post_init__(self) -> None:
         number: Any = self.user
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < USERS:
-            raise InvalidArgument(f"user: expected a number from 0 to {USERS - 1}, got {shorten(number)}")
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < MAX_USERS:
+            raise InvalidArgument(f"user: expected a number from 0 to {MAX_USERS - 1}, got {shorten(number)}")
         network: Any = self.network
         if isinstance(network, str):
             if network not in ("none", "loopback"):

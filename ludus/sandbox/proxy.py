@@ -24,11 +24,11 @@ PORT = 3128
 """On the sandbox's own loopback."""
 MAX_CONNECTIONS = 64
 """Connections at once; more wait."""
-HEAD = 16384
+MAX_HEAD_BYTES = 16384
 CHUNK_BYTES = 65536
 REQUEST_TIMEOUT_S = 30.0
 """Seconds for a request to be said, and for a host to answer the call."""
-FAREWELL = 1.0
+DRAIN_TIMEOUT_S = 1.0
 DEFAULT_PORT = 80
 DROPPED = ("proxy-", "connection:", "keep-alive:", "host:", "host ", "host\t")
 """Headers that are the proxy's to say: whom a request is for follows from its target, which was looked at."""
@@ -58,7 +58,7 @@ def proxy_variables() -> dict[str, str]:
     return {**dict.fromkeys(names, where), **own}
 
 
-class Refused(Exception):
+class ProxyRefusal(Exception):
     """A request that is answered with a status and a reason."""
 
     def __init__(self, status: str, reason: str) -> None:
@@ -117,7 +117,7 @@ class Proxy:
                 self._hold(caller)
                 try:
                     self._connect(caller)
-                except Refused as refused:
+                except ProxyRefusal as refused:
                     _refuse(caller, refused)
                 finally:
                     self._open.discard(caller)
@@ -136,11 +136,11 @@ class Proxy:
         target, first = _understood(head)
         if target not in self._allowed:
             known = listing(sorted(f"{host}:{port}" for host, port in self._allowed))
-            raise Refused("403 Forbidden", f"expected one of {known}, got {target[0]}:{target[1]}")
+            raise ProxyRefusal("403 Forbidden", f"expected one of {known}, got {target[0]}:{target[1]}")
         try:
             host = socket.create_connection(target, timeout=REQUEST_TIMEOUT_S)
         except OSError as error:
-            raise Refused("502 Bad Gateway", f"{target[0]}:{target[1]}: {error}") from None
+            raise ProxyRefusal("502 Bad Gateway", f"{target[0]}:{target[1]}: {error}") from None
         with host:
             self._hold(host)
             try:
@@ -156,19 +156,19 @@ class Proxy:
 
 def _read_head(caller: socket.socket) -> tuple[bytes, bytes]:
     data, some = b"", b" "
-    while some and b"\r\n\r\n" not in data and len(data) <= HEAD:
+    while some and b"\r\n\r\n" not in data and len(data) <= MAX_HEAD_BYTES:
         some = caller.recv(CHUNK_BYTES)
         data += some
     head, end, rest = data.partition(b"\r\n\r\n")
-    if not end or len(head) > HEAD:
-        raise Refused("400 Bad Request", f"expected the head of a request within {HEAD} bytes")
+    if not end or len(head) > MAX_HEAD_BYTES:
+        raise ProxyRefusal("400 Bad Request", f"expected the head of a request within {MAX_HEAD_BYTES} bytes")
     return head, rest
 
 
-def _refuse(caller: socket.socket, refused: Refused) -> None:
+def _refuse(caller: socket.socket, refused: ProxyRefusal) -> None:
     """Say why, and hear out what is under way, for a moment: hanging up at once would take the answer back."""
-    end = time.monotonic() + FAREWELL
-    caller.settimeout(FAREWELL)
+    end = time.monotonic() + DRAIN_TIMEOUT_S
+    caller.settimeout(DRAIN_TIMEOUT_S)
     caller.sendall(f"HTTP/1.1 {refused.status}\r\nConnection: close\r\n\r\n{refused}\n".encode())
     caller.shutdown(socket.SHUT_WR)
     while (left := end - time.monotonic()) > 0:
@@ -181,7 +181,7 @@ def _understood(head: bytes) -> tuple[Address, bytes]:
     """Whom a request wants to reach, and what to say to it first: nothing after CONNECT."""
     request, *lines = head.decode("latin1").split("\r\n")
     if any(end in line for line in (request, *lines) for end in "\r\n"):  # a lenient host would see a header there
-        raise Refused("400 Bad Request", "expected lines that end with CR LF")
+        raise ProxyRefusal("400 Bad Request", "expected lines that end with CR LF")
     try:
         method, target, version = request.split(" ")
         if method == "CONNECT":
@@ -191,7 +191,7 @@ def _understood(head: bytes) -> tuple[Address, bytes]:
             raise ValueError(target)
         whom = parts.hostname.rstrip(".").lower(), parts.port or DEFAULT_PORT
     except ValueError:
-        raise Refused("400 Bad Request", "expected CONNECT host:port, or a request for http://host/path") from None
+        raise ProxyRefusal("400 Bad Request", "expected CONNECT host:port, or a request for http://host/path") from None
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     kept = [line for line in lines if not line.lower().startswith(DROPPED)]
     host = f"[{whom[0]}]" if ":" in whom[0] else whom[0]

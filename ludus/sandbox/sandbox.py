@@ -16,7 +16,7 @@ from ludus.sandbox.policy import Limits, Mount, Policy
 if TYPE_CHECKING:
     from ludus.sandbox.session import ShellSession, ShellSessionOptions
 
-__all__ = ["Result", "Sandbox", "backend", "backends", "default_backend", "probe"]
+__all__ = ["SandboxResult", "Sandbox", "backend", "backends", "default_backend", "probe"]
 
 KNOWN = ("bubblewrap", "landlock", "podman", "docker", "gvisor", "process")
 CONTAINERS = 100
@@ -25,7 +25,7 @@ PIPE = -1
 """As in `subprocess`, which takes milliseconds to import, and a sandboxed child comes through here too."""
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class SandboxResult(msgspec.Struct, frozen=True, kw_only=True):
     r"""How a sandboxed run ended.
 
     >>> done = Sandbox().run(["/bin/sh", "-c", "echo no >&2; exit 1"])
@@ -215,7 +215,7 @@ class Sandbox:
         """Start a command; see `Backend.start` for the streams."""
         return self.backend.start(_checked(argv), self.policy, **streams)
 
-    def run(self, argv: Sequence[str], *, input: bytes = b"") -> Result:
+    def run(self, argv: Sequence[str], *, input: bytes = b"") -> SandboxResult:
         """Run a command to its end, or to the first limit."""
         with self.start(argv, stdin=PIPE if input else None, stdout=PIPE, stderr=PIPE) as process:
             keep = self.policy.limits.output
@@ -230,7 +230,7 @@ class Sandbox:
             process.kill()  # what it left behind would hold the pipes
             for reader in readers:
                 reader.join()
-            return Result(
+            return SandboxResult(
                 code=-9 if code is None else code,
                 stdout=bytes(readers[0].kept),
                 stderr=bytes(readers[1].kept),

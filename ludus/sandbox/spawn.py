@@ -20,11 +20,11 @@ from ludus.sandbox.strays import SPAWNING, owner_variable, sweep_processes
 __all__ = ["spawn"]
 
 T = TypeVar("T")
-HIGH = 64
+FIRST_HIGH_DESCRIPTOR = 64
 """Descriptors are first moved up here, so that none is overwritten while they are put in place."""
 SETSIGDEF, SETSIGMASK, SETSID = 0x04, 0x08, 0x80
 PR_SET_NAME = 15
-OPAQUE = 512
+OPAQUE_BYTES = 512
 """Bytes that hold any C library's posix_spawn structures and signal sets."""
 DEFAULTS = [number for number in range(1, signal.NSIG) if number not in (signal.SIGKILL, signal.SIGSTOP, 32, 33)]
 
@@ -50,7 +50,7 @@ def spawn(argv: Sequence[str], environment: Mapping[str, str], descriptors: Mapp
 def _moved_up(descriptor: int) -> int:
     import fcntl  # not on every system that imports this
 
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HIGH)
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FIRST_HIGH_DESCRIPTOR)
 
 
 @cache
@@ -66,7 +66,7 @@ def _closes_the_rest() -> bool:
 def _spawn_exactly(argv: Sequence[str], environment: Mapping[str, str], moved: Mapping[int, int]) -> int:
     """The C library closes everything else in the child itself: nothing that another thread opens slips through."""
     libc = _libc()
-    actions, attributes, empty, full = (ctypes.create_string_buffer(OPAQUE) for _ in range(4))
+    actions, attributes, empty, full = (ctypes.create_string_buffer(OPAQUE_BYTES) for _ in range(4))
     _check(libc.posix_spawn_file_actions_init(actions))
     _check(libc.posix_spawnattr_init(attributes))
     try:

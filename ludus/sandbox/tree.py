@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-__all__ = ["Sample", "below", "files_in_memory", "go_on", "names_in_memory", "sample", "shared_memory", "stop_all"]
+__all__ = ["TreeSample", "below", "files_in_memory", "go_on", "names_in_memory", "sample", "shared_memory", "stop_all"]
 
-ROUNDS = 1000
+MAX_STOP_ROUNDS = 1000
 """Looks at a tree whose processes start others while they are stopped one by one."""
 DISK_BLOCK_BYTES = 512
-NAME = 1024
+EMPTY_FILE_BYTES = 1024
 """Bytes that the kernel keeps for an empty file in memory and its name."""
 AT_REST = "TtZX"
 """States of a process that does nothing: stopped, traced, a zombie, dead."""
 
 
-class Sample(NamedTuple):
+class TreeSample(NamedTuple):
     """One look at a tree; `joined` keeps the most that was seen of each."""
 
     cpu: float = 0.0
@@ -29,9 +29,9 @@ class Sample(NamedTuple):
     waited: float = 0.0
     """Seconds that threads could have run and had no processor, of those that live."""
 
-    def joined(self, other: "Sample") -> "Sample":
+    def joined(self, other: "TreeSample") -> "TreeSample":
         """The larger of each."""
-        return Sample(
+        return TreeSample(
             max(self.cpu, other.cpu),
             max(self.memory, other.memory),
             max(self.processes, other.processes),
@@ -56,7 +56,7 @@ def below(root: int) -> Iterator[int]:
 def stop_all(root: int) -> list[int]:
     """Stop all processes below one; the list of them, which is empty where they cannot all be stopped."""
     stopped: dict[int, None] = {}
-    for _ in range(ROUNDS):
+    for _ in range(MAX_STOP_ROUNDS):
         found = [pid for pid in below(root) if pid != root]
         for pid in found:
             if pid not in stopped:
@@ -80,7 +80,7 @@ def _state(pid: int) -> str:
     return (_read(f"/proc/{pid}/stat").rpartition(")")[2].split() or ["X"])[0]
 
 
-def sample(root: int) -> Sample:
+def sample(root: int) -> TreeSample:
     """Look once at the tree below a process of ours: of itself it counts only what its dead children used."""
     cpu, memory, processes, read, written, waited = 0.0, 0, 0, 0, 0, 0.0
     for pid in below(root):
@@ -97,7 +97,7 @@ def sample(root: int) -> Sample:
         if pid != root:
             memory += int(fields[21]) * os.sysconf("SC_PAGESIZE")
             processes += int(fields[17])
-    return Sample(cpu, memory, processes, read, written, waited)
+    return TreeSample(cpu, memory, processes, read, written, waited)
 
 
 def _scheduled(pid: int) -> tuple[float, float]:
@@ -153,7 +153,7 @@ def names_in_memory(pid: int) -> int:
             with suppress(OSError):  # it ended
                 told = os.statvfs(f"/proc/{pid}/root{place}")
                 if _is_device(f"/proc/{pid}/root{place}", device):
-                    found += (told.f_files - told.f_ffree) * NAME
+                    found += (told.f_files - told.f_ffree) * EMPTY_FILE_BYTES
     return found
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from ludus.errors import InvalidArgument
-from ludus.sandbox.policy import USERS, Mount, Policy
+from ludus.sandbox.policy import MAX_USERS, Mount, Policy
 
 __all__ = [
     "GROUP",
@@ -51,7 +51,7 @@ def group_of(policy: Policy) -> int:
 
 def is_confined(user: int) -> bool:
     """Whether a user is one of those that sandboxed code becomes."""
-    return USER <= user < USER + USERS
+    return USER <= user < USER + MAX_USERS
 
 
 def give(path: str | Path, user: int = 0) -> None:

@@ -11,10 +11,10 @@ from ludus.server.extra import serve_extra
 if TYPE_CHECKING:
     from ludus.server.access import Access, Principal
     from ludus.server.app import create_app
+    from ludus.server.config import ServerConfig
     from ludus.server.run import RunningServer, serve
     from ludus.server.served_env import ServedEnv
     from ludus.server.sessions import Sessions
-    from ludus.server.settings import Settings
 
 _HOME = {
     "Access": "access",
@@ -22,12 +22,12 @@ _HOME = {
     "RunningServer": "run",
     "ServedEnv": "served_env",
     "Sessions": "sessions",
-    "Settings": "settings",
+    "ServerConfig": "config",
     "create_app": "app",
     "serve": "run",
 }
 
-__all__ = ["Access", "Principal", "RunningServer", "ServedEnv", "Sessions", "Settings", "create_app", "serve"]
+__all__ = ["Access", "Principal", "RunningServer", "ServedEnv", "Sessions", "ServerConfig", "create_app", "serve"]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,4 +5,4 @@ from ludus.server.server_plan import ServerPlan
 from ludus.server.spawned_server import run_spawned
 
 if __name__ == "__main__":
-    run_spawned(lambda targets, settings, ready, until: run(ServerPlan(targets, settings), ready, until))
+    run_spawned(lambda targets, config, ready, until: run(ServerPlan(targets, config), ready, until))

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ludus.errors import InvalidArgument, LudusError
 from ludus.registry.extensions import extensions
 from ludus.server.access import Access, Principal
+from ludus.server.config import ServerConfig
 from ludus.server.exact_paths import ExactPaths
 from ludus.server.guard import Guard
 from ludus.server.logs import log_session
@@ -22,7 +23,6 @@ from ludus.server.protocols import admin, mcp, openenv, web_api, wire
 from ludus.server.protocols.unix import serve_unix
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
-from ludus.server.settings import Settings
 from ludus.server.targets import Application, offered
 from ludus.server.worker_proxy import WorkerProxy
 
@@ -33,7 +33,7 @@ FORBIDDEN = JSONResponse({"detail": FOR_RUNNERS}, 403)
 
 
 def create_app(
-    *targets: Any, settings: Settings | None = None, access: Access | None = None, hosts: Iterable[str] | None = ()
+    *targets: Any, config: ServerConfig | None = None, access: Access | None = None, hosts: Iterable[str] | None = ()
 ) -> Starlette:
     """An ASGI application that serves environments: ids, specs, Env classes, folders, or `ServedEnv` values.
 
@@ -43,17 +43,17 @@ def create_app(
     >>> create_app("CartPole-v1").state.server.sessions.served().name
     'CartPole-v1'
     """
-    settings = settings or Settings()
-    settings = settings if access is None else msgspec.structs.replace(settings, access=access)
-    found = offered(targets, settings)
+    config = config or ServerConfig()
+    config = config if access is None else msgspec.structs.replace(config, access=access)
+    found = offered(targets, config)
     if isinstance(found, Application):
         raise InvalidArgument(f"create_app: expected environments, got {found.name!r}, which is an application already")
-    return app_of(Server(found, settings), hosts)
+    return app_of(Server(found, config), hosts)
 
 
 def app_of(server: Server, hosts: Iterable[str] | None = (), *, peers: Peers | None = None) -> Starlette:
     """The application of a server that is made already; with its path for the wire where it is not one of workers."""
-    listen = server.settings.listen
+    listen = server.config.listen
     unix = listen.unix if peers is None else None
 
     @asynccontextmanager
@@ -72,9 +72,9 @@ def app_of(server: Server, hosts: Iterable[str] | None = (), *, peers: Peers | N
             yield
 
     server.sessions.listeners += [log_session] if peers is None else [log_session, peers.hear]
-    middleware = [Middleware(Guard, settings=server.settings, hosts=hosts, pages=listen.pages)]
+    middleware = [Middleware(Guard, config=server.config, hosts=hosts, pages=listen.pages)]
     if peers is not None:
-        middleware.append(Middleware(WorkerProxy, peers=peers, settings=server.settings))
+        middleware.append(Middleware(WorkerProxy, peers=peers, config=server.config))
     routes = _routes(server, peers)
     middleware.append(Middleware(ExactPaths, routes=routes))
     app = Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
@@ -82,7 +82,7 @@ def app_of(server: Server, hosts: Iterable[str] | None = (), *, peers: Peers | N
     return app
 
 
-def guarded(app: ASGIApp, settings: Settings, hosts: Iterable[str] | None = ()) -> ASGIApp:
+def guarded(app: ASGIApp, config: ServerConfig, hosts: Iterable[str] | None = ()) -> ASGIApp:
     """An application that is not ours behind our guard; roles mean nothing to it, so it is for those who may run it."""
 
     async def for_runners(scope: Scope, receive: Receive, send: Send) -> None:
@@ -93,7 +93,7 @@ def guarded(app: ASGIApp, settings: Settings, hosts: Iterable[str] | None = ()) 
             return
         await app(scope, receive, send)
 
-    return Guard(for_runners, settings, hosts)
+    return Guard(for_runners, config, hosts)
 
 
 def _routes(server: Server, peers: Peers | None) -> list[BaseRoute]:
@@ -108,7 +108,7 @@ def _routes(server: Server, peers: Peers | None) -> list[BaseRoute]:
         *named,
         *whole,
         *first,
-        *(extensions().pages() if server.settings.listen.pages else []),
+        *(extensions().pages() if server.config.listen.pages else []),
     ]
 
 

@@ -11,8 +11,8 @@ from ludus.errors import InvalidArgument
 from ludus.packaging.manifest import read_manifest
 from ludus.server.access import Access, Role
 from ludus.server.app import create_app
+from ludus.server.config import ServerConfig
 from ludus.server.served_env import ServedEnv
-from ludus.server.settings import Settings
 
 __all__ = ["folder_app"]
 
@@ -27,12 +27,12 @@ def folder_app() -> Any:
     if manifest.kind == "asgi":
         raise InvalidArgument(f"{manifest.folder}: expected an environment, got the application {manifest.app!r}")
     mode: Any = os.environ.get(MODE, "simulation").lower()
-    settings = Settings(max_sessions=manifest.resources.sessions, deadline=manifest.resources.step_seconds, mode=mode)
+    config = ServerConfig(max_sessions=manifest.resources.sessions, deadline=manifest.resources.step_seconds, mode=mode)
     # Taken out, so that no process that is started inherits them.
     access = Access(_tokens(os.environ.pop(TOKENS, "")))
-    served = ServedEnv(manifest.target, manifest.name, settings=settings)
+    served = ServedEnv(manifest.target, manifest.name, config=config)
     served.description()  # what cannot be made is refused now, not served as healthy
-    return create_app(served, settings=settings, access=access, hosts=() if access.open else None)
+    return create_app(served, config=config, access=access, hosts=() if access.open else None)
 
 
 def _tokens(text: str) -> dict[str, Role]:

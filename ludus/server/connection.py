@@ -52,7 +52,7 @@ MIN_POLLED_DEADLINE_S = 10 * SLOW_STEP_S
 CANCELLED = "Cancelled"
 MESSAGES_PER_TURN = 32
 """Messages of one connection, after which others have their turn, though more of them wait."""
-RATION = 64
+RATION_MESSAGES = 64
 """Messages that a thread may take before it asks again whether they come too fast."""
 LARGE_MESSAGE_BYTES = 1 << 16
 """Bytes from which on a message is taken apart in a thread: thousands of values would keep everybody waiting."""
@@ -99,7 +99,7 @@ class Connection:
 
     def __init__(self, server: Server, link: ServerTransport, principal: Principal, handshake: Handshake) -> None:
         self.server, self.link, self.principal, self.session = server, link, principal, handshake.session
-        self.limits, self.compression = server.settings.limits, handshake.compression
+        self.limits, self.compression = server.config.limits, handshake.compression
         self._compressed = self.compression.method != "none"
         self._handshake = handshake
         self._ready = False
@@ -107,8 +107,8 @@ class Connection:
         self._waits = False
         """Whether it has no message that is not carried out, but waits for the next."""
         self._steps, self._runs = principal.may("step"), principal.may("run")
-        self._bucket = Bucket(server.settings.rate)
-        self._ration = max(1, min(RATION, int(server.settings.rate / 10)))
+        self._bucket = Bucket(server.config.rate)
+        self._ration = max(1, min(RATION_MESSAGES, int(server.config.rate / 10)))
         kinds = {*(STEP_REQUESTS if self._steps else ()), *(ORDINARY if self._runs else ())}
         self._accept: Callable[[bytes], NumberedRequest | None] = partial(
             self.session.dialogue.accept,

@@ -26,9 +26,9 @@ __all__ = ["Direct", "DirectTransport", "DirectProtocol", "DirectSocket", "Reque
 
 FIRST_CHUNK, LARGEST_CHUNK = 1 << 12, 1 << 18
 """Bytes that are asked for at once: memory is taken for all of them, so that it is more only where more comes."""
-IDLE = 5000
+IDLE_MS = 5000
 """Milliseconds without a message, after which the event loop waits for the next one: it does so for thousands."""
-SENDING = 20
+SEND_TIMEOUT_MS = 20
 """Milliseconds that a thread waits for the other side to read on."""
 
 Piece = tuple[bytes | None, bytes]
@@ -250,7 +250,7 @@ class Direct:
                     spin.judge(hit)
             if not found:
                 awake.discard(self)
-                found = poll(IDLE)
+                found = poll(IDLE_MS)
                 awake.add(self)
             if not found or self._recalled or not (data := receive(chunk)):
                 break
@@ -306,7 +306,7 @@ class Direct:
 
     def _send(self, left: bytes) -> bytes:
         """Send the rest of a frame, as far as the other side reads it within a moment: what is left of it."""
-        link, poll, ends = self._socket.socket, select.poll(), monotonic() + SENDING / 1000
+        link, poll, ends = self._socket.socket, select.poll(), monotonic() + SEND_TIMEOUT_MS / 1000
         poll.register(link, select.POLLOUT)
         with suppress(BlockingIOError):
             while left and (patience := ends - monotonic()) > 0 and poll.poll(patience * 1000):

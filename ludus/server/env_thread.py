@@ -13,11 +13,11 @@ from ludus.server.wake_up import WakeUp
 
 __all__ = ["EnvThread"]
 
-QUICK = 200e-6
+QUICK_WORK_S = 200e-6
 """Seconds: work that takes less is waited for on the spot, for as long. Being told of it takes longer than that."""
-UNKNOWN = 1.0
+UNKNOWN_WORK_S = 1.0
 """Seconds: what the work of a thread is taken to take that has done none."""
-FADES = 0.5
+FADING_WEIGHT = 0.5
 """How much of what work took counts when the next is done."""
 
 
@@ -60,7 +60,7 @@ class EnvThread:
         self.overdue = False
         """Whether what is under way has passed its deadline."""
         self.over = False
-        self.usual = UNKNOWN
+        self.usual = UNKNOWN_WORK_S
         """About how many seconds its work took lately: the longest, of which less counts with each that was shorter."""
         self.wake_up: WakeUp | None = None
         """What wakes it while it waits for a connection and not for work; made when it is needed."""
@@ -75,15 +75,15 @@ class EnvThread:
         """
         waiting: asyncio.Future[Any] = self._loop.create_future()
         self.under_way += 1
-        if not brief or self.under_way > 1 or self.usual > QUICK:
+        if not brief or self.under_way > 1 or self.usual > QUICK_WORK_S:
             self._queue.put((waiting, work, brief, None))
             return waiting
         handover = Handover()
         self._queue.put((waiting, work, brief, handover))
-        if handover.done.acquire(timeout=QUICK) or not handover.close():
+        if handover.done.acquire(timeout=QUICK_WORK_S) or not handover.close():
             self._resolve(waiting, handover.result, handover.error)
         else:  # it blocks, or no core was free for it: the next ones are not waited for, either
-            self.usual = UNKNOWN
+            self.usual = UNKNOWN_WORK_S
         return waiting
 
     def end(self) -> None:
@@ -101,7 +101,7 @@ class EnvThread:
                 error = _for_future(raised)
             self.since = 0.0
             if brief:
-                self.usual = max(monotonic() - begun, FADES * self.usual)
+                self.usual = max(monotonic() - begun, FADING_WEIGHT * self.usual)
             if handover is not None:
                 handover.result, handover.error = result, error
             if handover is not None and handover.close():

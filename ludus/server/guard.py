@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ludus.errors import AccessDenied
+from ludus.server.config import ServerConfig
 from ludus.server.rate import Buckets
-from ludus.server.settings import Settings
 
 __all__ = ["Guard"]
 
@@ -58,15 +58,15 @@ class Guard:
     def __init__(
         self,
         app: ASGIApp,
-        settings: Settings,
+        config: ServerConfig,
         hosts: Iterable[str] | None = None,
         *,
         pages: bool = False,
     ) -> None:
-        self.app, self.settings, self.access, self.pages = app, settings, settings.access, pages
+        self.app, self.config, self.access, self.pages = app, config, config.access, pages
         self.hosts = None if hosts is None else {*(_bracketed(one) for one in hosts), *LOOPBACK}
         """None: any, which is for servers with tokens."""
-        self._peers = Buckets(self.settings.rate)
+        self._peers = Buckets(self.config.rate)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -78,7 +78,7 @@ class Guard:
         elif scope["type"] == "websocket":
             await self.app(scope, receive, send)
         else:
-            await self._bounded(scope, Body(receive, send, self.settings.body))
+            await self._bounded(scope, Body(receive, send, self.config.body))
 
     async def _bounded(self, scope: Scope, body: "Body") -> None:
         try:
@@ -93,7 +93,7 @@ class Guard:
         wait = self._peers.admit(str(peer[0]))
         if wait:
             after = (("retry-after", str(ceil(wait))),)
-            return Refusal(429, f"rate: expected at most {self.settings.rate:g} requests in a second, got more", after)
+            return Refusal(429, f"rate: expected at most {self.config.rate:g} requests in a second, got more", after)
         host = headers.get("host", [])
         if len(host) > 1 or len(headers.get("authorization", [])) > 1:
             return Refusal(400, "headers: expected one Host and one Authorization, got more")
@@ -103,8 +103,8 @@ class Guard:
         if any(not _same(origin, called) for origin in headers.get("origin", [])):
             return Refusal(403, "origin: expected a page of this server, got one of another")
         length = headers.get("content-length", ["0"])[0]
-        if not length.isdecimal() or len(length) > 18 or int(length) > self.settings.body:
-            return Refusal(413, f"body: expected at most {self.settings.body} bytes, got {length[:20]}")
+        if not length.isdecimal() or len(length) > 18 or int(length) > self.config.body:
+            return Refusal(413, f"body: expected at most {self.config.body} bytes, got {length[:20]}")
         return self._known(scope, headers)
 
     def _is_ours(self, called: str, peer: Any) -> bool:

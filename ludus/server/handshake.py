@@ -25,7 +25,7 @@ class Handshake:
         self.session, self.hello, self.compression = session, hello, Compression(hello.compression)
         self.first = first
         """The message after the hello, which is waited for already."""
-        self._limits = server.settings.limits
+        self._limits = server.config.limits
 
     def welcome(self, principal: Principal) -> WelcomeReply:
         """What the client is told."""
@@ -78,7 +78,7 @@ async def shake_hands(server: Server, link: Any, principal: Principal) -> Handsh
 
 
 def _hello(data: bytes, server: Server) -> HelloRequest:
-    asked = read_asked(data, server.settings.limits)
+    asked = read_asked(data, server.config.limits)
     hello = asked.request
     if asked.number or not isinstance(hello, HelloRequest):
         raise CodecError("session: expected a hello under number 0 first, got another message")

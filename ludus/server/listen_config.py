@@ -14,7 +14,7 @@ from ludus.errors import AccessDenied, InvalidArgument, ServiceError, shorten
 __all__ = ["ListenConfig", "ListenOptions"]
 
 BACKLOG = 2048
-LARGEST_PORT = 65_535
+MAX_PORT = 65_535
 
 
 class ListenOptions(TypedDict, total=False):
@@ -53,8 +53,8 @@ class ListenConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     def check(self, *, open_to_all: bool) -> None:
         """Refuse an address that others reach, for a server without tokens."""
-        if not 0 <= self.port <= LARGEST_PORT:
-            raise InvalidArgument(f"port: expected 0 to {LARGEST_PORT}, got {self.port}")
+        if not 0 <= self.port <= MAX_PORT:
+            raise InvalidArgument(f"port: expected 0 to {MAX_PORT}, got {self.port}")
         if (self.tls_cert is None) != (self.tls_key is None):
             raise InvalidArgument("TLS: expected a certificate and its key, got one without the other")
         self._check_tls()

@@ -16,7 +16,7 @@ IDLE_CONNECTION_S = 30.0
 """Seconds after which an idle connection is not used again; the other end closes it later than that."""
 MAX_IDLE_CONNECTIONS = 64
 CHUNK_BYTES = 1 << 16
-LONGEST_NUMBER = 4
+MAX_NUMBER_CHARS = 4
 COUNTED = {"opened": 1, "closed": -1}
 Headers = Iterable[tuple[bytes, bytes]]
 
@@ -35,7 +35,7 @@ def worker_of(session: str) -> int | None:
     (3, None)
     """
     number, dot, _ = session.partition(".")
-    return int(number) if dot and len(number) <= LONGEST_NUMBER and number.isascii() and number.isdigit() else None
+    return int(number) if dot and len(number) <= MAX_NUMBER_CHARS and number.isascii() and number.isdigit() else None
 
 
 class Peers:

@@ -13,8 +13,8 @@ from ludus.registry.arguments import LIMITS
 from ludus.registry.make import limited
 from ludus.sandbox import Sandbox
 from ludus.sandbox.environment import ForkServer
+from ludus.server.config import ServerConfig
 from ludus.server.served_env import ServedEnv
-from ludus.server.settings import Settings
 
 __all__ = ["FixedEnv", "PreparedEnv"]
 
@@ -51,7 +51,7 @@ class PreparedEnv(FixedEnv):
     Limits of memory hold for each session. What `--isolation sandbox` gives, a boundary for each, forks do not: there
     each session starts a process of its own.
 
-    >>> served = PreparedEnv("CartPole-v1", settings=Settings(isolation="process"))
+    >>> served = PreparedEnv("CartPole-v1", config=ServerConfig(isolation="process"))
     >>> with served.make() as env:
     ...     env.reset(seed=0)[0].shape
     (4,)
@@ -62,9 +62,9 @@ class PreparedEnv(FixedEnv):
     """The process that started it: a worker that was forked since has one of its own."""
 
     def __init__(
-        self, target: Any, name: str | None = None, *, settings: Settings | None = None, version: str = ""
+        self, target: Any, name: str | None = None, *, config: ServerConfig | None = None, version: str = ""
     ) -> None:
-        super().__init__(target, name, settings=settings, version=version)
+        super().__init__(target, name, config=config, version=version)
         self._starting = Lock()
 
     def make(

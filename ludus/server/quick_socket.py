@@ -18,7 +18,7 @@ EXTENSION = "ludus.socket"
 
 MAX_WAITING = 16
 """Messages that wait to be taken; then no more are read until they are."""
-LARGE = 1 << 16
+LARGE_MESSAGE_BYTES = 1 << 16
 LINGER_S = 2.0
 """How long a connection that broke the protocol is read after it was told so."""
 END = b"\r\n\r\n"
@@ -72,7 +72,7 @@ class QuickSocket(DirectProtocol, WebSocketsSansIOProtocol):
         data = message.get("bytes") if message["type"] == "websocket.send" else None
         if data is None or not self._is_open():
             await super().send(message)
-        elif len(data) < LARGE:
+        elif len(data) < LARGE_MESSAGE_BYTES:
             self.transport.write(binary_frame(data))
         else:
             self.transport.writelines([frame_head(len(data)), data])

@@ -5,7 +5,7 @@ from time import monotonic
 
 __all__ = ["Bucket", "Buckets"]
 
-BURST = 1.0
+BURST_S = 1.0
 """Seconds' worth that may come at once."""
 MAX_PEERS = 4096
 
@@ -23,7 +23,7 @@ class Bucket:
     __slots__ = ("_at", "_left", "_most", "_rate")
 
     def __init__(self, rate: float, now: float | None = None) -> None:
-        self._rate, self._most = rate, max(1.0, rate * BURST)
+        self._rate, self._most = rate, max(1.0, rate * BURST_S)
         self._left, self._at = self._most, monotonic() if now is None else now
 
     def take(self, drops: float = 1.0, now: float | None = None) -> float:

@@ -16,22 +16,22 @@ from ludus.core import Env, Episode, Info, Snapshot, Step
 from ludus.errors import InvalidArgument, LudusError, ServerBusy, TrajectoryError
 from ludus.remote.plans import EpisodePlans
 from ludus.seeding import Seed
-from ludus.server.settings import Settings
+from ludus.server.config import ServerConfig
 from ludus.trajectory import LimitReached, Recorder
 from ludus.trajectory.planned_lanes import PlannedLanes
 
 __all__ = ["RememberedPlans", "SessionRecorder", "new_file", "open_folder"]
 
 UNSAFE = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
-LONGEST_NAME = 60
-PRIVATE = 0o700
+MAX_NAME_CHARS = 60
+PRIVATE_MODE = 0o700
 
 
 def open_folder(path: str) -> Path:
     """The folder for recordings, made where there is none; raises InvalidArgument where it cannot be written to."""
     folder = Path(path).absolute()
     try:
-        folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        folder.mkdir(mode=PRIVATE_MODE, parents=True, exist_ok=True)
         probe = folder / f".{secrets.token_hex(8)}"
         probe.touch(exist_ok=False)
         probe.unlink()
@@ -51,7 +51,7 @@ def new_file(folder: Path, name: str, most: int) -> Path:
     """
     if sum(one.suffix == ".ludus" for one in folder.iterdir()) >= most:
         raise ServerBusy(f"record: expected fewer than {most} recordings in the server's folder, got as many", 60.0)
-    plain = UNSAFE.sub("-", name).strip("-")[:LONGEST_NAME]
+    plain = UNSAFE.sub("-", name).strip("-")[:MAX_NAME_CHARS]
     return folder / f"{plain or 'env'}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(6)}.ludus"
 
 
@@ -81,20 +81,20 @@ class RememberedPlans:
 
 
 class SessionRecorder(Recorder):
-    """Records until `settings.record_bytes` are written; `on_stop` is told once why no more is."""
+    """Records until `config.record_bytes` are written; `on_stop` is told once why no more is."""
 
     def __init__(
         self,
         env: Env[Any, Any],
         path: Path,
-        settings: Settings,
+        config: ServerConfig,
         *,
         plans: RememberedPlans | None = None,
         on_stop: Callable[[str], None] = lambda _: None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
-        super().__init__(env, path, settings.record_level, metadata=metadata)
-        self._most, self._on_stop, self._recording = settings.record_bytes, on_stop, True
+        super().__init__(env, path, config.record_level, metadata=metadata)
+        self._most, self._on_stop, self._recording = config.record_bytes, on_stop, True
         if plans is not None:
             self._plans = PlannedLanes(plans.again, self._lanes)
 

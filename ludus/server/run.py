@@ -13,12 +13,12 @@ import msgspec
 
 from ludus.errors import LudusError, ServiceError
 from ludus.server.access import Access
+from ludus.server.config import ServerConfig
 from ludus.server.listen_config import ListenOptions
 from ludus.server.server import Server
 from ludus.server.server_plan import ServerPlan
-from ludus.server.settings import Settings
 from ludus.server.spawned_server import spawn_server
-from ludus.server.supervisor import Supervisor
+from ludus.server.supervisor import WorkerSupervisor
 from ludus.server.worker import work
 
 __all__ = ["RunningServer", "serve"]
@@ -66,7 +66,7 @@ def serve(
     host: str | None = ...,
     port: int | None = ...,
     block: Literal[True] = ...,
-    settings: Settings | None = ...,
+    config: ServerConfig | None = ...,
     access: Access | None = ...,
     **options: Unpack[ListenOptions],
 ) -> None: ...
@@ -76,7 +76,7 @@ def serve(
     host: str | None = ...,
     port: int | None = ...,
     block: Literal[False],
-    settings: Settings | None = ...,
+    config: ServerConfig | None = ...,
     access: Access | None = ...,
     **options: Unpack[ListenOptions],
 ) -> RunningServer: ...
@@ -85,20 +85,20 @@ def serve(
     host: str | None = None,
     port: int | None = None,
     block: bool = True,
-    settings: Settings | None = None,
+    config: ServerConfig | None = None,
     access: Access | None = None,
     **options: Unpack[ListenOptions],
 ) -> RunningServer | None:
     """Serve environments: ids, `module:Env`, specs, classes, or folders with a manifest.
 
     It returns when it is stopped by a signal; with `block=False` at once, with a handle. Port 0 is any that is free.
-    `settings` has all that a server is told; `access`, `host`, `port` and the options take the place of what it says:
+    `config` has all that a server is told; `access`, `host`, `port` and the options take the place of what it says:
     `unix` (a path for the wire), `hosts` (names it may be called by), `insecure`, `tls_cert`, `tls_key`, `pages`.
 
     >>> running = serve("CartPole-v1", "GridWorld-v0", port=0, block=False)
     >>> running.close()
     """
-    own = settings or Settings()
+    own = config or ServerConfig()
     where = {name: one for name, one in (("host", host), ("port", port)) if one is not None}
     listen = msgspec.structs.replace(own.listen, **where, **options)
     own = msgspec.structs.replace(own, access=access or own.access, listen=listen)
@@ -121,12 +121,12 @@ def run(
     With several workers, the end of the descriptor `until` ends it, too. A program that has not ended `patience`
     seconds after a signal, because an environment holds it up, is ended.
     """
-    if plan.settings.workers > 1:
-        supervisor = Supervisor(partial(work, plan.engines), plan.session_counts(), plan.settings.listen, until)
+    if plan.config.workers > 1:
+        supervisor = WorkerSupervisor(partial(work, plan.engines), plan.session_counts(), plan.config.listen, until)
         with on_signals(supervisor.stop, patience):
             supervisor.run(ready)
         return
-    listen = plan.settings.listen
+    listen = plan.config.listen
     engine, _ = plan.engine(lambda: ready(listen.url(listener)))
     with listen.bind() as listener, on_signals(engine.stop, patience):
         engine.run([listener])
@@ -162,8 +162,8 @@ def on_signals(stop: Callable[[], None], patience: float | None = None) -> Gener
 def _in_background(plan: ServerPlan) -> RunningServer:
     up = threading.Event()
     engine, server = plan.engine(up.set)
-    listener = plan.settings.listen.bind()
-    url = plan.settings.listen.url(listener)
+    listener = plan.config.listen.bind()
+    url = plan.config.listen.url(listener)
     failures: list[BaseException] = []
 
     def live() -> None:

@@ -11,7 +11,7 @@ from ludus.registry.arguments import LIMITS
 from ludus.registry.resolution import resolve
 from ludus.sandbox import Deadlines, Mount
 from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
-from ludus.server.settings import Settings
+from ludus.server.config import ServerConfig
 from ludus.tools import Tool, action_tools
 from ludus.tools.calls import Calls
 from ludus.wire import encode_value, write_space
@@ -59,13 +59,13 @@ class ServedEnv:
         name: str | None = None,
         *,
         arguments: Mapping[str, Any] | None = None,
-        settings: Settings | None = None,
+        config: ServerConfig | None = None,
         version: str = "",
     ) -> None:
-        self.settings = Settings() if settings is None else settings
+        self.config = ServerConfig() if config is None else config
         self.version = version
         """As its manifest says; of an id, the number at its end."""
-        resolved = resolve(target, self.settings.isolation)
+        resolved = resolve(target, self.config.isolation)
         self.spec: EnvSpec = resolved.spec
         self.name = name or self.spec.id
         if not version and self.spec.version is not None:
@@ -76,7 +76,7 @@ class ServedEnv:
         self._isolation: Any = (
             "none"
             if resolved.sandbox is None
-            else resolved.sandbox.with_deadlines(self._deadlines()).with_environment(self.settings.variables)
+            else resolved.sandbox.with_deadlines(self._deadlines()).with_environment(self.config.variables)
         )
         self._resolved = resolved
         self._described: Description | None = None
@@ -105,8 +105,8 @@ class ServedEnv:
         episodes: EpisodePlan | None = None,
     ) -> Env[Any, Any]:
         """An instance, or a batch of `lanes`; blocks while it is made."""
-        if not 0 <= lanes <= self.settings.max_lanes:
-            raise InvalidArgument(f"lanes: expected 0 to {self.settings.max_lanes}, got {lanes}")
+        if not 0 <= lanes <= self.config.max_lanes:
+            raise InvalidArgument(f"lanes: expected 0 to {self.config.max_lanes}, got {lanes}")
         given = {**self.arguments, **_checked(arguments or {})}
         limits: dict[str, Any] = {name: given.pop(name) for name in self._limits(given)}
         if not self.isolated:  # what it gives is held to its spaces by the host, at every step
@@ -144,7 +144,7 @@ class ServedEnv:
         return []
 
     def _deadlines(self) -> Deadlines:
-        step = self.settings.deadline
+        step = self.config.deadline
         return Deadlines(step=step, other=step, reset=RESET_DEADLINE_FACTOR * step, start=RESET_DEADLINE_FACTOR * step)
 
     # --- what it is ---

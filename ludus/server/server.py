@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ludus.errors import InvalidArgument
+from ludus.server.config import ServerConfig
 from ludus.server.served_env import ServedEnv
 from ludus.server.sessions import Sessions
-from ludus.server.settings import Settings
 
 __all__ = ["Server"]
 
@@ -18,13 +18,13 @@ class Server:
     'CartPole-v1'
     """
 
-    def __init__(self, targets: Sequence[Any], settings: Settings | None = None, *, worker: int = 0) -> None:
+    def __init__(self, targets: Sequence[Any], config: ServerConfig | None = None, *, worker: int = 0) -> None:
         if not targets:
             raise InvalidArgument("serve: expected at least one environment, got none")
-        self.settings = Settings() if settings is None else settings
-        self.access = self.settings.access
-        offered = [one if isinstance(one, ServedEnv) else ServedEnv(one, settings=self.settings) for one in targets]
-        self.sessions = Sessions(offered, self.settings, worker=worker)
+        self.config = ServerConfig() if config is None else config
+        self.access = self.config.access
+        offered = [one if isinstance(one, ServedEnv) else ServedEnv(one, config=self.config) for one in targets]
+        self.sessions = Sessions(offered, self.config, worker=worker)
         self.metrics = self.sessions.metrics
 
     @property

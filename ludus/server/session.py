@@ -25,7 +25,7 @@ SANDBOX_GRACE_S = 1.0
 """Seconds that a sandbox has to end an environment by itself, before it is ended from here."""
 ABANDON_AFTER_S = 10.0
 """Seconds after which an environment that was ended, and still does not answer, is given up."""
-REMEMBERED = 64
+MAX_REMEMBERED_CLIENTS = 64
 """Clients that drove it once, of which it is known."""
 
 
@@ -133,7 +133,7 @@ class Session:
         closing.add_done_callback(self._heard)
         thread.end()
         if not busy or self.served.isolated:  # else nobody knows when its turn comes
-            await asyncio.wait([closing], timeout=self.served.settings.deadline)
+            await asyncio.wait([closing], timeout=self.served.config.deadline)
 
     def _heard(self, closing: "asyncio.Future[Any]") -> None:
         if not closing.cancelled() and closing.exception() is not None:
@@ -170,7 +170,7 @@ class Session:
 
     def allowed_seconds(self, seconds: float | None, *, long: bool) -> float:
         """Seconds that work may take."""
-        most = self.served.settings.deadline * (RESET_DEADLINE_FACTOR if long else 1.0)
+        most = self.served.config.deadline * (RESET_DEADLINE_FACTOR if long else 1.0)
         return min(most, max(seconds, 0.001)) if seconds is not None and seconds == seconds else most
 
     def _present(self) -> tuple[EnvThread, EnvHost]:
@@ -188,9 +188,7 @@ class Session:
 
     async def _timed(self, thread: EnvThread, running: "asyncio.Future[Any]", seconds: float, past: float = 0.0) -> Any:
         """Wait for work, of whose time some has passed."""
-        own = (
-            self.served.isolated and seconds >= self.served.settings.deadline
-        )  # then the sandbox keeps the time itself
+        own = self.served.isolated and seconds >= self.served.config.deadline  # then the sandbox keeps the time itself
         left = max(seconds + (SANDBOX_GRACE_S if own else 0.0) - past, 0.0)
         timer = asyncio.get_running_loop().call_later(left, self._expire, thread, running, seconds)
         try:
@@ -288,7 +286,7 @@ class Session:
         self._former.pop(client, None)
         if self.client:
             self._former[self.client] = None
-        if len(self._former) > REMEMBERED:
+        if len(self._former) > MAX_REMEMBERED_CLIENTS:
             self._former.popitem(last=False)
         self.client, self.since = client, self.dialogue.begun
 

@@ -15,19 +15,19 @@ from ludus.errors import InvalidArgument, LudusError, ServerBusy, SessionLost, U
 from ludus.remote.host import EnvHost
 from ludus.remote.plans import EpisodePlans
 from ludus.server.access import Principal
+from ludus.server.config import ServerConfig
 from ludus.server.metrics import Metrics
 from ludus.server.recorder import RememberedPlans, SessionRecorder, new_file, open_folder
 from ludus.server.served_env import RESET_DEADLINE_FACTOR, ServedEnv
 from ludus.server.session import Session, SessionInfo
-from ludus.server.settings import Settings
 from ludus.server.watchdog import StepWatchdog
 
 __all__ = ["Sessions"]
 
-REAPING = 1.0
+REAP_INTERVAL_S = 1.0
 """Seconds between two looks for sessions that nobody wants."""
 ADVICE = "a step is past its deadline and cannot be ended in the server's own process; serve with isolation='process'"
-REMEMBERED = 1024
+MAX_REMEMBERED_SESSIONS = 1024
 """Sessions that are gone, of which it is known why."""
 
 Listener = Callable[[str, dict[str, Any]], None]
@@ -38,7 +38,7 @@ class Sessions:
     """The sessions of the environments in `offered`, by id. An id is a secret: whoever has it may use the session.
 
     >>> async def play():
-    ...     sessions = Sessions([ServedEnv("CartPole-v1")], Settings())
+    ...     sessions = Sessions([ServedEnv("CartPole-v1")], ServerConfig())
     ...     session = await sessions.open("", Principal("orchestrator", "me"))
     ...     outcome = await session.call(lambda hosted: hosted.reset(seed=0))
     ...     await sessions.stop()
@@ -47,14 +47,14 @@ class Sessions:
     (4,)
     """
 
-    def __init__(self, offered: Iterable[ServedEnv], settings: Settings, *, worker: int = 0) -> None:
+    def __init__(self, offered: Iterable[ServedEnv], config: ServerConfig, *, worker: int = 0) -> None:
         self.offered: dict[str, ServedEnv] = {one.name: one for one in offered}
-        self.settings, self.worker, self.metrics, self.watch = settings, worker, Metrics(), StepWatchdog()
-        self._folder = None if settings.record is None else open_folder(settings.record)
+        self.config, self.worker, self.metrics, self.watch = config, worker, Metrics(), StepWatchdog()
+        self._folder = None if config.record is None else open_folder(config.record)
         self._sessions: dict[str, Session] = {}
         self._held: Counter[str] = Counter()
         """Places that each owner has, those included that are being made ready."""
-        self._places = asyncio.Semaphore(settings.max_sessions)
+        self._places = asyncio.Semaphore(config.max_sessions)
         self._waiting = 0
         self._reaper: asyncio.Task[None] | None = None
         self._closing: set[asyncio.Task[None]] = set()
@@ -121,12 +121,12 @@ class Sessions:
     async def _opened(self, name: str, owner: Principal, options: "SessionOptions") -> Session:
         owner.need("run", "open a session")
         served = self.served(name)
-        most = self.settings.sessions_per_token
+        most = self.config.sessions_per_token
         if owner.name != "anybody" and self._held[owner.name] >= most:
             raise ServerBusy(f"session: expected at most {most} of one token, got one more; close some", 5.0)
         self._held[owner.name] += 1
         try:
-            await self._place(self.settings.queue_seconds if options.patience is None else options.patience)
+            await self._place(self.config.queue_seconds if options.patience is None else options.patience)
             try:
                 return await self._made(served, owner, options)
             except BaseException:
@@ -142,7 +142,7 @@ class Sessions:
             del self._held[owner.name]
 
     async def _place(self, patience: float) -> None:
-        most = self.settings.max_sessions
+        most = self.config.max_sessions
         if not patience and self._places.locked():
             raise ServerBusy(f"session: expected one of {most} places to be free, got none; come again", 1.0)
         if self._waiting >= most:
@@ -176,10 +176,10 @@ class Sessions:
             )
             if self._folder is not None:
                 env = self._recorded(env, session, loop, known if isinstance(known, RememberedPlans) else None)
-            return EnvHost(env, max_snapshots=self.settings.max_snapshots, plans=plans)
+            return EnvHost(env, max_snapshots=self.config.max_snapshots, plans=plans)
 
         try:
-            await session.open(make, RESET_DEADLINE_FACTOR * self.settings.deadline)
+            await session.open(make, RESET_DEADLINE_FACTOR * self.config.deadline)
         except BaseException:
             await session.close()
             raise
@@ -205,9 +205,9 @@ class Sessions:
                 loop.call_soon_threadsafe(partial(tell, why=why))
 
         try:
-            path = new_file(self._folder or Path(), name, self.settings.record_files)
+            path = new_file(self._folder or Path(), name, self.config.record_files)
             about = {"served": name, "owner": session.owner.name, "isolation": session.served.isolation}
-            return SessionRecorder(env, path, self.settings, plans=plans, on_stop=stopped, metadata=about)
+            return SessionRecorder(env, path, self.config, plans=plans, on_stop=stopped, metadata=about)
         except BaseException:
             env.close()
             raise
@@ -252,7 +252,7 @@ class Sessions:
             return False
         session.lost = session.lost or why
         self._gone[session.id] = session.lost
-        while len(self._gone) > REMEMBERED:
+        while len(self._gone) > MAX_REMEMBERED_SESSIONS:
             self._gone.popitem(last=False)
         self._places.release()
         self._let_go(session.owner)
@@ -295,7 +295,7 @@ class Sessions:
 
     async def _reap(self) -> None:
         while True:
-            await asyncio.sleep(REAPING)
+            await asyncio.sleep(REAP_INTERVAL_S)
             self.reap(monotonic())
 
     def reap(self, now: float) -> None:
@@ -307,7 +307,7 @@ class Sessions:
     def _is_unwanted(self, session: Session, now: float) -> bool:
         if session.busy or session.connection is not None:
             return False
-        patience = self.settings.resume_seconds if session.was_connected else self.settings.idle_seconds
+        patience = self.config.resume_seconds if session.was_connected else self.config.idle_seconds
         return now - session.used > patience
 
 

@@ -11,10 +11,10 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 
 __all__ = ["passed_headers", "relay_socket", "target"]
 
-OPENING = 10.0
-RESTARTED = 1012
+OPEN_TIMEOUT_S = 10.0
+RESTARTED_CODE = 1012
 """The close code that says: the process ended, connect anew."""
-CODES = {None: RESTARTED, 1006: RESTARTED, 1005: 1000}
+CODES = {None: RESTARTED_CODE, 1006: RESTARTED_CODE, 1005: 1000}
 """Those that are only told and never sent: an end without a word is that of a process."""
 OWN = (b"host", b"origin", b"user-agent")
 HOP = {b"connection", b"keep-alive", b"transfer-encoding", b"content-length", b"upgrade", b"te", b"trailer", b"expect"}
@@ -48,7 +48,7 @@ async def relay_socket(
     try:
         other = await _connected(path, scope, most)
     except (OSError, WebSocketException, TimeoutError):
-        await send({"type": "websocket.close", "code": RESTARTED, "reason": "the worker of this session ended"})
+        await send({"type": "websocket.close", "code": RESTARTED_CODE, "reason": "the worker of this session ended"})
         return
     async with other:
         with suppress(ConnectionClosed):
@@ -66,7 +66,12 @@ async def _connected(path: str, scope: Scope, most: int) -> ClientConnection:
         for name, value in passed_headers(scope, OWN)
         if not name.startswith(b"sec-websocket")
     ]
-    options: dict[str, Any] = {"compression": None, "max_size": most, "ping_interval": None, "open_timeout": OPENING}
+    options: dict[str, Any] = {
+        "compression": None,
+        "max_size": most,
+        "ping_interval": None,
+        "open_timeout": OPEN_TIMEOUT_S,
+    }
     return await unix_connect(
         path,
         f"ws://{headers.get(b'host', 'localhost')}{target(scope).decode('latin1')}",

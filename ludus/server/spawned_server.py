@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ludus.errors import InvalidArgument, LudusError, ServiceError, shorten
-from ludus.server.settings import Settings
+from ludus.server.config import ServerConfig
 
 __all__ = ["spawn_server"]
 
@@ -19,12 +19,12 @@ UP, FAILED = b"up ", b"failed "
 STOP_DEADLINE_S = 30.0
 
 
-def spawn_server(targets: Sequence[Any], settings: Settings) -> tuple[str, Callable[[], None]]:
+def spawn_server(targets: Sequence[Any], config: ServerConfig) -> tuple[str, Callable[[], None]]:
     """Start a program that serves it: its address, and what ends it. It ends with this process, too."""
     _check_importable(targets)
     try:
         # From us to our own child, through a pipe that nobody else has.
-        data = pickle.dumps((sys.path, targets, settings))
+        data = pickle.dumps((sys.path, targets, config))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InvalidArgument(f"serve: expected targets that a worker can import, got {error}") from error
     command = [sys.executable, "-m", PROGRAM]
@@ -59,23 +59,23 @@ def _check_importable(targets: Sequence[Any]) -> None:
             )
 
 
-def _read_job(file: "_Exactly") -> tuple[Sequence[Any], Settings]:
+def _read_job(file: "_Exactly") -> tuple[Sequence[Any], ServerConfig]:
     """The other end, in the new program."""
     path, *job = pickle.loads(file.read(int.from_bytes(file.read(8), "big")))  # noqa: S301  (our parent wrote it)
     sys.path[:] = path
-    targets, settings = job
-    return targets, settings
+    targets, config = job
+    return targets, config
 
 
-def run_spawned(serve: Callable[[Sequence[Any], Settings, Callable[[str], Any], int], None]) -> None:
+def run_spawned(serve: Callable[[Sequence[Any], ServerConfig, Callable[[str], Any], int], None]) -> None:
     """The program: read what to serve, serve it, tell the address or what went wrong; end when the other end does."""
     answers = os.dup(1)
     os.dup2(2, 1)  # what environments print is no answer
     try:
         # Unbuffered: what follows the job is the end, and somebody waits for it.
         with open(0, "rb", buffering=0, closefd=False) as file:
-            targets, settings = _read_job(_Exactly(file))
-        serve(targets, settings, lambda url: os.write(answers, UP + url.encode() + b"\n"), 0)
+            targets, config = _read_job(_Exactly(file))
+        serve(targets, config, lambda url: os.write(answers, UP + url.encode() + b"\n"), 0)
     except LudusError as error:
         os.write(answers, FAILED + " ".join(str(error).split()).encode() + b"\n")
 

@@ -24,23 +24,23 @@ from ludus.server.session_counts import SessionCounts
 from ludus.server.wake_up import WakeUp
 from ludus.server.worker import WorkerSockets
 
-__all__ = ["Supervisor"]
+__all__ = ["WorkerSupervisor"]
 
-STOPPING = 15.0
+STOP_TIMEOUT_S = 15.0
 """Seconds for the workers to end, before they are killed."""
-SWEEPING = 5.0
+SWEEP_TIMEOUT_S = 5.0
 """Seconds for the kernel to let go of what dead workers left."""
-BEGINNING = 60.0
+START_TIMEOUT_S = 60.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 5.0
-"""Seconds before a worker that died is started again: each time twice as long, until one lives for LIVED seconds."""
-LIVED = 10.0
+"""Seconds before a worker that died is started again: each time twice as long, until one lives for MIN_LIFE_S."""
+MIN_LIFE_S = 10.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 Work = Callable[[WorkerSockets, int, int], None]
 """What a worker does: its place, its number, and the descriptor to which it writes that number when it is up."""
 
 
-class Supervisor:
+class WorkerSupervisor:
     """Runs `work` in a process for each share of `session_counts`; they share a listening socket.
 
     They are forked, so that a worker is there within milliseconds, and shares the memory of what was loaded before.
@@ -132,7 +132,7 @@ class Supervisor:
 
     def _wait_until_up(self, told: int) -> None:
         """Until every worker has said so; one that ends before is a failure of all."""
-        up, patience = 0, monotonic() + BEGINNING
+        up, patience = 0, monotonic() + START_TIMEOUT_S
         while up < self.workers:
             watched = [told, *self._stops, *(one.descriptor for one in self._processes.values())]
             found, _, _ = select.select(watched, [], [], max(0.0, patience - monotonic()))
@@ -167,7 +167,7 @@ class Supervisor:
         status = worker.reap()
         number = worker.number
         self._sweep_dead()  # its sandboxes end with it; their groups, and those that were beginning, do not
-        if monotonic() - worker.begun > LIVED:
+        if monotonic() - worker.begun > MIN_LIFE_S:
             self._pauses[number] = FIRST_PAUSE
         event("worker died", worker=number, status=status, again_in=self._pauses[number])
         self._due[number] = monotonic() + self._pauses[number]
@@ -181,7 +181,7 @@ class Supervisor:
 
     def _sweep(self) -> None:
         """Workers that were killed left groups and folders: nothing of them outlives their server."""
-        patience = monotonic() + SWEEPING
+        patience = monotonic() + SWEEP_TIMEOUT_S
         while not self._sweep_dead() and monotonic() < patience:
             sleep(0.01)
         with suppress(OSError):
@@ -192,7 +192,7 @@ class Supervisor:
         self._processes.clear()
         for one in workers:
             one.send(signal.SIGTERM)
-        patience = monotonic() + STOPPING
+        patience = monotonic() + STOP_TIMEOUT_S
         for one in workers:
             if not select.select([one.descriptor], [], [], max(0.0, patience - monotonic()))[0]:
                 one.send(signal.SIGKILL)

@@ -12,8 +12,9 @@ from ludus.core import EnvSpec
 from ludus.core.spec import load_entry_point
 from ludus.errors import EntryPointError, InvalidArgument, LudusError, shorten
 from ludus.packaging.installation import installed
-from ludus.packaging.manifest import Manifest, Resources, is_folder, read_manifest
+from ludus.packaging.manifest import Manifest, ServiceResources, is_folder, read_manifest
 from ludus.registry.trust import required_before_import
+from ludus.server.config import ServerConfig
 from ludus.server.openenv_target import (
     ISOLATION,
     check_creator,
@@ -26,7 +27,6 @@ from ludus.server.openenv_target import (
 )
 from ludus.server.prepared_env import FixedEnv, PreparedEnv
 from ludus.server.served_env import ServedEnv
-from ludus.server.settings import Settings
 
 __all__ = ["Application", "offered"]
 
@@ -59,15 +59,15 @@ def _is_asgi(app: Any) -> bool:
     return not isinstance(app, type)
 
 
-def offered(targets: Sequence[Any], settings: Settings) -> list[ServedEnv] | Application:
+def offered(targets: Sequence[Any], config: ServerConfig) -> list[ServedEnv] | Application:
     """The environments that are meant, each settled once; or one application, which is served alone.
 
-    >>> [one.name for one in offered(["CartPole-v1"], Settings())]
+    >>> [one.name for one in offered(["CartPole-v1"], ServerConfig())]
     ['CartPole-v1']
     """
     if not targets:
         raise InvalidArgument("serve: expected at least one environment, got none")
-    found = [_offered(one, settings) for one in targets]
+    found = [_offered(one, config) for one in targets]
     served = [one for one in found if isinstance(one, ServedEnv)]
     if len(served) == len(found):
         return served
@@ -77,26 +77,26 @@ def offered(targets: Sequence[Any], settings: Settings) -> list[ServedEnv] | App
     return app
 
 
-def _with_needs(settings: Settings, needs: Resources) -> Settings:
+def _with_needs(config: ServerConfig, needs: ServiceResources) -> ServerConfig:
     """What the author says of its steps, where whoever serves it says nothing else."""
-    if settings.deadline != Settings().deadline:
-        return settings
-    return msgspec.structs.replace(settings, deadline=float(needs.step_seconds))
+    if config.deadline != ServerConfig().deadline:
+        return config
+    return msgspec.structs.replace(config, deadline=float(needs.step_seconds))
 
 
-def _named(target: Any, settings: Settings) -> ServedEnv:
+def _named(target: Any, config: ServerConfig) -> ServedEnv:
     """An id, a class or `module:name`, which is looked at now: what cannot be served is refused, not served as well."""
     if isinstance(target, str) and ":" in target:
         # What runs in isolation only is not imported here, but made there, as every target is.
-        if settings.isolation in (None, "none") and required_before_import(target).isolation == "none":
+        if config.isolation in (None, "none") and required_before_import(target).isolation == "none":
             found = check_target(target)
             if is_openenv(found):
-                return _adapted(openenv_spec(target, found), settings)
+                return _adapted(openenv_spec(target, found), config)
     elif isinstance(target, type) and is_openenv(target):
-        return _adapted(openenv_spec(f"{target.__module__}:{target.__qualname__}", target), settings)
+        return _adapted(openenv_spec(f"{target.__module__}:{target.__qualname__}", target), config)
     elif callable(target):
         check_creator(getattr(target, "__qualname__", repr(target)), target)
-    served = ServedEnv(target, settings=settings)
+    served = ServedEnv(target, config=config)
     if not served.isolated:
         check_creator(served.name, served.creator, served.spec.kwargs)
         if needs_arguments(served.creator, served.spec.kwargs):
@@ -104,22 +104,22 @@ def _named(target: Any, settings: Settings) -> ServedEnv:
     return _checked(served)
 
 
-def _adapted(spec: EnvSpec, settings: Settings, name: str | None = None, version: str = "") -> ServedEnv:
+def _adapted(spec: EnvSpec, config: ServerConfig, name: str | None = None, version: str = "") -> ServedEnv:
     """What was written for OpenEnv, made once to know that it can be.
 
     Where nobody says in what its sessions run, or where that is no boundary anyway, they are forked from one process.
     """
-    own = _apart(settings)
+    own = _apart(config)
     kind = PreparedEnv if own.isolation == ISOLATION else FixedEnv
-    served = kind(spec, name, settings=own, version=version)
+    served = kind(spec, name, config=own, version=version)
     served.show(folders_of(spec))
     return _checked(served)
 
 
-def _apart(settings: Settings) -> Settings:
-    if settings.isolation is not None:
-        return settings
-    return msgspec.structs.replace(settings, isolation=ISOLATION)
+def _apart(config: ServerConfig) -> ServerConfig:
+    if config.isolation is not None:
+        return config
+    return msgspec.structs.replace(config, isolation=ISOLATION)
 
 
 def _checked(served: ServedEnv) -> ServedEnv:
@@ -129,38 +129,38 @@ def _checked(served: ServedEnv) -> ServedEnv:
     return served
 
 
-def _openenv_folder(manifest: Manifest, settings: Settings) -> ServedEnv | Application:
+def _openenv_folder(manifest: Manifest, config: ServerConfig) -> ServedEnv | Application:
     """The environment of a folder made for OpenEnv; an application of another make is served as it is."""
-    asked = manifest.enter(settings.isolation).isolation  # the spec names an adapter of ours: the code is the folder's
-    if settings.isolation is None and asked != "none":
-        settings = msgspec.structs.replace(settings, isolation=asked)
-    own = _with_needs(settings, manifest.resources)
-    packages = [str(installed(manifest))] if settings.install else []
+    asked = manifest.enter(config.isolation).isolation  # the spec names an adapter of ours: the code is the folder's
+    if config.isolation is None and asked != "none":
+        config = msgspec.structs.replace(config, isolation=asked)
+    own = _with_needs(config, manifest.resources)
+    packages = [str(installed(manifest))] if config.install else []
     try:
         return _adapted(folder_spec(manifest, packages), own, manifest.name, manifest.version)
     except InvalidArgument:
-        if settings.isolation not in (None, "none"):
+        if config.isolation not in (None, "none"):
             raise
         return Application(manifest)
 
 
-def _offered(target: Any, settings: Settings) -> ServedEnv | Application:
+def _offered(target: Any, config: ServerConfig) -> ServedEnv | Application:
     if isinstance(target, ServedEnv):
         return target
     if not is_folder(target):
-        return _named(target, settings)
+        return _named(target, config)
     manifest = read_manifest(target)
     try:
-        return _folder(manifest, settings)
+        return _folder(manifest, config)
     except LudusError as error:
         error.add_note(f"in the folder {target}")
         raise
 
 
-def _folder(manifest: Manifest, settings: Settings) -> ServedEnv | Application:
+def _folder(manifest: Manifest, config: ServerConfig) -> ServedEnv | Application:
     """What a folder's manifest names, made once."""
     if manifest.kind == "asgi":
-        return _openenv_folder(manifest, settings)
-    manifest.enter(settings.isolation)
-    own = _with_needs(settings, manifest.resources)
-    return _checked(ServedEnv(manifest.target, manifest.name, settings=own, version=manifest.version))
+        return _openenv_folder(manifest, config)
+    manifest.enter(config.isolation)
+    own = _with_needs(config, manifest.resources)
+    return _checked(ServedEnv(manifest.target, manifest.name, config=own, version=manifest.version))

@@ -9,16 +9,16 @@ from typing import Any
 import uvicorn
 
 from ludus.errors import ServiceError
+from ludus.server.config import ServerConfig
 from ludus.server.http_limits import Config, LimitedHttp
 from ludus.server.listen_config import BACKLOG
 from ludus.server.quick_socket import QuickSocket
-from ludus.server.settings import Settings
 
-__all__ = ["UvicornServer", "config"]
+__all__ = ["UvicornServer", "uvicorn_config"]
 
-STOPPING = 5
+STOP_TIMEOUT_S = 5
 """Seconds for what is under way when a server stops."""
-PING = 20.0
+PING_INTERVAL_S = 20.0
 KEEPALIVE_S = 75
 """Seconds that an idle connection is kept for."""
 
@@ -64,7 +64,7 @@ class UvicornServer(uvicorn.Server):
         yield
 
 
-def config(app: Any, settings: Settings, **more: Any) -> Config:
+def uvicorn_config(app: Any, config: ServerConfig, **more: Any) -> Config:
     """How uvicorn is set up: the quickest of its parts, our limits, nothing about itself in headers, no log of it."""
     options: dict[str, Any] = {
         "loop": "uvloop",
@@ -78,13 +78,13 @@ def config(app: Any, settings: Settings, **more: Any) -> Config:
         "server_header": False,
         "proxy_headers": False,
         "backlog": BACKLOG,
-        "ws_max_size": settings.body,
-        "ws_ping_interval": PING,
-        "ws_ping_timeout": PING,
+        "ws_max_size": config.body,
+        "ws_ping_interval": PING_INTERVAL_S,
+        "ws_ping_timeout": PING_INTERVAL_S,
         "ws_per_message_deflate": False,
         "timeout_keep_alive": KEEPALIVE_S,
-        "timeout_graceful_shutdown": STOPPING,
-        "ssl_certfile": settings.listen.tls_cert,
-        "ssl_keyfile": settings.listen.tls_key,
+        "timeout_graceful_shutdown": STOP_TIMEOUT_S,
+        "ssl_certfile": config.listen.tls_cert,
+        "ssl_keyfile": config.listen.tls_key,
     }
     return Config(app, **options | more)

@@ -13,7 +13,7 @@ __all__ = ["SLOW_STEP_S", "Stuck", "StepWatchdog"]
 
 SLOW_STEP_S = 0.05
 """Seconds after which a step is waited for by the event loop, and no longer by its thread alone."""
-SWITCH = 0.0005
+SWITCH_INTERVAL_S = 0.0005
 """Seconds after which a thread has to let others run, while one takes long: it may be in an endless loop."""
 DIRECT_SHARE = 4
 """One in so many descriptors of the process may belong to connections that threads read; each takes two."""
@@ -101,7 +101,7 @@ class StepWatchdog:
         """Have threads take turns more often while one does not come to an end, so that it slows others less."""
         if slow and not self._interval:
             self._interval = sys.getswitchinterval()
-            sys.setswitchinterval(min(SWITCH, self._interval))
+            sys.setswitchinterval(min(SWITCH_INTERVAL_S, self._interval))
         elif not slow and self._interval:
             sys.setswitchinterval(self._interval)
             self._interval = 0.0

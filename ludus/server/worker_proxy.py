@@ -6,10 +6,10 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ludus.errors import CodecError, SessionLost
+from ludus.server.config import ServerConfig
 from ludus.server.failures import status_of
 from ludus.server.peers import Head, Peers
 from ludus.server.session_names import named_by_cookies, named_in_body, named_outright
-from ludus.server.settings import Settings
 from ludus.server.sockets import passed_headers, relay_socket, target
 from ludus.wire.messages import HelloRequest, read_asked
 
@@ -17,7 +17,7 @@ __all__ = ["WorkerProxy"]
 
 WIRE = "/v1/ws"
 """Where the first message, not the address, names the session."""
-GREETING = 30.0
+HANDSHAKE_TIMEOUT_S = 30.0
 """Seconds for the hello."""
 OPENING = ("/reset", "/mcp")
 """How the addresses end whose requests open a session, if they name none."""
@@ -32,8 +32,8 @@ class WorkerProxy:
     One that opens a session goes to a worker that has a place for it, if this one has none.
     """
 
-    def __init__(self, app: ASGIApp, peers: Peers, settings: Settings) -> None:
-        self.app, self.peers, self.settings = app, peers, settings
+    def __init__(self, app: ASGIApp, peers: Peers, config: ServerConfig) -> None:
+        self.app, self.peers, self.config = app, peers, config
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope.get(WITHIN):
@@ -110,29 +110,29 @@ class WorkerProxy:
         if number is None:
             await self.app(scope, receive, send)
         else:
-            await relay_socket(self.peers.paths[number], scope, receive, send, most=self.settings.body)
+            await relay_socket(self.peers.paths[number], scope, receive, send, most=self.config.body)
 
     async def _wire(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Accept, read the hello, and decide."""
         await receive()
         await send({"type": "websocket.accept"})
         try:
-            first = await asyncio.wait_for(receive(), GREETING)
+            first = await asyncio.wait_for(receive(), HANDSHAKE_TIMEOUT_S)
         except TimeoutError:
             await send({"type": "websocket.close", "code": 1008, "reason": "expected a hello, got nothing"})
             return
-        named, data = self._greeted(first), first.get("bytes")
+        named, data = self._session_named(first), first.get("bytes")
         number = self.peers.holder(named) if named else self.peers.least_loaded()
         if number is None or data is None:
             await self.app(scope, _replayed([{"type": "websocket.connect"}, first], receive), _accepted(send))
         else:
-            path, most = self.peers.paths[number], self.settings.body
+            path, most = self.peers.paths[number], self.config.body
             await relay_socket(path, scope, receive, send, most=most, first=data)
 
-    def _greeted(self, message: Message) -> str:
+    def _session_named(self, message: Message) -> str:
         """The session that a hello names."""
         try:
-            request = read_asked(message.get("bytes") or b"", self.settings.limits).request
+            request = read_asked(message.get("bytes") or b"", self.config.limits).request
         except CodecError:
             return ""
         return request.session if isinstance(request, HelloRequest) else ""

@@ -18,7 +18,7 @@ from ludus.spaces.space import Space, Violation
 
 __all__ = ["Box"]
 
-LARGE = 2**16
+LARGE_BOX_SIZE = 2**16
 """Numbers of a value beyond which a bound that is one number is held once, and read as if repeated."""
 _BOUNDS = ("low", "high", "bounded_below", "bounded_above")
 
@@ -313,7 +313,7 @@ def _bound(
     name: str, value: object, infinity: float, shape: tuple[int, ...], dtype: np.dtype[np.generic]
 ) -> tuple[Array, Array]:
     """A bound as an array of the space's dtype, and where it is finite."""
-    if is_real(value) and prod(shape) > LARGE:
+    if is_real(value) and prod(shape) > LARGE_BOX_SIZE:
         lengths = (1,) * len(shape)
         array, finite = _bound(name, np.full(lengths, value), infinity, lengths, dtype)
         return np.broadcast_to(array, shape), np.broadcast_to(finite, shape)

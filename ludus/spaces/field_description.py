@@ -15,7 +15,7 @@ __all__ = ["field_from_arguments"]
 
 MAX_PARTS = 1024
 """Options of a union, or places of a tuple, in a description."""
-LONGEST_LEAST = 1 << 20
+MAX_DEMANDED_ELEMENTS = 1 << 20
 """Elements that a description may demand: a sample has them all."""
 
 
@@ -75,6 +75,8 @@ def _ends(kind: str, data: list[object]) -> list[Any]:
 def _lengths(data: list[Any]) -> list[Any]:
     if len(data) not in (0, 2) or not all(one is None or (type(one) is int and one >= 0) for one in data[1:]):
         raise CodecError(f"field type: expected a least and a greatest length, got {shorten(data)}")
-    if data and not (type(data[0]) is int and 0 <= data[0] <= LONGEST_LEAST):
-        raise CodecError(f"field type: expected a least length of at most {LONGEST_LEAST}, got {shorten(data[0])}")
+    if data and not (type(data[0]) is int and 0 <= data[0] <= MAX_DEMANDED_ELEMENTS):
+        raise CodecError(
+            f"field type: expected a least length of at most {MAX_DEMANDED_ELEMENTS}, got {shorten(data[0])}"
+        )
     return data

@@ -11,7 +11,7 @@ from ludus.spaces.text import is_unicode
 
 __all__ = ["Json"]
 
-DEPTH = 32
+MAX_DEPTH = 32
 PLAIN = (str, int, float, bool, type(None))
 WORDLESS = frozenset((int, float, bool, type(None)))
 ZEROES: dict[str, Any] = {"object": {}, "array": [], "any": None}
@@ -47,7 +47,7 @@ class Json(Space[Any]):
         expected: Any = {"object": dict, "array": list}.get(self.kind, object)
         if not isinstance(x, expected):
             return [Violation(path, f"a JSON {self.kind}", shorten(x))]
-        return [] if _is_json(x, DEPTH) else _violations(x, path, DEPTH)
+        return [] if _is_json(x, MAX_DEPTH) else _violations(x, path, MAX_DEPTH)
 
     def encode(self, x: Any, *, binary: bool = False) -> Any:
         """Itself."""
@@ -104,7 +104,7 @@ def _violations(x: object, path: str, depth: int) -> list[Violation]:
     if x is None or (isinstance(x, PLAIN) and not isinstance(x, np.generic)):
         return [] if not isinstance(x, str) or is_unicode(x) else [Violation(path, "Unicode characters", shorten(x))]
     if depth <= 0:
-        return [Violation(path, f"at most {DEPTH} levels", "more")]
+        return [Violation(path, f"at most {MAX_DEPTH} levels", "more")]
     if is_dict(x):
         for key, one in x.items():
             if not isinstance(key, str) or not is_unicode(key):

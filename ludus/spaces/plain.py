@@ -21,7 +21,7 @@ from ludus.spaces.kinds import class_of, is_list
 
 __all__ = [
     "BINARY",
-    "EXACT",
+    "MAX_EXACT_INTEGER",
     "JSON",
     "LIMITS",
     "Dialect",
@@ -45,7 +45,7 @@ class PlainLimits(NamedTuple):
 
 
 LIMITS: Final = PlainLimits()
-EXACT: Final = 1 << 53
+MAX_EXACT_INTEGER: Final = 1 << 53
 """Whole numbers up to here are the same in every format, a browser's too."""
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 NUMBERS = ("bool", *INTEGERS, "float16", "float32", "float64", "longdouble")
@@ -118,7 +118,7 @@ class Dialect:
     def write(self, value: Any, path: str = "value", around: int = 0) -> Any:
         """A value as plain data, which will have so many levels around it; `error` names what cannot be written."""
         kind = class_of(value)
-        if kind in self.as_is or (kind is int and -EXACT <= value <= EXACT):
+        if kind in self.as_is or (kind is int and -MAX_EXACT_INTEGER <= value <= MAX_EXACT_INTEGER):
             return value
         try:
             return self.walk(value, path, self.limits.depth - around)
@@ -128,7 +128,7 @@ class Dialect:
     def walk(self, value: Any, path: str, depth: int) -> Any:
         """A value inside another, which may have so many levels."""
         kind = class_of(value)
-        if kind in self.as_is or (kind is int and -EXACT <= value <= EXACT):
+        if kind in self.as_is or (kind is int and -MAX_EXACT_INTEGER <= value <= MAX_EXACT_INTEGER):
             return value
         write = self._exact.get(kind)
         if depth <= 0 and kind not in LEAVES:
@@ -165,7 +165,7 @@ class Dialect:
         as_is, walk = self.as_is, self.walk
         return [
             one
-            if (kind := class_of(one)) in as_is or (kind is int and -EXACT <= one <= EXACT)
+            if (kind := class_of(one)) in as_is or (kind is int and -MAX_EXACT_INTEGER <= one <= MAX_EXACT_INTEGER)
             else walk(one, f"{path}[{place}]", depth)
             for place, one in enumerate(values)
         ]
@@ -274,7 +274,7 @@ def _write_mapping(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
         if type(key) is not str or key.startswith("$"):
             return _write_pairs(dialect, value, path, depth - 1)
         kind = class_of(one)
-        small = kind in as_is or (kind is int and -EXACT <= one <= EXACT)
+        small = kind in as_is or (kind is int and -MAX_EXACT_INTEGER <= one <= MAX_EXACT_INTEGER)
         found[key] = one if small else walk(one, f"{path}[{key!r}]", depth)
     return found
 

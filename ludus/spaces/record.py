@@ -24,7 +24,7 @@ from ludus.spaces.space import LanesCodec, Space, Violation, same_data
 
 __all__ = ["Record"]
 
-LONGEST_ORIGIN = 1024
+MAX_ORIGIN_CHARS = 1024
 """Characters of the place of a model in a description."""
 
 
@@ -492,4 +492,4 @@ def _is_name(name: str) -> bool:
 
 
 def _place(origin: object) -> str | None:
-    return origin if isinstance(origin, str) and len(origin) <= LONGEST_ORIGIN else None
+    return origin if isinstance(origin, str) and len(origin) <= MAX_ORIGIN_CHARS else None

@@ -24,9 +24,9 @@ SCALARS: dict[str, Any] = {
 }
 FORMATS = {"datetime": "date-time", "date": "date", "time": "time", "timedelta": "duration", "uuid": "uuid"}
 """What JSON schema calls them."""
-LONGEST_SAMPLE = 32
+MAX_SAMPLE_BYTES = 32
 """Bytes of a sample where there is no limit: it stands for data, it does not fill the space."""
-DAY = 86_400_000_000
+DAY_US = 86_400_000_000
 """Microseconds."""
 
 
@@ -115,11 +115,11 @@ class Scalar(Space[Any]):
 
 
 def _moment(space: Scalar) -> datetime:
-    return datetime(1970, 1, 1) + timedelta(microseconds=int(space.np_random.integers(0, 130 * 365 * DAY)))  # noqa: DTZ001
+    return datetime(1970, 1, 1) + timedelta(microseconds=int(space.np_random.integers(0, 130 * 365 * DAY_US)))  # noqa: DTZ001
 
 
 def _bytes(space: Scalar) -> bytes:
-    most = max(space.min_length, LONGEST_SAMPLE)
+    most = max(space.min_length, MAX_SAMPLE_BYTES)
     most = most if space.max_length is None else min(most, space.max_length)
     return space.np_random.bytes(int(space.np_random.integers(space.min_length, most + 1)))
 
@@ -129,7 +129,7 @@ _SAMPLES: dict[str, Callable[[Scalar], Any]] = {
     "datetime": _moment,
     "date": lambda space: _moment(space).date(),
     "time": lambda space: _moment(space).time(),
-    "timedelta": lambda space: timedelta(microseconds=int(space.np_random.integers(-DAY, DAY))),
+    "timedelta": lambda space: timedelta(microseconds=int(space.np_random.integers(-DAY_US, DAY_US))),
     "uuid": lambda space: UUID(bytes=space.np_random.bytes(16), version=4),
     "decimal": lambda space: Decimal(int(space.np_random.integers(-(10**9), 10**9))) / 1000,
 }

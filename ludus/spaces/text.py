@@ -21,7 +21,7 @@ __all__ = ["Text", "alphanumeric", "is_unicode"]
 
 alphanumeric: frozenset[str] = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 UNICODE_SIZE = 0x110000
-LONGEST_FREE_SAMPLE = 32
+MAX_FREE_SAMPLE_CHARS = 32
 """A sample over all of Unicode is at most this long: it stands for text, it does not fill the space."""
 
 
@@ -110,7 +110,7 @@ class Text(Space[str]):
             length, chance = self._restriction(mask if kind == "mask" else probability, kind)
         if length is None:
             short = self._free or self.max_length is None
-            most = int(min(self._most, max(self.min_length, LONGEST_FREE_SAMPLE) if short else self._most))
+            most = int(min(self._most, max(self.min_length, MAX_FREE_SAMPLE_CHARS) if short else self._most))
             length = rng.integers(self.min_length, most + 1)
         if not chance.any():
             return self._empty_sample()

@@ -11,7 +11,7 @@ from ludus.errors import ContractViolation, listing
 
 __all__ = ["MAX_NAMED_RULES", "Finding", "ReportNote", "Report", "error", "warning"]
 
-WIDTH = 100
+MAX_LINE_CHARS = 100
 MAX_NAMED_RULES = 6
 """How many rules that were not checked for one reason are named; `not_checked` has them all."""
 
@@ -131,5 +131,10 @@ def _count(number: int, noun: str) -> str:
 
 def _indented(text: str) -> str:
     return fill(
-        text, WIDTH, initial_indent=" " * 9, subsequent_indent=" " * 9, break_long_words=False, break_on_hyphens=False
+        text,
+        MAX_LINE_CHARS,
+        initial_indent=" " * 9,
+        subsequent_indent=" " * 9,
+        break_long_words=False,
+        break_on_hyphens=False,
     )

@@ -24,7 +24,7 @@ from ludus.testing.report import Finding, Report
 
 __all__ = ["SANDBOX_RULES", "check_sandbox"]
 
-MIB = 1 << 20
+MIB_BYTES = 1 << 20
 VARIABLE = "LUDUS_SELF_CHECK"
 GONE_SECONDS = 10.0
 """For the last process inside to let go of its channel."""
@@ -66,7 +66,9 @@ SANDBOX_RULES = {
     "host-is-unreached": SandboxRule("connect to a service on the host's loopback", "connect", "network"),
     "processes-are-untouched": SandboxRule("signal a process of the host", "signalled", "other_processes"),
     "variables-are-unseen": SandboxRule("read an environment variable of the host", "variable", "user"),
-    "memory-is-limited": SandboxRule("use 320 MiB where 96 are allowed", "memory", "memory", {"memory": 96 * MIB}),
+    "memory-is-limited": SandboxRule(
+        "use 320 MiB where 96 are allowed", "memory", "memory", {"memory": 96 * MIB_BYTES}
+    ),
     "processes-are-limited": SandboxRule("start 40 processes of 16", "processes", "processes", {"processes": 16}),
     "time-is-limited": SandboxRule("run for 20 seconds of 2", "wall", "wall", {"wall": 2.0}),
     "nothing-is-left": SandboxRule("leave a process behind", "stay", "kill"),

@@ -27,7 +27,7 @@ Target = AnyEnv | type[AnyEnv] | Callable[..., AnyEnv] | EnvSpec | str
 """An environment, its class, a function that makes one, its spec, its id or `module:Class`."""
 
 FEWEST_STEPS = 10
-LONGEST_HISTORY = 2.0
+MAX_HISTORY_S = 2.0
 """Seconds of a history: many are played, so that those of an environment with slow steps have fewer of them."""
 ONE_INSTANCE = "only one instance was given: pass the class, a function that makes it, or its id"
 
@@ -54,7 +54,7 @@ class Clock:
     """Watches a history, and stops it when its time is over."""
 
     def __init__(self) -> None:
-        self._until, self._seen = time.monotonic() + LONGEST_HISTORY, 0
+        self._until, self._seen = time.monotonic() + MAX_HISTORY_S, 0
 
     def __call__(self, observation: Any, info: Any) -> None:
         """Count what is seen."""
@@ -127,7 +127,7 @@ class Subject:
 
     def deadline(self, histories: int) -> float:
         """When the time of so many histories is over, by the monotonic clock; never where all is asked for."""
-        return math.inf if self.full else time.monotonic() + histories * LONGEST_HISTORY
+        return math.inf if self.full else time.monotonic() + histories * MAX_HISTORY_S
 
     @property
     def history(self) -> list[HistoryEvent]:

@@ -12,7 +12,7 @@ __all__ = ["ToolError", "ToolOutcome", "failed", "result_of", "succeeded"]
 
 MAX_RESULT_CHARS = 1 << 20
 """Characters of a result."""
-LONGEST_ERROR = 4096
+MAX_ERROR_CHARS = 4096
 
 
 class ToolError(Exception):
@@ -60,7 +60,7 @@ def succeeded(tool: str, result: object, returns: FieldType | None) -> ToolOutco
 def failed(tool: str, error: Exception) -> ToolOutcome:
     """The outcome of a call that the tool refused."""
     text = str(error) if isinstance(error, ToolError) else f"{type(error).__name__}: {error}"
-    return ToolOutcome(tool, "", _encodable(text)[:LONGEST_ERROR] or type(error).__name__)
+    return ToolOutcome(tool, "", _encodable(text)[:MAX_ERROR_CHARS] or type(error).__name__)
 
 
 def result_of(outcome: Any) -> Any:

@@ -14,7 +14,7 @@ __all__ = ["ObservationText"]
 
 MAX_NUMBERS = 64
 """Longer lists of numbers (frames, tokens) are told by their length: a model reads nothing in them."""
-REPEATED = 80
+MIN_REPEATED_CHARS = 80
 """Characters from which on a text that another field says too is said once."""
 SPEAKERS = ("role", "sender_id")
 
@@ -66,7 +66,7 @@ class ObservationText:
         told: dict[str, str] = {}
         for name in self._fields:
             text = _told(_new(value[name], before.get(name)))
-            if text and not (len(text) >= REPEATED and text in told.values()):
+            if text and not (len(text) >= MIN_REPEATED_CHARS and text in told.values()):
                 told[name] = text
         return "\n".join(f"{name}:{_separator(text)}{text}" for name, text in told.items())
 

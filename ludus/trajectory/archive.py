@@ -34,12 +34,12 @@ VERSION, UTF8, STORED = 45, 0x800, 0
 DATE = 0x21
 """The first of January 1980: a file depends on what happened and not on when it was written."""
 NAME = re.compile(r"[a-z0-9_]+(?:[./-][a-z0-9_]+)*", re.ASCII)
-LONGEST_NAME = 120
+MAX_NAME_CHARS = 120
 MEMBER_LIMIT_BYTES = 1 << 28
 """What one member may unfold to, unless whoever opens the file allows more."""
 MAX_MEMBERS = 1 << 20
-LARGEST_32 = 0xFFFFFFFF
-LEVEL = 1
+MAX_UINT32 = 0xFFFFFFFF
+COMPRESSION_LEVEL = 1
 
 
 class Member(NamedTuple):
@@ -77,7 +77,7 @@ class ArchiveWriter:
         self.members: dict[str, Member] = {}
         self.size = 0
         """Bytes that were written."""
-        self._compressor = zstandard.ZstdCompressor(level=LEVEL, write_content_size=True)
+        self._compressor = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL, write_content_size=True)
 
     def add(self, name: str, data: Any) -> None:
         """Compress and append a member, `.zst` added to its name, in one write."""
@@ -85,7 +85,7 @@ class ArchiveWriter:
 
     def add_stored(self, name: str, data: bytes) -> None:
         """Append a member whose bytes are compressed already."""
-        if name in self.members or len(data) > LARGEST_32:
+        if name in self.members or len(data) > MAX_UINT32:
             raise TrajectoryError(f"{name}: expected a new member of less than 4 GiB, got {len(data)} bytes")
         member = Member(name, self.size, len(data), crc32(data))
         self._write(_local(member) + data)
@@ -211,8 +211,8 @@ class Archive:
         )
         if (version, flags, method, time, date, extra) != (VERSION, UTF8, STORED, 0, DATE, 0) or size != full:
             raise TrajectoryError(f"{self.path.name}: expected a plain stored member at byte {at}, got another kind")
-        if length > LONGEST_NAME:
-            raise TrajectoryError(f"{self.path.name}: expected a name of at most {LONGEST_NAME} bytes, got {length}")
+        if length > MAX_NAME_CHARS:
+            raise TrajectoryError(f"{self.path.name}: expected a name of at most {MAX_NAME_CHARS} bytes, got {length}")
         if self.size - at < LOCAL.size + length:
             return None
         name = self._bytes(at + LOCAL.size, length).decode("latin-1")
@@ -243,20 +243,20 @@ def _local(member: Member) -> bytes:
 def _directory(members: Mapping[str, Member], at: int) -> bytes:
     entries = b"".join(map(_entry, members.values()))
     count, size, end = len(members), len(entries), at + len(entries)
-    large = count > 0xFFFE or end > LARGEST_32 - 1
+    large = count > 0xFFFE or end > MAX_UINT32 - 1
     tail = b""
     if large:
         tail = END64.pack(b"PK\x06\x06", END64.size - 12, VERSION, VERSION, 0, 0, count, count, size, at)
         tail += LOCATOR64.pack(b"PK\x06\x07", 0, end, 1)
-    short, long = min(count, 0xFFFF) if not large else 0xFFFF, LARGEST_32
+    short, long = min(count, 0xFFFF) if not large else 0xFFFF, MAX_UINT32
     return (
         entries + tail + END.pack(b"PK\x05\x06", 0, 0, short, short, long if large else size, long if large else at, 0)
     )
 
 
 def _entry(member: Member) -> bytes:
-    far = member.offset >= LARGEST_32
+    far = member.offset >= MAX_UINT32
     extra = struct.pack("<2HQ", 1, 8, member.offset) if far else b""
     head = (CENTRAL_MARK, VERSION, VERSION, UTF8, STORED, 0, DATE, member.checksum, member.size, member.size)
-    rest = (len(member.name), len(extra), 0, 0, 0, 0, LARGEST_32 if far else member.offset)
+    rest = (len(member.name), len(extra), 0, 0, 0, 0, MAX_UINT32 if far else member.offset)
     return CENTRAL.pack(*head, *rest) + member.name.encode("ascii") + extra

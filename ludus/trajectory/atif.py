@@ -36,9 +36,9 @@ __all__ = ["from_atif", "to_atif"]
 
 SCHEMA = "ATIF-v1.8"
 VERSIONS = tuple(f"ATIF-v1.{minor}" for minor in range(9))
-LONGEST_TEXT = 1 << 24
+MAX_TEXT_CHARS = 1 << 24
 USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens")
-TEXT = describe(Text(LONGEST_TEXT, min_length=0, charset=None))
+TEXT = describe(Text(MAX_TEXT_CHARS, min_length=0, charset=None))
 
 
 def to_atif(episode: RecordedEpisode, *, agent: str = "agent", version: str = "0", session: str = "") -> dict[str, Any]:

@@ -41,8 +41,8 @@ ATTACHMENT = "attachment://"
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What scores that are no numbers are worth: correct, partly, incorrect, no answer."""
 TIMES = ("time", "working")
-LONGEST_TEXT = 1 << 24
-ACTIONS = Text(LONGEST_TEXT, min_length=0, charset=None)
+MAX_TEXT_CHARS = 1 << 24
+ACTIONS = Text(MAX_TEXT_CHARS, min_length=0, charset=None)
 
 
 def from_inspect(log: str | os.PathLike[str], path: str | os.PathLike[str], *, score: str | None = None) -> int:

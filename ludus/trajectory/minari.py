@@ -31,7 +31,7 @@ __all__ = ["from_minari", "to_minari"]
 
 DATA, METADATA, VERSION = "main_data.hdf5", "metadata.json", "0.5.4"
 MAX_METADATA_BYTES = 64 << 20
-SMALLEST_PICTURE = 32
+MIN_PICTURE_PX = 32
 """Pixels of a side from which on Minari takes bytes for a picture."""
 
 
@@ -212,7 +212,7 @@ def _is_picture(space: Space[object]) -> bool:
     """As Minari decides it."""
     if not isinstance(space, Box) or len(space.shape) not in (2, 3) or space.dtype != np.uint8:
         return False
-    large = min(space.shape[:2]) >= SMALLEST_PICTURE
+    large = min(space.shape[:2]) >= MIN_PICTURE_PX
     return large and bool((space.low == 0).all() and (space.high == 255).all())
 
 

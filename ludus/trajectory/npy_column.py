@@ -20,7 +20,7 @@ INTEGERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 DTYPES = {f"{'|' if kind.endswith('1') else '<'}{kind}" for kind in (*INTEGERS, "f2", "f4", "f8", "c8", "c16", "b1")}
 """The dtypes of columns, as `.npy` spells them: numbers of a fixed size, none of them an object."""
 NARROWER = [np.dtype(one) for one in ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4")]
-TRIED = 64
+TRIED_VALUES = 64
 """Values that are looked at before all of them are."""
 MAGIC = b"\x93NUMPY\x01\x00"
 MAX_DIMENSIONS = 32
@@ -119,7 +119,7 @@ def _narrowed(values: Array) -> Array | None:
 
 def _integers(values: Array) -> Array | None:
     """Floats as integers, where that keeps every bit: rewards and returns are often whole, and compress ten times."""
-    for part in (values.reshape(-1)[:TRIED], values):  # most columns are told by their first values
+    for part in (values.reshape(-1)[:TRIED_VALUES], values):  # most columns are told by their first values
         with np.errstate(invalid="ignore"):
             integers = part.astype(np.int32)
         if not np.array_equal(integers, part) or (np.signbit(part) != (integers < 0)).any():  # there is a -0.0

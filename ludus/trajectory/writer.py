@@ -30,7 +30,7 @@ __all__ = ["RunWriter"]
 
 FLUSH_SECONDS = 0.4
 """How often what has come is written; a chunk takes some milliseconds more."""
-WAITING_BLOCKS = 2
+MAX_WAITING_BLOCKS = 2
 """How many full blocks may wait before recording waits for the disk."""
 
 Work = RowBlock | tuple[str, bytes] | Signal | None
@@ -69,7 +69,7 @@ class RunWriter:
         self._number = 0
         self._block: RowBlock | None = None
         self._free: list[RowBlock] = []
-        self._queue: Queue[Work] = Queue(WAITING_BLOCKS)
+        self._queue: Queue[Work] = Queue(MAX_WAITING_BLOCKS)
         self._failure: TrajectoryError | None = None
         self._thread = Thread(target=self._write, name="ludus-trajectory", daemon=True)
         self._thread.start()
@@ -245,7 +245,7 @@ class RunWriter:
             self._archive.add(*work)
         elif isinstance(work, RowBlock):
             self._store_block(work)
-            if work is not current and len(self._free) <= WAITING_BLOCKS:
+            if work is not current and len(self._free) <= MAX_WAITING_BLOCKS:
                 self._free.append(work)
         return work is not None
 

@@ -16,7 +16,7 @@ import numpy as np
 from ludus.errors import CodecError, InvalidType, shorten
 from ludus.spaces import GraphInstance
 from ludus.spaces.kinds import class_of
-from ludus.spaces.plain import EXACT, LIMITS, Dialect
+from ludus.spaces.plain import LIMITS, MAX_EXACT_INTEGER, Dialect
 
 __all__ = ["dumps", "loads", "pack", "unpack"]
 
@@ -78,7 +78,7 @@ def _write_dict(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
         if type(key) is not str:
             return Ext(_MAP, _encode([[walk(key, path, depth), walk(one, path, depth)] for key, one in value.items()]))
         kind = class_of(one)
-        small = kind in as_is or (kind is int and -EXACT <= one <= EXACT)
+        small = kind in as_is or (kind is int and -MAX_EXACT_INTEGER <= one <= MAX_EXACT_INTEGER)
         found[key] = one if small else walk(one, path, depth)
     return found
 

@@ -19,7 +19,7 @@ from ludus.vector.split import Span
 
 __all__ = ["serve"]
 
-IDLE = 1.0
+IDLE_S = 1.0
 """For how many seconds a worker sleeps before it looks whether its program is still there; a signal tells it sooner."""
 
 
@@ -83,7 +83,7 @@ class Worker:
 
     def _attach(self) -> None:
         """Share the memory whose layout and file the batch sends."""
-        while (layout := self._channel.receive(IDLE)) is None:  # other workers may still be making their lanes
+        while (layout := self._channel.receive(IDLE_S)) is None:  # other workers may still be making their lanes
             check_parent()
         number: int
         spans: list[Span]
@@ -122,7 +122,7 @@ class Worker:
                 now = monotonic_ns()
                 if now < until:
                     sched_yield()
-                elif not semaphore.wait(IDLE):
+                elif not semaphore.wait(IDLE_S):
                     check_parent()
             if now < until:
                 self._spin_policy.learn(counters[ASKED])

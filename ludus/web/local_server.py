@@ -11,17 +11,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 
+from ludus.server.config import ServerConfig
 from ludus.server.guard import Guard
 from ludus.server.listen_config import ListenConfig
 from ludus.server.run import RunningServer, on_signals
-from ludus.server.settings import Settings
-from ludus.server.uvicorn_server import UvicornServer, config
+from ludus.server.uvicorn_server import UvicornServer, uvicorn_config
 from ludus.web.bundle import bundle, document
 
 __all__ = ["PageServer", "nobody", "page_route", "secret_app"]
 
 SECRET_BYTES = 16
-ENDING = 10.0
+STOP_TIMEOUT_S = 10.0
 """Seconds for which the end of a server is waited for."""
 HEAD = """<link rel="stylesheet" href="page.css">
 <script src="theme.js"></script>
@@ -30,7 +30,7 @@ HEAD = """<link rel="stylesheet" href="page.css">
 
 def secret_app(routes: Sequence[BaseRoute], secret: str) -> Starlette:
     """An application all of which is below a secret path: other users of the machine reach the port too."""
-    guard = Middleware(Guard, settings=Settings(), hosts=())
+    guard = Middleware(Guard, config=ServerConfig(), hosts=())
     return Starlette(routes=[Mount(f"/{secret}", routes=[*routes])], middleware=[guard])
 
 
@@ -75,7 +75,7 @@ class PageServer:
         self._listener = listening.bind()
         self.url = f"{listening.url(self._listener)}/{secret}/"
         self._up, self._ready, self._ended = threading.Event(), ready, ended
-        self._engine = UvicornServer(config(app, Settings(listen=listening)), self._began)
+        self._engine = UvicornServer(uvicorn_config(app, ServerConfig(listen=listening)), self._began)
 
     def _began(self) -> None:
         self._up.set()
@@ -102,6 +102,6 @@ class PageServer:
 
         def stop() -> None:
             self._engine.stop()
-            thread.join(ENDING)
+            thread.join(STOP_TIMEOUT_S)
 
         return RunningServer(self.url, stop)

@@ -25,7 +25,7 @@ VERSION = b"static/VERSION/"
 """Stands in the first page for the folder that is named after what is in it, whose files never change."""
 
 
-class Page(NamedTuple):
+class PageFile(NamedTuple):
     """A file, read once."""
 
     body: bytes
@@ -65,5 +65,5 @@ def routes() -> list[BaseRoute]:
     return [Route("/", first), Route("/static/{path:path}", static)]
 
 
-def _page(name: str, body: bytes) -> Page:
-    return Page(body, TYPES[Path(name).suffix], f'"{sha256(body).hexdigest()[:24]}"')
+def _page(name: str, body: bytes) -> PageFile:
+    return PageFile(body, TYPES[Path(name).suffix], f'"{sha256(body).hexdigest()[:24]}"')

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 from ludus.registry import list_envs, registry
 from ludus.registry.ownership import DISTRIBUTION
+from ludus.server.config import ServerConfig
 from ludus.server.listen_config import ListenConfig
 from ludus.server.run import run
 from ludus.server.served_env import ServedEnv
 from ludus.server.server_plan import ServerPlan
-from ludus.server.settings import Settings
 
 __all__ = ["built_in", "show"]
 
@@ -32,4 +32,4 @@ def show(targets: Sequence[str], *, port: int = 8000, ready: Callable[[str], obj
     Targets that cannot be made are refused; of what is built in, each page tells what it lacks.
     """
     chosen = targets or [ServedEnv(one) for one in built_in()]
-    run(ServerPlan(chosen, Settings(listen=ListenConfig(port=port))), ready)
+    run(ServerPlan(chosen, ServerConfig(listen=ListenConfig(port=port))), ready)

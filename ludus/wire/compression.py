@@ -14,7 +14,7 @@ __all__ = ["MIN_COMPRESSED_BYTES", "METHODS", "Compression"]
 METHODS = ("none", "zstd")
 MIN_COMPRESSED_BYTES = 1024
 """Bytes from which on a message is compressed."""
-LEVEL = 1
+COMPRESSION_LEVEL = 1
 MARK = b"\x28\xb5\x2f\xfd"
 
 
@@ -37,7 +37,9 @@ class Compression:
         self._zstd: Any = None
         if method == "zstd":
             self._zstd = _zstandard()
-            self._writer: Any = self._zstd.ZstdCompressor(level=LEVEL, write_content_size=True, write_checksum=False)
+            self._writer: Any = self._zstd.ZstdCompressor(
+                level=COMPRESSION_LEVEL, write_content_size=True, write_checksum=False
+            )
             self._reader: Any = self._zstd.ZstdDecompressor()
 
     def pack(self, message: bytes) -> bytes:

@@ -11,7 +11,7 @@ from ludus.spaces.kinds import is_dict, is_list
 
 __all__ = ["read_space", "write_space"]
 
-HEAVIEST = 64 << 20
+MAX_SPACE_BYTES = 64 << 20
 """Bytes that a space may take while it is built, the copies that some spaces keep of their parts counted too."""
 MAX_SPACE_DEPTH = 12
 """Spaces inside one another."""
@@ -21,9 +21,9 @@ COPYING = ("Graph", "Sequence")
 EACH = {"Graph": 6 << 10, "Sequence": 4 << 10, "Text": 8 << 10}
 """Bytes of a space by itself, where it is more than `MIN_VALUE_BYTES`."""
 MIN_VALUE_BYTES = 1 << 10
-LETTER = 128
+CHARACTER_BYTES = 128
 """Bytes of a character that a text may have."""
-PASSING = 9
+BOUND_BYTES = 9
 """Bytes that each number in the bounds of a box takes for a moment, beside those that are kept; at least."""
 SIZES = {
     **dict.fromkeys(("bool", "int8", "uint8"), 1),
@@ -66,8 +66,8 @@ def read_space(data: object, name: str = "space", *, known: Iterable[type[Space[
     ludus.errors.CodecError: space: expected one of at most 64 MiB, got one of 953674 MiB
     """
     weight = sum(_space_weight(data, MAX_SPACE_DEPTH, {kind.type_name() for kind in known}, name))
-    if weight > HEAVIEST:
-        raise CodecError(f"{name}: expected one of at most {HEAVIEST >> 20} MiB, got one of {weight >> 20} MiB")
+    if weight > MAX_SPACE_BYTES:
+        raise CodecError(f"{name}: expected one of at most {MAX_SPACE_BYTES >> 20} MiB, got one of {weight >> 20} MiB")
     try:
         return from_description(data)
     except CodecError:
@@ -130,11 +130,11 @@ def _own(kind: str, data: dict[Any, object], name: str) -> Weight:
     elif data.get("shape") is not None:
         numbers = _count(data["shape"], name)
         kept += numbers * 2 * (_size(data) + 1)  # two bounds, and where they are finite
-        passing = numbers * max(PASSING, 2 * _size(data) + 1)
+        passing = numbers * max(BOUND_BYTES, 2 * _size(data) + 1)
     if kind == "MultiBinary":
         kept += _count(data.get("n"), name)
     if kind == "Text":
-        kept += _count(data.get("min_length", 1), name) + LETTER * len(str(data.get("charset", "")))
+        kept += _count(data.get("min_length", 1), name) + CHARACTER_BYTES * len(str(data.get("charset", "")))
     return Weight(kept, passing)
 
 

@@ -12,11 +12,11 @@ from ludus.errors import ChannelError, CodecError
 from ludus.wire.frame import FrameLimits
 from ludus.wire.messages import NetworkRequest, NumberedReply, NumberedRequest, read_asked
 
-__all__ = ["WINDOW", "ClientDialogue", "ServerDialogue", "RequestVerdict"]
+__all__ = ["WINDOW_REQUESTS", "ClientDialogue", "ServerDialogue", "RequestVerdict"]
 
-WINDOW = 64
+WINDOW_REQUESTS = 64
 """Requests that a client may have under way, and replies that a server keeps at most."""
-UNCONFIRMED = 1 << 18
+MAX_UNCONFIRMED_BYTES = 1 << 18
 """Bytes of replies that are kept for a client that never says what it has received, beside the last one."""
 
 
@@ -64,7 +64,7 @@ class ServerDialogue:
     def judge(self, number: int) -> RequestVerdict:
         """What to do with the request of this number."""
         if number == self.begun + 1:
-            return RequestVerdict.RUN if len(self._open) < WINDOW else RequestVerdict.REFUSE
+            return RequestVerdict.RUN if len(self._open) < WINDOW_REQUESTS else RequestVerdict.REFUSE
         if number in self._replies:
             return RequestVerdict.REPEAT
         return RequestVerdict.WAIT if number in self._open else RequestVerdict.REFUSE
@@ -82,8 +82,8 @@ class ServerDialogue:
                 self._size = 0
             else:
                 self._forget(self.received)
-        if len(self._replies) >= WINDOW:
-            self._forget(number - WINDOW)
+        if len(self._replies) >= WINDOW_REQUESTS:
+            self._forget(number - WINDOW_REQUESTS)
 
     def accept(
         self, data: bytes, limits: FrameLimits, kinds: Container[type[Any]], least_seconds: float
@@ -117,8 +117,8 @@ class ServerDialogue:
         self._replies[number] = reply
         self._size += len(reply)
         self.last = min(self._open) - 1 if self._open else self.begun
-        if not self.received and self._size > UNCONFIRMED:
-            while self._size - len(reply) > UNCONFIRMED and len(self._replies) > 1:
+        if not self.received and self._size > MAX_UNCONFIRMED_BYTES:
+            while self._size - len(reply) > MAX_UNCONFIRMED_BYTES and len(self._replies) > 1:
                 self._drop(next(iter(self._replies)))
 
     def is_open(self, number: int) -> bool:
@@ -146,7 +146,9 @@ class ServerDialogue:
     def refusal(self, number: int) -> str:
         """Why a request is refused."""
         if number == self.begun + 1:
-            return f"session: expected at most {WINDOW} requests under way, got one more; wait for their replies"
+            return (
+                f"session: expected at most {WINDOW_REQUESTS} requests under way, got one more; wait for their replies"
+            )
         return f"session: expected request {self.begun + 1}, or again one whose reply was not received, got {number}"
 
     def _forget(self, number: int) -> None:

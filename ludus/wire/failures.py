@@ -20,7 +20,7 @@ from ludus.errors import (
 from ludus.wire.messages import FailedReply
 
 __all__ = [
-    "LONGEST_MESSAGE",
+    "MAX_MESSAGE_CHARS",
     "clean",
     "is_infrastructure",
     "message_of",
@@ -29,8 +29,8 @@ __all__ = [
     "write_failure",
 ]
 
-LONGEST_MESSAGE = 1 << 12
-LONGEST_TRACE = 1 << 14
+MAX_MESSAGE_CHARS = 1 << 12
+MAX_TRACE_CHARS = 1 << 14
 SHORTEST_WAIT_S, LONGEST_WAIT_S = 0.01, 60.0
 """What a server may ask a client to wait for it."""
 KNOWN: dict[str, type[LudusError]] = {
@@ -60,7 +60,7 @@ def write_failure(error: BaseException, *, trace: bool = True) -> FailedReply:
     ours = is_infrastructure(error)
     text = ""
     if trace:  # a traceback takes longer to write than all the rest
-        text = _encodable("".join(traceback.format_exception(error)))[-LONGEST_TRACE:]
+        text = _encodable("".join(traceback.format_exception(error)))[-MAX_TRACE_CHARS:]
     after = error.retry_after if isinstance(error, ServerBusy) else None
     return FailedReply(clean(kind, 100), message_of(error), text, ours, after)
 
@@ -68,7 +68,7 @@ def write_failure(error: BaseException, *, trace: bool = True) -> FailedReply:
 def message_of(error: BaseException) -> str:
     """The text of an exception, as far as it can be had and sent."""
     try:
-        return _encodable(str(error))[:LONGEST_MESSAGE]
+        return _encodable(str(error))[:MAX_MESSAGE_CHARS]
     except Exception:  # an exception that cannot be shown is still one
         return "(its text could not be had)"
 
@@ -82,7 +82,7 @@ def read_failure(reply: FailedReply, what: str, where: str, *, sandboxed: bool =
     >>> read_failure(FailedReply("InvalidAction", "action: expected Discrete(2), got 7"), "CartPole", "at the server")
     InvalidAction('action: expected Discrete(2), got 7')
     """
-    message, known = clean(reply.message, LONGEST_MESSAGE), KNOWN.get(reply.kind)
+    message, known = clean(reply.message, MAX_MESSAGE_CHARS), KNOWN.get(reply.kind)
     if sandboxed and known is not None and issubclass(known, SandboxError):
         known = None
     error: Any
@@ -93,7 +93,7 @@ def read_failure(reply: FailedReply, what: str, where: str, *, sandboxed: bool =
     else:
         error = known(message)
     if reply.trace:
-        error.add_note(f"Raised {where}, in {what}:\n{clean(reply.trace[-LONGEST_TRACE:], LONGEST_TRACE)}")
+        error.add_note(f"Raised {where}, in {what}:\n{clean(reply.trace[-MAX_TRACE_CHARS:], MAX_TRACE_CHARS)}")
     lost: Any = isinstance(error, SessionLost)
     setattr(error, "infrastructure", reply.infrastructure or lost)  # noqa: B010  (errors of any class carry it)
     return error

@@ -41,7 +41,7 @@ __all__ = [
     "ImportRequest",
     "MakeReply",
     "MakeRequest",
-    "Message",
+    "WireMessage",
     "NetworkReply",
     "NetworkRequest",
     "Plan",
@@ -75,14 +75,14 @@ METHOD = {"$method": True}
 """The value of an attribute that is a method: no value that travels has such a key."""
 
 
-class Message(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
+class WireMessage(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
     """What all messages share."""
 
 
 # --- requests ---
 
 
-class MakeRequest(Message, tag=0):
+class MakeRequest(WireMessage, tag=0):
     """Make an environment, or a batch of `lanes`, in a sandboxed process; once, and first."""
 
     protocol: int
@@ -99,36 +99,36 @@ class MakeRequest(Message, tag=0):
     """Whether requests will say how autoreset begins episodes."""
 
 
-class StepRequest(Message, tag=1):
+class StepRequest(WireMessage, tag=1):
     """Advance by one action."""
 
     action: Any
 
 
-class ResetRequest(Message, tag=2):
+class ResetRequest(WireMessage, tag=2):
     """Begin an episode."""
 
     seed: Any
     options: Any
 
 
-class RenderRequest(Message, tag=3):
+class RenderRequest(WireMessage, tag=3):
     """The current picture; of a batch, a list of one for each lane."""
 
 
-class GetRequest(Message, tag=4):
+class GetRequest(WireMessage, tag=4):
     """The value of an attribute, of the nearest layer that has it; of a batch, a list of one for each lane."""
 
     name: str
 
 
-class HasRequest(Message, tag=5):
+class HasRequest(WireMessage, tag=5):
     """Whether there is such an attribute."""
 
     name: str
 
 
-class SetRequest(Message, tag=6):
+class SetRequest(WireMessage, tag=6):
     """Set an attribute; of a batch, `value` holds one for each lane."""
 
     name: str
@@ -136,23 +136,23 @@ class SetRequest(Message, tag=6):
     force: bool
 
 
-class SnapshotRequest(Message, tag=7):
+class SnapshotRequest(WireMessage, tag=7):
     """Keep the state; forget the snapshots of these numbers."""
 
     dropped: list[int]
 
 
-class RestoreRequest(Message, tag=8):
+class RestoreRequest(WireMessage, tag=8):
     """Go back to a snapshot."""
 
     number: int
 
 
-class CloseRequest(Message, tag=9):
+class CloseRequest(WireMessage, tag=9):
     """Close, and end."""
 
 
-class BatchStepRequest(Message, tag=10):
+class BatchStepRequest(WireMessage, tag=10):
     """Advance every lane, or those of `mask`: the actions as a value of the batch's action space."""
 
     actions: Any
@@ -161,7 +161,7 @@ class BatchStepRequest(Message, tag=10):
     """One byte for each lane; empty: all of them."""
 
 
-class BatchResetRequest(Message, tag=11):
+class BatchResetRequest(WireMessage, tag=11):
     """Begin episodes in a batch, as `VectorEnv.reset(seed=…, options=…)` does."""
 
     seed: Any
@@ -169,20 +169,20 @@ class BatchResetRequest(Message, tag=11):
     plans: list[Plan] = []
 
 
-class StateRequest(Message, tag=12):
+class StateRequest(WireMessage, tag=12):
     """What the environment shows of its episode, its private fields too where `private`."""
 
     private: bool = False
 
 
-class AutoresetRequest(Message, tag=13):
+class AutoresetRequest(WireMessage, tag=13):
     """Begin the next episode in the lanes of `mask`, as autoreset begins it."""
 
     mask: bytes
     plans: list[Plan] = []
 
 
-class CallRequest(Message, tag=14):
+class CallRequest(WireMessage, tag=14):
     """Call a method with data, or get an attribute; of a batch, of each lane, and the answer is a list of one each."""
 
     name: str
@@ -190,33 +190,33 @@ class CallRequest(Message, tag=14):
     kwargs: dict[str, Any] = {}
 
 
-class ExportRequest(Message, tag=15):
+class ExportRequest(WireMessage, tag=15):
     """A snapshot (0: of now) as bytes for another process that is sandboxed as this one is; of these lanes, if any."""
 
     number: int = 0
     lanes: list[int] | None = None
 
 
-class ImportRequest(Message, tag=16):
+class ImportRequest(WireMessage, tag=16):
     """Go on from what other processes exported. Only a sandboxed process takes it: such bytes are code."""
 
     states: list[bytes]
     """One, or one for each lane."""
 
 
-class ReportedStepRequest(Message, tag=17):
+class ReportedStepRequest(WireMessage, tag=17):
     """Advance by one action, and say how far it is: each `ProgressReply` before the last reply is answered."""
 
     action: Any
 
 
-class HeardRequest(Message, tag=18):
+class HeardRequest(WireMessage, tag=18):
     """A report was heard; a call that was cancelled is to end."""
 
     cancelled: bool
 
 
-class HelloRequest(Message, tag=20):
+class HelloRequest(WireMessage, tag=20):
     """Open a session, or go on with one: the first message of a connection."""
 
     protocol: int = PROTOCOL
@@ -239,13 +239,13 @@ class HelloRequest(Message, tag=20):
     """Whether requests will say how autoreset begins episodes of a batch."""
 
 
-class CancelRequest(Message, tag=21):
+class CancelRequest(WireMessage, tag=21):
     """Do not carry out request `number`, or end it where it is under way and that can be done."""
 
     number: int
 
 
-class ForkRequest(Message, tag=22):
+class ForkRequest(WireMessage, tag=22):
     """A new session that goes on from a snapshot of this one (0: from now); of a batch, with these lanes."""
 
     number: int = 0
@@ -255,7 +255,7 @@ class ForkRequest(Message, tag=22):
 # --- replies ---
 
 
-class MakeReply(Message, tag=0):
+class MakeReply(WireMessage, tag=0):
     """What was made. Of a batch, the spaces are those of one lane."""
 
     protocol: int
@@ -267,7 +267,7 @@ class MakeReply(Message, tag=0):
     """Of the innermost class, for messages."""
 
 
-class StepReply(Message, tag=1):
+class StepReply(WireMessage, tag=1):
     """What a step gave."""
 
     observation: Any
@@ -278,30 +278,30 @@ class StepReply(Message, tag=1):
     info: dict[str, Any]
 
 
-class ResetReply(Message, tag=2):
+class ResetReply(WireMessage, tag=2):
     """What a reset gave."""
 
     observation: Any
     info: dict[str, Any]
 
 
-class ValueReply(Message, tag=3):
+class ValueReply(WireMessage, tag=3):
     """A picture, an attribute, or what a method returned."""
 
     value: Any
 
 
-class SnapshotReply(Message, tag=4):
+class SnapshotReply(WireMessage, tag=4):
     """The number of a snapshot."""
 
     number: int
 
 
-class DoneReply(Message, tag=5):
+class DoneReply(WireMessage, tag=5):
     """It is done, and there is nothing to tell."""
 
 
-class FailedReply(Message, tag=6):
+class FailedReply(WireMessage, tag=6):
     """It could not be done."""
 
     kind: str
@@ -313,7 +313,7 @@ class FailedReply(Message, tag=6):
     """Seconds after which the same request may go well."""
 
 
-class BatchStepReply(Message, tag=7):
+class BatchStepReply(WireMessage, tag=7):
     """What a step of a batch gave: float64 rewards, one byte for each flag, infos as `write_infos` writes them."""
 
     observations: Any
@@ -323,14 +323,14 @@ class BatchStepReply(Message, tag=7):
     infos: dict[str, Any]
 
 
-class BatchReply(Message, tag=8):
+class BatchReply(WireMessage, tag=8):
     """What a reset of a batch gave; observations of all lanes."""
 
     observations: Any
     infos: dict[str, Any]
 
 
-class ProgressReply(Message, tag=9):
+class ProgressReply(WireMessage, tag=9):
     """How far a reported step is; `HeardRequest` is waited for."""
 
     done: float
@@ -338,7 +338,7 @@ class ProgressReply(Message, tag=9):
     message: str
 
 
-class WelcomeReply(Message, tag=20):
+class WelcomeReply(WireMessage, tag=20):
     """The session. Spaces are those of one lane."""
 
     protocol: int
@@ -362,7 +362,7 @@ class WelcomeReply(Message, tag=20):
     compression: str
 
 
-class ForkReply(Message, tag=22):
+class ForkReply(WireMessage, tag=22):
     """The new session."""
 
     session: str

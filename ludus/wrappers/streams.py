@@ -20,7 +20,7 @@ from ludus.seeding import Seed, copy_generator, derived_stream, lane_seeds, np_r
 __all__ = ["LaneStreams"]
 
 Mask = npt.NDArray[np.bool_]
-AHEAD = 2048
+DRAWS_AHEAD = 2048
 """Draws of a lane that are made at once: one by one they take fifty times as long."""
 
 
@@ -40,7 +40,7 @@ class LaneStreams:
         self._numbers = np.zeros(count, dtype=np.int64)
         self._drawn: npt.NDArray[np.bool_] | None = None
         """Draws made ahead, for each lane; those before `_at` are used up."""
-        self._ends = np.arange(1, count + 1, dtype=np.int64) * AHEAD
+        self._ends = np.arange(1, count + 1, dtype=np.int64) * DRAWS_AHEAD
         self._at = self._ends.copy()
         self._left = 0
         """How many draws every lane has at least."""
@@ -59,7 +59,7 @@ class LaneStreams:
         twin._streams = [None if self._streams[lane] is None else copy_generator(self[lane]) for lane in chosen]
         twin._numbers = self._numbers[chosen]
         if self._drawn is not None:
-            rows = self._drawn.reshape(-1, AHEAD)[chosen]
+            rows = self._drawn.reshape(-1, DRAWS_AHEAD)[chosen]
             twin._drawn, twin._at = rows.ravel(), (self._at - self._ends)[chosen] + twin._ends
             twin._left = self._left
         return twin
@@ -103,14 +103,14 @@ class LaneStreams:
     def _draw(self, probability: float) -> None:
         """Draw ahead in every lane that has few draws left."""
         if self._drawn is None:
-            self._drawn = np.zeros(len(self._at) * AHEAD, np.bool_)
+            self._drawn = np.zeros(len(self._at) * DRAWS_AHEAD, np.bool_)
         bound = np.uint64(ceil(probability * 2**53) << 11)  # of the 53 bits that a number from 0 to 1 has
         left = self._ends - self._at
-        for lane in np.flatnonzero(left < AHEAD // 2).tolist():
+        for lane in np.flatnonzero(left < DRAWS_AHEAD // 2).tolist():
             rest, at, end = int(left[lane]), int(self._at[lane]), int(self._ends[lane])
-            first = end - AHEAD
+            first = end - DRAWS_AHEAD
             self._drawn[first : first + rest] = self._drawn[at:end].copy()
-            raw: Any = self[lane].bit_generator.random_raw(AHEAD - rest)
+            raw: Any = self[lane].bit_generator.random_raw(DRAWS_AHEAD - rest)
             self._drawn[first + rest : end] = raw < bound
             self._at[lane] = first
         self._left = int((self._ends - self._at).min())

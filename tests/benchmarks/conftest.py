@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from ludus.benchmarks import Contestant, Figure, Report
+from ludus.benchmarks import BenchmarkReport, Contestant, Figure
 
 TINY = '''
     import os, sys
@@ -58,7 +58,7 @@ def figure() -> Callable[..., Figure]:
 
 
 @pytest.fixture
-def report(figure) -> Callable[..., Report]:
+def report(figure) -> Callable[..., BenchmarkReport]:
     """A report of these figures about a machine that does not exist."""
     machine = {"processor": "Abacus", "cores": "2"}
-    return lambda *figures, id="CartPole-v1", skipped=(): Report(id, 0.3, 5, figures, tuple(skipped), machine)
+    return lambda *figures, id="CartPole-v1", skipped=(): BenchmarkReport(id, 0.3, 5, figures, tuple(skipped), machine)

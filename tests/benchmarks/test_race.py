@@ -5,21 +5,21 @@ from dataclasses import replace
 
 import pytest
 
-from ludus.benchmarks import Arena, Figure, Pace, Skipped, bench, compare
+from ludus.benchmarks import Arena, Figure, RacePace, SkippedContestant, bench, compare
 from ludus.benchmarks.lineup import PEERS, installed_peers, lineup
 from ludus.errors import InvalidArgument, UnknownEnvironment
 from ludus.vector.executor import EXECUTORS
 
-QUICK = Pace(0.002, rounds=3, warm=0.0)
+QUICK = RacePace(0.002, rounds=3, warm=0.0)
 
 
 def test_everybody_gets_a_figure_or_a_reason_in_the_order_of_taking_part(tiny):
     crowd = [tiny("leaves"), tiny("good"), tiny("refuses"), replace(tiny("good"), name="small", most_lanes=4)]
     with Arena(QUICK) as arena:
         gone, good, refused, small = arena.race(crowd, 5, {"id": "Sum-v0"})
-    assert gone == Skipped("leaves one", 5, "ended with exit code 3: no more of this")
-    assert refused == Skipped("refuses one", 5, "there is no Sum-v0 here")
-    assert small == Skipped("small", 5, "more than 4 lanes would take too long")
+    assert gone == SkippedContestant("leaves one", 5, "ended with exit code 3: no more of this")
+    assert refused == SkippedContestant("refuses one", 5, "there is no Sum-v0 here")
+    assert small == SkippedContestant("small", 5, "more than 4 lanes would take too long")
     assert isinstance(good, Figure)
     assert (good.contestant, good.lanes, good.rounds, good.about) == ("good one", 5, 3, {"tiny": "1.0"})
     assert good.steps_per_second > 0
@@ -40,7 +40,7 @@ def test_one_that_left_starts_anew_in_the_next_race(tiny):
         contestant = tiny("leaves")
         [first] = arena.race([contestant], 1, {"id": "Sum-v0"})
         [second] = arena.race([replace(contestant, options={"mood": "good"})], 1, {"id": "Sum-v0"})
-    assert isinstance(first, Skipped)
+    assert isinstance(first, SkippedContestant)
     assert isinstance(second, Figure)
 
 
@@ -48,9 +48,9 @@ def test_one_that_fails_at_every_size_is_named_once(tiny):
     with Arena(QUICK) as arena:
         report = compare(arena, "Sum-v0", [tiny("refuses"), replace(tiny(), name="small", most_lanes=1)], [1, 2, 3])
     assert report.skipped == (
-        Skipped("refuses one", 0, "there is no Sum-v0 here"),
-        Skipped("small", 2, "more than 1 lanes would take too long"),
-        Skipped("small", 3, "more than 1 lanes would take too long"),
+        SkippedContestant("refuses one", 0, "there is no Sum-v0 here"),
+        SkippedContestant("small", 2, "more than 1 lanes would take too long"),
+        SkippedContestant("small", 3, "more than 1 lanes would take too long"),
     )
     assert (report.contestants, report.sizes) == (["small"], [1])
 
@@ -71,7 +71,7 @@ def test_all_executors_take_part_and_peers_that_are_missing_are_named(tmp_path):
     assert {one.name: one.python for one in contestants if one.name.startswith("gymnasium")} == {
         f"gymnasium {mode}": home for mode in ("vector", "sync", "async")
     }
-    assert missing == [Skipped(name, 0, f"{name} is not installed") for name in ("envpool", "gymnax")]
+    assert missing == [SkippedContestant(name, 0, f"{name} is not installed") for name in ("envpool", "gymnax")]
     assert len(contestants) + len(missing) == len(EXECUTORS) + len(PEERS)
 
 
@@ -93,8 +93,8 @@ def test_what_is_no_interpreter_is_refused(tmp_path):
         ({"sizes": [4, 0]}, r"got \[4, 0\]"),
         ({"sizes": [1.5]}, r"got \[1.5\]"),
         ({"executors": ["cereal"]}, "executors: expected some of serial, .*, got 'cereal'"),
-        ({"pace": Pace(0.0)}, "pace: expected seconds above 0 and 1 to 1000 rounds"),
-        ({"pace": Pace(rounds=0)}, "pace: expected"),
+        ({"pace": RacePace(0.0)}, "pace: expected seconds above 0 and 1 to 1000 rounds"),
+        ({"pace": RacePace(rounds=0)}, "pace: expected"),
     ],
 )
 def test_arguments_that_make_no_sense_are_refused(arguments, text):

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from ludus.benchmarks import Skipped, bars, plot
+from ludus.benchmarks import SkippedContestant, bars, plot
 from ludus.benchmarks.report import amount, describe_machine
 from ludus.errors import InvalidArgument
 
@@ -38,7 +38,9 @@ def test_everybody_is_compared_with_gymnasium_or_else_with_the_slowest(figure, r
 
 
 def test_a_missing_figure_has_a_reason(figure, report):
-    found = report(figure("a", 4, 600.0), skipped=[Skipped("b", 0, "not here"), Skipped("c", 8, "too many")])
+    found = report(
+        figure("a", 4, 600.0), skipped=[SkippedContestant("b", 0, "not here"), SkippedContestant("c", 8, "too many")]
+    )
     assert [found.reason("b", 4), found.reason("c", 8)] == ["not here", "too many"]
     assert found.reason("c", 4) == "it did not take part"
 

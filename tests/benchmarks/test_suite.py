@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ludus.benchmarks import Skipped
+from ludus.benchmarks import SkippedContestant
 
 SUITE = Path(__file__).resolve().parents[2] / "benchmarks" / "suite"
 KERNEL = "ludus kernel"
@@ -34,12 +34,14 @@ def results(suite, figure, report):
         report(figure(KERNEL, 4096, 1e7), figure("gymnasium sync", 4096, 1e6), id="Taxi-v4"),
         report(figure(KERNEL, 4096, 5e6), id="Copy-v0"),
     )
-    broken = Skipped("ludus process", 8, "executor: expected one of serial, kernel, got 'process'")
+    broken = SkippedContestant("ludus process", 8, "executor: expected one of serial, kernel, got 'process'")
     processes = {
         "Cheap": report(figure("gymnasium async", 8, 1e4), id="x:Cheap", skipped=[broken]),
         "Pictures": report(figure("ludus process", 8, 5e4), figure("gymnasium async", 8, 1e4), id="x:Pictures"),
     }
-    return suite("measure").Results(cartpole, others, processes, (Skipped("gymnax", 0, "gymnax is not installed"),))
+    return suite("measure").Results(
+        cartpole, others, processes, (SkippedContestant("gymnax", 0, "gymnax is not installed"),)
+    )
 
 
 def test_each_bar_follows_from_the_figures(suite, results):
@@ -71,7 +73,7 @@ def test_a_bar_that_could_not_be_measured_says_why(suite, results):
 def test_the_bar_for_all_others_names_the_least_and_is_open_while_a_kernel_fails(suite, results, report, figure):
     bar = suite("bars").others_bar(results)
     assert bar.note == "the least, Taxi-v4; 1 of 2 reach the bar"
-    lost = report(figure("envpool", 4096, 1e6), id="Acrobot-v1", skipped=[Skipped(KERNEL, 0, "no")])
+    lost = report(figure("envpool", 4096, 1e6), id="Acrobot-v1", skipped=[SkippedContestant(KERNEL, 0, "no")])
     bar = suite("bars").others_bar(replace(results, others=(*results.others, lost)))
     assert (bar.met, bar.note) == (None, "kernel failed: Acrobot-v1")
 

@@ -11,7 +11,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from ludus.server.settings import Settings
+from ludus.server.config import ServerConfig
 
 LUDUS = str(Path(sys.executable).with_name("ludus"))
 ROOT = str(Path(__file__).parents[2])
@@ -60,7 +60,7 @@ def test_lines_are_answered_whatever_they_are_and_the_end_of_the_input_is_the_en
 
 
 def test_a_line_beyond_the_limit_is_refused_and_the_next_one_answered():
-    most = Settings().body
+    most = ServerConfig().body
     ping = b'{"jsonrpc": "2.0", "id": 7, "method": "ping"}\n'
     done = subprocess.run(
         [LUDUS, "mcp", TARGET],

@@ -93,7 +93,7 @@ def test_a_token_on_the_command_line_is_warned_of_and_a_wrong_one_is_not_shown(l
     [
         (["--host", "0.0.0.0"], "give tokens (LUDUS_TOKENS, --token-file), or say --insecure"),
         (["--token-file", "/nowhere"], "--token-file: expected a file with ROLE=TOKEN on each line"),
-        (["--deadline", "0"], "settings deadline: expected a number above 0"),
+        (["--deadline", "0"], "config deadline: expected a number above 0"),
         (["--isolation", "paper"], "isolation"),
         (["--variable", "NOT_SET_HERE"], "--variable: expected NAME=VALUE, or a NAME that is set here, got 'NOT_SET_"),
         (["--tls-cert", "x"], "expected a certificate and its key"),

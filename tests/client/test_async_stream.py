@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ludus.client.async_transport import Stream
+from ludus.client.async_transport import StreamProtocol
 from ludus.client.framing import Lengths
 from ludus.client.transport import FIRST_CHUNK, LARGEST_CHUNK
 
@@ -27,13 +27,13 @@ class Wire:
         self.closed = True
 
 
-def opened() -> tuple[Stream, Any]:
-    stream, wire = Stream(Lengths(1 << 24)), Wire()
+def opened() -> tuple[StreamProtocol, Any]:
+    stream, wire = StreamProtocol(Lengths(1 << 24)), Wire()
     stream.connection_made(wire)  # type: ignore[arg-type]
     return stream, wire
 
 
-def receive(stream: Stream, data: bytes) -> None:
+def receive(stream: StreamProtocol, data: bytes) -> None:
     """As asyncio does it."""
     while data:
         buffer = stream.get_buffer(-1)

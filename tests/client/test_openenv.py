@@ -280,7 +280,7 @@ def test_a_full_server_is_busy_and_a_closed_session_frees_its_place(version, mon
         first = connect(url(port))
         first.reset(seed=7)
         with monkeypatch.context() as patched:
-            patched.setattr(session, "BUSY", 1000.0)  # longer than it may take, so it is not asked again
+            patched.setattr(session, "BUSY_RETRY_S", 1000.0)  # longer than it may take, so it is not asked again
             with pytest.raises(ServerBusy), connect(url(port), timeout=60) as second:
                 second.reset()
         first.close()
@@ -293,7 +293,7 @@ def test_a_full_server_is_busy_and_a_closed_session_frees_its_place(version, mon
 
 
 def test_a_batch_at_a_server_of_one_place_is_refused_with_what_it_would_take(monkeypatch):
-    monkeypatch.setattr(session, "BUSY", 1000.0)
+    monkeypatch.setattr(session, "BUSY_RETRY_S", 1000.0)
     with stock("0.10.0", 1) as port, pytest.raises(ServerBusy, match=r"max_concurrent_envs places.*each lane"):
         connect(url(port), num_envs=3, timeout=60)
 

@@ -8,7 +8,7 @@ import pytest
 from ludus.client.openenv.decoder import Decoded, is_shallow
 from ludus.client.openenv.remote import OpenEnvCodec
 from ludus.errors import ContractViolation
-from ludus.spaces.json import DEPTH
+from ludus.spaces.json import MAX_DEPTH
 
 ITEM = {
     "title": "Item",
@@ -60,7 +60,7 @@ def answer(observation):
 GOOD = {
     "nothing": {},
     "records": {"items": [{"name": "ä", "x": 1, "size": 2}, {"name": "b", "x": 2.5}], "best": {"name": "c", "x": 0}},
-    "open": {"facts": {"a": [1, {"b": None}, "[", True]}, "anything": {"deep": deep(DEPTH - 1)}},
+    "open": {"facts": {"a": [1, {"b": None}, "[", True]}, "anything": {"deep": deep(MAX_DEPTH - 1)}},
     "much that is open": {"facts": {"rows": [{"a": n, "b": [n]} for n in range(1500)]}},
     "much text with brackets": {"facts": {"rows": [{"a": n, "b": ["]["]} for n in range(1500)]}},
     "unions": {"either": "x", "kind": "b"},
@@ -78,7 +78,7 @@ BAD = {
     "too small": {"items": [{"name": "a", "x": 1, "size": -1}]},
     "no choice": {"kind": "c"},
     "null beyond the ends": {"one": None},
-    "too deep": {"facts": {"a": deep(DEPTH)}},
+    "too deep": {"facts": {"a": deep(MAX_DEPTH)}},
     "no object": {"facts": []},
     "null for no number": {"pair": [None]},
     "an int beyond 64 bits": {"items": [{"name": "a", "x": 1, "size": 2**64}]},
@@ -159,7 +159,7 @@ def test_other_answers_are_read_step_by_step(text):
 def test_what_no_schema_describes_is_read_at_once_too():
     reads = codec({"type": "object", "additionalProperties": True})
     assert reads.read_observation(reads.decoder.decode(answer({"a": [1]}))["observation"]) == {"a": [1]}
-    assert reads.decoder.decode(answer({"a": deep(DEPTH)})) is None
+    assert reads.decoder.decode(answer({"a": deep(MAX_DEPTH)})) is None
 
 
 def test_a_union_that_only_we_tell_apart_is_read_step_by_step():
@@ -176,9 +176,9 @@ def test_a_union_that_only_we_tell_apart_is_read_step_by_step():
         ({"a": ["[", "]"]}, False),
         ({"a": ['"[', ']"']}, False),
         ({"[": "]"}, False),
-        (deep(DEPTH), True),
-        (deep(DEPTH + 1), False),
-        ([deep(DEPTH - 1)] * 3, True),
+        (deep(MAX_DEPTH), True),
+        (deep(MAX_DEPTH + 1), False),
+        ([deep(MAX_DEPTH - 1)] * 3, True),
         ({"a": "ä[ö"}, False),
         ("\\", True),
     ],

@@ -9,7 +9,7 @@ import pytest
 import ludus
 from ludus.client import aconnect, connect
 from ludus.errors import ConnectionLost, ServerBusy, SessionLost
-from ludus.server import Settings
+from ludus.server import ServerConfig
 from ludus.server.protocols.memory import LocalServer
 from ludus.server.run import serve
 from ludus.testing.equality import difference
@@ -124,8 +124,8 @@ def test_another_program_goes_on_with_a_session(server):
 
 
 def test_a_busy_server_is_asked_again_when_it_says():
-    settings = Settings(max_sessions=1, queue_seconds=0.05)
-    with LocalServer("CartPole-v1", settings=settings) as server:
+    config = ServerConfig(max_sessions=1, queue_seconds=0.05)
+    with LocalServer("CartPole-v1", config=config) as server:
         first = connect(server)
         with pytest.raises(ServerBusy) as caught:
             connect(server, timeout=3.0)

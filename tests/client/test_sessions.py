@@ -20,7 +20,7 @@ from ludus.errors import (
     SnapshotError,
     UnknownEnvironment,
 )
-from ludus.server import Settings
+from ludus.server import ServerConfig
 from ludus.server.protocols.memory import LocalServer
 from ludus.testing.equality import difference
 from ludus.tools import Call
@@ -59,7 +59,7 @@ def test_a_snapshot_of_something_else_is_refused(server, env):
 
 
 def test_snapshots_that_are_forgotten_here_are_forgotten_there():
-    with LocalServer("CartPole-v1", settings=Settings(max_snapshots=2)) as server, connect(server) as env:
+    with LocalServer("CartPole-v1", config=ServerConfig(max_snapshots=2)) as server, connect(server) as env:
         env.reset(seed=1)
         for _ in range(10):
             env.restore(env.snapshot())

@@ -3,7 +3,7 @@
 import pytest
 
 from ludus.errors import ServiceError
-from ludus.server import Settings, serve
+from ludus.server import ServerConfig, serve
 from tests.conformance.kinds import KINDS
 from tests.conformance.laws import LAWS
 from tests.conformance.places import BESIDE, ISOLATED, PLACES, SERVED
@@ -48,4 +48,4 @@ def test_a_full_run_is_several_times_a_quick_one():
 
 def test_a_unix_socket_with_several_workers_is_refused(tmp_path):
     with pytest.raises(ServiceError, match="expected 1 for a server with a Unix socket"):
-        serve("CartPole-v1", port=0, block=False, unix=str(tmp_path / "socket"), settings=Settings(workers=2))
+        serve("CartPole-v1", port=0, block=False, unix=str(tmp_path / "socket"), config=ServerConfig(workers=2))

@@ -19,10 +19,10 @@ from ludus.interop.openenv.core.env_server import Action, Environment, Observati
 from ludus.interop.openenv.core.http_env_client import HTTPEnvClient
 from ludus.interop.openenv.source import create
 from ludus.server import serve
+from ludus.server.config import ServerConfig
 from ludus.server.openenv_target import openenv_spec
 from ludus.server.protocols.openenv.json_format import JsonFormat
 from ludus.server.served_env import describe
-from ludus.server.settings import Settings
 from tests.server.openenv_peers import python_of, quiet
 
 PROGRAM = Path(__file__).with_name("openenv_both_ways.py")
@@ -266,13 +266,13 @@ def test_a_folder_has_the_variables_that_it_is_given_and_none_of_the_servers(gui
     (guide / "server/app.py").write_text(look + APP)
     with pytest.raises(EnvError, match="AssertionError"):
         serve(str(guide), port=0, block=False)
-    with serve(str(guide), port=0, block=False, settings=Settings(variables={"GAME_LEVEL": "3"})) as running:
+    with serve(str(guide), port=0, block=False, config=ServerConfig(variables={"GAME_LEVEL": "3"})) as running:
         assert httpx.post(f"{running.url}/reset", json={}).status_code == 200
 
 
 def test_the_guides_application_is_one_for_any_asgi_server():
     app = create_fastapi_app(Ear(), Word, Length, max_concurrent_envs=2)
-    assert app.state.server.settings.max_sessions == 2
+    assert app.state.server.config.max_sessions == 2
     assert app.state.server.sessions.served().name == "Ear"
 
 

@@ -19,8 +19,8 @@ import ludus
 from ludus.errors import ContractViolation, InvalidAction
 from ludus.interop.openenv import from_openenv
 from ludus.server import serve
+from ludus.server.config import ServerConfig
 from ludus.server.served_env import ServedEnv
-from ludus.server.settings import Settings
 from ludus.spaces import Record
 from ludus.spaces.json import Json
 
@@ -202,9 +202,9 @@ def test_values_travel_as_the_models_themselves_read_and_write_them(kind):
 
 
 def test_in_isolation_the_authors_model_reads_as_well():
-    isolated = Settings(isolation="process")
+    isolated = ServerConfig(isolation="process")
     with (
-        serve(f"{__name__}:easel", port=0, block=False, settings=isolated) as server,
+        serve(f"{__name__}:easel", port=0, block=False, config=isolated) as server,
         httpx.Client(base_url=server.url, timeout=60) as http,
     ):
         http.post("/reset")
@@ -328,7 +328,7 @@ def gauge():
 @pytest.mark.parametrize("isolation", [None, "process"])
 def test_numbers_that_json_lacks_are_null_for_openenvs_clients_and_themselves_on_our_wire(isolation):
     target = f"{__name__}:gauge" if isolation else ServedEnv(gauge, "Gauge")
-    with serve(target, port=0, block=False, settings=Settings(isolation=isolation)) as server:
+    with serve(target, port=0, block=False, config=ServerConfig(isolation=isolation)) as server:
         with httpx.Client(base_url=server.url, timeout=60) as http:
             for path, seen in (("/reset", Gauge().reset()), ("/step", Gauge().step(Action()))):
                 told = http.post(path, json={"action": {}} if path == "/step" else {})

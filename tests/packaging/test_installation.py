@@ -17,7 +17,7 @@ from ludus.packaging import installation
 from ludus.packaging.installation import installed, place_of, wanted_by
 from ludus.packaging.manifest import read_manifest
 from ludus.sandbox import locks
-from ludus.server.settings import Settings
+from ludus.server.config import ServerConfig
 from ludus.server.targets import offered
 from tests.patience import PATIENCE_S
 
@@ -89,8 +89,8 @@ def folder(tmp_path, monkeypatch):
 
 def test_what_it_requires_is_there_for_its_sessions_and_not_for_the_server(folder):
     with pytest.raises(EntryPointError, match="needed_by_game"):
-        offered([str(folder)], Settings())
-    [served] = offered([str(folder)], Settings(install=True))
+        offered([str(folder)], ServerConfig())
+    [served] = offered([str(folder)], ServerConfig(install=True))
     with served.make() as env:
         env.reset(seed=0)
         assert env.step({"by": 2}).reward == 0.25
@@ -139,7 +139,7 @@ def test_whoever_waits_for_the_same_installation_waits_as_long_as_one_may_take(f
 def test_what_cannot_be_installed_is_told_and_leaves_nothing_behind(folder, tmp_path):
     (folder / "server" / "requirements.txt").write_text("nowhere_to_be_had\n")
     with pytest.raises(EntryPointError, match="nowhere_to_be_had"):
-        offered([str(folder)], Settings(install=True))
+        offered([str(folder)], ServerConfig(install=True))
     assert list((tmp_path / "ludus" / "folders").iterdir()) == []
 
 
@@ -185,7 +185,7 @@ def test_a_folder_that_is_being_filled_is_locked_until_it_is_whole(folder, monke
 
 
 def test_a_sandbox_shows_its_code_the_folder_and_what_it_requires(folder):
-    [served] = offered([str(folder)], Settings(install=True, isolation="sandbox"))
+    [served] = offered([str(folder)], ServerConfig(install=True, isolation="sandbox"))
     assert served.isolation == "sandbox"
     with served.make() as env:
         env.reset(seed=0)

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from ludus.errors import InvalidSpec
-from ludus.packaging.manifest import Manifest, Resources, is_folder, read_manifest
+from ludus.packaging.manifest import Manifest, ServiceResources, is_folder, read_manifest
 from ludus.packaging.openenv_yaml import APP, openenv_text
 
 LUDUS = """
@@ -54,12 +54,12 @@ def test_a_manifest_is_a_spec_with_arguments_and_permissions(tmp_path):
     assert (manifest.kind, manifest.name, manifest.version, manifest.license) == ("env", "maze", "1.2.0", "MIT")
     assert (spec.id, spec.entry_point, spec.kwargs, spec.max_episode_steps) == ("maze", "maze:Maze", {"size": 5}, 50)
     assert (spec.security.network, spec.security.isolation) == (("api.example.org:443",), "sandbox")
-    assert manifest.resources == Resources(memory_mb=256)
+    assert manifest.resources == ServiceResources(memory_mb=256)
 
 
 def test_the_smallest_has_two_lines(tmp_path):
     manifest = read_manifest(str(written(tmp_path, SMALLEST)))
-    assert (manifest.version, manifest.arguments, manifest.resources) == ("0.1.0", {}, Resources())
+    assert (manifest.version, manifest.arguments, manifest.resources) == ("0.1.0", {}, ServiceResources())
 
 
 def test_the_folder_is_where_its_code_is_found(tmp_path, monkeypatch):
@@ -122,7 +122,7 @@ def test_a_folder_without_a_manifest_is_told_what_to_do(tmp_path):
 def test_a_folder_made_for_openenv_is_an_application(tmp_path):
     manifest = read_manifest(written(tmp_path, OPENENV, "openenv.yaml"))
     assert (manifest.kind, manifest.target, manifest.port) == ("asgi", "server.app:app", 8123)
-    assert manifest.resources == Resources(memory_mb=2048, disk_mb=512, cpus=2.0)
+    assert manifest.resources == ServiceResources(memory_mb=2048, disk_mb=512, cpus=2.0)
     assert manifest.security.network == ("pypi.example",)
     with pytest.raises(InvalidSpec, match="expected an environment, got the application"):
         _ = manifest.spec

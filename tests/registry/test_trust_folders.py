@@ -13,7 +13,7 @@ from ludus.errors import LudusError
 from ludus.packaging.manifest import read_manifest
 from ludus.registry.folder_code import IsolatedFinder
 from ludus.registry.trust import required_in_folder
-from ludus.server.settings import Settings
+from ludus.server.config import ServerConfig
 from ludus.server.targets import offered
 
 OPTIONAL = ("PIL", "docker", "gymnasium", "httptools", "msgspec", "orjson", "playwright", "pygame", "rich", "starlette",
@@ -142,7 +142,7 @@ def test_an_application_by_whatever_name_is_the_folders(tmp_path, distrusted, ap
     (tmp_path / "openenv.yaml").write_text(f"name: maze\napp: {app}\n")
     assert meant(str(tmp_path)).isolation == "sandbox"
     with pytest.raises(LudusError, match=r"expected (what its application|an application of)"):
-        offered([str(tmp_path)], Settings())
+        offered([str(tmp_path)], ServerConfig())
     assert not marker.exists()
 
 

@@ -10,9 +10,9 @@ import ludus
 from ludus.core import Env, Step
 from ludus.errors import ContractViolation, InvalidArgument, ResetNeeded, SandboxError, SnapshotError
 from ludus.remote.host import EnvHost, HostStep
+from ludus.server.config import ServerConfig
 from ludus.server.failures import error_reply, status_of
 from ludus.server.served_env import ServedEnv
-from ludus.server.settings import Settings
 from ludus.spaces import Discrete
 from ludus.wire.failures import is_infrastructure
 from ludus.wire.messages import (
@@ -188,7 +188,7 @@ def test_what_is_in_isolation_is_described_by_its_own_name() -> None:
     told = ServedEnv("CartPole-v1").description()
     assert (told.name, told.render_mode) == ("CartPole", None)
     assert "pole" in told.doc
-    served = ServedEnv("CartPole-v1", settings=Settings(isolation="process"))
+    served = ServedEnv("CartPole-v1", config=ServerConfig(isolation="process"))
     assert served.described is None
     told = served.description()
     assert served.described is told

@@ -11,7 +11,7 @@ import numpy as np
 from ludus.sandbox import Deadlines, Guarantees, Usage
 from ludus.sandbox.environment import SandboxedEnv
 from ludus.sandbox.environment.blueprint import Blueprint
-from ludus.sandbox.environment.channel import Channel
+from ludus.sandbox.environment.channel import MessageChannel
 from ludus.sandbox.environment.env_process import EnvProcess
 from ludus.sandbox.environment.inside.host import SandboxedHost
 from ludus.sandbox.environment.inside.request_loop import serve
@@ -34,7 +34,7 @@ class ThreadEnvProcess(EnvProcess):
 
     def __init__(self, live, kind=Reply):
         ours, theirs = socket.socketpair()
-        self.channel = Channel(ours, kind)
+        self.channel = MessageChannel(ours, kind)
         self.guarantees = Guarantees(backend="thread", boundary=False)
         self.thread = threading.Thread(target=self._run, args=(live, theirs), daemon=True)
         self.thread.start()
@@ -60,7 +60,7 @@ class ThreadEnvProcess(EnvProcess):
 
 def served(make):
     """What serves the environment that `make` makes."""
-    return lambda link: serve(Channel(link, Request), SandboxedHost(make))
+    return lambda link: serve(MessageChannel(link, Request), SandboxedHost(make))
 
 
 def neighbour(make, **deadlines):

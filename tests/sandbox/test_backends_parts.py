@@ -142,7 +142,7 @@ def test_a_tree_is_measured_with_the_dead_in_it():
         assert next(tree.below(process.pid)) == process.pid
         for pid in list(tree.below(process.pid)):
             os.kill(pid, 9)
-    assert tree.sample(process.pid) == tree.Sample()
+    assert tree.sample(process.pid) == tree.TreeSample()
 
 
 def test_resource_limits_never_rise_above_what_there_is(monkeypatch):

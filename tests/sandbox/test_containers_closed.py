@@ -16,7 +16,7 @@ from ludus.sandbox.containers.api import Api
 from ludus.sandbox.containers.description import LABEL
 from ludus.sandbox.containers.engine import remove_leftovers
 from ludus.sandbox.containers.images import host_image
-from ludus.sandbox.containers.service import Service
+from ludus.sandbox.containers.service import PodmanService
 from ludus.sandbox.leftovers import identity, is_dead, is_of_today, private_folder, sweep_folders
 from ludus.sandbox.streams import Streams
 
@@ -160,7 +160,7 @@ def test_a_service_that_is_named_is_used(podman, monkeypatch):
 
 def test_a_service_that_cannot_start_says_why():
     with pytest.raises(SandboxUnavailable, match=r"podman: expected its service to start, got: .*no-such-runtime"):
-        Service("--runtime=no-such-runtime")
+        PodmanService("--runtime=no-such-runtime")
 
 
 def test_an_image_that_is_not_there_is_never_pulled(podman):

@@ -13,7 +13,7 @@ import pytest
 from ludus.errors import InvalidArgument, SandboxUnavailable
 from ludus.sandbox.bwrap import ETC
 from ludus.sandbox.containers import description, group, inside
-from ludus.sandbox.containers.api import Api, Refused
+from ludus.sandbox.containers.api import Api, EngineError
 from ludus.sandbox.containers.description import EngineSetup, describe, own_limits
 from ludus.sandbox.containers.verification import NAMESPACES, missing_isolation, missing_rlimits, missing_sentry
 from ludus.sandbox.policy import Limits, Mount, Policy
@@ -150,14 +150,14 @@ def test_an_answer_is_read_and_an_error_has_the_engines_words(engine):
     engine.will_answer(200, b'{"Id": "abc"}')
     assert engine.create({}) == "abc"
     engine.will_answer(500, b'{"message": "no space left"}')
-    with pytest.raises(Refused, match="no space left") as error:
+    with pytest.raises(EngineError, match="no space left") as error:
         engine.start("abc")
     assert error.value.status == 500
     engine.will_answer(502, b"bad gateway", "text/plain")
-    with pytest.raises(Refused, match="bad gateway"):
+    with pytest.raises(EngineError, match="bad gateway"):
         engine.start("abc")
     engine.will_answer(500, b"[]")
-    with pytest.raises(Refused, match=r"\[\]"):
+    with pytest.raises(EngineError, match=r"\[\]"):
         engine.start("abc")
 
 
@@ -165,7 +165,7 @@ def test_an_image_that_is_not_there_is_none_and_other_errors_are_errors(engine):
     engine.will_answer(404, b'{"message": "no such image"}')
     assert engine.image("name") is None
     engine.will_answer(500, b'{"message": "broken"}')
-    with pytest.raises(Refused, match="broken"):
+    with pytest.raises(EngineError, match="broken"):
         engine.image("name")
 
 
@@ -181,7 +181,7 @@ def test_killing_what_has_ended_is_harmless(engine):
     engine.will_answer(409, b'{"message": "not running"}')
     engine.kill("abc")
     engine.will_answer(500, b'{"message": "broken"}')
-    with pytest.raises(Refused, match="broken"):
+    with pytest.raises(EngineError, match="broken"):
         engine.kill("abc")
 
 

@@ -11,9 +11,9 @@ import pytest
 from ludus.errors import ChannelError, SandboxError
 from ludus.sandbox import local_process
 from ludus.sandbox.containers.container import Container
-from ludus.sandbox.environment.channel import Channel
+from ludus.sandbox.environment.channel import MessageChannel
 from ludus.sandbox.launcher_process import LauncherProcess
-from ludus.sandbox.session.channel import Channel as SessionChannel
+from ludus.sandbox.session.channel import MessageChannel as SessionChannel
 from ludus.sandbox.watch import watcher
 from ludus.vector.link import WorkerLink
 from tests.descriptors import taken
@@ -56,7 +56,7 @@ class Witness:
 def test_a_channel_is_not_closed_while_another_thread_hangs_up() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        channel = Channel(ours, int)
+        channel = MessageChannel(ours, int)
         channel.link = link = cast("Any", Witness(channel._closing))
         channel.hang_up()
         channel.close()

@@ -15,7 +15,7 @@ from ludus.core import EnvSpec
 from ludus.errors import EntryPointError, InvalidSpace
 from ludus.sandbox.environment import isolation
 from ludus.sandbox.environment.blueprint import Blueprint
-from ludus.sandbox.environment.channel import Channel
+from ludus.sandbox.environment.channel import MessageChannel
 from ludus.sandbox.environment.inside import main as program
 from ludus.sandbox.environment.inside.env_factory import make_env
 from ludus.sandbox.environment.inside.host import SandboxedHost
@@ -184,7 +184,7 @@ def test_the_program_serves_its_socket_and_ends(monkeypatch):
     replies = []
 
     def ask():
-        channel = Channel(ours, Reply)
+        channel = MessageChannel(ours, Reply)
         asked = (request("GridWorld-v0"), ResetRequest(0, None), CloseRequest())
         replies.extend(type(channel.exchange(one, 20)) for one in asked)
         channel.close()
@@ -226,7 +226,7 @@ def zygote():
     ours, theirs = socket.socketpair()
     before = signal.getsignal(signal.SIGCHLD)
     server = Zygote(theirs)
-    yield server, Channel(ours, ServerReply)
+    yield server, MessageChannel(ours, ServerReply)
     signal.signal(signal.SIGCHLD, before)
     for one in (ours, theirs, server._bell, server._ringing):
         one.close()
@@ -246,7 +246,7 @@ def ask_in_turn(zygote, channel, *requests):
             replies.append(channel.exchange(one, 20, passed))
             if passed:
                 theirs.close()
-                child = Channel(ours, Reply)
+                child = MessageChannel(ours, Reply)
                 assert type(child.exchange(request("GridWorld-v0"), 20)) is MakeReply
         channel.close()
 

@@ -9,7 +9,7 @@ import pytest
 
 from ludus.core.progress import Progress
 from ludus.errors import ChannelError
-from ludus.sandbox.environment.channel import Channel, ChannelClosed, DeadlinePassed
+from ludus.sandbox.environment.channel import ChannelClosed, DeadlinePassed, MessageChannel
 from ludus.sandbox.environment.reports import ChannelProgress, reported
 from ludus.wire.messages import HeardRequest, ProgressReply, Reply, ReportedStepRequest, Request, StepReply, StepRequest
 
@@ -18,7 +18,7 @@ from ludus.wire.messages import HeardRequest, ProgressReply, Reply, ReportedStep
 def other_side(work):
     """Our end of a channel, at whose other end a function works in a thread until ours is closed."""
     near, far = socket.socketpair()
-    ours, theirs = Channel(near, Reply), Channel(far, Request)
+    ours, theirs = MessageChannel(near, Reply), MessageChannel(far, Request)
 
     def run():
         try:
@@ -79,7 +79,7 @@ def test_endless_reports_buy_no_time():
 def test_a_thread_that_a_step_left_behind_reports_to_nobody():
     near, far = socket.socketpair()
     with near, far:
-        progress = ChannelProgress(Channel(far, Request))
+        progress = ChannelProgress(MessageChannel(far, Request))
         progress.end()
         assert progress.report(1.0, None, "late")
         near.setblocking(False)

@@ -5,12 +5,12 @@ import subprocess
 import pytest
 
 from ludus.sandbox import Limits, Policy, Sandbox, landlock
-from ludus.sandbox.landlock import OLDEST, Landlock
+from ludus.sandbox.landlock import MIN_ABI, Landlock
 from ludus.sandbox.launcher_process import interpreter
 from ludus.sandbox.user import USER
 
 NEWEST = landlock._version()
-VERSIONS = range(OLDEST, NEWEST + 1)
+VERSIONS = range(MIN_ABI, NEWEST + 1)
 WITH_DEVICES, WITH_TCP, WITH_SCOPES = 5, 4, 6
 ATTACKS = """
 import ctypes, fcntl, os, signal, socket, struct, sys

@@ -16,7 +16,7 @@ from ludus.sandbox.backend import SandboxedProcess
 from ludus.sandbox.session import ShellSession
 from ludus.sandbox.session.inside import files, supervisor, tree
 from ludus.sandbox.session.inside.capture import SLACK, Capture
-from ludus.sandbox.session.inside.job import Job
+from ludus.sandbox.session.inside.job import ShellJob
 from ludus.sandbox.session.inside.shell import MAX_REPORT, Shell, find_shell
 
 PROGRAM = """
@@ -88,7 +88,7 @@ def begun(command, supervisors, monkeypatch, held=None):
         keep_only = supervisor._keep_only
         monkeypatch.setattr(supervisor, "_keep_only", lambda wanted: keep_only({*wanted, held}))
     shell = Shell(find_shell("sh"), command, b"", 0)
-    return Job(1, shell, b"/", supervisors, merge=False, limit=100, timeout=None, feed=b"", grace=600)
+    return ShellJob(1, shell, b"/", supervisors, merge=False, limit=100, timeout=None, feed=b"", grace=600)
 
 
 def heard(job):
@@ -136,7 +136,7 @@ def test_a_shell_is_not_interrupted_before_all_of_its_variables_are_there(superv
     os.mkfifo(tmp_path / "held")
     state = b"\0read -r _ <%b\nX=here\n" % os.fsencode(tmp_path / "held")
     shell = Shell(find_shell("bash"), b"echo $X; sleep 1000", state, 0)
-    job = Job(1, shell, b"/", supervisors, merge=False, limit=100, timeout=None, feed=b"", grace=600)
+    job = ShellJob(1, shell, b"/", supervisors, merge=False, limit=100, timeout=None, feed=b"", grace=600)
     try:
         with open(tmp_path / "held", "wb"):
             job.interrupted = True
@@ -203,7 +203,7 @@ def test_a_free_supervisor_that_was_killed_is_replaced(supervisors, monkeypatch)
 
 def test_a_command_that_cannot_be_started_leaves_its_supervisor_free(supervisors, tmp_path):
     shell = Shell(("sh", str(tmp_path / "no shell")), b"true", b"", 0)
-    job = Job(1, shell, b"/", supervisors, merge=False, limit=100, timeout=None, feed=b"", grace=600)
+    job = ShellJob(1, shell, b"/", supervisors, merge=False, limit=100, timeout=None, feed=b"", grace=600)
     heard(job)
     assert (job.failure, len(supervisors.idle)) == (errno.ENOENT, 1)
     shell.close()

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from ludus.sandbox.tree import NAME, names_in_memory
+from ludus.sandbox.tree import EMPTY_FILE_BYTES, names_in_memory
 
 MOUNTS = """
 set -e
@@ -26,4 +26,4 @@ def test_names_in_a_folder_that_another_mount_hides_are_none_in_memory(tmp_path)
         assert process.stdout.readline() == "ready\n"
         found = names_in_memory(process.pid)
         process.communicate("")
-    assert found == 4 * NAME  # three files, and the folder itself
+    assert found == 4 * EMPTY_FILE_BYTES  # three files, and the folder itself

@@ -271,9 +271,9 @@ def test_what_changed_shortly_before_is_not_remembered(folder):
     file.touch()
     found = file.stat()
     known = index.ContentIndex()
-    known.remember(b"file", found, b"content", found.st_ctime_ns + index.TICK)
+    known.remember(b"file", found, b"content", found.st_ctime_ns + index.CLOCK_TICK_NS)
     assert known.content(b"file", found) is None
-    known.remember(b"file", found, b"content", found.st_ctime_ns + 2 * index.SECOND + 1)
+    known.remember(b"file", found, b"content", found.st_ctime_ns + 2 * index.SECOND_NS + 1)
     assert known.content(b"file", found) == b"content"
     file.chmod(0o700)
     assert known.content(b"file", file.stat()) is None
@@ -293,7 +293,7 @@ def reads(monkeypatch) -> list[int]:
 
 
 def test_what_did_not_change_is_not_read_again(workspace, folder, monkeypatch, tmp_path):
-    monkeypatch.setattr(index, "TICK", -(10**18))
+    monkeypatch.setattr(index, "CLOCK_TICK_NS", -(10**18))
     for number in range(20):
         (folder / f"file{number}").write_bytes(b"x" * number)
     workspace.snapshot()
@@ -317,7 +317,7 @@ def test_a_damaged_index_only_costs_time(workspace, folder, tmp_path):
 
 
 def test_a_restore_leaves_alone_what_is_right(workspace, folder, monkeypatch):
-    monkeypatch.setattr(index, "TICK", -(10**18))
+    monkeypatch.setattr(index, "CLOCK_TICK_NS", -(10**18))
     fill(folder)
     taken = workspace.snapshot()
     untouched = (folder / "sub/deep/data.bin").stat()
@@ -327,7 +327,7 @@ def test_a_restore_leaves_alone_what_is_right(workspace, folder, monkeypatch):
 
 
 def test_a_restore_of_permissions_alone_keeps_the_file(workspace, folder, monkeypatch):
-    monkeypatch.setattr(index, "TICK", -(10**18))
+    monkeypatch.setattr(index, "CLOCK_TICK_NS", -(10**18))
     (folder / "file").write_text("x")
     taken, inode = workspace.snapshot(), (folder / "file").stat().st_ino
     (folder / "file").chmod(0o700)
@@ -338,7 +338,7 @@ def test_a_restore_of_permissions_alone_keeps_the_file(workspace, folder, monkey
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_remembered(workspace, folder, monkeypatch):
-    monkeypatch.setattr(index, "TICK", -(10**18))
+    monkeypatch.setattr(index, "CLOCK_TICK_NS", -(10**18))
     file = folder / "file"
     file.write_bytes(b"x")
     original = Store.add_file
@@ -352,8 +352,8 @@ def test_a_file_that_changes_while_it_is_read_is_not_remembered(workspace, folde
     monkeypatch.setattr(Store, "add_file", add_file)
     torn = workspace.snapshot()
     monkeypatch.undo()
-    assert (torn.files, file.stat().st_size) == (1, 1 + scan.TRIES)
-    assert workspace.snapshot().size == 1 + scan.TRIES
+    assert (torn.files, file.stat().st_size) == (1, 1 + scan.MAX_TRIES)
+    assert workspace.snapshot().size == 1 + scan.MAX_TRIES
 
 
 # Differences.

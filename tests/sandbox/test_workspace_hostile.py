@@ -78,7 +78,7 @@ def test_a_restore_replaces_links_in_its_way_and_writes_nothing_through_them(wor
 
 
 def test_a_restore_that_only_changes_permissions_spares_files_with_other_names(workspace, folder, outside, monkeypatch):
-    monkeypatch.setattr("ludus.sandbox.workspace.index.TICK", -(10**18))
+    monkeypatch.setattr("ludus.sandbox.workspace.index.CLOCK_TICK_NS", -(10**18))
     (folder / "file").write_text("outside")
     (folder / "file").chmod(0o700)
     taken = workspace.snapshot()

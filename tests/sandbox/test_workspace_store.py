@@ -213,7 +213,7 @@ def test_gc_removes_what_was_dropped_and_keeps_what_others_need(workspace, folde
 
 
 def test_a_known_content_that_was_collected_is_read_again(workspace, folder, monkeypatch):
-    monkeypatch.setattr("ludus.sandbox.workspace.index.TICK", -(10**18))
+    monkeypatch.setattr("ludus.sandbox.workspace.index.CLOCK_TICK_NS", -(10**18))
     (folder / "file").write_bytes(b"x")
     taken = workspace.snapshot()
     aside = workspace.store.folder / "workspaces" / workspace.name / "log"

@@ -11,7 +11,7 @@ from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
 import ludus
-from ludus.server import Access, Settings
+from ludus.server import Access, ServerConfig
 from ludus.server.logs import JsonLines, Readable, event
 from ludus.server.metrics import MAX_ROWS, Metrics, summed
 
@@ -21,8 +21,8 @@ TOKENS = {RUN: "orchestrator", STEP: "agent", READ: "observer"}
 
 @pytest.fixture(scope="module")
 def running():
-    settings = Settings(max_sessions=3, queue_seconds=0.05)
-    with ludus.serve("CartPole-v1", port=0, block=False, access=Access(TOKENS), settings=settings) as running:
+    config = ServerConfig(max_sessions=3, queue_seconds=0.05)
+    with ludus.serve("CartPole-v1", port=0, block=False, access=Access(TOKENS), config=config) as running:
         yield running
 
 

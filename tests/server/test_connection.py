@@ -12,11 +12,11 @@ import ludus
 from ludus.errors import AccessDenied
 from ludus.server import handshake
 from ludus.server.access import Access, Principal
+from ludus.server.config import ServerConfig
 from ludus.server.protocols.memory import LocalServer
 from ludus.server.served_env import ServedEnv
-from ludus.server.settings import Settings
 from ludus.wire import FrameLimits, SpaceCodec, decode_value, read_space
-from ludus.wire.dialogue import WINDOW
+from ludus.wire.dialogue import WINDOW_REQUESTS
 from ludus.wire.infos import read_infos
 from ludus.wire.messages import (
     BatchResetRequest,
@@ -49,7 +49,7 @@ AGENT, OBSERVER = Principal("agent", "a"), Principal("observer", "o")
 @pytest.fixture(scope="module")
 def local() -> Iterator[LocalServer]:
     offered = ["CartPole-v1", "GridWorld-v0", ServedEnv(Gate, "gate"), ServedEnv(Film, "film"), "open/Echo-v0"]
-    with LocalServer(*offered, settings=Settings(max_snapshots=4)) as server:
+    with LocalServer(*offered, config=ServerConfig(max_snapshots=4)) as server:
         yield server
 
 
@@ -242,8 +242,8 @@ def test_garbage_in_a_session_is_answered_and_counts_for_nothing(local: LocalSer
 
 
 def test_a_reply_that_is_too_large_is_an_error() -> None:
-    settings = Settings(limits=FrameLimits(size=4096))
-    with LocalServer(ServedEnv(Film, "film", settings=settings), settings=settings) as local:
+    config = ServerConfig(limits=FrameLimits(size=4096))
+    with LocalServer(ServedEnv(Film, "film", config=config), config=config) as local:
         caller = Caller(local, arguments={"height": 4})
         assert type(caller.reset()) is ResetReply
         large = Caller(local, arguments={"height": 400})
@@ -268,14 +268,16 @@ def test_more_than_the_window_is_refused_and_nothing_is_lost(local: LocalServer)
     caller.reset()
     caller.begin(StepRequest(WAIT))
     Gate.waiting.acquire()
-    for _ in range(WINDOW):
+    for _ in range(WINDOW_REQUESTS):
         caller.begin(StepRequest(GO))
     refused = caller.reply(caller.last)
     assert "at most 64 requests under way" in refused.message
     Gate.opened.set()
-    assert [caller.reply(number).observation for number in range(2, WINDOW + 2)] == list(range(1, WINDOW + 1))
+    assert [caller.reply(number).observation for number in range(2, WINDOW_REQUESTS + 2)] == list(
+        range(1, WINDOW_REQUESTS + 1)
+    )
     caller.last -= 1
-    assert caller.step(GO).observation == WINDOW + 1
+    assert caller.step(GO).observation == WINDOW_REQUESTS + 1
 
 
 def test_a_request_that_is_sent_again_is_not_carried_out_again(local: LocalServer) -> None:
@@ -336,8 +338,8 @@ def test_a_request_that_waits_can_be_cancelled(local: LocalServer) -> None:
 
 @pytest.mark.parametrize("lanes", [0, 2])
 def test_a_step_in_isolation_can_be_cancelled_while_it_runs(lanes: int) -> None:
-    settings = Settings(isolation="process", deadline=60.0)
-    with LocalServer(ServedEnv(f"{Sleeper.__module__}:Sleeper", "s", settings=settings), settings=settings) as local:
+    config = ServerConfig(isolation="process", deadline=60.0)
+    with LocalServer(ServedEnv(f"{Sleeper.__module__}:Sleeper", "s", config=config), config=config) as local:
         caller = Caller(local, lanes=lanes)
         reset: Any = BatchResetRequest(0, None) if lanes else ResetRequest(0, None)
         wait: Any = BatchStepRequest(np.full(lanes, WAIT, np.int64).tobytes()) if lanes else StepRequest(WAIT)
@@ -486,8 +488,8 @@ def test_a_session_that_was_closed_is_gone(local: LocalServer) -> None:
 
 
 def test_a_connection_that_ends_before_its_session_is_there_leaves_none() -> None:
-    settings = Settings(max_sessions=1)
-    with LocalServer(ServedEnv(Gate, "gate", settings=settings), settings=settings) as local:
+    config = ServerConfig(max_sessions=1)
+    with LocalServer(ServedEnv(Gate, "gate", config=config), config=config) as local:
         first = Caller(local)
         waiting = local()
         waiting.send(write_message(NumberedRequest(0, HelloRequest())))

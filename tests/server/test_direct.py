@@ -18,7 +18,7 @@ import pytest
 import ludus
 from ludus.client import connect
 from ludus.errors import SessionBusy, SessionLost, SessionTaken
-from ludus.server import Settings
+from ludus.server import ServerConfig
 from ludus.server.direct import Direct
 from ludus.server.listen_config import ListenConfig
 from ludus.server.run import serve
@@ -326,8 +326,8 @@ def test_a_step_that_blocks_after_many_quick_ones_holds_up_nobody(
 
 
 def test_while_a_step_runs_for_ever_others_go_on_and_health_says_so(capfd: pytest.CaptureFixture[str]) -> None:
-    settings = Settings(isolation="none", deadline=2.5, listen=ListenConfig(port=0))
-    url, stop = spawn_server([f"{WORLDS}:Endless"], settings)
+    config = ServerConfig(isolation="none", deadline=2.5, listen=ListenConfig(port=0))
+    url, stop = spawn_server([f"{WORLDS}:Endless"], config)
     try:
         with connect(url) as env, connect(url) as other:
             env.reset(seed=0)
@@ -354,8 +354,8 @@ def test_while_a_step_runs_for_ever_others_go_on_and_health_says_so(capfd: pytes
 def test_past_its_deadline_a_step_is_given_up_though_its_thread_read_it(
     tmp_path: Path, way: str, counted: Counter[str]
 ) -> None:
-    settings = Settings(deadline=2.5)
-    with serve(Gate, port=0, block=False, settings=settings, unix=str(tmp_path / "s")) as running:
+    config = ServerConfig(deadline=2.5)
+    with serve(Gate, port=0, block=False, config=config, unix=str(tmp_path / "s")) as running:
         client = RawClient(both(running, tmp_path / "s")[way], Random(0))
         direct(client, counted)
         client.line.socket.sendall(client.line.frame(client.ask(StepRequest(WAIT))))
@@ -390,9 +390,11 @@ def direct(client: RawClient, counted: Counter[str]) -> None:
 def test_a_step_in_isolation_that_its_thread_read_can_be_ended(
     tmp_path: Path, way: str, end: str, counted: Counter[str]
 ) -> None:
-    settings = Settings(isolation="process", deadline=15.0 if end == "deadline" else 60.0)  # its start is under it too
+    config = ServerConfig(
+        isolation="process", deadline=15.0 if end == "deadline" else 60.0
+    )  # its start is under it too
     target = f"{Sleeper.__module__}:Sleeper"
-    with serve(target, port=0, block=False, settings=settings, unix=str(tmp_path / "s")) as running:
+    with serve(target, port=0, block=False, config=config, unix=str(tmp_path / "s")) as running:
         client = RawClient(both(running, tmp_path / "s")[way], Random(0))
         direct(client, counted)
         client.line.socket.sendall(client.line.frame(client.ask(StepRequest(WAIT))))
@@ -456,7 +458,7 @@ def test_text_ends_a_connection_that_its_thread_reads(counted: Counter[str]) -> 
 def test_whoever_answers_pings_stays_and_whoever_does_not_goes(
     monkeypatch: pytest.MonkeyPatch, counted: Counter[str]
 ) -> None:
-    monkeypatch.setattr("ludus.server.uvicorn_server.PING", 0.3)
+    monkeypatch.setattr("ludus.server.uvicorn_server.PING_INTERVAL_S", 0.3)
     with serve(Gate, port=0, block=False) as running:
         lively, dead = RawClient(running.url, Random(0)), RawClient(running.url, Random(0))
         direct(dead, counted)
@@ -485,7 +487,7 @@ def test_a_session_that_is_killed_lets_go_of_its_connection(counted: Counter[str
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_environment_that_belongs_to_a_thread_works_in_every_protocol(tmp_path: Path, workers: int) -> None:
-    options: dict[str, Any] = {"settings": Settings(workers=workers, isolation="none")}
+    options: dict[str, Any] = {"config": ServerConfig(workers=workers, isolation="none")}
     if workers == 1:
         options["unix"] = str(tmp_path / "s")
     with serve(f"{WORLDS}:Ledger", port=0, block=False, **options) as running:

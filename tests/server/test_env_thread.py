@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ludus.errors import EnvError
-from ludus.server.env_thread import QUICK, EnvThread
+from ludus.server.env_thread import QUICK_WORK_S, EnvThread
 
 MANY = 40
 
@@ -41,7 +41,7 @@ def test_work_that_suddenly_blocks_is_not_waited_for_and_its_result_comes_all_th
         thread.usual = 0.0
         running = thread.run(lambda: gate.wait(20.0) and "late")  # waited for, it would be done, and not late
         at_once = running.done()
-        assert thread.usual > QUICK  # the next ones are not waited for
+        assert thread.usual > QUICK_WORK_S  # the next ones are not waited for
         second = thread.run(lambda: "next")
         gate.set()
         found = (await running, await second)
@@ -75,10 +75,10 @@ def test_what_work_raises_is_raised_whichever_way_it_comes() -> None:
 def test_a_thread_that_is_slow_is_not_waited_for_until_it_has_been_quick_for_a_while() -> None:
     async def main() -> None:
         thread = EnvThread("session-test")
-        assert thread.usual > QUICK
-        await thread.run(lambda: time.sleep(20 * QUICK))
-        assert thread.usual >= 20 * QUICK
-        thread.usual = 20 * QUICK
+        assert thread.usual > QUICK_WORK_S
+        await thread.run(lambda: time.sleep(20 * QUICK_WORK_S))
+        assert thread.usual >= 20 * QUICK_WORK_S
+        thread.usual = 20 * QUICK_WORK_S
         assert not thread.run(lambda: None).done()
         thread.end()
 

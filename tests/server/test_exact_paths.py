@@ -6,7 +6,7 @@ import pytest
 from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
-from ludus.server import Settings, create_app
+from ludus.server import ServerConfig, create_app
 from ludus.server.exact_paths import ExactPaths
 
 WORLD = "tests.server.direct_worlds:Tape"
@@ -14,7 +14,7 @@ WORLD = "tests.server.direct_worlds:Tape"
 
 @pytest.fixture
 def client() -> Any:
-    with TestClient(create_app(WORLD, settings=Settings(isolation="none"))) as client:
+    with TestClient(create_app(WORLD, config=ServerConfig(isolation="none"))) as client:
         yield client
 
 
@@ -38,7 +38,7 @@ def test_an_episode_over_http_is_the_same_by_either_way(
 
 
 def test_what_the_routers_find_first_for_a_path_is_found_here_or_left_to_them() -> None:
-    app = create_app(WORLD, settings=Settings(isolation="none"))
+    app = create_app(WORLD, config=ServerConfig(isolation="none"))
     (step,) = [one for one in app.routes if isinstance(one, Route) and one.path == "/step"]
 
     async def another(request: Any) -> Any:

@@ -10,8 +10,8 @@ from websockets.sync.client import connect as websocket
 
 import ludus
 from ludus.errors import ContractViolation
+from ludus.server.config import ServerConfig
 from ludus.server.run import serve
-from ludus.server.settings import Settings
 from ludus.tools import Call
 
 FAULTS = {
@@ -27,8 +27,8 @@ FIRST = r"observation\[0\]: expected -1.0 to 1.0, got nan"
 
 @pytest.fixture(scope="module", params=["none", "process"])
 def url(request):
-    settings = Settings(isolation=request.param, deadline=60.0)
-    with serve("tests.server.mcp_worlds:Faulty", port=0, block=False, settings=settings) as running:
+    config = ServerConfig(isolation=request.param, deadline=60.0)
+    with serve("tests.server.mcp_worlds:Faulty", port=0, block=False, config=config) as running:
         yield running.url
 
 

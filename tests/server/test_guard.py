@@ -8,8 +8,8 @@ import pytest
 from starlette.middleware.exceptions import ExceptionMiddleware
 
 from ludus.server.access import Access
+from ludus.server.config import ServerConfig
 from ludus.server.guard import HEADERS, Guard
-from ludus.server.settings import Settings
 
 AGENT, RUNNER = "the-token-of-an-agent", "the-token-of-a-runner"
 TOKENS: dict[str, Any] = {AGENT: "agent", RUNNER: "orchestrator"}
@@ -91,8 +91,8 @@ def ask(
     return Answer(found)
 
 
-def guard(tokens: Any = None, hosts: Any = (), endpoint: Any = None, **settings: Any) -> Guard:
-    return Guard(endpoint or Endpoint(), Settings(**settings, access=Access(tokens)), hosts)
+def guard(tokens: Any = None, hosts: Any = (), endpoint: Any = None, **config: Any) -> Guard:
+    return Guard(endpoint or Endpoint(), ServerConfig(**config, access=Access(tokens)), hosts)
 
 
 # --- hosts: a page that rebinds its name to this machine ---

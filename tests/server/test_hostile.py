@@ -19,14 +19,14 @@ import ludus
 from ludus import errors
 from ludus.errors import CodecError
 from ludus.server.access import Principal
+from ludus.server.config import ServerConfig
 from ludus.server.connection import serve_connection
 from ludus.server.run import serve
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
-from ludus.server.settings import Settings
 from ludus.wire import FrameLimits
 from ludus.wire.compression import Compression
-from ludus.wire.dialogue import WINDOW
+from ludus.wire.dialogue import WINDOW_REQUESTS
 from ludus.wire.messages import (
     CancelRequest,
     FailedReply,
@@ -51,7 +51,7 @@ KNOWN = {*vars(errors), "Cancelled"}
 OURS = {"SessionLost"}
 """What may be marked as a failure of the server's: sessions that were closed."""
 ROLES: list[Any] = ["orchestrator", "orchestrator", "orchestrator", "agent", "observer"]
-SETTINGS = Settings(
+SETTINGS = ServerConfig(
     max_sessions=48, queue_seconds=0.001, rate=1e12, limits=LIMITS, body=1 << 20, max_lanes=64, max_snapshots=4
 )
 PER_CONNECTION = 150
@@ -189,7 +189,7 @@ def test_thousands_of_messages_do_no_harm(messages: int) -> None:
     threads, tally = set(threading.enumerate()), Tally()
 
     async def work() -> int:
-        server = Server(["CartPole-v1", "open/Echo-v0", ServedEnv(Calm, "calm", settings=SETTINGS)], SETTINGS)
+        server = Server(["CartPole-v1", "open/Echo-v0", ServedEnv(Calm, "calm", config=SETTINGS)], SETTINGS)
         await server.sessions.start()
         over = asyncio.Event()
         playing = asyncio.create_task(neighbour(server, over, tally.turns))
@@ -206,7 +206,7 @@ def test_thousands_of_messages_do_no_harm(messages: int) -> None:
         tally.turns.release()
         steps = await playing
         held = [server.sessions.find(one.id) for one in server.sessions.infos()]
-        assert all(one.dialogue.kept <= WINDOW and not one.cancelled and not one.tasks for one in held)
+        assert all(one.dialogue.kept <= WINDOW_REQUESTS and not one.cancelled and not one.tasks for one in held)
         await server.sessions.stop()
         assert server.sessions.infos() == []
         assert asyncio.all_tasks() == {asyncio.current_task()}
@@ -230,7 +230,7 @@ def test_thousands_of_messages_do_no_harm(messages: int) -> None:
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     with serve(
-        "CartPole-v1", port=0, block=False, settings=Settings(rate=1e12, limits=LIMITS, body=1 << 20)
+        "CartPole-v1", port=0, block=False, config=ServerConfig(rate=1e12, limits=LIMITS, body=1 << 20)
     ) as running:
         yield running.url.replace("http", "ws") + "/v1/ws"
 

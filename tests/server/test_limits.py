@@ -1,4 +1,4 @@
-"""Limits: settings that are none, rates of connections, and memory of sessions."""
+"""Limits: config that are none, rates of connections, and memory of sessions."""
 
 import asyncio
 import gc
@@ -10,10 +10,10 @@ import pytest
 
 from ludus.errors import InvalidArgument
 from ludus.server.access import Principal
+from ludus.server.config import ServerConfig
 from ludus.server.connection import serve_connection
 from ludus.server.rate import Bucket, Buckets
 from ludus.server.server import Server
-from ludus.server.settings import Settings
 from ludus.wire.messages import (
     HelloRequest,
     NumberedRequest,
@@ -44,14 +44,14 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 )
 @pytest.mark.parametrize("value", [0, -1, None, "many", True, float("nan")])
 def test_settings_are_checked(name: str, value: Any) -> None:
-    with pytest.raises(InvalidArgument, match=f"settings {name}: expected a number above 0, got"):
-        Settings(**{name: value})
+    with pytest.raises(InvalidArgument, match=f"config {name}: expected a number above 0, got"):
+        ServerConfig(**{name: value})
 
 
 @pytest.mark.parametrize("name", ["queue_seconds", "deadline"])
 def test_timers_are_finite(name: str) -> None:
-    with pytest.raises(InvalidArgument, match=f"settings {name}: expected at most 1e\\+07 seconds, got inf"):
-        Settings(**{name: float("inf")})  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match=f"config {name}: expected at most 1e\\+07 seconds, got inf"):
+        ServerConfig(**{name: float("inf")})  # type: ignore[arg-type]
 
 
 def test_a_bucket_lets_through_what_its_rate_allows() -> None:
@@ -110,7 +110,7 @@ def test_a_connection_that_says_too_much_is_slowed_down_and_loses_nothing(monkey
     monkeypatch.setattr(asyncio, "sleep", counted)
 
     async def work() -> None:
-        server = Server(["CartPole-v1"], Settings(rate=5.0))
+        server = Server(["CartPole-v1"], ServerConfig(rate=5.0))
         script = Script(
             NumberedRequest(0, HelloRequest()),
             NumberedRequest(1, ResetRequest(0, None)),

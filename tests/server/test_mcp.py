@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 
 from ludus.server.access import Access
+from ludus.server.config import ServerConfig
 from ludus.server.run import serve
-from ludus.server.settings import Settings
 from tests.server.mcp_worlds import HOLD, Dial
 
 TOOLS, PLAIN = "open/EchoTools-v0", "CartPole-v1"
@@ -415,7 +415,7 @@ def test_roles_are_kept():
 
 
 def test_a_full_server_says_when_to_come_again():
-    with serving(TOOLS, settings=Settings(max_sessions=1, queue_seconds=0.01)) as running:
+    with serving(TOOLS, config=ServerConfig(max_sessions=1, queue_seconds=0.01)) as running:
         caller = Caller(running.url)
         session = caller.result("openenv/session/create")
         error = caller.error("openenv/session/create")
@@ -430,7 +430,7 @@ def test_a_full_server_says_when_to_come_again():
 
 
 def test_a_tool_has_the_time_of_its_session():
-    with serving(Dial, settings=Settings(deadline=2.5)) as running:
+    with serving(Dial, config=ServerConfig(deadline=2.5)) as running:
         caller = Caller(running.url)
         session = caller.result("openenv/session/create")
         try:
@@ -444,7 +444,7 @@ def test_a_tool_has_the_time_of_its_session():
 
 @pytest.mark.no_cover
 def test_a_tool_in_isolation_is_called_and_killed_when_it_takes_too_long():
-    with serving("tests.server.mcp_worlds:Dial", settings=Settings(isolation="process", deadline=15)) as running:
+    with serving("tests.server.mcp_worlds:Dial", config=ServerConfig(isolation="process", deadline=15)) as running:
         caller = Caller(running.url)
         headers = caller.initialize()
         told = caller.result("tools/call", {"name": "turn", "arguments": {"number": 1}}, headers=headers)
@@ -462,7 +462,7 @@ def test_a_tool_in_isolation_is_called_and_killed_when_it_takes_too_long():
 
 
 def test_a_body_is_limited():
-    with serving(TOOLS, settings=Settings(body=4096)) as running:
+    with serving(TOOLS, config=ServerConfig(body=4096)) as running:
         caller = Caller(running.url)
         assert caller.ask("tools/call", {"name": "a" * 5000}).status_code == 413
         assert caller.result("tools/list")

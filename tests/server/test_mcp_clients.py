@@ -16,8 +16,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from ludus.server.access import Access
+from ludus.server.config import ServerConfig
 from ludus.server.run import serve
-from ludus.server.settings import Settings
 from ludus.tools import ToolEnv, ToolOutcome, tool
 from tests.patience import until
 
@@ -238,7 +238,7 @@ def test_a_client_that_vanishes_leaves_nothing_behind(running):
 
 
 def test_a_connection_without_a_place_is_told_and_ended():
-    with serve(TOOLS, port=0, block=False, settings=Settings(max_sessions=1, queue_seconds=0.01)) as running:
+    with serve(TOOLS, port=0, block=False, config=ServerConfig(max_sessions=1, queue_seconds=0.01)) as running:
         url = f"{running.url.replace('http', 'ws')}/mcp"
         with connect(url) as one, connect(url) as other:
             error = json.loads(other.recv(60))["error"]
@@ -357,6 +357,6 @@ def test_sessions_are_reached_from_any_worker():
                 told += [(await client.call_tool("echo_message", {"message": str(number)})).content[0].text] * 2
         return told
 
-    with serve(TOOLS, port=0, block=False, settings=Settings(workers=2)) as running:
+    with serve(TOOLS, port=0, block=False, config=ServerConfig(workers=2)) as running:
         assert peer(PEERS[0], AGAIN, running.url) == [[2, str(number)] for number in range(16)]
         assert asyncio.run(official(running.url)) == [str(number // 2) for number in range(16)]

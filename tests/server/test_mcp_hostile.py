@@ -9,9 +9,9 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
+from ludus.server.config import ServerConfig
 from ludus.server.rate import Bucket
 from ludus.server.run import serve
-from ludus.server.settings import Settings
 
 pytestmark = pytest.mark.no_cover
 
@@ -82,9 +82,9 @@ def attack(http, attacker, number):
 
 @pytest.mark.parametrize("messages", [2_000, pytest.param(100_000, marks=pytest.mark.full)])
 def test_thousands_of_messages_meant_ill_are_answered(messages):
-    settings = Settings(max_sessions=16, queue_seconds=0.01)
+    config = ServerConfig(max_sessions=16, queue_seconds=0.01)
     with (
-        serve("open/EchoTools-v0", port=0, block=False, settings=settings) as running,
+        serve("open/EchoTools-v0", port=0, block=False, config=config) as running,
         httpx.Client(base_url=running.url, timeout=60) as http,
     ):
         sessions = running.server.sessions

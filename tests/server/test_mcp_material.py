@@ -14,8 +14,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from ludus.errors import InvalidArgument
+from ludus.server.config import ServerConfig
 from ludus.server.run import serve
-from ludus.server.settings import Settings
 from ludus.tools import ToolEnv, ToolOutcome, progress, tool
 from tests.patience import until
 
@@ -144,13 +144,13 @@ def test_a_client_finds_resources_prompts_and_progress(running, mode):
 
 
 def test_in_isolation_there_are_resources_and_prompts_too():
-    isolated = Settings(isolation="process")
+    isolated = ServerConfig(isolation="process")
 
     async def talk(url):
         async with Client(f"{url}/mcp") as client:
             return await seen_of(client)
 
-    with serve(f"{__name__}:Library", port=0, block=False, settings=isolated) as server:
+    with serve(f"{__name__}:Library", port=0, block=False, config=isolated) as server:
         assert asyncio.run(talk(server.url)) == SEEN
 
 
@@ -244,7 +244,7 @@ def reported_call(http, url, named, name, arguments):
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 def test_progress_and_cancellation_pass_through_isolation(isolation):
     with (
-        serve("tests.server.mcp_worlds:Kiln", port=0, block=False, settings=Settings(isolation=isolation)) as one,
+        serve("tests.server.mcp_worlds:Kiln", port=0, block=False, config=ServerConfig(isolation=isolation)) as one,
         httpx2.Client(headers={"accept": "application/json, text/event-stream"}, timeout=120) as http,
     ):
         url = f"{one.url}/mcp"

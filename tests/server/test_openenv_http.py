@@ -7,9 +7,9 @@ import httpx
 import pytest
 
 from ludus.server.access import Access
+from ludus.server.config import ServerConfig
 from ludus.server.run import serve
 from ludus.server.served_env import ServedEnv
-from ludus.server.settings import Settings
 from tests.server.openenv_worlds import Odd, Riddle, Waiting
 
 ENVELOPE = {
@@ -355,8 +355,8 @@ def test_roles_do_what_they_may():
 
 
 def test_a_full_server_says_when_to_come_again():
-    settings = Settings(max_sessions=1, queue_seconds=0.01, body=1000)
-    with serve(ServedEnv(Riddle, "riddle"), port=0, block=False, settings=settings) as running:
+    config = ServerConfig(max_sessions=1, queue_seconds=0.01, body=1000)
+    with serve(ServedEnv(Riddle, "riddle"), port=0, block=False, config=config) as running:
         assert httpx.post(f"{running.url}/reset").status_code == 200
         reply = httpx.post(f"{running.url}/reset")
         assert reply.status_code == 503
@@ -381,7 +381,7 @@ def test_a_step_past_its_time_is_given_up_with_its_session():
 
 
 def test_an_episode_cut_by_its_process_is_marked():
-    served = ServedEnv(Odd, "odd", settings=Settings(isolation="process"))
+    served = ServedEnv(Odd, "odd", config=ServerConfig(isolation="process"))
     with serve(served, port=0, block=False) as running, httpx.Client(base_url=running.url) as http:
         http.post("/reset")
         cut = http.post("/step", json={"action": 3}).json()

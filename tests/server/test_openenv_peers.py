@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ludus.server.config import ServerConfig
 from ludus.server.run import serve
 from ludus.server.served_env import ServedEnv
-from ludus.server.settings import Settings
 from tests.sampling import covering
 from tests.server.openenv_peers import SECONDS, VERSIONS, python_of, quiet, run
 from tests.server.openenv_worlds import ANSWERS, Riddle
@@ -123,8 +123,8 @@ def test_the_stock_validator_passes_every_criterion(running, version, path):
 
 @pytest.fixture(scope="module")
 def two_processes():
-    settings = Settings(workers=2, isolation="none")
-    with serve("tests.server.openenv_worlds:Riddle", port=0, block=False, settings=settings) as running:
+    config = ServerConfig(workers=2, isolation="none")
+    with serve("tests.server.openenv_worlds:Riddle", port=0, block=False, config=config) as running:
         yield running
 
 

@@ -10,9 +10,9 @@ from websockets.exceptions import ConnectionClosedError, ConnectionClosedOK
 from websockets.sync.client import connect
 
 from ludus.server.access import Access
+from ludus.server.config import ServerConfig
 from ludus.server.run import serve
 from ludus.server.served_env import ServedEnv
-from ludus.server.settings import Settings
 from ludus.wire.messages import (
     HelloRequest,
     NumberedRequest,
@@ -220,9 +220,9 @@ def test_roles_do_what_they_may():
 
 
 def test_at_capacity_a_connection_is_told_at_once_when_to_come_again():
-    settings = Settings(max_sessions=1, queue_seconds=1000.0)
+    config = ServerConfig(max_sessions=1, queue_seconds=1000.0)
     served = ServedEnv(Riddle, "riddle")
-    with serve(served, port=0, block=False, settings=settings) as running, socket(running, "/ws") as first:
+    with serve(served, port=0, block=False, config=config) as running, socket(running, "/ws") as first:
         ask(first, "reset")
         with socket(running, "/ws") as second:
             told = json.loads(second.recv(60))["data"]

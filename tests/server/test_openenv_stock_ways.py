@@ -11,9 +11,9 @@ from ludus.core import Env, Step
 from ludus.errors import InvalidArgument
 from ludus.server import serve
 from ludus.server.access import Access
+from ludus.server.config import ServerConfig
 from ludus.server.protocols.openenv.http import MAX_UNCLAIMED
 from ludus.server.served_env import ServedEnv
-from ludus.server.settings import Settings
 from ludus.spaces import Discrete
 from tests.server.openenv_worlds import Riddle
 
@@ -87,7 +87,7 @@ def test_a_session_that_somebody_went_on_with_stays_whatever_others_leave_behind
 
 
 def test_a_server_with_one_place_takes_step_after_step_without_a_session():
-    with serve(Splits, port=0, block=False, settings=Settings(max_sessions=1)) as one:
+    with serve(Splits, port=0, block=False, config=ServerConfig(max_sessions=1)) as one:
         told = [httpx.post(f"{one.url}/step", json={"action": {"action": 1}}).status_code for _ in range(4)]
     assert told == [200] * 4
 
@@ -137,7 +137,7 @@ def test_titles_of_wrapped_values_are_the_environments_own(running):
 
 
 def test_in_production_nothing_resets_or_steps_over_http():
-    with serve(ServedEnv(Splits, "splits"), port=0, block=False, settings=Settings(mode="production")) as one:
+    with serve(ServedEnv(Splits, "splits"), port=0, block=False, config=ServerConfig(mode="production")) as one:
         for path in HIDDEN:
             assert httpx.post(f"{one.url}{path}", json={}).status_code in (404, 405)
             assert httpx.get(f"{one.url}{path}").status_code in (404, 405)
@@ -150,7 +150,7 @@ def test_in_production_nothing_resets_or_steps_over_http():
 
 def test_a_mode_that_there_is_not_is_refused():
     with pytest.raises(InvalidArgument, match="mode: expected one of simulation, production"):
-        Settings(mode="staging")
+        ServerConfig(mode="staging")
 
 
 class Worded(Splits):

@@ -8,8 +8,8 @@ import pytest
 
 from ludus.core import EnvSpec
 from ludus.errors import InvalidArgument, LudusError
+from ludus.server.config import ServerConfig
 from ludus.server.prepared_env import PreparedEnv
-from ludus.server.settings import Settings
 
 WORLD = """
     import os
@@ -41,7 +41,7 @@ def served(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.syspath_prepend(str(folder))
     spec = EnvSpec("prepared/World-v0", entry_point="prepared_world:World")
-    yield PreparedEnv(spec, settings=Settings(isolation="process"))
+    yield PreparedEnv(spec, config=ServerConfig(isolation="process"))
     patch.undo()
 
 

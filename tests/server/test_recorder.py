@@ -12,7 +12,7 @@ import pytest
 import ludus
 from ludus.core import Env, Episode, Outcome, Step
 from ludus.errors import InvalidArgument, LudusError, ServerBusy
-from ludus.server import Settings, serve
+from ludus.server import ServerConfig, serve
 from ludus.server.access import Principal
 from ludus.server.recorder import SessionRecorder, new_file
 from ludus.server.served_env import ServedEnv
@@ -55,7 +55,7 @@ def folder(tmp_path):
 
 
 def test_every_session_of_a_server_leaves_a_file_that_replays(folder):
-    with serve("CartPole-v1", port=0, block=False, settings=Settings(record=str(folder))) as running:
+    with serve("CartPole-v1", port=0, block=False, config=ServerConfig(record=str(folder))) as running:
         with ludus.connect(running.url) as env:
             env.reset(seed=3)
             for action in (0, 1, 1):
@@ -84,9 +84,9 @@ def why(told):
     return next(fields["why"] for name, fields in told if name == "unrecorded")
 
 
-def in_session(target, settings, work, **wish):
+def in_session(target, config, work, **wish):
     async def run():
-        sessions = Sessions([ServedEnv(target, settings=settings)], settings)
+        sessions = Sessions([ServedEnv(target, config=config)], config)
         told = []
         sessions.listeners.append(lambda name, fields: told.append((name, fields)))
         session = await sessions.open("", ME, **wish)
@@ -101,7 +101,7 @@ def in_session(target, settings, work, **wish):
 
 
 def test_whoever_uses_a_session_does_not_see_the_recorder_nor_private_state_in_the_file(folder):
-    settings = Settings(record=str(folder), record_level="full")
+    config = ServerConfig(record=str(folder), record_level="full")
 
     def use(hosted):
         assert isinstance(hosted.env, SessionRecorder)
@@ -113,7 +113,7 @@ def test_whoever_uses_a_session_does_not_see_the_recorder_nor_private_state_in_t
                 hosted.env.get_wrapper_attr(name)
         return hosted.env.get_wrapper_attr("path")
 
-    assert in_session(Vault, settings, use)[0] == "the vault's own path"
+    assert in_session(Vault, config, use)[0] == "the vault's own path"
     (path,) = files(folder)
     with Run.open(path) as run:
         assert run[0].observations.tolist() == [0, 1]
@@ -122,7 +122,7 @@ def test_whoever_uses_a_session_does_not_see_the_recorder_nor_private_state_in_t
 
 
 def test_a_recording_stops_at_its_bytes_and_the_session_goes_on(folder):
-    settings = Settings(record=str(folder), record_bytes=1000)
+    config = ServerConfig(record=str(folder), record_bytes=1000)
 
     def use(hosted):
         hosted.reset(seed=0)
@@ -131,7 +131,7 @@ def test_a_recording_stops_at_its_bytes_and_the_session_goes_on(folder):
             hosted.env._writer.flush() if hosted.env._recording else None
         return hosted.step(2).observation, hosted.env._recording
 
-    (seen, recording), told = in_session(Vault, settings, use)
+    (seen, recording), told = in_session(Vault, config, use)
     assert (seen, recording) == (4, False)
     assert why(told).startswith("expected at most 1000 bytes")
     (path,) = files(folder)
@@ -149,7 +149,7 @@ def test_a_disk_that_fails_ends_the_recording_and_no_step_is_lost(folder):
             hosted.env._writer.flush()
         return [hosted.step(1).observation, hosted.step(1).observation], hosted.reset(seed=1).observation
 
-    found, told = in_session(Vault, Settings(record=str(folder)), use)
+    found, told = in_session(Vault, ServerConfig(record=str(folder)), use)
     assert found == ([1, 2], 0)
     assert "recording stopped" in why(told)
 
@@ -161,15 +161,15 @@ def test_an_environment_that_fails_is_an_outcome_of_its_own_in_the_file(folder):
         with pytest.raises(RuntimeError, match="stuck"):
             hosted.step(1)
 
-    in_session(lambda: Vault(fail_at=2), Settings(record=str(folder)), use)
+    in_session(lambda: Vault(fail_at=2), ServerConfig(record=str(folder)), use)
     (path,) = files(folder)
     assert [episode.outcome for episode in Run.open(path)] == [Outcome.ENVIRONMENT_FAILED]
 
 
 def test_snapshots_and_forks_work_as_without_and_the_file_says_that_a_state_came_from_elsewhere(folder):
     async def run():
-        settings = Settings(record=str(folder))
-        sessions = Sessions([ServedEnv("CartPole-v1", settings=settings)], settings)
+        config = ServerConfig(record=str(folder))
+        sessions = Sessions([ServedEnv("CartPole-v1", config=config)], config)
         session = await sessions.open("", ME, lanes=2)
         await session.call(lambda hosted: hosted.reset(seed=1))
         number = await session.call(lambda hosted: hosted.keep())
@@ -188,8 +188,8 @@ def test_snapshots_and_forks_work_as_without_and_the_file_says_that_a_state_came
 
 
 def test_the_seeds_that_a_clients_plan_gives_are_in_the_file(folder):
-    settings = Settings(record=str(folder))
-    with serve("CartPole-v1", port=0, block=False, settings=settings) as running:
+    config = ServerConfig(record=str(folder))
+    with serve("CartPole-v1", port=0, block=False, config=config) as running:
         plan = lambda lane, number: Episode(seed=100 * lane + number)  # noqa: E731
         with ludus.connect(running.url, 2, episodes=plan) as envs:
             envs.reset(seed=1)
@@ -217,9 +217,9 @@ def test_names_never_lead_out_of_the_folder_and_the_number_of_files_has_an_end(t
 def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_served(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InvalidArgument, match="record: expected a folder"):
-        serve("GridWorld-v0", port=0, block=False, settings=Settings(record=str(tmp_path / "file")))
+        serve("GridWorld-v0", port=0, block=False, config=ServerConfig(record=str(tmp_path / "file")))
     with pytest.raises(InvalidArgument, match="record_level: expected one of"):
-        Settings(record_level="everything")
+        ServerConfig(record_level="everything")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

@@ -15,12 +15,12 @@ import pytest
 
 import ludus
 from ludus.errors import AccessDenied, EntryPointError, InvalidArgument, InvalidSpec, ServiceError
-from ludus.server import Access, ServedEnv, Settings
+from ludus.server import Access, ServedEnv, ServerConfig
 from ludus.server.http_limits import LimitedHttp
 from ludus.server.listen_config import ListenConfig
 from ludus.server.quick_socket import QuickSocket
 from ludus.server.targets import Application, offered
-from ludus.server.uvicorn_server import config
+from ludus.server.uvicorn_server import uvicorn_config
 
 TOKEN = "orchestrator-of-tests"
 LATER = ("connect", "create_app", "serve")
@@ -96,7 +96,10 @@ def test_an_address_in_use_is_refused():
     [
         ({"port": 70_000}, "port: expected 0 to 65535"),
         ({"port": 0, "tls_cert": "x"}, "expected a certificate and its key"),
-        ({"port": 0, "unix": "x", "settings": Settings(workers=2), "block": True}, "1 for a server with a Unix socket"),
+        (
+            {"port": 0, "unix": "x", "config": ServerConfig(workers=2), "block": True},
+            "1 for a server with a Unix socket",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_refused(options, words):
@@ -157,7 +160,7 @@ def test_without_pages_there_is_no_page():
 HELD_UP = """
 import sys, threading
 from ludus.envs.teaching.grid_world import GridWorld
-from ludus.server import Settings
+from ludus.server import ServerConfig
 from ludus.server.listen_config import ListenConfig
 from ludus.server.server_plan import ServerPlan
 from ludus.server.quick_socket import QuickSocket
@@ -168,7 +171,7 @@ class Endless(GridWorld):
         print("held up", flush=True)
         threading.Event().wait()
 
-plan = ServerPlan([Endless], Settings(isolation="none", listen=ListenConfig(port=0)))
+plan = ServerPlan([Endless], ServerConfig(isolation="none", listen=ListenConfig(port=0)))
 run(plan, lambda url: print(url, flush=True), patience=float(sys.argv[1]))
 """
 
@@ -264,33 +267,33 @@ def test_an_application_is_served_as_it_is_behind_our_guard(theirs):
 
 
 def test_an_application_is_alone_and_has_no_isolation(theirs):
-    assert isinstance(offered([str(theirs)], Settings()), Application)
-    for targets, settings in (
-        ([str(theirs), "CartPole-v1"], Settings()),
-        ([str(theirs)], Settings(isolation="process")),
+    assert isinstance(offered([str(theirs)], ServerConfig()), Application)
+    for targets, config in (
+        ([str(theirs), "CartPole-v1"], ServerConfig()),
+        ([str(theirs)], ServerConfig(isolation="process")),
     ):
         with pytest.raises(InvalidArgument, match="expected"):
-            offered(targets, settings)
+            offered(targets, config)
     with pytest.raises(InvalidArgument, match="workers: expected 1"):
-        ludus.serve(str(theirs), port=0, settings=Settings(workers=2))
+        ludus.serve(str(theirs), port=0, config=ServerConfig(workers=2))
 
 
 def test_an_application_that_lacks_a_package_says_which(theirs):
     (theirs / "their_app_of_tests.py").write_text("import a_package_that_is_not_there\n")
     with pytest.raises(EntryPointError, match="a_package_that_is_not_there"):
-        offered([str(theirs)], Settings())
+        offered([str(theirs)], ServerConfig())
 
 
 def test_what_is_settled_already_is_taken_as_it_is():
     one = ServedEnv("CartPole-v1", "mine")
-    assert offered([one], Settings()) == [one]
+    assert offered([one], ServerConfig()) == [one]
 
 
 # --- the names at the top ---
 
 
 def test_the_room_is_the_function_whatever_was_imported_first(tmp_path):
-    first = "import ludus.server.settings, ludus; print(ludus.serve('CartPole-v1', port=0, block=False).close())"
+    first = "import ludus.server.config, ludus; print(ludus.serve('CartPole-v1', port=0, block=False).close())"
     then = "import ludus; print(ludus.serve('CartPole-v1', port=0, block=False).close())"
     for source in (first, then):
         done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
@@ -307,13 +310,13 @@ def test_the_names_are_there_and_others_are_not():
 
 
 def test_uvicorn_is_set_up_by_our_settings():
-    made = config(None, Settings(body=1234))
+    made = uvicorn_config(None, ServerConfig(body=1234))
     assert (made.ws_max_size, made.ws, made.http, made.loop) == (1234, QuickSocket, LimitedHttp, "uvloop")
     assert (made.server_header, made.access_log, made.proxy_headers) == (False, False, False)
 
 
 def test_a_message_beyond_the_limit_ends_its_connection_alone():
-    with served("CartPole-v1", settings=Settings(body=4096)) as running, httpx.Client(base_url=running.url) as http:
+    with served("CartPole-v1", config=ServerConfig(body=4096)) as running, httpx.Client(base_url=running.url) as http:
         assert http.post("/reset", content=b"x" * 5000).status_code in (400, 413, 422)
         assert http.get("/health").json() == {"status": "healthy"}
 

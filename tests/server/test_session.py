@@ -10,10 +10,10 @@ import pytest
 from ludus.errors import EnvError, LimitExceeded, SessionLost
 from ludus.remote.host import EnvHost
 from ludus.server.access import Principal
+from ludus.server.config import ServerConfig
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
 from ludus.server.session import Session
-from ludus.server.settings import Settings
 from tests.patience import PATIENCE_S
 from tests.server.wired_worlds import FAIL, GO, LEAVE, WAIT, Gate, Sleeper
 
@@ -45,14 +45,14 @@ def shut() -> Iterator[None]:
     Gate.opened.set()
 
 
-def gate_server(**settings: Any) -> Server:
-    found = Settings(**settings)
-    return Server([ServedEnv(Gate, "gate", settings=found)], found)
+def gate_server(**config: Any) -> Server:
+    found = ServerConfig(**config)
+    return Server([ServedEnv(Gate, "gate", config=found)], found)
 
 
-def sleeper_server(**settings: Any) -> Server:
-    found = Settings(isolation="process", **settings)
-    return Server([ServedEnv(SLEEPER, "sleeper", settings=found)], found)
+def sleeper_server(**config: Any) -> Server:
+    found = ServerConfig(isolation="process", **config)
+    return Server([ServedEnv(SLEEPER, "sleeper", config=found)], found)
 
 
 def threads() -> set[str]:
@@ -154,8 +154,8 @@ def test_a_constructor_that_hangs_is_given_up_and_its_environment_closed_when_it
             super().__init__()
 
     async def work() -> None:
-        settings = Settings(deadline=2.5, max_sessions=1)
-        server = Server([ServedEnv(Slow, "slow", settings=settings)], settings)
+        config = ServerConfig(deadline=2.5, max_sessions=1)
+        server = Server([ServedEnv(Slow, "slow", config=config)], config)
         with pytest.raises(LimitExceeded, match="longer than"):
             await server.sessions.open("slow", OWNER)
         before = len(Gate.closed)

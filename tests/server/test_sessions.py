@@ -10,9 +10,9 @@ import pytest
 
 from ludus.errors import AccessDenied, InvalidArgument, ServerBusy, SessionLost, SnapshotError, UnknownEnvironment
 from ludus.server.access import Principal
+from ludus.server.config import ServerConfig
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
-from ludus.server.settings import Settings
 from tests.patience import PATIENCE_S
 from tests.server.wired_worlds import Gate
 
@@ -28,8 +28,8 @@ def run(work: Coroutine[Any, Any, None]) -> None:
     asyncio.run(bounded())
 
 
-def server_of(*targets: Any, **settings: Any) -> Server:
-    return Server(targets or ["CartPole-v1"], Settings(**settings))
+def server_of(*targets: Any, **config: Any) -> Server:
+    return Server(targets or ["CartPole-v1"], ServerConfig(**config))
 
 
 def test_ids_are_secrets_that_name_their_worker() -> None:
@@ -226,8 +226,8 @@ def test_a_fork_is_made_as_its_original_was() -> None:
 @pytest.mark.parametrize("lanes", [0, 3])
 def test_what_runs_in_isolation_is_forked_too(lanes: int) -> None:
     async def work() -> None:
-        settings = Settings(isolation="process")
-        server = Server([ServedEnv("CartPole-v1", settings=settings)], settings)
+        config = ServerConfig(isolation="process")
+        server = Server([ServedEnv("CartPole-v1", config=config)], config)
         session = await server.sessions.open("", ME, lanes=lanes)
         action = np.ones(lanes, np.int64) if lanes else 1
         await session.call(lambda hosted: hosted.reset(seed=0))

@@ -17,7 +17,7 @@ import pytest
 import ludus
 from ludus.client import aconnect
 from ludus.errors import LudusError, SessionLost
-from ludus.server import Settings
+from ludus.server import ServerConfig
 from tests.client.proxies import CuttingProxy, budgets
 from tests.patience import PATIENCE_S as PATIENCE
 from tests.patience import until
@@ -116,8 +116,8 @@ async def storm(url, victim, sessions):
 @pytest.mark.parametrize("sessions", [FEW, pytest.param(MANY, marks=pytest.mark.full)])
 def test_the_sessions_of_living_workers_lose_nothing_and_nothing_leaks(sessions):
     before, segments = set(children(os.getpid())), shared()
-    settings = Settings(workers=3, idle_seconds=60.0, resume_seconds=20.0, max_sessions=sessions)
-    with ludus.serve("CartPole-v1", port=0, block=False, settings=settings) as running:
+    config = ServerConfig(workers=3, idle_seconds=60.0, resume_seconds=20.0, max_sessions=sessions)
+    with ludus.serve("CartPole-v1", port=0, block=False, config=config) as running:
         supervisor = supervisor_of(before)
         workers = children(supervisor)
         victim, spared = workers[1], [workers[0], workers[2]]
@@ -144,8 +144,8 @@ def test_the_sessions_of_living_workers_lose_nothing_and_nothing_leaks(sessions)
 
 
 def test_an_environment_whose_process_is_killed_is_cut_and_the_others_go_on():
-    settings = Settings(isolation="process", idle_seconds=120.0)
-    with ludus.serve("GridWorld-v0", port=0, block=False, settings=settings) as running:
+    config = ServerConfig(isolation="process", idle_seconds=120.0)
+    with ludus.serve("GridWorld-v0", port=0, block=False, config=config) as running:
         envs = [ludus.connect(running.url) for _ in range(4)]
         hosted = [one.hosted.env for one in running.server.sessions._sessions.values()]
         started = [one._link.env_process.process.pid for one in hosted]

@@ -8,8 +8,8 @@ import pytest
 
 import ludus
 from ludus.errors import LudusError
+from ludus.server.config import ServerConfig
 from ludus.server.openenv_target import check_creator
-from ludus.server.settings import Settings
 from ludus.server.targets import offered
 
 MANIFEST = """
@@ -34,13 +34,13 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_its_version_and_the_time_of_its_steps_are_its_own(folder):
-    [served] = offered([folder], Settings())
-    assert (served.version, served.settings.deadline) == ("2.3.4", 90.0)
+    [served] = offered([folder], ServerConfig())
+    assert (served.version, served.config.deadline) == ("2.3.4", 90.0)
 
 
 def test_whoever_serves_it_may_say_otherwise(folder):
-    [served] = offered([folder], Settings(deadline=5.0))
-    assert served.settings.deadline == 5.0
+    [served] = offered([folder], ServerConfig(deadline=5.0))
+    assert served.config.deadline == 5.0
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_whoever_serves_it_may_say_otherwise(folder):
 def test_a_folder_whose_environment_cannot_be_made_is_refused_at_the_start(folder, code):
     Path(folder, "patient_game.py").write_text(code)
     with pytest.raises(LudusError) as told:
-        offered([folder], Settings())
+        offered([folder], ServerConfig())
     assert f"in the folder {folder}" in "".join(told.value.__notes__)
 
 
@@ -69,13 +69,13 @@ def application(tmp_path, monkeypatch):
 def test_an_application_that_nobody_can_ask_anything_is_refused_at_the_start(application, code):
     (application / "server/app.py").write_text(code)
     with pytest.raises(LudusError, match=r"expected an ASGI application as 'server\.app:app', got") as told:
-        offered([str(application)], Settings())
+        offered([str(application)], ServerConfig())
     assert told.value.__notes__ == [f"in the folder {application}"]
 
 
 def test_an_application_of_another_make_is_served_as_it_is(application):
     (application / "server/app.py").write_text("async def app(scope, receive, send): ...")
-    assert offered([str(application)], Settings()).name == "other"
+    assert offered([str(application)], ServerConfig()).name == "other"
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def module(tmp_path, monkeypatch):
 
 def test_a_function_that_makes_no_environment_is_refused_at_the_start(module):
     with pytest.raises(LudusError, match="3"):
-        offered([f"{module}:number"], Settings())
+        offered([f"{module}:number"], ServerConfig())
 
 
 WRONG = ["json:dumps", "builtins:len", "builtins:getattr", "textwrap:wrap", "json:JSONEncoder", "math:pi"]
@@ -103,25 +103,25 @@ WRONG = ["json:dumps", "builtins:len", "builtins:getattr", "textwrap:wrap", "jso
 @pytest.mark.parametrize("target", WRONG)
 def test_what_nobody_could_make_an_environment_of_is_refused_at_the_start(target):
     with pytest.raises(LudusError, match=target):
-        offered([target], Settings())
+        offered([target], ServerConfig())
 
 
 def test_a_function_that_needs_arguments_is_told_how_it_may_be_served(module):
     with pytest.raises(LudusError, match=r"needs arguments .* give them defaults, or write `-> ludus\.Env`"):
-        offered(["json:dumps"], Settings())
+        offered(["json:dumps"], ServerConfig())
 
 
 def test_a_function_or_class_itself_is_looked_at_as_well():
     for wrong in (json.dumps, len, dict):
         with pytest.raises(LudusError, match=wrong.__name__):
-            offered([wrong], Settings())
-    [served] = offered([lambda: ludus.make("CartPole-v1")], Settings())
+            offered([wrong], ServerConfig())
+    [served] = offered([lambda: ludus.make("CartPole-v1")], ServerConfig())
     assert served.description().name == "CartPole"
 
 
 def test_a_target_in_isolation_is_made_there_before_it_is_served():
     with pytest.raises(LudusError, match="obj"):
-        offered(["json:dumps"], Settings(isolation="process"))
+        offered(["json:dumps"], ServerConfig(isolation="process"))
 
 
 NO_ENVIRONMENTS = {
@@ -146,7 +146,7 @@ def registered(request):
 )
 def test_an_id_whose_entry_point_is_wrong_is_refused_at_the_start(registered, told, isolation):
     with pytest.raises(LudusError, match=told):
-        offered([registered], Settings(isolation=isolation))
+        offered([registered], ServerConfig(isolation=isolation))
 
 
 def breaks() -> ludus.Env:
@@ -156,14 +156,14 @@ def breaks() -> ludus.Env:
 @pytest.mark.parametrize("registered", [f"{__name__}:breaks"], indirect=True)
 def test_an_id_whose_environment_breaks_while_it_is_made_is_refused_at_the_start(registered):
     with pytest.raises(ValueError, match="out of order"):
-        offered([registered], Settings())
+        offered([registered], ServerConfig())
 
 
 def test_an_id_is_made_once_at_the_start_with_the_arguments_that_it_is_registered_with(module):
     ludus.register("right/Sized-v0", f"{module}:sized", kwargs={"size": 4})
     ludus.register("right/Open-v0", f"{module}:sized")
     try:
-        sized, unsized = offered(["right/Sized-v0", "right/Open-v0"], Settings())
+        sized, unsized = offered(["right/Sized-v0", "right/Open-v0"], ServerConfig())
     finally:
         del ludus.registry.registry["right/Sized-v0"], ludus.registry.registry["right/Open-v0"]
     assert sized.described is not None
@@ -178,7 +178,7 @@ def test_an_annotation_that_only_type_checkers_read_counts_by_its_name():
 
 
 def test_a_function_that_makes_one_is_served_and_so_is_one_whose_arguments_callers_give(module):
-    right, sized = offered([f"{module}:right", f"{module}:sized"], Settings())
+    right, sized = offered([f"{module}:right", f"{module}:sized"], ServerConfig())
     assert right.described is not None
     assert sized.described is None
     with sized.make(arguments={"size": 3}) as env:

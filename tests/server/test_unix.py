@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from ludus.errors import InvalidArgument
+from ludus.server.config import ServerConfig
 from ludus.server.protocols.unix import serve_unix
 from ludus.server.server import Server
-from ludus.server.settings import Settings
 from ludus.wire import FrameLimits
-from ludus.wire.dialogue import WINDOW
+from ludus.wire.dialogue import WINDOW_REQUESTS
 from ludus.wire.frame import HEADER
 from ludus.wire.messages import (
     HelloRequest,
@@ -90,7 +90,7 @@ def test_a_session_over_a_unix_socket(tmp_path: Path) -> None:
 
 def test_frames_come_in_any_pieces_and_many_at_once(tmp_path: Path) -> None:
     async def work() -> None:
-        server, path = Server([Gate], Settings(rate=1e9)), tmp_path / "door"
+        server, path = Server([Gate], ServerConfig(rate=1e9)), tmp_path / "door"
         async with await serve_unix(server, path):
             caller = await line(path)
             for byte in HEADER.pack(4) + b"\x92\x00\x91\x14":
@@ -99,10 +99,10 @@ def test_frames_come_in_any_pieces_and_many_at_once(tmp_path: Path) -> None:
             assert type(await caller.read()) is WelcomeReply
             caller.post(1, ResetRequest(0, None))
             assert type(await caller.read()) is ResetReply
-            for first in range(2, 5 * WINDOW, WINDOW):
-                for number in range(first, first + WINDOW):
+            for first in range(2, 5 * WINDOW_REQUESTS, WINDOW_REQUESTS):
+                for number in range(first, first + WINDOW_REQUESTS):
                     caller.post(number, StepRequest(0))
-                assert {type(await caller.read()) for _ in range(WINDOW)} == {StepReply}
+                assert {type(await caller.read()) for _ in range(WINDOW_REQUESTS)} == {StepReply}
             await caller.close()
         await server.sessions.stop()
 
@@ -112,8 +112,8 @@ def test_frames_come_in_any_pieces_and_many_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x00\x10\x00\x01", b"\0\0\0\4abc"])
 def test_what_is_no_frame_ends_the_connection_and_nothing_else(tmp_path: Path, data: bytes) -> None:
     async def work() -> None:
-        settings = Settings(limits=FrameLimits(size=1 << 20))
-        server, path = Server(["CartPole-v1"], settings), tmp_path / "door"
+        config = ServerConfig(limits=FrameLimits(size=1 << 20))
+        server, path = Server(["CartPole-v1"], config), tmp_path / "door"
         async with await serve_unix(server, path):
             neighbour, caller = await line(path), await line(path)
             await neighbour.ask(0, HelloRequest())
@@ -169,7 +169,7 @@ def test_a_path_is_taken_only_where_nobody_serves_it(tmp_path: Path) -> None:
 
 def test_a_client_that_does_not_read_is_waited_for_and_holds_nobody_up(tmp_path: Path) -> None:
     async def work() -> None:
-        server, path = Server([Gate], Settings(rate=1e9)), tmp_path / "door"
+        server, path = Server([Gate], ServerConfig(rate=1e9)), tmp_path / "door"
         async with await serve_unix(server, path):
             deaf, caller = await line(path), await line(path)
             await deaf.ask(0, HelloRequest(lanes=4096))

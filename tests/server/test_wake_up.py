@@ -12,7 +12,7 @@ from ludus.server.direct import Direct
 from ludus.server.env_thread import EnvThread
 from ludus.server.listen_config import ListenConfig
 from ludus.server.session_counts import SessionCounts
-from ludus.server.supervisor import Supervisor
+from ludus.server.supervisor import WorkerSupervisor
 from ludus.server.wake_up import WakeUp
 from tests.descriptors import taken
 from tests.patience import until
@@ -37,7 +37,7 @@ def test_a_server_that_is_stopped_after_its_end_writes_to_nobody(capfd: pytest.C
     def work(*_: Any) -> None:
         raise RuntimeError("no")
 
-    supervisor = Supervisor(work, SessionCounts([1]), ListenConfig(port=0))
+    supervisor = WorkerSupervisor(work, SessionCounts([1]), ListenConfig(port=0))
     number = supervisor._stops[0]
     with pytest.raises(ServiceError):
         supervisor.run()

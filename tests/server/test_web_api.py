@@ -14,12 +14,12 @@ from websockets.sync.client import connect
 from ludus.core import Env, Step
 from ludus.registry import make
 from ludus.server.access import Access
+from ludus.server.config import ServerConfig
 from ludus.server.protocols.web_api.frame import as_frame, best_mode
 from ludus.server.protocols.web_api.keys import key_table
 from ludus.server.protocols.web_api.page_json import plain
 from ludus.server.run import serve
 from ludus.server.served_env import ServedEnv
-from ludus.server.settings import Settings
 from ludus.spaces import Box, Discrete
 from tests.patience import until
 
@@ -68,7 +68,7 @@ def running():
         ServedEnv(Odd, "odd/<b>"),
         ServedEnv(Sulking, "sulking"),
     )
-    with serve(*targets, port=0, block=False, settings=Settings(max_sessions=4, queue_seconds=0.2)) as running:
+    with serve(*targets, port=0, block=False, config=ServerConfig(max_sessions=4, queue_seconds=0.2)) as running:
         yield running
 
 
@@ -305,7 +305,7 @@ class Waiting(Env):
 
 
 def test_past_its_deadline_a_session_is_given_up_and_the_next_reset_opens_another(talk):
-    with serve(ServedEnv(Waiting, "w", settings=Settings(deadline=2.5)), port=0, block=False) as slow:
+    with serve(ServedEnv(Waiting, "w", config=ServerConfig(deadline=2.5)), port=0, block=False) as slow:
         ask = talk("w", slow.url)
         first = ask("reset")["episode"]
         error = ask("step", action=0)["error"]

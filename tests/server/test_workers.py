@@ -19,11 +19,11 @@ from websockets.sync.client import connect
 import ludus
 from ludus.errors import InvalidArgument, ServiceError
 from ludus.sandbox.spawn import spawn
-from ludus.server import Settings
+from ludus.server import ServerConfig
 from ludus.server.listen_config import ListenConfig
 from ludus.server.peers import worker_of
 from ludus.server.session_counts import SessionCounts
-from ludus.server.supervisor import Supervisor
+from ludus.server.supervisor import WorkerSupervisor
 from ludus.wire import FrameLimits
 from ludus.wire.messages import (
     FailedReply,
@@ -143,7 +143,7 @@ def program(*options):
 
 
 def test_sessions_go_on_through_every_connection():
-    with ludus.serve("CartPole-v1", port=0, block=False, settings=Settings(workers=2)) as running:
+    with ludus.serve("CartPole-v1", port=0, block=False, config=ServerConfig(workers=2)) as running:
         one = Client(running.url)
         for _ in range(12):
             one.close()
@@ -238,8 +238,8 @@ def listening(pid):
 
 def test_the_handle_ends_with_its_program():
     source = (
-        "import ludus, os\nfrom ludus.server import Settings\n"
-        "running = ludus.serve('CartPole-v1', port=0, block=False, settings=Settings(workers=2))\n"
+        "import ludus, os\nfrom ludus.server import ServerConfig\n"
+        "running = ludus.serve('CartPole-v1', port=0, block=False, config=ServerConfig(workers=2))\n"
         "print(running.url, flush=True)\nimport time; time.sleep(600)\n"
     )
     with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True) as process:
@@ -255,7 +255,7 @@ def test_a_worker_that_cannot_begin_is_a_failure_of_all(capfd):
         raise RuntimeError("no")
 
     with pytest.raises(ServiceError, match="expected 2 workers to begin, got 0"):
-        Supervisor(work, SessionCounts([1, 1]), ListenConfig(port=0)).run()
+        WorkerSupervisor(work, SessionCounts([1, 1]), ListenConfig(port=0)).run()
     assert "RuntimeError: no" in capfd.readouterr().err
 
 
@@ -263,7 +263,7 @@ def test_what_a_program_keeps_from_the_garbage_collector_stays_kept_from_it():
     gc.freeze()
     kept = gc.get_freeze_count()
     with pytest.raises(ServiceError):
-        Supervisor(lambda *_: os._exit(1), SessionCounts([1]), ListenConfig(port=0)).run()
+        WorkerSupervisor(lambda *_: os._exit(1), SessionCounts([1]), ListenConfig(port=0)).run()
     assert gc.get_freeze_count() > kept // 2 > 0  # a few of them have ended meanwhile
 
 
@@ -281,7 +281,7 @@ def test_what_a_worker_was_starting_when_it_died_is_ended(tmp_path):
         note.write_text(str(child))
         os.kill(os.getpid(), signal.SIGKILL)
 
-    supervisor = Supervisor(work, SessionCounts([1]), ListenConfig(port=0))
+    supervisor = WorkerSupervisor(work, SessionCounts([1]), ListenConfig(port=0))
     thread = threading.Thread(target=supervisor.run)
     thread.start()
     try:
@@ -294,13 +294,13 @@ def test_what_a_worker_was_starting_when_it_died_is_ended(tmp_path):
 
 def test_what_workers_cannot_import_is_refused():
     with pytest.raises(InvalidArgument, match="expected targets that a worker can import"):
-        ludus.serve(lambda: None, port=0, block=False, settings=Settings(workers=2))
+        ludus.serve(lambda: None, port=0, block=False, config=ServerConfig(workers=2))
 
 
 def test_what_goes_wrong_apart_is_told_here():
     with closing(ListenConfig(port=0).bind()) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ServiceError, match="expected an address to be free"):
-            ludus.serve("CartPole-v1", port=port, block=False, settings=Settings(workers=2))
+            ludus.serve("CartPole-v1", port=port, block=False, config=ServerConfig(workers=2))
     with pytest.raises(ServiceError, match="no environment"):
-        ludus.serve("CartPool-v1", port=0, block=False, settings=Settings(workers=2))
+        ludus.serve("CartPool-v1", port=0, block=False, config=ServerConfig(workers=2))

@@ -10,7 +10,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from ludus.server import Access, Settings
+from ludus.server import Access, ServerConfig
 from ludus.server.listen_config import private_socket
 from ludus.server.peers import Peers, worker_of
 from ludus.server.server_plan import ServerPlan
@@ -79,8 +79,8 @@ def two_workers(tmp_path, max_sessions=4096):
     """Workers 0 and 1 in threads; gives their addresses."""
     paths = [str(tmp_path / str(number)) for number in range(2)]
     access = Access({RUN: "orchestrator", READ: "observer"})
-    settings = Settings(workers=2, queue_seconds=0.2, max_sessions=max_sessions, access=access)
-    plan = ServerPlan(["CartPole-v1", "open/EchoTools-v0"], settings)
+    config = ServerConfig(workers=2, queue_seconds=0.2, max_sessions=max_sessions, access=access)
+    plan = ServerPlan(["CartPole-v1", "open/EchoTools-v0"], config)
     session_counts = plan.session_counts()
     engines, urls, up = [], [], []
     for number in range(2):

@@ -292,7 +292,7 @@ def test_a_name_that_leads_nowhere_is_an_error_of_the_registry(target):
 
 
 def test_histories_of_slow_environments_are_shorter_unless_all_is_asked_for(monkeypatch):
-    monkeypatch.setattr(subject, "LONGEST_HISTORY", -1.0)
+    monkeypatch.setattr(subject, "MAX_HISTORY_S", -1.0)
     for full, steps in ((False, 10), (True, 30)):
         checked = subject.Subject(GridWorld, steps=30, full=full)
         assert sum(event.label.startswith("step") for event in checked.history) == steps == checked.steps
@@ -327,7 +327,7 @@ def test_a_history_is_played_once_for_all_that_only_look_at_it():
 
 
 def test_episodes_of_trivial_agents_are_fewer_where_they_are_slow(monkeypatch):
-    monkeypatch.setattr(subject, "LONGEST_HISTORY", -1.0)
+    monkeypatch.setattr(subject, "MAX_HISTORY_S", -1.0)
 
     class Hopeless(Walk):
         def step(self, action):

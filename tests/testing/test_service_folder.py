@@ -9,7 +9,7 @@ from ludus.packaging.manifest import read_manifest
 from ludus.packaging.requirements import requirements
 from ludus.testing.rule import Examination
 from ludus.testing.service import check_folder
-from ludus.testing.service.folder import Folder
+from ludus.testing.service.folder import EnvFolder
 from ludus.testing.service.isolation_rules import LIMIT_RULES
 
 STEPS = 20
@@ -40,7 +40,7 @@ def found(folder, part="static", **options):
 def limits(folder):
     """What the limits alone find, without the hundreds of steps of the contract."""
     read_manifest(folder).enter()
-    report = Examination(LIMIT_RULES, Folder(folder, steps=STEPS)).report()
+    report = Examination(LIMIT_RULES, EnvFolder(folder, steps=STEPS)).report()
     return {one.rule: one.message for one in report.findings}
 
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ludus.errors import ChannelError
-from ludus.wire.dialogue import UNCONFIRMED, WINDOW, ClientDialogue, RequestVerdict, ServerDialogue
+from ludus.wire.dialogue import MAX_UNCONFIRMED_BYTES, WINDOW_REQUESTS, ClientDialogue, RequestVerdict, ServerDialogue
 from ludus.wire.messages import (
     DoneReply,
     NumberedReply,
@@ -53,10 +53,10 @@ def test_a_confirmation_of_what_was_never_answered_drops_nothing_that_is_under_w
 
 def test_without_confirmations_the_window_bounds_what_is_kept() -> None:
     ours = ServerDialogue()
-    for number in range(1, 4 * WINDOW):
+    for number in range(1, 4 * WINDOW_REQUESTS):
         ours.begin(number)
         ours.finish(number, b"x")
-    assert ours.kept <= WINDOW
+    assert ours.kept <= WINDOW_REQUESTS
     assert ours.judge(ours.begun) is RequestVerdict.REPEAT
 
 
@@ -64,7 +64,7 @@ def test_large_replies_without_confirmations_leave_only_the_last() -> None:
     ours = ServerDialogue()
     for number in range(1, 6):
         ours.begin(number)
-        ours.finish(number, bytes(UNCONFIRMED + 1))
+        ours.finish(number, bytes(MAX_UNCONFIRMED_BYTES + 1))
     assert ours.kept == 1
     assert ours.judge(5) is RequestVerdict.REPEAT
 
@@ -75,18 +75,18 @@ def test_large_replies_to_a_client_that_confirms_are_all_kept() -> None:
     ours.finish(1, b"")
     for number in range(2, 7):
         ours.begin(number, received=1)
-        ours.finish(number, bytes(UNCONFIRMED))
+        ours.finish(number, bytes(MAX_UNCONFIRMED_BYTES))
     assert ours.kept == 5
 
 
 def test_more_than_the_window_under_way_is_refused() -> None:
     ours = ServerDialogue()
-    for number in range(1, WINDOW + 1):
+    for number in range(1, WINDOW_REQUESTS + 1):
         ours.begin(number)
-    assert ours.judge(WINDOW + 1) is RequestVerdict.REFUSE
-    assert "at most 64 requests under way" in ours.refusal(WINDOW + 1)
+    assert ours.judge(WINDOW_REQUESTS + 1) is RequestVerdict.REFUSE
+    assert "at most 64 requests under way" in ours.refusal(WINDOW_REQUESTS + 1)
     ours.finish(7, b"")
-    assert ours.judge(WINDOW + 1) is RequestVerdict.RUN
+    assert ours.judge(WINDOW_REQUESTS + 1) is RequestVerdict.RUN
     assert ours.last == 0
     ours.finish(1, b"")
     assert ours.last == 1

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ludus.wire.dialogue import UNCONFIRMED, RequestVerdict, ServerDialogue
+from ludus.wire.dialogue import MAX_UNCONFIRMED_BYTES, RequestVerdict, ServerDialogue
 from ludus.wire.frame import FrameLimits
 from ludus.wire.messages import NumberedRequest, RenderRequest, StepRequest, write_message
 
@@ -26,7 +26,7 @@ def test_a_request_that_is_accepted_leaves_what_judging_and_beginning_it_leaves(
         assert (accepted is not None) == runs
         if runs:
             slow.begin(number, asked.received)
-            restricted, reply = rng.random() < 0.2, rng.randbytes(rng.choice((5, 5, UNCONFIRMED)))
+            restricted, reply = rng.random() < 0.2, rng.randbytes(rng.choice((5, 5, MAX_UNCONFIRMED_BYTES)))
             for one in (quick, slow):
                 one.finish(number, reply, restricted=restricted)
         for name in ServerDialogue.__slots__:

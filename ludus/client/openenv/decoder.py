@@ -18,7 +18,7 @@ from ludus.spaces import Record, Space
 from ludus.spaces.compiled import Construct
 from ludus.spaces.container_fields import ListField
 from ludus.spaces.field_types import FieldType, SpaceField
-from ludus.spaces.json import DEPTH, Json
+from ludus.spaces.json import MAX_DEPTH, Json
 from ludus.spaces.scalar_fields import BoolField, ChoiceField, FloatField, IntField, NoneField, StrField
 from ludus.spaces.union_field import UnionField
 
@@ -30,9 +30,9 @@ OPEN: dict[str, Any] = {"object": dict[str, Any], "array": list[Any], "any": Any
 CONTAINERS = frozenset((list, dict))
 BRACKETS = bytes.maketrans(b"{}", b"[]")
 OTHERS = bytes(one for one in range(256) if one not in b'{}[]"')
-PER_VALUE = 40
+MAX_CHARS_PER_VALUE = 40
 """Characters for each value, beyond which a text takes longer to measure than the values."""
-MANY = 1000
+MANY_VALUES = 1000
 """Values at one level, from which on the text is quicker to measure."""
 BESIDE = ("reward", "done", "terminated", "truncated", "info", "metadata")
 """What stands beside the observation, if anything."""
@@ -85,7 +85,7 @@ class ReplyDecoder:
     def decode(self, text: bytes | str) -> dict[str, Any] | None:
         """The data of an answer, with the observation `Decoded`; None where the slow way has to say what it is."""
         measured, unmeasured = self._ways
-        ways = unmeasured if len(text) <= PER_VALUE * self._depth.most and is_shallow(text) else measured
+        ways = unmeasured if len(text) <= MAX_CHARS_PER_VALUE * self._depth.most and is_shallow(text) else measured
         for number in range(self._first, len(ways)):
             try:
                 found = ways[number](text)
@@ -245,12 +245,12 @@ class _Depth:
 
     def __call__(self, x: Any) -> Any:
         level: list[Any] = [x]
-        for _ in range(DEPTH + 1):
+        for _ in range(MAX_DEPTH + 1):
             if CONTAINERS.isdisjoint(map(type, level)):
                 return x
             inner = [one for one in level if type(one) in CONTAINERS]
             level = [*chain.from_iterable(one if type(one) is list else one.values() for one in inner)]
-            self.most = max(self.most, len(level)) if len(level) > MANY else self.most
+            self.most = max(self.most, len(level)) if len(level) > MANY_VALUES else self.most
         raise ValueError
 
 
@@ -264,7 +264,7 @@ def is_shallow(text: bytes | str) -> bool:
     if b"\\" in data:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     data = data.translate(BRACKETS, OTHERS).replace(b'""', b"")  # strings without brackets in them leave two quotes
-    for _ in range(DEPTH):
+    for _ in range(MAX_DEPTH):
         if not data:
             return True
         data = data.replace(b"[]", b"")  # the innermost level of all

@@ -56,7 +56,7 @@ APART = ("done", "reward")
 """Fields of an observation's schema that travel beside it."""
 OF_TOOLS = ("CallToolObservation", "ListToolsObservation")
 """Titles of observations that answer calls, in environments of MCP tools."""
-LARGEST_SEED = 2**63 - 1
+MAX_SEED = 2**63 - 1
 LACKING: dict[type[Any], tuple[type[Exception], str]] = {
     RenderRequest: (RenderError, "render: expected a server of Ludus, got one of OpenEnv, which has no pictures"),
     SnapshotRequest: (SnapshotError, "snapshot: expected a server of Ludus, got one of OpenEnv, which has none"),
@@ -199,7 +199,7 @@ class OpenEnvRequests:
         data = dict(decode_value(request.options, "options") or {})
         seed = decode_value(request.seed, "seed")
         if seed is not None:
-            if seed > LARGEST_SEED:
+            if seed > MAX_SEED:
                 raise InvalidArgument(f"seed: expected at most 2**63 - 1 for a server of OpenEnv, got {seed}")
             data["seed"] = self._seed = seed
         reply = yield from self._session.ask("reset", data, "observation")

@@ -36,7 +36,7 @@ __all__ = ["OpenEnvSession"]
 
 ENDPOINT = "/ws"
 PLACES = "a server of OpenEnv has max_concurrent_envs places, 1 by default, and each lane of a batch takes one"
-BUSY = 1.0
+BUSY_RETRY_S = 1.0
 """Seconds until a server without a place is asked again: it does not say when."""
 
 
@@ -110,7 +110,7 @@ class OpenEnvSession:
         if isinstance(result, dict) and isinstance(result.get("session_id"), str):
             self.id = result["session_id"]
         elif isinstance(error, dict) and error.get("code") == -32000:
-            raise ServerBusy(f"{self.terms.where}: {clean(str(error.get('message')), 300)}", BUSY)
+            raise ServerBusy(f"{self.terms.where}: {clean(str(error.get('message')), 300)}", BUSY_RETRY_S)
 
     def _connect(self, ends: float) -> Flow[None]:
         path = f"{ENDPOINT}?session_id={quote(self.id, safe='')}" if self.id else ENDPOINT
@@ -166,7 +166,7 @@ class OpenEnvSession:
         detail = data.get("errors")
         said = f"{self.name}: {message}{'' if not detail else f': {shorten(detail, 400)}'}"
         if code == "CAPACITY_REACHED":
-            return marked(ServerBusy(said, retry_delay(data.get("retry_after"), BUSY)), True)
+            return marked(ServerBusy(said, retry_delay(data.get("retry_after"), BUSY_RETRY_S)), True)
         if code == "SESSION_ERROR":
             return marked(SessionLost(said), True)
         if code == "VALIDATION_ERROR":

@@ -31,14 +31,14 @@ DETERMINISM = (*STEPS, *SEEDING, "global-random-untouched", "same-seed-same-hist
 OWNERSHIP = (*STEPS, "observations-are-the-callers", "infos-are-the-callers")
 CHECKED_THERE = {*RETURN_TYPE, *DETERMINISM, *OWNERSHIP, "close-runs"}
 """The rules of the contract that Gymnasium's checker has as well: breaking another is no reason to stop a program."""
-SHORT = 25
+HISTORY_STEPS = 25
 """Steps of a history: Gymnasium's checker makes three."""
 
 
 def _findings(env: Env[Any, Any]) -> tuple[Finding, ...]:
     if not isinstance(env, Env):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidType(f"check_env: expected an environment derived from gymnasium.Env, got {shorten(env)}")
-    return examine(env, steps=SHORT).findings
+    return examine(env, steps=HISTORY_STEPS).findings
 
 
 def _raise_for(env: Env[Any, Any], rules: Collection[str]) -> tuple[Finding, ...]:

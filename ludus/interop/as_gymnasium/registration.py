@@ -38,10 +38,10 @@ load_env_creator = load_entry_point
 current_namespace: str | None = None
 
 
-class Table(MutableMapping[str, EnvSpec]):
+class GymnasiumRegistry(MutableMapping[str, EnvSpec]):
     """Ludus's registry as the dictionary that Gymnasium's programs take it for.
 
-    >>> "GridWorld-v0" in Table()
+    >>> "GridWorld-v0" in GymnasiumRegistry()
     True
     """
 
@@ -61,7 +61,7 @@ class Table(MutableMapping[str, EnvSpec]):
         return len(known)
 
 
-registry = Table()
+registry = GymnasiumRegistry()
 
 
 def register(

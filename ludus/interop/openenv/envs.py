@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from ludus.client.access import Access
+from ludus.client.access import ServerAccess
 from ludus.client.address import read_address
 from ludus.client.env_client import EnvClient
 from ludus.client.result import StepResult
@@ -124,7 +124,7 @@ class OpenClient(EnvClient[ActT, ObsT, Any], Generic[ActT, ObsT]):
             raise InvalidArgument(_for_containers(arguments))
         return found
 
-    def _served_here(self, image: str, arguments: dict[str, Any]) -> tuple[Access, Callable[[], None]]:
+    def _served_here(self, image: str, arguments: dict[str, Any]) -> tuple[ServerAccess, Callable[[], None]]:
         warnings.warn(
             f"{image}: no such image on this machine, so {self.env_id} is served by this process, as "
             f"`ludus serve {self.env_id}` would",
@@ -132,7 +132,7 @@ class OpenClient(EnvClient[ActT, ObsT, Any], Generic[ActT, ObsT]):
         )
         running = serve(ServedEnv(self.env_id, arguments=arguments), port=0, block=False)
         self.base_url = running.url
-        return Access(read_address(running.url), self._token), running.close
+        return ServerAccess(read_address(running.url), self._token), running.close
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[ObsT]:
         told: dict[str, Any] = dict(payload.get("observation") or {})

@@ -17,7 +17,7 @@ from ludus.wire.failures import clean
 
 __all__ = ["forged", "probe", "unrun"]
 
-MIB = 1 << 20
+MIB_BYTES = 1 << 20
 EPISODE_TIMEOUT_S = 20.0
 SYSTEM = (
     "/usr", "/bin", "/lib", "/lib64", "/sbin", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random",
@@ -40,7 +40,7 @@ def probe(specs: Sequence[EnvSpec], backend: str) -> list[ProbeRun]:
     modules = [name.partition(":")[0] for spec, _ in written for name in _entry_points(spec)]
     sight = [mount.where for mount in Interpreter(modules).mounts]
     plan = ProbePlan([text for _, text in written], [*SYSTEM, *sight], seconds=EPISODE_TIMEOUT_S)
-    limits = Limits(wall=EPISODE_TIMEOUT_S * len(written) + 30, memory=2048 * MIB, output=8 * MIB)
+    limits = Limits(wall=EPISODE_TIMEOUT_S * len(written) + 30, memory=2048 * MIB_BYTES, output=8 * MIB_BYTES)
     # Whom it would call is seen only where it has sockets to call with; they lead nowhere.
     network = "none" if backend == "landlock" else "loopback"
     done = run_isolated("probe", msgspec.json.encode(plan), backend, limits, modules, network) if written else None
@@ -111,7 +111,7 @@ def _take(line: bytes, seen: list[_Seen]) -> None:
 
 def forged(pairs: list[tuple[str, str]], backend: str, modules: Sequence[str]) -> list[str] | None:
     """The compiled files that say something else than their sources; None where it could not be found out."""
-    limits = Limits(wall=120.0, memory=1024 * MIB, output=8 * MIB)
+    limits = Limits(wall=120.0, memory=1024 * MIB_BYTES, output=8 * MIB_BYTES)
     done = run_isolated("bytecode", msgspec.json.encode(pairs), backend, limits, modules)
     try:
         told = [msgspec.json.decode(line, type=tuple[str, str]) for line in done.stdout.splitlines()]

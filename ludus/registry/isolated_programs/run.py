@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ludus.sandbox import Limits, Result, Sandbox
+from ludus.sandbox import Limits, Sandbox, SandboxResult
 from ludus.sandbox.environment.interpreter import Interpreter
 
 __all__ = ["run_isolated"]
@@ -12,7 +12,7 @@ RUN = f"from {__package__}.program import run; from {__package__}.{{}} import ma
 
 def run_isolated(
     program: str, question: bytes, backend: str, limits: Limits, modules: Iterable[str] = (), network: str = "none"
-) -> Result:
+) -> SandboxResult:
     """Run it with nothing but the interpreter and the packages of `modules` in sight."""
     interpreter = Interpreter(modules)
     policy = interpreter.policy(Sandbox(backend, limits=limits).policy)

@@ -15,15 +15,15 @@ from urllib.parse import quote, urlencode
 
 from ludus.errors import SandboxError, SandboxUnavailable, shorten
 
-__all__ = ["Api", "Refused"]
+__all__ = ["Api", "EngineError"]
 
-TIMEOUT = 60.0
+ENGINE_TIMEOUT_S = 60.0
 RETRY_INTERVAL_S = 0.02
 MAX_RESPONSE_BYTES = 16 << 20
 """No answer that is asked for here comes near it."""
 
 
-class Refused(SandboxError):
+class EngineError(SandboxError):
     """The engine answered with an error."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -67,7 +67,7 @@ class Api:
         """The id of an image that is here; None when it is not. Nothing is ever pulled."""
         try:
             return str(self.call("GET", f"/images/{quote(name)}/json")["Id"]).removeprefix("sha256:")
-        except Refused as error:
+        except EngineError as error:
             if error.status == 404:
                 return None
             raise
@@ -75,7 +75,7 @@ class Api:
     def import_image(self, name: str, write: Callable[[Any], None], *, changes: str) -> None:
         """Make an image of one layer, from the archive that `write` writes to the file it is given."""
         query = urlencode({"fromSrc": "-", "repo": name, "changes": changes})
-        with _Connection(self.path, 10 * TIMEOUT) as connection:
+        with _Connection(self.path, 10 * ENGINE_TIMEOUT_S) as connection:
             connection.putrequest("POST", f"/images/create?{query}")
             connection.putheader("Content-Type", "application/x-tar")
             connection.putheader("Transfer-Encoding", "chunked")
@@ -109,7 +109,7 @@ class Api:
         """Kill its first process, and so all of it; harmless when it has ended."""
         try:
             self.call("POST", f"/containers/{container}/kill?signal=KILL")
-        except Refused as error:
+        except EngineError as error:
             if error.status not in (404, 409):
                 raise
 
@@ -118,12 +118,12 @@ class Api:
 
         An engine that has not yet heard of a container's end cannot stop it, and says no: it is asked again.
         """
-        end = time.monotonic() + TIMEOUT
+        end = time.monotonic() + ENGINE_TIMEOUT_S
         while True:
             try:
                 self.call("DELETE", f"/containers/{container}?force=true&v=true")
                 return
-            except Refused as error:
+            except EngineError as error:
                 if error.status == 404:
                     return
                 if time.monotonic() > end:
@@ -136,8 +136,8 @@ class Api:
         rows = self.call("GET", f"/containers/json?{query}")
         return {row["Id"]: (row["Labels"][label], row["State"] == "running") for row in rows}
 
-    def call(self, method: str, path: str, *, body: Any = None, timeout: float = TIMEOUT) -> Any:
-        """One call; SandboxUnavailable where nobody listens, `Refused` where the engine says no."""
+    def call(self, method: str, path: str, *, body: Any = None, timeout: float = ENGINE_TIMEOUT_S) -> Any:
+        """One call; SandboxUnavailable where nobody listens, `EngineError` where the engine says no."""
         text = None if body is None else json.dumps(body)
         with _Connection(self.path, timeout) as connection:
             connection.request(method, path, body=text, headers={"Content-Type": "application/json"})
@@ -184,7 +184,7 @@ def _answer(connection: _Connection) -> Any:
     text = response.read(MAX_RESPONSE_BYTES)
     is_json = response.headers.get_content_type() == "application/json"
     if response.status >= 300:
-        raise Refused(response.status, _message(text) if is_json else text.decode("utf8", "replace").strip())
+        raise EngineError(response.status, _message(text) if is_json else text.decode("utf8", "replace").strip())
     if not is_json or not text.strip():
         return None
     return json.loads(text.splitlines()[-1])  # progress comes as one object per line

@@ -29,11 +29,11 @@ from ludus.sandbox.watch import watcher
 
 __all__ = ["Container", "ControlSocket"]
 
-REPORT = 4096
+MAX_REPORT_BYTES = 4096
 """Bytes of a report at most; what comes from inside is never trusted further."""
-ENTRY = 60.0
+START_TIMEOUT_S = 60.0
 """Seconds in which the first process has to knock."""
-TICK = 0.25
+POLL_S = 0.25
 CODE = re.compile(rb"-?[0-9]{1,3}")
 
 
@@ -59,8 +59,8 @@ class ControlSocket:
 
     def answer(self, api: Api, container: str) -> socket.socket:
         """Wait for the knock; SandboxError where the container ends before it."""
-        end = time.monotonic() + ENTRY
-        self._listener.settimeout(TICK)
+        end = time.monotonic() + START_TIMEOUT_S
+        self._listener.settimeout(POLL_S)
         while True:
             try:
                 return self._listener.accept()[0]
@@ -169,7 +169,7 @@ class Container(LocalProcess):
 
     def _hear(self) -> bool:
         try:
-            more = self._control.recv(REPORT - len(self._told), socket.MSG_DONTWAIT)
+            more = self._control.recv(MAX_REPORT_BYTES - len(self._told), socket.MSG_DONTWAIT)
         except OSError:
             more = b""
         self._told += more

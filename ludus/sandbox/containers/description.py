@@ -26,7 +26,7 @@ LABEL = "ludus.owner"
 CONTROL = "/run/ludus"
 """Where the folder with the control socket is seen inside."""
 RELAY, PROXY = f"{CONTROL}.relay.py", f"{CONTROL}.proxy"
-BEGIN = 32
+START_PROCESSES = 32
 """Processes and threads that an engine may need to begin; the limit is tightened before the work starts."""
 INSIDE = Path(__file__).with_name("inside.py")
 HOSTS = Mount(str(ETC / "hosts"), "/etc/hosts")
@@ -114,7 +114,7 @@ def _cgroup(limits: Limits, place: EngineSetup) -> dict[str, int]:
     found: dict[str, int] = {}
     if limits.memory is not None:
         found.update(Memory=limits.memory, MemorySwap=limits.memory)
-    found["PidsLimit"] = -1 if place.tasks is None else max(BEGIN, place.tasks)
+    found["PidsLimit"] = -1 if place.tasks is None else max(START_PROCESSES, place.tasks)
     return found
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from ludus.errors import SandboxError, SandboxUnavailable, listing
 from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess
-from ludus.sandbox.containers.api import Api, Refused
+from ludus.sandbox.containers.api import Api, EngineError
 from ludus.sandbox.containers.container import Container, ControlSocket
 from ludus.sandbox.containers.description import (
     LABEL,
@@ -231,13 +231,13 @@ class Engine(Backend):
     def _created(self, api: Api, description: dict[str, object]) -> str:
         try:
             name = api.create(description)
-        except Refused as error:
+        except EngineError as error:
             raise SandboxError(f"{self.name}: expected the engine to create a container, got: {error}") from error
         try:
             api.start(name)
         except BaseException as error:
             api.remove(name)
-            if isinstance(error, Refused):
+            if isinstance(error, EngineError):
                 raise SandboxError(f"{self.name}: expected the container to start, got: {error}") from error
             raise
         return name

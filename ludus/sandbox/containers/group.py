@@ -71,13 +71,13 @@ class Group(Cgroup):
         return None if self._alarm is None else self._alarm[0]
 
     def ran_out(self) -> bool:
-        if self._rang() and os.path.isdir(self._found["memory"].parent):  # it also rings when the group is removed
+        if self._oom_seen() and os.path.isdir(self._found["memory"].parent):  # it is also written when the group is removed
             self._out_of_memory = True
         name = "memory.events" if self._version("memory") == 2 else "memory.oom_control"
         self._out_of_memory = self._out_of_memory or self._counts("memory", name).get("oom_kill", 0) > 0
         return self._out_of_memory
 
-    def _rang(self) -> bool:
+    def _oom_seen(self) -> bool:
         """Whether the alarm rang, which it does before anybody is killed and counted."""
         with self._alarm_lock, suppress(BlockingIOError):
             return self._alarm is not None and os.eventfd_read(self._alarm[0]) > 0
@@ -143,19 +143,19 @@ class Group(Cgroup):
 
 def _alarm(folder: str) -> tuple[int, int]:
     """A descriptor that can be read when memory has run out (version 1), and the one that it listens to."""
-    bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+    oom_event = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
     try:
         control = os.open(f"{folder}/memory.oom_control", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        os.close(bell)
+        os.close(oom_event)
         raise
     try:
-        Path(folder, "cgroup.event_control").write_text(f"{bell} {control}", encoding="ascii")
+        Path(folder, "cgroup.event_control").write_text(f"{oom_event} {control}", encoding="ascii")
     except OSError:
-        os.close(bell)
+        os.close(oom_event)
         os.close(control)
         raise
-    return bell, control
+    return oom_event, control
 
 
 def _transfers(text: str) -> list[tuple[str, int]]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from ludus.errors import SandboxUnavailable
 from ludus.sandbox.bwrap import ETC, HOME
-from ludus.sandbox.containers.api import Api, Refused
+from ludus.sandbox.containers.api import Api, EngineError
 from ludus.sandbox.containers.layout import Layout
 from ludus.sandbox.launcher_process import interpreter
 from ludus.sandbox.locks import user_lock
@@ -94,7 +94,7 @@ def _build(api: Api, name: str) -> None:
     if api.image(name) is None:
         raise SandboxUnavailable(f"container image: expected {name} to be there once it is built, got nothing")
     for other in outdated:
-        with suppress(Refused):  # in use: it goes the next time
+        with suppress(EngineError):  # in use: it goes the next time
             api.remove_image(other)
 
 

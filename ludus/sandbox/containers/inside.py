@@ -19,9 +19,9 @@ import socket
 import sys
 from typing import Any, NoReturn
 
-HANDED = 4
+MAX_DESCRIPTORS = 4
 """Descriptors at most: three streams and the channel."""
-ABOVE = 16
+FIRST_SPARE_DESCRIPTOR = 16
 """Where they are kept until they are 0 to 3."""
 SET_SECCOMP, FILTER = 22, 2
 
@@ -77,8 +77,8 @@ def refuse(path: str) -> None:
 
 def receive(control: socket.socket) -> "tuple[dict[str, Any], list[int]]":
     """The work, and the descriptors for it, out of the way of 0 to 3."""
-    text, descriptors, _, _ = socket.recv_fds(control, 65536, HANDED)
-    moved = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, ABOVE) for one in descriptors]
+    text, descriptors, _, _ = socket.recv_fds(control, 65536, MAX_DESCRIPTORS)
+    moved = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, FIRST_SPARE_DESCRIPTOR) for one in descriptors]
     for one in descriptors:
         os.close(one)
     while not text.endswith(b"\n"):

@@ -16,7 +16,7 @@ from ludus.errors import SandboxUnavailable
 from ludus.sandbox.containers.api import Api
 from ludus.sandbox.leftovers import private_folder
 
-__all__ = ["Service", "most_files", "most_processes", "shared_service"]
+__all__ = ["PodmanService", "most_files", "most_processes", "shared_service"]
 
 START_TIMEOUT_S = 20.0
 POLL_INTERVAL_S = 0.01
@@ -32,7 +32,7 @@ exit_command_delay = 1
 """
 
 
-class Service:
+class PodmanService:
     """`podman system service` with a configuration that holds nothing of this machine's."""
 
     def __init__(self, *options: str) -> None:
@@ -73,16 +73,16 @@ class Service:
                 raise SandboxUnavailable(f"podman: expected its service to start, got: {said or 'no answer'}")
 
 
-_shared: dict[tuple[str, ...], Service] = {}
+_shared: dict[tuple[str, ...], PodmanService] = {}
 _lock = threading.Lock()
 
 
-def shared_service(*options: str) -> Service:
+def shared_service(*options: str) -> PodmanService:
     """The service with these options of this process, started if it is not there."""
     with _lock:
         service = _shared.get(options)
         if service is None or not service.alive():
-            service = _shared[options] = Service(*options)
+            service = _shared[options] = PodmanService(*options)
             atexit.register(service.stop)
         return service
 

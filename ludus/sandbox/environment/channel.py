@@ -15,10 +15,10 @@ from ludus.errors import ChannelError, CodecError
 from ludus.remote.spin import Spin
 from ludus.wire import FrameLimits, payload_length, read_frame, write_frame
 
-__all__ = ["Channel", "ChannelClosed", "DeadlinePassed"]
+__all__ = ["MessageChannel", "ChannelClosed", "DeadlinePassed"]
 
-HEADER = 4
-ROOM = 1 << 16
+HEADER_BYTES = 4
+BUFFER_BYTES = 1 << 16
 MAX_KEPT_BUFFER_BYTES = 1 << 24
 """A buffer that grew beyond this is given back."""
 TIMEVAL = Struct("@ll")
@@ -32,7 +32,7 @@ class DeadlinePassed(Exception):
     """The other side did not answer in time."""
 
 
-class Channel:
+class MessageChannel:
     """Sends messages and receives those of one type; whatever else arrives is a ChannelError.
 
     A deadline is the socket's own (`SO_RCVTIMEO`): waiting costs no system call beside the read itself.
@@ -41,7 +41,7 @@ class Channel:
     def __init__(self, link: socket.socket, kind: Any, limits: FrameLimits | None = None) -> None:
         self.link, self.limits = link, FrameLimits() if limits is None else limits
         self._decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(kind)
-        self._inbox, self._outbox = bytearray(ROOM), bytearray()
+        self._inbox, self._outbox = bytearray(BUFFER_BYTES), bytearray()
         self._view = memoryview(self._inbox)
         self._waits: dict[int, float | None] = {socket.SO_RCVTIMEO: None, socket.SO_SNDTIMEO: None}
         self._ends: float | None = None
@@ -95,10 +95,10 @@ class Channel:
             self._set_wait(socket.SO_RCVTIMEO, wait)
         try:
             got = self.link.recv_into(self._view)
-            total = HEADER + payload_length(self._view, self.limits) if got >= HEADER else -1
+            total = HEADER_BYTES + payload_length(self._view, self.limits) if got >= HEADER_BYTES else -1
             if got != total:
                 total = self._receive_rest(got, ends)
-            return read_frame(self._view[HEADER:total], self._decoder, self.limits)
+            return read_frame(self._view[HEADER_BYTES:total], self._decoder, self.limits)
         except CodecError as error:
             raise ChannelError(f"channel: {error}") from error
         except BlockingIOError as error:
@@ -107,16 +107,16 @@ class Channel:
             raise ChannelClosed(str(error)) from error
         finally:
             if len(self._inbox) > MAX_KEPT_BUFFER_BYTES:
-                self._resize(ROOM)
+                self._resize(BUFFER_BYTES)
 
     def _receive_rest(self, got: int, ends: float | None) -> int:
         """Read on until the frame is whole; its size. More than the frame is not asked for, so it is nonsense."""
         if got == 0:
             raise ChannelClosed("end of file")
-        total = HEADER
-        while got < total or total == HEADER:
-            if got >= HEADER:
-                total = HEADER + payload_length(self._view, self.limits)
+        total = HEADER_BYTES
+        while got < total or total == HEADER_BYTES:
+            if got >= HEADER_BYTES:
+                total = HEADER_BYTES + payload_length(self._view, self.limits)
                 if total > len(self._inbox):
                     self._resize(total, got)
                 if got >= total:

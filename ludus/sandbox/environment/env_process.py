@@ -9,7 +9,7 @@ from typing import Any
 
 from ludus.errors import SandboxError
 from ludus.sandbox.backend import Guarantees, SandboxedProcess, Usage
-from ludus.sandbox.environment.channel import Channel
+from ludus.sandbox.environment.channel import MessageChannel
 from ludus.sandbox.environment.interpreter import Interpreter
 from ludus.sandbox.environment.process_exit import ProcessExit, process_exit
 from ludus.sandbox.sandbox import Sandbox
@@ -27,7 +27,7 @@ MAX_REPORTED_OUTPUT_BYTES = 1 << 12
 class EnvProcess(ABC):
     """A process with a channel to it."""
 
-    channel: Channel
+    channel: MessageChannel
     guarantees: Guarantees
 
     @abstractmethod
@@ -59,7 +59,7 @@ class SpawnedEnvProcess(EnvProcess):
         self._output, writing = os.pipe()
         os.set_blocking(self._output, False)
         os.set_blocking(writing, False)  # what does not fit is lost: a flood neither fills memory nor blocks
-        self.channel = Channel(ours, kind)
+        self.channel = MessageChannel(ours, kind)
         try:
             policy = interpreter.policy(sandbox.policy)
             argv = interpreter.argv(entry)

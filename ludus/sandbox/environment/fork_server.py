@@ -13,7 +13,7 @@ from ludus.errors import ChannelError, SandboxError
 from ludus.sandbox.backend import Guarantees, Usage
 from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.environment.blueprint import Blueprint
-from ludus.sandbox.environment.channel import Channel, ChannelClosed, DeadlinePassed
+from ludus.sandbox.environment.channel import ChannelClosed, DeadlinePassed, MessageChannel
 from ludus.sandbox.environment.env_process import EnvProcess, SpawnedEnvProcess
 from ludus.sandbox.environment.interpreter import Interpreter
 from ludus.sandbox.environment.isolation import sandbox_for
@@ -182,7 +182,7 @@ class ForkedEnvProcess(EnvProcess):
 
     def __init__(self, server: ForkServer, zygote: SpawnedEnvProcess, number: int, link: socket.socket) -> None:
         self._server, self._zygote, self._number = server, zygote, number
-        self.channel, self.guarantees = Channel(link, Reply), zygote.guarantees
+        self.channel, self.guarantees = MessageChannel(link, Reply), zygote.guarantees
         self._closed = False
 
     def usage(self) -> Usage:

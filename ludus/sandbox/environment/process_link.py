@@ -104,7 +104,7 @@ class ProcessLink:
     def open(self) -> MakeReply:
         """Start a process, and have the environment made."""
         self.start()
-        return self.greet()
+        return self.handshake()
 
     def reopen(self) -> dict[str, Any]:
         """Start another process."""
@@ -122,7 +122,7 @@ class ProcessLink:
         self.ending = None
         self.post(self.request)
 
-    def greet(self) -> MakeReply:
+    def handshake(self) -> MakeReply:
         """What was made: from a process after the first, the same spaces."""
         try:
             made = self.collect(MakeReply)

@@ -11,16 +11,16 @@ from typing import Any
 
 from ludus.core.progress import Progress
 from ludus.errors import ChannelError
-from ludus.sandbox.environment.channel import Channel, DeadlinePassed
+from ludus.sandbox.environment.channel import DeadlinePassed, MessageChannel
 from ludus.wire.failures import clean
 from ludus.wire.messages import HeardRequest, ProgressReply, ReportedStepRequest, StepRequest
 
 __all__ = ["ChannelProgress", "reported"]
 
-LONGEST_REPORT = 1024
+MAX_REPORT_CHARS = 1024
 
 
-def reported(channel: Channel, request: StepRequest, seconds: float | None, progress: Progress) -> Any:
+def reported(channel: MessageChannel, request: StepRequest, seconds: float | None, progress: Progress) -> Any:
     """The reply to a step, whose reports go to `progress`; where that was cancelled, the tool is told so."""
     ends = None if seconds is None else monotonic() + seconds
     reply = channel.exchange(ReportedStepRequest(request.action), seconds)
@@ -36,13 +36,13 @@ def reported(channel: Channel, request: StepRequest, seconds: float | None, prog
 def _is_waited_for(reply: ProgressReply, progress: Progress) -> bool:
     if not isfinite(reply.done) or not (reply.total is None or isfinite(reply.total)):
         raise ChannelError(f"channel: expected finite numbers of progress, got {reply.done} of {reply.total}")
-    return progress.report(reply.done, reply.total, clean(reply.message, LONGEST_REPORT) if reply.message else "")
+    return progress.report(reply.done, reply.total, clean(reply.message, MAX_REPORT_CHARS) if reply.message else "")
 
 
 class ChannelProgress(Progress):
     """The end inside the sandbox. A thread that a step left behind reports to nobody: the channel is not its own."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: MessageChannel) -> None:
         super().__init__()
         self._channel, self._lock, self._open = channel, Lock(), True
 
@@ -51,7 +51,7 @@ class ChannelProgress(Progress):
         with self._lock:
             if not self._open:
                 return True
-            self._channel.send(ProgressReply(done, total, str(message)[:LONGEST_REPORT]))
+            self._channel.send(ProgressReply(done, total, str(message)[:MAX_REPORT_CHARS]))
             heard = self._channel.receive()
         if type(heard) is not HeardRequest:
             raise ChannelError(f"channel: expected a HeardRequest, got a {type(heard).__name__}")

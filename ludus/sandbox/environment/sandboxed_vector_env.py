@@ -64,7 +64,7 @@ class SandboxedVectorEnv(ProxyVectorEnv):
         """Start every process, then wait for each: they import at the same time."""
         for link in self._links:
             link.start()
-        made = [link.greet() for link in self._links]
+        made = [link.handshake() for link in self._links]
         for number, one in enumerate(made):
             if (one.observation_space, one.action_space) != (made[0].observation_space, made[0].action_space):
                 raise InvalidSpace(f"process {number}: expected the spaces of process 0, got others")

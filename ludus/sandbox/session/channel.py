@@ -14,7 +14,7 @@ from ludus.sandbox.backend import SandboxedProcess
 from ludus.sandbox.session.inside.wire import MAX_HEAD_BYTES, Decoder, encode
 from ludus.sandbox.session.reply import Reply
 
-__all__ = ["Channel"]
+__all__ = ["SessionChannel"]
 
 MAX_DATA_BYTES = 2 << 20
 """Bytes of one frame from inside, beside its head: a shell's state at most."""
@@ -23,7 +23,7 @@ SLICE = 0.5
 CHUNK_BYTES = 1 << 18
 
 
-class Channel:
+class SessionChannel:
     """A socket to the agent of a session. Frames are sent whole from any thread, and received in one at a time."""
 
     def __init__(self, ours: socket.socket, process: SandboxedProcess) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ludus.errors import ChannelError, SandboxError, shorten
 from ludus.sandbox.backend import SandboxedProcess
-from ludus.sandbox.session.channel import Channel
+from ludus.sandbox.session.channel import SessionChannel
 from ludus.sandbox.session.launch import Launcher, command, modules
 from ludus.sandbox.session.reply import Alive, Lost, Output, Ready, Reply
 
@@ -54,15 +54,15 @@ class AgentLink:
         except BaseException:
             ours.close()
             raise
-        self.channel = Channel(ours, self.process)
+        self.channel = SessionChannel(ours, self.process)
         self._calls = 0
         try:
-            self.ready = self._greet()
+            self.ready = self._handshake()
         except BaseException:
             self.close()
             raise
 
-    def _greet(self) -> Ready:
+    def _handshake(self) -> Ready:
         try:
             self.channel.send_raw(modules(), seconds=START)
             reply, _ = self.channel.receive(time.monotonic() + START)

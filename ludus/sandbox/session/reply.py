@@ -9,7 +9,7 @@ __all__ = [
     "AgentReply",
     "Done",
     "Entries",
-    "Entry",
+    "FolderEntry",
     "Failed",
     "Jobs",
     "Lost",
@@ -39,7 +39,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stderr: Count
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FolderEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One name in a folder."""
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
@@ -100,7 +100,7 @@ class Jobs(AgentReply, frozen=True, tag="jobs"):
 class Entries(AgentReply, frozen=True, tag="entries"):
     """What is in a folder."""
 
-    entries: Annotated[list[Entry], msgspec.Meta(max_length=4096)]
+    entries: Annotated[list[FolderEntry], msgspec.Meta(max_length=4096)]
 
 
 class Done(AgentReply, frozen=True, tag="done"):

@@ -14,9 +14,9 @@ from ludus.core.foreign_file import read_foreign_file
 
 __all__ = ["ContentIndex", "Seen"]
 
-TICK = 50_000_000
+CLOCK_TICK_NS = 50_000_000
 """Nanoseconds: several ticks of any kernel's clock."""
-SECOND = 1_000_000_000
+SECOND_NS = 1_000_000_000
 MAX_INDEX_BYTES = 256 << 20
 
 Seen = tuple[int, int, int, int]
@@ -47,7 +47,7 @@ class ContentIndex:
         """A file that had this content when it was read, after `begun`; not if it had changed shortly before."""
         changed = found.st_ctime_ns
         # Whole seconds are what a file system shows that has no finer clock.
-        if changed < begun - (TICK if changed % SECOND else 2 * SECOND):
+        if changed < begun - (CLOCK_TICK_NS if changed % SECOND_NS else 2 * SECOND_NS):
             self.rows[path] = (found.st_ino, found.st_size, found.st_mtime_ns, changed, content)
 
     def save(self, path: Path) -> None:

@@ -27,7 +27,7 @@ FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CL
 SPECIAL = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
 CHANGED = (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO)
 """What says that a name became something else between the look and the opening."""
-TRIES = 3
+MAX_TRIES = 3
 MAX_SKIPPED = 100
 
 
@@ -96,7 +96,7 @@ class Scan:
     def _entry(self, parent: int, name: bytes, found: os.stat_result, above: bytes, depth: int) -> TreeEntry | None:
         path = above + b"/" + name if above else name
         try:
-            for _ in range(TRIES):
+            for _ in range(MAX_TRIES):
                 try:
                     return self._one(parent, name, found, path, depth)
                 except OSError as error:
@@ -155,7 +155,7 @@ class Scan:
     def _read(self, descriptor: int, path: bytes) -> tuple[bytes, int]:
         """Keep what is in a file; tried again where it changes meanwhile, and then not remembered."""
         content, size = b"", 0
-        for _ in range(TRIES):
+        for _ in range(MAX_TRIES):
             before = os.fstat(descriptor)
             if not stat.S_ISREG(before.st_mode):
                 raise OSError(errno.ELOOP, "no file any more")

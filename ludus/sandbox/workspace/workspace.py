@@ -24,7 +24,7 @@ from ludus.sandbox.workspace.store import Store
 
 __all__ = ["Workspace"]
 
-DIGITS = 64
+ID_DIGITS = 64
 
 
 class Workspace:
@@ -195,7 +195,7 @@ class Workspace:
     def _checked(self, snapshot: Any) -> bytes:
         text = snapshot.id if isinstance(snapshot, WorkspaceSnapshot) else snapshot
         try:
-            digest = bytes.fromhex(text) if isinstance(text, str) and len(text) == DIGITS else b""
+            digest = bytes.fromhex(text) if isinstance(text, str) and len(text) == ID_DIGITS else b""
         except ValueError:
             digest = b""
         if not digest or not self.store.has_tree(digest):

@@ -22,7 +22,7 @@ __all__ = ["routes"]
 
 HERE = "here"
 """`?here=1`: of this worker alone, as the others ask."""
-ASKING = 5.0
+ASK_TIMEOUT_S = 5.0
 """Seconds for another worker to tell what it has."""
 PROMETHEUS = "text/plain; version=0.0.4"
 
@@ -101,7 +101,7 @@ class Admin:
         if self.peers is None:
             return number, None
         try:
-            status, body = await asyncio.wait_for(self.peers.whole(number, target, headers), ASKING)
+            status, body = await asyncio.wait_for(self.peers.whole(number, target, headers), ASK_TIMEOUT_S)
         except (SessionLost, TimeoutError):
             return number, None
         return number, body if status == 200 else None

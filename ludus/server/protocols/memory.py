@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from ludus.server.access import Access, Principal
+from ludus.server.config import ServerConfig
 from ludus.server.connection import serve_connection
 from ludus.server.server import Server
-from ludus.server.settings import Settings
 
 __all__ = ["LocalConnection", "LocalServer"]
 
@@ -27,8 +27,8 @@ class LocalServer:
     ...     connection.close()
     """
 
-    def __init__(self, *targets: Any, settings: Settings | None = None, access: Access | None = None) -> None:
-        own = settings or Settings()
+    def __init__(self, *targets: Any, config: ServerConfig | None = None, access: Access | None = None) -> None:
+        own = config or ServerConfig()
         self.server = Server(targets, own if access is None else msgspec.structs.replace(own, access=access))
         self.loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()

@@ -31,7 +31,7 @@ class FrameTransport(DirectProtocol, asyncio.Protocol):
     """A stream as a link: takes frames apart as they come."""
 
     def __init__(self, server: Server, connected: Any) -> None:
-        self._limits: FrameLimits = server.settings.limits
+        self._limits: FrameLimits = server.config.limits
         self._connected = connected
         self.transport: Any = None
         self._buffer = bytearray()

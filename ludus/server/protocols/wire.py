@@ -10,7 +10,7 @@ from ludus.server.server import Server
 
 __all__ = ["routes"]
 
-TEXT = 1003
+BINARY_ONLY_CODE = 1003
 """The code that says: binary messages only."""
 
 
@@ -30,7 +30,7 @@ class WebSocketTransport:
             data = message.get("bytes")
             if data is not None:
                 return data
-            await self.close(TEXT)
+            await self.close(BINARY_ONLY_CODE)
         self._over = True
         return None
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["a_compiled_batch_is_its_lanes", "rules_can_be_compiled"]
 
-EXACT = 2**53
+MAX_EXACT_INTEGER = 2**53
 """Up to here an integer is a float without rounding."""
 LANES, LIMIT = 64, 60
 """Short episodes: most that can go wrong goes wrong at their ends."""
@@ -168,7 +168,7 @@ def _comparable(value: object) -> Any:
 
 def _numbers(values: Any) -> list[Any]:
     """An info may tell 1 here and 0.5 there: a column of a batch has one dtype, and what counts is the number."""
-    whole = values.dtype.kind in "iu" and (not values.size or np.abs(values).max() < EXACT)
+    whole = values.dtype.kind in "iu" and (not values.size or np.abs(values).max() < MAX_EXACT_INTEGER)
     return list(values.astype(np.float64) if whole else values)
 
 

@@ -25,11 +25,11 @@ AnyEnv = Env[Any, Any]
 DECLARED = "trivial_success"
 """The key of `metadata` that names the agents which may succeed."""
 EPISODES = 8
-MOSTLY = 0.75
+MAX_IDLE_SUCCESS_SHARE = 0.75
 """In which share of its episodes an agent that does nothing, or anything, may succeed: some games are won by chance."""
-FEWEST = 3
+MIN_EPISODES = 3
 """Fewer episodes than these say little of a share."""
-APART = 1 << 32
+SEED_DISTANCE = 1 << 32
 """Between the seeds of environment and agent: with one seed for both, it would draw what the other hides."""
 TOLERANCE = 1e-6
 SILENT = (PassiveEnvChecker, OrderEnforcing, TimeLimit)
@@ -128,7 +128,7 @@ def trivial_agents_do_not_succeed(subject: Subject) -> Found:
     if nonsense:
         tried["garbage"] = _tried(subject, env, _in_turn(nonsense))
     for agent, one in tried.items():
-        yield from _judged(agent, one, declared, most=MOSTLY if agent in ("nop", "random") else 0.0)
+        yield from _judged(agent, one, declared, most=MAX_IDLE_SUCCESS_SHARE if agent in ("nop", "random") else 0.0)
     hurried = [f"{agent} {one.episodes}" for agent, one in tried.items() if one.hurried]
     if hurried:
         yield ReportNote(
@@ -138,7 +138,7 @@ def trivial_agents_do_not_succeed(subject: Subject) -> Found:
 
 def _judged(agent: str, tried: Tried, declared: Any, most: float = 0.0) -> Found:
     share = tried.successes / tried.episodes if tried.episodes else 0.0
-    if share <= most or agent in declared or (most and tried.episodes < FEWEST):
+    if share <= most or agent in declared or (most and tried.episodes < MIN_EPISODES):
         if share and agent not in declared:
             yield ReportNote(f"the {agent} agent succeeded in {tried.successes} of {tried.episodes} episodes")
         return
@@ -160,9 +160,9 @@ def _tried(subject: Subject, env: AnyEnv, choose: Callable[[Player], object]) ->
     Where they are slow, as far as the time of two histories goes.
     """
     left, successes, outcomes, episodes = 2 * subject.steps, 0, set[Outcome](), 0
-    player, until = Player(env, subject.seed + APART), subject.deadline(2)
+    player, until = Player(env, subject.seed + SEED_DISTANCE), subject.deadline(2)
     while left > 0 and episodes < EPISODES:
-        if episodes >= FEWEST and monotonic() > until:
+        if episodes >= MIN_EPISODES and monotonic() > until:
             return Tried(episodes, successes, frozenset(outcomes), True)
         player.reset(subject.seed + episodes)
         told, left = _episode(player, choose, left)

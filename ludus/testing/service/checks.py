@@ -14,7 +14,7 @@ from ludus.testing.env_rules import seeding, snapshots
 from ludus.testing.report import Finding, Report
 from ludus.testing.rule import Examination, Found, Rule, Unchecked
 from ludus.testing.service.checkup import Checkup
-from ludus.testing.service.folder import Folder
+from ludus.testing.service.folder import EnvFolder
 from ludus.testing.service.isolation_rules import ISOLATION_RULES, LIMIT_RULES
 from ludus.testing.service.openenv_rules import OPENENV_RULES
 from ludus.testing.service.service import Service
@@ -46,7 +46,7 @@ def check_folder(folder: str | Path, *, seed: int = 0, steps: int = 100, serve: 
     ...     check_folder(f"{parent}/my_first_maze", steps=10, serve=False).ok
     True
     """
-    subject = Folder(folder, seed=seed, steps=steps)
+    subject = EnvFolder(folder, seed=seed, steps=steps)
     parts = {"static": Examination(STATIC_RULES, subject).report()}
     if not parts["static"].ok:
         return Checkup(subject.name, parts)
@@ -88,7 +88,7 @@ def _as_warnings(report: Report) -> Report:
     return replace(report, findings=tuple(replace(one, level="warning") for one in report.findings))
 
 
-def _contract(folder: Folder) -> Report:
+def _contract(folder: EnvFolder) -> Report:
     """In this process, unless it asks for isolation: then none of its code runs outside one."""
     spec = folder.spec
     if resolve(spec).sandbox is None:
@@ -121,7 +121,7 @@ def _kept_elsewhere(rule: Rule[Subject]) -> Rule[Subject]:
     return Rule(check, rule.needs)
 
 
-def _served(folder: Folder) -> dict[str, Report]:
+def _served(folder: EnvFolder) -> dict[str, Report]:
     """What it is as a service: it is served on this machine, and checked at its address."""
     rule = "can-be-served"
     try:

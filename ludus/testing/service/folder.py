@@ -1,4 +1,4 @@
-"""`Folder`: a folder under examination."""
+"""`EnvFolder`: a folder under examination."""
 
 from contextlib import suppress
 from functools import cached_property
@@ -16,12 +16,12 @@ from ludus.registry import make
 from ludus.testing.history import HistoryEvent, play
 from ludus.testing.rule import Unchecked
 
-__all__ = ["PROJECT", "Folder"]
+__all__ = ["PROJECT", "EnvFolder"]
 
 PROJECT = "pyproject.toml"
 
 
-class Folder:
+class EnvFolder:
     """A folder with a manifest, and the seed and number of steps that its environment is run with."""
 
     def __init__(self, path: str | Path, *, seed: int = 0, steps: int = 100) -> None:

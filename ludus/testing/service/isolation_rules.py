@@ -14,14 +14,14 @@ from ludus.sandbox import Deadlines, Limits, Sandbox
 from ludus.testing.history import HistoryEvent, Interrupted, first_difference, plain_history
 from ludus.testing.report import error, warning
 from ludus.testing.rule import Found, Rule, Unchecked, raised
-from ludus.testing.service.folder import Folder
+from ludus.testing.service.folder import EnvFolder
 
 __all__ = ["LIMIT_RULES", "ISOLATION_RULES"]
 
 PERMISSIONS = "declare what it needs in [permissions], or have it do without"
 
 
-def runs_behind_a_sandbox(folder: Folder) -> Found:
+def runs_behind_a_sandbox(folder: EnvFolder) -> Found:
     """It is made and played behind a sandbox, which is seen to be there."""
     try:
         env = folder.make("sandbox")
@@ -41,7 +41,7 @@ def runs_behind_a_sandbox(folder: Folder) -> Found:
         yield error(f"behind a sandbox: expected {folder.steps} steps, got {cut}", PERMISSIONS)
 
 
-def same_history_behind_a_sandbox(folder: Folder) -> Found:
+def same_history_behind_a_sandbox(folder: EnvFolder) -> Found:
     """Behind a sandbox, in another process, it plays the history that it plays as it is usually made."""
     here, there = folder.make(), folder.make("sandbox")
     found = first_difference(plain_history(here, folder.play(here)), plain_history(there, folder.play(there)))
@@ -52,7 +52,7 @@ def same_history_behind_a_sandbox(folder: Folder) -> Found:
         )
 
 
-def permissions_are_kept(folder: Folder) -> Found:
+def permissions_are_kept(folder: EnvFolder) -> Found:
     """It is seen to use nothing that it does not declare."""
     try:
         backend = Sandbox().backend.name
@@ -68,7 +68,7 @@ def permissions_are_kept(folder: Folder) -> Found:
             yield error(f"permissions.{kind}: expected what is declared, got {listing(uses, 5)} as well", PERMISSIONS)
 
 
-def memory_is_enough(folder: Folder) -> Found:
+def memory_is_enough(folder: EnvFolder) -> Found:
     """It runs within the memory that its manifest asks for, which is enforced."""
     megabytes = folder.manifest.resources.memory_mb
     try:
@@ -84,7 +84,7 @@ def memory_is_enough(folder: Folder) -> Found:
         )
 
 
-def steps_keep_their_time(folder: Folder) -> Found:
+def steps_keep_their_time(folder: EnvFolder) -> Found:
     """Each step takes less than its manifest says, here by a margin."""
     seconds = folder.manifest.resources.step_seconds
     env = _Timed(folder.make())
@@ -102,7 +102,7 @@ def steps_keep_their_time(folder: Folder) -> Found:
         )
 
 
-def rewards_keep_their_range(folder: Folder) -> Found:
+def rewards_keep_their_range(folder: EnvFolder) -> Found:
     """Each reward is in the range that its manifest names."""
     if folder.manifest.reward_range is None:
         raise Unchecked("the manifest names no reward_range")
@@ -116,7 +116,7 @@ def rewards_keep_their_range(folder: Folder) -> Found:
             return
 
 
-def deadlines_are_kept(folder: Folder) -> Found:
+def deadlines_are_kept(folder: EnvFolder) -> Found:
     """Behind a sandbox with the deadlines of its manifest, it plays to the end."""
     seconds = folder.manifest.resources.step_seconds
     limits = Deadlines(step=seconds, other=seconds, reset=5 * seconds, start=5 * seconds)
@@ -135,12 +135,12 @@ def deadlines_are_kept(folder: Folder) -> Found:
 
 
 ISOLATED = (runs_behind_a_sandbox,)
-ISOLATION_RULES: tuple[Rule[Folder], ...] = (
+ISOLATION_RULES: tuple[Rule[EnvFolder], ...] = (
     Rule(runs_behind_a_sandbox),
     Rule(same_history_behind_a_sandbox, needs=ISOLATED),
     Rule(permissions_are_kept, needs=ISOLATED),
 )
-LIMIT_RULES: tuple[Rule[Folder], ...] = (
+LIMIT_RULES: tuple[Rule[EnvFolder], ...] = (
     Rule(steps_keep_their_time),
     Rule(rewards_keep_their_range),
     Rule(deadlines_are_kept),
@@ -157,7 +157,7 @@ def _cut(history: Sequence[HistoryEvent]) -> str:
     return ""
 
 
-def _is_own(use: str, folder: Folder) -> bool:
+def _is_own(use: str, folder: EnvFolder) -> bool:
     """Whether it reads its own folder."""
     kind, _, path = use.partition(":")
     return kind == "read" and any(Path(path).is_relative_to(own) for own in folder.manifest.paths)

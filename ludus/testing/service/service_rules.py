@@ -25,8 +25,8 @@ NONSENSE: dict[str, tuple[str, bytes]] = {
     "a seed below 0": ("/reset", b'{"seed": -1}'),
     "deep nesting": ("/reset", b'{"options": ' + DEEP),
 }
-TOO_LARGE = 1 << 40
-IMPATIENCE = 3.0
+TOO_LARGE_BYTES = 1 << 40
+ANSWER_TIMEOUT_S = 3.0
 """Seconds for an answer that needs no work."""
 EXPLAIN = "answer 4xx with a reason; a 5xx says that the server broke"
 
@@ -98,14 +98,16 @@ def unknown_paths_are_not_found(service: Service) -> Found:
 
 def bodies_are_limited(service: Service) -> Found:
     """A body that says it is a terabyte long is refused before it is read."""
-    headers = {"Content-Length": str(TOO_LARGE), "Content-Type": "application/json"}
+    headers = {"Content-Length": str(TOO_LARGE_BYTES), "Content-Type": "application/json"}
     try:
-        answer: HttpResponse | None = service.http.ask("POST", "/reset", b"{", headers, IMPATIENCE)
+        answer: HttpResponse | None = service.http.ask("POST", "/reset", b"{", headers, ANSWER_TIMEOUT_S)
     except ConnectionLost:
         answer = None  # it hung up, or waited for the rest
     if answer is None or answer.status not in (400, 411, 413):
         got = "no answer" if answer is None else str(answer)
-        yield warning(f"POST /reset of {TOO_LARGE >> 30} GiB: expected 413, got {got}", "limit the bodies of requests")
+        yield warning(
+            f"POST /reset of {TOO_LARGE_BYTES >> 30} GiB: expected 413, got {got}", "limit the bodies of requests"
+        )
 
 
 def strangers_are_refused(service: Service) -> Found:

@@ -12,12 +12,12 @@ from ludus.errors import LudusError, listing, shorten
 from ludus.packaging.manifest import read_manifest
 from ludus.testing.report import error, warning
 from ludus.testing.rule import Found, Rule, Unchecked
-from ludus.testing.service.folder import PROJECT, Folder
+from ludus.testing.service.folder import PROJECT, EnvFolder
 
 __all__ = ["STATIC_RULES"]
 
-LARGE = 100 << 20
-SCANNED = 1 << 20
+LARGE_FOLDER_BYTES = 100 << 20
+MAX_SCANNED_BYTES = 1 << 20
 MAX_MODULE_BYTES = 8 << 20
 HOST = re.compile(r"(\[[0-9a-fA-F:]+\]|[\w.-]+):([0-9]{1,5}|\*)")
 LICENCES = ("LICENSE*", "LICENCE*", "COPYING*", "license*")
@@ -27,7 +27,7 @@ KEYS = re.compile(
 )
 
 
-def manifest_is_readable(folder: Folder) -> Found:
+def manifest_is_readable(folder: EnvFolder) -> Found:
     """The manifest can be read, and says nothing that it should not."""
     try:
         read_manifest(folder.path)
@@ -35,7 +35,7 @@ def manifest_is_readable(folder: Folder) -> Found:
         yield error(str(failure), "correct the key that it names; docs/packaging.md lists them all")
 
 
-def code_is_there(folder: Folder) -> Found:
+def code_is_there(folder: EnvFolder) -> Found:
     """The module that the manifest names is in the folder, and defines what it names."""
     manifest = folder.manifest
     module, _, name = (manifest.app or manifest.environment).partition(":")
@@ -56,7 +56,7 @@ def code_is_there(folder: Folder) -> Found:
         yield error(f"{found[0].name}: expected {name!r} to be defined in it, got no such name", "name what it defines")
 
 
-def module_hides_no_other(folder: Folder) -> Found:
+def module_hides_no_other(folder: EnvFolder) -> Found:
     """The module has a name that no module of the standard library has."""
     manifest = folder.manifest
     top = (manifest.app or manifest.environment).partition(":")[0].partition(".")[0]
@@ -64,7 +64,7 @@ def module_hides_no_other(folder: Folder) -> Found:
         yield error(f"module: expected a name of its own, got {top!r}, which is another's", "rename the module")
 
 
-def package_agrees(folder: Folder) -> Found:
+def package_agrees(folder: EnvFolder) -> Found:
     """The package has the name and version of the manifest, and announces the environment."""
     project, manifest = folder.project, folder.manifest
     if _plain(project.get("name")) not in (_plain(manifest.name), f"openenv-{_plain(manifest.name)}"):
@@ -84,7 +84,7 @@ def package_agrees(folder: Folder) -> Found:
         )
 
 
-def permissions_make_sense(folder: Folder) -> Found:
+def permissions_make_sense(folder: EnvFolder) -> Found:
     """Each permission names one thing, in the form that sandboxes understand."""
     security = folder.manifest.security
     for one in security.network:
@@ -107,7 +107,7 @@ def permissions_make_sense(folder: Folder) -> Found:
         )
 
 
-def licence_is_named(folder: Folder) -> Found:
+def licence_is_named(folder: EnvFolder) -> Found:
     """There is a licence: in the manifest, in the package, or as a file."""
     try:
         project = folder.project
@@ -118,21 +118,22 @@ def licence_is_named(folder: Folder) -> Found:
         yield warning("licence: expected one to be named, got none: nobody may use it", 'add license = "MIT"')
 
 
-def size_is_sensible(folder: Folder) -> Found:
+def size_is_sensible(folder: EnvFolder) -> Found:
     """What belongs to the environment is small enough to be sent around."""
     try:
         size = folder.contents.size
     except LudusError as failure:
         yield error(str(failure), "move data out of the folder")
         return
-    if size > LARGE:
+    if size > LARGE_FOLDER_BYTES:
+        got = f"{size >> 20} MiB in {len(folder.contents.files)} files"
         yield warning(
-            f"size: expected at most {LARGE >> 20} MiB, got {size >> 20} MiB in {len(folder.contents.files)} files",
+            f"size: expected at most {LARGE_FOLDER_BYTES >> 20} MiB, got {got}",
             "publish data as a dataset, and fetch it",
         )
 
 
-def secrets_are_elsewhere(folder: Folder) -> Found:
+def secrets_are_elsewhere(folder: EnvFolder) -> Found:
     """No file that belongs to the environment holds a key; files that look like secrets are left out."""
     left = [path for path, reason in folder.contents.left_out.items() if reason == "likely a secret"]
     if left:
@@ -142,11 +143,11 @@ def secrets_are_elsewhere(folder: Folder) -> Found:
         )
     for name in folder.contents.files:
         with (folder.path / name).open("rb") as file:
-            if KEYS.search(file.read(SCANNED)):
+            if KEYS.search(file.read(MAX_SCANNED_BYTES)):
                 yield error(f"secrets: expected none, got what looks like a key in {name}", "remove it, and revoke it")
 
 
-def readers_are_told(folder: Folder) -> Found:
+def readers_are_told(folder: EnvFolder) -> Found:
     """There is a README, a description and a test."""
     if not any(name.lower().startswith("readme") for name in folder.contents.files if "/" not in name):
         yield warning("README: expected one, got none", "say in README.md what is to be done in the environment")
@@ -157,7 +158,7 @@ def readers_are_told(folder: Folder) -> Found:
 
 
 READ = (manifest_is_readable,)
-STATIC_RULES: tuple[Rule[Folder], ...] = (
+STATIC_RULES: tuple[Rule[EnvFolder], ...] = (
     Rule(manifest_is_readable),
     Rule(code_is_there, needs=READ),
     Rule(module_hides_no_other, needs=READ),

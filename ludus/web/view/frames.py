@@ -21,7 +21,7 @@ __all__ = ["PAGE_FRAMES", "Frames"]
 
 PAGE_FRAMES = 8
 """Frames that are asked for together."""
-KEPT_FRAMES = 512
+MAX_KEPT_FRAMES = 512
 USUAL_FPS = 30.0
 
 
@@ -65,7 +65,7 @@ class Frames:
         drawn = self._draw(episode, step)
         if drawn is None or drawn["kind"] != "error":  # what failed may do better when it is asked again
             self._drawn[key] = drawn
-            if len(self._drawn) > KEPT_FRAMES:
+            if len(self._drawn) > MAX_KEPT_FRAMES:
                 self._drawn.popitem(last=False)
         return drawn
 

@@ -19,7 +19,7 @@ __all__ = ["LaneReplay"]
 
 MAX_ROWS = 400_000
 """How far back the seed may be: some seconds of execution."""
-KEPT_EVERY = 500
+ROWS_PER_SNAPSHOT = 500
 """Rows between snapshots, by which one goes back."""
 MAX_KEPT = 200
 ROWS_AT_ONCE = 1024
@@ -132,7 +132,7 @@ class LaneReplay:
         self.at = None  # where its code fails, nobody knows where the lane stands
         begun = self._execute(row)
         self.at = LanePosition(row, begun)
-        if row % KEPT_EVERY == 0:
+        if row % ROWS_PER_SNAPSHOT == 0:
             self._keep()
 
     def _execute(self, row: int) -> bool:

@@ -13,7 +13,7 @@ from ludus.trajectory import RecordedEpisode
 __all__ = ["PAGE_STEPS", "SeenStep", "bounds", "has_observations", "pages", "picture", "steps"]
 
 PAGE_STEPS = 200
-LEAST_SIDE = 16
+MIN_SIDE_PX = 16
 CHANNELS = (1, 3, 4)
 
 SeenStep = tuple[Any, Any, Any]
@@ -127,7 +127,7 @@ def picture(episode: RecordedEpisode, step: int) -> Any:
     if not isinstance(space, Box) or space.dtype != np.uint8 or not has_observations(episode):
         return None
     shape = space.shape
-    if len(shape) not in (2, 3) or min(shape[:2]) < LEAST_SIDE or (len(shape) == 3 and shape[2] not in CHANNELS):
+    if len(shape) not in (2, 3) or min(shape[:2]) < MIN_SIDE_PX or (len(shape) == 3 and shape[2] not in CHANNELS):
         return None
     [pixels] = _observations(episode, step, step + 1)
     pixels = np.asarray(pixels)

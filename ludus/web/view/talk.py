@@ -13,7 +13,7 @@ from ludus.trajectory.event import EventValue, StoredEvent, value_of
 __all__ = ["PAGE_EVENTS", "Told", "events_page", "find", "summary", "values"]
 
 PAGE_EVENTS = 40
-LONGEST_TEXT = 40_000
+MAX_TEXT_CHARS = 40_000
 """Characters of one text on the page; what is longer is cut, and says so."""
 Told = tuple[int, StoredEvent]
 """An event as the file has it, after how many steps of its episode. Most of many are never looked at."""
@@ -51,8 +51,8 @@ def _blob(run: Run, name: str) -> str:
 
 
 def _cut(value: object) -> Any:
-    if isinstance(value, str) and len(value) > LONGEST_TEXT:
-        return f"{value[:LONGEST_TEXT]}\n… {len(value) - LONGEST_TEXT} characters more"
+    if isinstance(value, str) and len(value) > MAX_TEXT_CHARS:
+        return f"{value[:MAX_TEXT_CHARS]}\n… {len(value) - MAX_TEXT_CHARS} characters more"
     if isinstance(value, dict):
         return {key: _cut(one) for key, one in value.items()}
     return [_cut(one) for one in value] if isinstance(value, list) else value

@@ -27,7 +27,7 @@ RECORD = "run.ludus"
 MAX_COMPARED = 8
 MAX_EXECUTED = 20_000
 """Steps up to which an episode is executed again for the rewards that its file does not have."""
-KEPT_EPISODES = 8
+MAX_KEPT_EPISODES = 8
 Question = Mapping[str, str]
 TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Unicode's embeddings, overrides and isolates. Marks that single letters need are left alone."""
@@ -192,7 +192,7 @@ class Viewer:
         key = run, self.runs[run].stamp, episode.number
         if key not in self._kept:
             self._kept[key] = episode.run.stored_events(episode)
-            if len(self._kept) > KEPT_EPISODES:
+            if len(self._kept) > MAX_KEPT_EPISODES:
                 self._kept.popitem(last=False)
         return self._kept[key]
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from ludus.sandbox.environment.channel import Channel
+from ludus.sandbox.environment.channel import MessageChannel
 
 __all__ = ["LIFE", "OBSERVATION", "descriptor", "framed", "hang", "say", "swallow_reply", "tell", "tell_step"]
 
@@ -48,13 +48,13 @@ def tell(message: list[Any]) -> None:
 
 def swallow_reply() -> None:
     """Have the reply that is due not be said: something else was said in its place."""
-    honest = Channel.send
+    honest = MessageChannel.send
 
     def swallow(*arguments: Any) -> None:
         del arguments
-        setattr(Channel, "send", honest)  # noqa: B010  (a method is not meant to be replaced, and this is no guest)
+        setattr(MessageChannel, "send", honest)  # noqa: B010  (a method is not meant to be replaced, and this is no guest)
 
-    setattr(Channel, "send", swallow)  # noqa: B010
+    setattr(MessageChannel, "send", swallow)  # noqa: B010
 
 
 def tell_step(

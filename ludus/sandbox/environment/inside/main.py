@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from ludus.sandbox.environment.channel import Channel
+from ludus.sandbox.environment.channel import MessageChannel
 from ludus.sandbox.environment.inside.request_loop import serve
 from ludus.wire.messages import Request
 
@@ -35,10 +35,10 @@ def prepare_process() -> None:
     sys.stderr = io.TextIOWrapper(io.BufferedWriter(Lossy()), errors="backslashreplace", line_buffering=True)
 
 
-def connected(descriptor: int) -> Channel:
+def connected(descriptor: int) -> MessageChannel:
     """The channel over an inherited socket."""
     os.set_inheritable(descriptor, False)
-    return Channel(socket.socket(fileno=descriptor), Request)
+    return MessageChannel(socket.socket(fileno=descriptor), Request)
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ludus.core.progress import reporting
 from ludus.errors import CodecError, ContractViolation
-from ludus.sandbox.environment.channel import Channel, ChannelClosed
+from ludus.sandbox.environment.channel import ChannelClosed, MessageChannel
 from ludus.sandbox.environment.inside.host import SandboxedHost
 from ludus.sandbox.environment.reports import ChannelProgress
 from ludus.wire.failures import write_failure
@@ -14,7 +14,7 @@ from ludus.wire.messages import CloseRequest, MakeRequest, ReportedStepRequest, 
 __all__ = ["serve"]
 
 
-def serve(channel: Channel, host: SandboxedHost | None = None) -> None:
+def serve(channel: MessageChannel, host: SandboxedHost | None = None) -> None:
     """Answer requests until the environment is closed, or the other side is gone."""
     host = SandboxedHost() if host is None else host
     try:
@@ -33,7 +33,7 @@ def serve(channel: Channel, host: SandboxedHost | None = None) -> None:
         return
 
 
-def _reported(channel: Channel, host: SandboxedHost, request: ReportedStepRequest) -> Any:
+def _reported(channel: MessageChannel, host: SandboxedHost, request: ReportedStepRequest) -> Any:
     """The reply to a step that says how far it is."""
     progress = ChannelProgress(channel)
     try:

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from ludus.errors import CodecError
-from ludus.sandbox.environment.channel import Channel
+from ludus.sandbox.environment.channel import MessageChannel
 from ludus.sandbox.environment.inside.env_factory import make_env
 from ludus.sandbox.environment.inside.main import CHANNEL, prepare_process
 from ludus.sandbox.environment.inside.request_loop import serve
@@ -30,8 +30,8 @@ from ludus.wire.messages import DoneReply, MakeRequest, Request
 
 __all__ = ["Zygote", "main"]
 
-ROOM = 1 << 20
-HEADER = 4
+BUFFER_BYTES = 1 << 20
+HEADER_BYTES = 4
 MAX_CODES = 1000
 """Of children that have ended, how many exit codes are kept for whoever asks: of most, nobody does."""
 DIE_WITH_PARENT = 1
@@ -77,13 +77,13 @@ class Zygote:
         """A request, which is small and comes alone, and the sockets that came with it."""
         while not self._wait(self.link):
             pass
-        data, descriptors, _, _ = socket.recv_fds(self.link, ROOM, 1)
-        while data and len(data) < HEADER + int.from_bytes(data[:HEADER], "big"):
-            data += self.link.recv(ROOM)
+        data, descriptors, _, _ = socket.recv_fds(self.link, BUFFER_BYTES, 1)
+        while data and len(data) < HEADER_BYTES + int.from_bytes(data[:HEADER_BYTES], "big"):
+            data += self.link.recv(BUFFER_BYTES)
         if not data:
             return None, descriptors
         try:
-            return read_frame(data[HEADER:], self._decoder, self.limits), descriptors
+            return read_frame(data[HEADER_BYTES:], self._decoder, self.limits), descriptors
         except CodecError:
             return None, descriptors
 
@@ -96,7 +96,7 @@ class Zygote:
         found = {number for number, _ in poll.poll(None if seconds is None else 1000 * seconds)}
         if self._bell.fileno() in found:
             with suppress(BlockingIOError):
-                self._bell.recv(ROOM)
+                self._bell.recv(BUFFER_BYTES)
             self._reap()
         return link is not None and link.fileno() in found
 
@@ -147,7 +147,7 @@ class Zygote:
                 _limit_memory(memory)
             if os.getppid() == parent:
                 np.random.seed()  # noqa: NPY002  (the global generator would go on alike in every child)
-                serve(Channel(socket.socket(fileno=descriptor), Request))
+                serve(MessageChannel(socket.socket(fileno=descriptor), Request))
                 code = 0
         finally:
             sys.stderr.flush()

@@ -13,13 +13,13 @@ import time
 from contextlib import suppress
 
 from ludus.sandbox.session.inside.files import list_folder, read, write
-from ludus.sandbox.session.inside.job import Job
+from ludus.sandbox.session.inside.job import ShellJob
 from ludus.sandbox.session.inside.shell import Shell, find_shell
 from ludus.sandbox.session.inside.supervisor import IGNORED, Supervisors
 from ludus.sandbox.session.inside.tree import kill_tree, prepare
 from ludus.sandbox.session.inside.wire import PIECE_BYTES, Decoder, encode, fields_of, to_bytes, to_text
 
-__all__ = ["Agent", "main"]
+__all__ = ["SessionAgent", "main"]
 
 PULSE = 2.0
 """Seconds after which a session that waits is told that the agent lives."""
@@ -30,17 +30,17 @@ FORGOTTEN = 64
 """Ended jobs beyond this many are forgotten, the oldest first."""
 
 
-class Agent:
+class SessionAgent:
     """One call at a time; while a command or a wait is under way, only an interrupt comes in between."""
 
     def __init__(self, channel: int, shell: str) -> None:
         self.channel, self.shell = channel, find_shell(shell)
         self.decoder, self.poll = Decoder(), select.poll()
-        self.jobs: dict[int, Job] = {}
+        self.jobs: dict[int, ShellJob] = {}
         self.supervisors = Supervisors()
         self.call = 0
-        self.front: Job | None = None
-        self.awaited: tuple[Job, float] | None = None
+        self.front: ShellJob | None = None
+        self.awaited: tuple[ShellJob, float] | None = None
         self.pulse = 0.0
 
     def serve(self) -> None:
@@ -73,8 +73,8 @@ class Agent:
         self._reap()
         return True
 
-    def _watch(self) -> dict[int, Job]:
-        owners: dict[int, Job] = {}
+    def _watch(self) -> dict[int, ShellJob]:
+        owners: dict[int, ShellJob] = {}
         self.poll = select.poll()
         self.poll.register(self.channel, select.POLLIN)
         for job in self.jobs.values():
@@ -99,7 +99,7 @@ class Agent:
             due = min(due, self.awaited[1])
         return None if due == float("inf") else max(0.0, due - time.monotonic()) * 1000 + 1
 
-    def _attend(self, job: Job, descriptor: int) -> None:
+    def _attend(self, job: ShellJob, descriptor: int) -> None:
         if descriptor == job.pipes.stdin:
             job.feed_input()
         elif descriptor == job.pipes.status:
@@ -162,14 +162,14 @@ class Agent:
         job.shell.close()
         self.send({"kind": "jobs", "jobs": [job.row()]})
 
-    def _begin(self, data: bytes, *, job: int, sizes: list[int], folder: str, code: int, **options: object) -> Job:
+    def _begin(self, data: bytes, *, job: int, sizes: list[int], folder: str, code: int, **options: object) -> ShellJob:
         running = sum(not job.gone for job in self.jobs.values())
         if running >= MAX_JOBS:
             raise OSError(11, f"{running} jobs are running, which is the most; kill one of them")
         command, state, feed = _parts(data, sizes)
         shell = Shell(self.shell, command, state, code)
         try:
-            begun = Job(job, shell, _nearest(to_bytes(folder)), self.supervisors, feed=feed, **options)  # pyright: ignore[reportArgumentType]
+            begun = ShellJob(job, shell, _nearest(to_bytes(folder)), self.supervisors, feed=feed, **options)  # pyright: ignore[reportArgumentType]
         except OSError:
             shell.close()
             raise
@@ -201,7 +201,7 @@ class Agent:
         self.pulse = time.monotonic()
         self.awaited = self._job(job), float("inf") if timeout is None else self.pulse + timeout
 
-    def _job(self, number: int) -> Job:
+    def _job(self, number: int) -> ShellJob:
         if number not in self.jobs:
             raise OSError(3, f"no job {number}")
         return self.jobs[number]
@@ -233,7 +233,7 @@ class Agent:
             self.pulse = now
             self.send({"kind": "alive"})
 
-    def _finish(self, job: Job) -> None:
+    def _finish(self, job: ShellJob) -> None:
         if job.failure is not None:
             self.send({"kind": "failed", "number": job.failure, "reason": os.strerror(job.failure)})
             return
@@ -277,7 +277,7 @@ def main(shell: str) -> None:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     prepare(name=b"ludus-session", dumpable=False)
     try:
-        agent = Agent(3, shell)
+        agent = SessionAgent(3, shell)
     except OSError as error:
         sys.exit(str(error))
     null = os.open("/dev/null", os.O_RDWR)

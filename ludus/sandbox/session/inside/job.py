@@ -13,7 +13,7 @@ from ludus.sandbox.session.inside.supervisor import Supervisors
 from ludus.sandbox.session.inside.tree import descendants, kill_tree, send
 from ludus.sandbox.session.inside.wire import PIECE_BYTES
 
-__all__ = ["Job"]
+__all__ = ["ShellJob"]
 
 LINGER_S = 0.05
 """Seconds that the rest of a command may end, and be heard, after its shell; what still runs then is left a job."""
@@ -26,7 +26,7 @@ CANNOT_START = 126
 """What shells say of a program that is there and cannot be executed."""
 
 
-class Job:
+class ShellJob:
     """A command, its output so far, and its end."""
 
     def __init__(

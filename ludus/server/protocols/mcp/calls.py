@@ -9,7 +9,7 @@ from ludus.core.progress import Progress
 __all__ = ["CANCELLED", "CallGivenUp", "CallsUnderWay", "Send", "cancelled_request"]
 
 CANCELLED = "notifications/cancelled"
-LONGEST_MESSAGE = 1024
+MAX_MESSAGE_CHARS = 1024
 
 Send = Callable[[dict[str, Any]], None]
 """Passes a notification to the client, on the event loop."""
@@ -76,7 +76,7 @@ def _telling(loop: asyncio.AbstractEventLoop, token: Any, send: Send) -> Callabl
     def tell(done: float, total: float | None, message: str) -> None:
         params: dict[str, Any] = {"progressToken": token, "progress": done}
         params |= {} if total is None else {"total": total}
-        params |= {"message": message[:LONGEST_MESSAGE]} if message else {}
+        params |= {"message": message[:MAX_MESSAGE_CHARS]} if message else {}
         loop.call_soon_threadsafe(send, {"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
 
     return tell

@@ -54,7 +54,7 @@ async def _create(access: EnvAccess, session: Session | None, params: Params) ->
     except ServerBusy as error:
         held = {
             "active_sessions": len(access.server.sessions.infos()),
-            "max_sessions": access.server.settings.max_sessions,
+            "max_sessions": access.server.config.max_sessions,
         }
         raise RpcError(SERVER, str(error), data=held | {"retry_after": error.retry_after}) from error
 

@@ -15,7 +15,7 @@ from ludus.tools.text import ObservationText
 
 __all__ = ["CallResult", "answer_of", "mcp_result", "mcp_text", "openenv_call", "openenv_result", "tool_entries"]
 
-LONGEST_JSON = 65_536
+MAX_JSON_CHARS = 65_536
 TOOL_FIELDS = ToolOutcome.__struct_fields__
 TOLD = (OUTCOME, FACTS, REWARD_COMPONENTS)
 """What `_meta` says of a step beside its reward and flags, where the environment tells it."""
@@ -51,7 +51,7 @@ def answer_of(space: Space[Any], outcome: HostStep) -> CallResult:
     value = space.encode(seen, binary=False)
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     # Frames and the like are numbers by the ten thousand, in which nobody reads anything: the value has them.
-    return CallResult(text if len(text) <= LONGEST_JSON else ObservationText(space)(seen), value, "", meta)
+    return CallResult(text if len(text) <= MAX_JSON_CHARS else ObservationText(space)(seen), value, "", meta)
 
 
 def mcp_result(answer: CallResult) -> dict[str, Any]:

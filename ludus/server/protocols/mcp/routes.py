@@ -17,7 +17,7 @@ from ludus.server.protocols.mcp.env_access import EnvAccess
 from ludus.server.protocols.mcp.methods import answer_rpc
 from ludus.server.protocols.mcp.rpc import INVALID_REQUEST, RpcError, error_of, read, refused
 from ludus.server.protocols.mcp.stateless import Stateless, is_stateless
-from ludus.server.protocols.mcp.streamable import PROTOCOL, SESSION, Reply, Streamable, is_mcp, progress_token
+from ludus.server.protocols.mcp.streamable import PROTOCOL, SESSION, McpReply, Streamable, is_mcp, progress_token
 from ludus.server.rate import Bucket
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
@@ -36,7 +36,7 @@ def routes(server: Server, served: ServedEnv) -> list[BaseRoute]:
         if request.method == "DELETE":
             return _written(await _spoken(server, served, request, calls).end(), request)
         try:
-            data = read(await _body(request, server.settings.body))
+            data = read(await _body(request, server.config.body))
         except ClientDisconnect:
             return Response(None, 400)  # which nobody reads
         except RpcError as refusal:
@@ -113,7 +113,7 @@ def _accepts(request: Request, kind: str) -> bool:
     return kind in accepted or "*/*" in accepted or f"{kind.partition('/')[0]}/*" in accepted
 
 
-def _written(reply: Reply, request: Request) -> Response:
+def _written(reply: McpReply, request: Request) -> Response:
     """As JSON where the client reads that, as the one event of a stream where it reads only those."""
     headers = {SESSION: reply.session} if reply.session else None
     if reply.message is None:
@@ -145,7 +145,7 @@ async def _converse(server: Server, served: ServedEnv, connection: WebSocket) ->
         return
     if not joined:
         session.connection = connection
-    bucket = Bucket(server.settings.rate)
+    bucket = Bucket(server.config.rate)
     try:
         while session.lost is None:
             message: Any = await connection.receive()

@@ -45,7 +45,7 @@ SERVER: Final = -32000
 HEADER_MISMATCH: Final = -32020
 UNSUPPORTED_VERSION: Final = -32022
 KEYS = frozenset(("jsonrpc", "method", "params", "id"))
-LONGEST_ID = 255
+MAX_ID_CHARS = 255
 
 
 class RpcError(Exception):
@@ -92,7 +92,7 @@ def request_of(data: Any) -> RpcRequest:
 
 def _is_id(number: Any) -> bool:
     if isinstance(number, str):
-        return len(number) <= LONGEST_ID
+        return len(number) <= MAX_ID_CHARS
     return number is None or (type(number) is int and abs(number) < 1 << 64)
 
 

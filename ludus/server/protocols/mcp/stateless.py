@@ -26,7 +26,15 @@ from ludus.server.protocols.mcp.rpc import (
     replied,
     request_of,
 )
-from ludus.server.protocols.mcp.streamable import PROTOCOL, STATUSES, VERSIONS, Reply, call_result, called, instructions
+from ludus.server.protocols.mcp.streamable import (
+    PROTOCOL,
+    STATUSES,
+    VERSIONS,
+    McpReply,
+    call_result,
+    called,
+    instructions,
+)
 from ludus.server.session import Session
 from ludus.version import __version__
 
@@ -65,22 +73,22 @@ class Stateless(NamedTuple):
     calls: CallsUnderWay | None = None
     send: Send | None = None
 
-    async def answer(self, data: Any) -> Reply:
+    async def answer(self, data: Any) -> McpReply:
         """The reply to a message."""
         number = None
         try:
             asked = request_of(data)
             number = asked.id
             if number is None:
-                return Reply(202)  # a notification, of which this revision has none that would be for us
+                return McpReply(202)  # a notification, of which this revision has none that would be for us
             self._check(asked)
-            return Reply(200, replied(number, {**COMPLETE, **await self._result(asked)}))
+            return McpReply(200, replied(number, {**COMPLETE, **await self._result(asked)}))
         except CallGivenUp:
-            return Reply(202)
+            return McpReply(202)
         except Exception as error:
             refusal = error_of(error, trace=self.access.principal.may("run"))
             status = refusal.status if refusal.status in STATUSES else 200
-            return Reply(status, refused(number, refusal))
+            return McpReply(status, refused(number, refusal))
 
     def _check(self, asked: RpcRequest) -> None:
         """The envelope is whole, and the headers say what the body says."""

@@ -16,6 +16,7 @@ from starlette.datastructures import Headers
 
 from ludus.errors import InvalidArgument
 from ludus.server.access import Principal
+from ludus.server.config import ServerConfig
 from ludus.server.protocols.mcp.calls import CallsUnderWay, cancelled_request
 from ludus.server.protocols.mcp.env_access import EnvAccess
 from ludus.server.protocols.mcp.rpc import RpcError, read, refused
@@ -23,7 +24,6 @@ from ludus.server.protocols.mcp.stateless import Stateless, is_stateless
 from ludus.server.protocols.mcp.streamable import SESSION, Streamable
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
-from ludus.server.settings import Settings
 from ludus.server.targets import Application, offered
 
 __all__ = ["Stdio", "run"]
@@ -84,17 +84,17 @@ class Stdio:
         self._write(msgspec.json.encode(message) + b"\n")
 
 
-def run(target: Any, *, seed: int | None = None, settings: Settings | None = None) -> None:
+def run(target: Any, *, seed: int | None = None, config: ServerConfig | None = None) -> None:
     """Serve a target on standard input and output until the input ends; what environments print goes to the error."""
-    own = settings or Settings()
+    own = config or ServerConfig()
     answers = os.dup(1)
     os.dup2(2, 1)
     sys.stdout.flush()
     asyncio.run(_serve(_tools_of(target, own), own, answers, seed))
 
 
-def _tools_of(target: Any, settings: Settings) -> ServedEnv:
-    found = offered([target], settings)
+def _tools_of(target: Any, config: ServerConfig) -> ServedEnv:
+    found = offered([target], config)
     if isinstance(found, Application) or not found[0].agent_tools():
         name = found.name if isinstance(found, Application) else found[0].name
         raise InvalidArgument(
@@ -104,12 +104,12 @@ def _tools_of(target: Any, settings: Settings) -> ServedEnv:
     return found[0]
 
 
-async def _serve(served: ServedEnv, settings: Settings, answers: int, seed: int | None) -> None:
-    server = Server([served], settings)
+async def _serve(served: ServedEnv, config: ServerConfig, answers: int, seed: int | None) -> None:
+    server = Server([served], config)
     loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=settings.body + 1)
+    reader = asyncio.StreamReader(limit=config.body + 1)
     # A thread, and no transport of the loop: standard input may be a file or a terminal.
-    feeding = loop.run_in_executor(None, _feed, loop, reader, settings.body)
+    feeding = loop.run_in_executor(None, _feed, loop, reader, config.body)
 
     def write(data: bytes) -> None:
         with open(answers, "wb", closefd=False) as file:

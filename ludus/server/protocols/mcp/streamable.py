@@ -30,7 +30,7 @@ __all__ = [
     "SESSION",
     "STATUSES",
     "VERSIONS",
-    "Reply",
+    "McpReply",
     "Streamable",
     "call_result",
     "called",
@@ -49,7 +49,7 @@ STATUSES = (400, 403, 404, 503)
 """What the protocol has a status for; all else is an error inside a reply."""
 
 
-class Reply(NamedTuple):
+class McpReply(NamedTuple):
     """What goes back: a message, several, or none; and the id of a session that was opened."""
 
     status: int
@@ -76,7 +76,7 @@ class Streamable(NamedTuple):
     calls: CallsUnderWay | None = None
     send: Send | None = None
 
-    async def answer(self, data: Any) -> Reply:
+    async def answer(self, data: Any) -> McpReply:
         """The reply to a message, or to several at once."""
         try:
             self._check_version()
@@ -84,9 +84,9 @@ class Streamable(NamedTuple):
                 self._session()
             return await (self._several(data) if isinstance(data, list) else self._one(data))
         except RpcError as refusal:
-            return Reply(refusal.status, refused(None, refusal))
+            return McpReply(refusal.status, refused(None, refusal))
 
-    async def end(self) -> Reply:
+    async def end(self) -> McpReply:
         """End the session; one that the address names is only left, since it is somebody else's."""
         try:
             session = self._session()
@@ -94,40 +94,40 @@ class Streamable(NamedTuple):
                 await self.access.close(session)
         except Exception as error:
             refusal = error_of(error)
-            return Reply(refusal.status, refused(None, refusal))
-        return Reply(204)
+            return McpReply(refusal.status, refused(None, refusal))
+        return McpReply(204)
 
     # --- messages ---
 
-    async def _several(self, data: list[Any]) -> Reply:
+    async def _several(self, data: list[Any]) -> McpReply:
         if not 0 < len(data) <= MAX_AT_ONCE or any(isinstance(one, list) for one in data):
             raise RpcError(INVALID_REQUEST, f"batch: expected 1 to {MAX_AT_ONCE} messages, got others", status=400)
         replies = [await self._one(one, alone=False) for one in data]
         messages = [one.message for one in replies if one.message is not None]
-        return Reply(200, messages) if messages else Reply(202)
+        return McpReply(200, messages) if messages else McpReply(202)
 
-    async def _one(self, data: Any, *, alone: bool = True) -> Reply:
+    async def _one(self, data: Any, *, alone: bool = True) -> McpReply:
         if isinstance(data, dict) and "method" not in data and ("result" in data or "error" in data):
-            return Reply(202)  # an answer, though nothing was asked
+            return McpReply(202)  # an answer, though nothing was asked
         try:
             asked = request_of(data)
         except RpcError as refusal:
-            return Reply(refusal.status, refused(None, refusal))
+            return McpReply(refusal.status, refused(None, refusal))
         if asked.id is None:
             self._heed(data)
-            return Reply(202)
+            return McpReply(202)
         try:
             if asked.method == "initialize" and alone:
                 return await self._initialize(asked)
-            return Reply(200, replied(asked.id, await self._result(asked)))
+            return McpReply(200, replied(asked.id, await self._result(asked)))
         except CallGivenUp:
-            return Reply(202)
+            return McpReply(202)
         except Exception as error:
             refusal = error_of(error, trace=self.access.principal.may("run"))
             status = refusal.status if refusal.status in STATUSES else 200
-            return Reply(status, refused(asked.id, refusal))
+            return McpReply(status, refused(asked.id, refusal))
 
-    async def _initialize(self, asked: RpcRequest) -> Reply:
+    async def _initialize(self, asked: RpcRequest) -> McpReply:
         wanted = asked.params.get("protocolVersion")
         session = await self.access.open(self.joined)
         first = await self._begun(session)
@@ -137,7 +137,7 @@ class Streamable(NamedTuple):
             "serverInfo": {"name": "ludus", "title": self.access.served.name, "version": __version__},
             "instructions": instructions(self.access, first),
         }
-        return Reply(200, replied(asked.id, result), session.id)
+        return McpReply(200, replied(asked.id, result), session.id)
 
     async def _begun(self, session: Session) -> CallResult | None:
         try:

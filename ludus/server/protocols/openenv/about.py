@@ -8,7 +8,7 @@ from starlette.routing import BaseRoute, Route
 
 from ludus.errors import LudusError
 from ludus.server.protocols.openenv.env_endpoint import EnvEndpoint
-from ludus.server.protocols.openenv.exchange import Endpoint, HttpRequest, Reply, json_reply
+from ludus.server.protocols.openenv.exchange import Endpoint, HttpReply, HttpRequest, json_reply
 from ludus.server.protocols.openenv.openapi import Schemas, document
 from ludus.server.protocols.openenv.page import STYLE, page
 from ludus.server.served_env import ServedEnv
@@ -28,12 +28,12 @@ class About:
         self._schemas: Schemas | None = None
         self._turn = asyncio.Lock()
 
-    async def health(self, asked: HttpRequest) -> Reply:
+    async def health(self, asked: HttpRequest) -> HttpReply:
         """Whether the server answers; asked without a token too."""
         del asked
         return json_reply(self.endpoint.server.sessions.health())
 
-    async def metadata(self, asked: HttpRequest) -> Reply:
+    async def metadata(self, asked: HttpRequest) -> HttpReply:
         """What the environment is called, and what its author says of it."""
         asked.principal.need("read", "metadata")
         return json_reply(await self._metadata())
@@ -50,7 +50,7 @@ class About:
             "documentation_url": None,
         }
 
-    async def schema(self, asked: HttpRequest) -> Reply:
+    async def schema(self, asked: HttpRequest) -> HttpReply:
         """The JSON schemas of action, observation and state."""
         asked.principal.need("read", "schema")
         found, form = await self.schemas(), await self.endpoint.form()
@@ -67,25 +67,25 @@ class About:
                 self._schemas = Schemas(form.action_schema(), form.answer_schema(), state)
         return self._schemas
 
-    async def openapi(self, asked: HttpRequest) -> Reply:
+    async def openapi(self, asked: HttpRequest) -> HttpReply:
         """The OpenAPI document."""
         asked.principal.need("read", "openapi.json")
         return json_reply(await self._document(asked))
 
     async def _document(self, asked: HttpRequest) -> dict[str, Any]:
         about, root = await self._metadata(), asked.scope.get("root_path", "")
-        episodes = self.endpoint.server.settings.mode != "production"
+        episodes = self.endpoint.server.config.mode != "production"
         return document(about, await self.schemas(), root, self.endpoint.names(root), episodes=episodes)
 
-    async def docs(self, asked: HttpRequest) -> Reply:
+    async def docs(self, asked: HttpRequest) -> HttpReply:
         """The document as a page."""
         asked.principal.need("read", "docs")
-        return Reply(200, page(await self._document(asked)).encode(), HTML)
+        return HttpReply(200, page(await self._document(asked)).encode(), HTML)
 
-    async def style(self, asked: HttpRequest) -> Reply:
+    async def style(self, asked: HttpRequest) -> HttpReply:
         """How the page looks."""
         del asked
-        return Reply(200, STYLE.encode(), CSS)
+        return HttpReply(200, STYLE.encode(), CSS)
 
 
 def state_schema(served: ServedEnv) -> dict[str, Any]:

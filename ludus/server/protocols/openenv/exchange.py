@@ -12,7 +12,7 @@ from ludus.server.failures import error_reply, status_of
 from ludus.server.protocols.openenv.env_endpoint import EnvEndpoint
 from ludus.server.protocols.openenv.envelope import to_json
 
-__all__ = ["HttpRequest", "Endpoint", "Reply", "Sessionless", "failure", "json_reply"]
+__all__ = ["HttpRequest", "Endpoint", "HttpReply", "Sessionless", "failure", "json_reply"]
 
 JSON = (b"content-type", b"application/json")
 _decoder = msgspec.json.Decoder()
@@ -26,7 +26,7 @@ class TooLarge(InvalidArgument):
     """A body above the server's limit."""
 
 
-class Reply(NamedTuple):
+class HttpReply(NamedTuple):
     """A status, a body, and headers beside its type."""
 
     status: int
@@ -61,8 +61,8 @@ class HttpRequest(NamedTuple):
 class Endpoint:
     """An ASGI application of one coroutine, from a request to its reply; what it raises is a reply too."""
 
-    def __init__(self, answer: Callable[[HttpRequest], Awaitable[Reply]], endpoint: EnvEndpoint) -> None:
-        self._answer, self._most = answer, endpoint.server.settings.body
+    def __init__(self, answer: Callable[[HttpRequest], Awaitable[HttpReply]], endpoint: EnvEndpoint) -> None:
+        self._answer, self._most = answer, endpoint.server.config.body
         self._metrics, self._env = endpoint.server.metrics, endpoint.served.name
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,12 +102,12 @@ def _check_size(size: int, most: int) -> None:
         raise TooLarge(f"body: expected at most {most} bytes, got more")
 
 
-def json_reply(data: Any, status: int = 200) -> Reply:
+def json_reply(data: Any, status: int = 200) -> HttpReply:
     """Data as a reply."""
-    return Reply(status, to_json(data))
+    return HttpReply(status, to_json(data))
 
 
-def failure(error: BaseException) -> Reply:
+def failure(error: BaseException) -> HttpReply:
     """An error as a reply: `detail` as stock clients read it, and what kind of failure it is."""
     told = error_reply(error)
     status = 413 if isinstance(error, TooLarge) else 504 if isinstance(error, LimitExceeded) else status_of(error)
@@ -118,4 +118,4 @@ def failure(error: BaseException) -> Reply:
     if not isinstance(error, ServerBusy):
         return json_reply(shown, status)
     after = max(1, round(error.retry_after))
-    return Reply(status, to_json({**shown, "retry_after": after}), (JSON, (b"retry-after", str(after).encode())))
+    return HttpReply(status, to_json({**shown, "retry_after": after}), (JSON, (b"retry-after", str(after).encode())))

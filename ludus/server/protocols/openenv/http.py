@@ -10,14 +10,14 @@ from starlette.routing import BaseRoute, Route
 from ludus.errors import InvalidArgument, listing, shorten
 from ludus.server.protocols.openenv.env_endpoint import EnvEndpoint
 from ludus.server.protocols.openenv.envelope import to_json
-from ludus.server.protocols.openenv.exchange import JSON, Endpoint, HttpRequest, Reply, Sessionless, json_reply
+from ludus.server.protocols.openenv.exchange import JSON, Endpoint, HttpReply, HttpRequest, Sessionless, json_reply
 from ludus.server.protocols.openenv.session_lookup import forgetting, named, remembering
 from ludus.server.session import Session
 
 __all__ = ["Episodes", "routes"]
 
 STEP_KEYS = ("action", "timeout_s", "request_id", "session_id")
-LONGEST_ID = 255
+MAX_ID_CHARS = 255
 MAX_UNCLAIMED = 8
 """Sessions of steps that named none, which nobody has named since: a caller without cookies leaves one at each step."""
 
@@ -30,7 +30,7 @@ class Episodes:
         self._kept: WeakKeyDictionary[Session, tuple[str, asyncio.Future[bytes]]] = WeakKeyDictionary()
         self._unclaimed: dict[str, Session] = {}
 
-    async def reset(self, asked: HttpRequest) -> Reply:
+    async def reset(self, asked: HttpRequest) -> HttpReply:
         """Begin an episode in the session that is named, or in a new one."""
         asked.principal.need("run", "reset")
         data = asked.data()
@@ -44,9 +44,9 @@ class Episodes:
             if new:
                 await self.sessions.close(session, "it could not be reset")
             raise
-        return Reply(200, body, (JSON, *remembering(asked.scope, session.id)))
+        return HttpReply(200, body, (JSON, *remembering(asked.scope, session.id)))
 
-    async def step(self, asked: HttpRequest) -> Reply:
+    async def step(self, asked: HttpRequest) -> HttpReply:
         """Advance the episode. A repeated `request_id` gets the reply that the first one got, and no second step."""
         asked.principal.need("step", "step")
         data = asked.data()
@@ -58,9 +58,9 @@ class Episodes:
         if session is None:
             return await self._first_step(asked, data["action"], seconds)
         step = self.endpoint.step(session, data["action"], seconds, full=True, begins=begins)
-        return Reply(200, await (step if request is None else self._once(session, request, step)))
+        return HttpReply(200, await (step if request is None else self._once(session, request, step)))
 
-    async def _first_step(self, asked: HttpRequest, action: Any, seconds: float | None) -> Reply:
+    async def _first_step(self, asked: HttpRequest, action: Any, seconds: float | None) -> HttpReply:
         """A step that names no session begins an episode of its own, unseeded, as OpenEnv's server has it.
 
         That one closes it at once. Here it can be gone on with, until others like it need its place.
@@ -80,11 +80,11 @@ class Episodes:
         except BaseException:
             await self.sessions.close(session, "its first step failed")
             raise
-        return Reply(200, body, (JSON, *remembering(asked.scope, session.id)))
+        return HttpReply(200, body, (JSON, *remembering(asked.scope, session.id)))
 
     async def _make_room(self) -> None:
         """Close the oldest sessions that were left behind, so that one more is within bounds."""
-        most = min(MAX_UNCLAIMED, self.endpoint.server.settings.max_sessions)
+        most = min(MAX_UNCLAIMED, self.endpoint.server.config.max_sessions)
         while len(self._unclaimed) >= most:
             session = self._unclaimed.pop(next(iter(self._unclaimed)))
             if session.connection is None:
@@ -111,21 +111,21 @@ class Episodes:
                 del self._kept[session]
             raise
 
-    async def state(self, asked: HttpRequest) -> Reply:
+    async def state(self, asked: HttpRequest) -> HttpReply:
         """The state of the episode; private fields for whoever may run it."""
         asked.principal.need("step", "state")
         session = self._named(asked, {})
         if session is None:
             return json_reply(await self.endpoint.first_state())
-        return Reply(200, await self.endpoint.state(session, private=asked.principal.may("run")))
+        return HttpReply(200, await self.endpoint.state(session, private=asked.principal.may("run")))
 
-    async def close(self, asked: HttpRequest) -> Reply:
+    async def close(self, asked: HttpRequest) -> HttpReply:
         """End the session."""
         asked.principal.need("run", "close")
         session = self._named(asked, asked.data())
         if session is not None:
             await self.sessions.close(session)
-        return Reply(200, to_json({"closed": session is not None}), (JSON, *forgetting(asked.scope)))
+        return HttpReply(200, to_json({"closed": session is not None}), (JSON, *forgetting(asked.scope)))
 
 
 def _seconds(given: Any) -> float | None:
@@ -137,14 +137,14 @@ def _seconds(given: Any) -> float | None:
 
 
 def _request_id(given: Any) -> str | None:
-    if given is not None and (not isinstance(given, str) or not 0 < len(given) <= LONGEST_ID):
-        raise InvalidArgument(f"request_id: expected text of 1 to {LONGEST_ID} characters, got {shorten(given)}")
+    if given is not None and (not isinstance(given, str) or not 0 < len(given) <= MAX_ID_CHARS):
+        raise InvalidArgument(f"request_id: expected text of 1 to {MAX_ID_CHARS} characters, got {shorten(given)}")
     return given
 
 
 def routes(endpoint: EnvEndpoint) -> list[BaseRoute]:
     """`/reset`, `/step`, `/state` and `/close`; none of them in production, where agents have tools alone."""
-    if endpoint.server.settings.mode == "production":
+    if endpoint.server.config.mode == "production":
         return []
     episodes = Episodes(endpoint)
     return [

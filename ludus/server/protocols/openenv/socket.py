@@ -63,7 +63,7 @@ class Socket:
         try:
             session = self._found(name, principal) if name else await self._opened(principal, first)
             if session is not None:
-                await self._converse(session, principal, Connection(first, receive, send), kept=bool(name))
+                await self._converse(session, principal, TextConnection(first, receive, send), kept=bool(name))
         except Unopened as error:
             await send(_text(_first(error.why, self.endpoint)))
         finally:
@@ -96,7 +96,9 @@ class Socket:
         finally:
             opening.cancel()
 
-    async def _converse(self, session: Session, principal: Principal, connection: "Connection", *, kept: bool) -> None:
+    async def _converse(
+        self, session: Session, principal: Principal, connection: "TextConnection", *, kept: bool
+    ) -> None:
         session.connection = connection
         try:
             await SocketSession(self.endpoint, session, principal).run(connection)
@@ -120,7 +122,7 @@ class Unopened(Exception):
         self.why = why
 
 
-class Connection:
+class TextConnection:
     """Text messages, of which the first may have come while the session was being opened."""
 
     def __init__(self, first: "asyncio.Future[Any]", receive: Receive, send: Send) -> None:
@@ -151,9 +153,9 @@ class SocketSession:
     def __init__(self, endpoint: EnvEndpoint, session: Session, principal: Principal) -> None:
         self.endpoint, self.session, self.principal = endpoint, session, principal
 
-    async def run(self, connection: Connection) -> None:
+    async def run(self, connection: TextConnection) -> None:
         """Until the connection ends, or asks to, or its session is lost or another's; no faster than the rate."""
-        bucket = Bucket(self.endpoint.server.settings.rate)
+        bucket = Bucket(self.endpoint.server.config.rate)
         while (text := await connection.receive()) is not None and self.session.connection is connection:
             pause = bucket.take()
             if pause:
@@ -222,7 +224,7 @@ def _error(error: BaseException, code: str, **more: Any) -> bytes:
 def _first(error: BaseException, endpoint: EnvEndpoint) -> bytes:
     """Why there is no session; sent unasked, before the connection is closed."""
     if isinstance(error, ServerBusy):
-        held, most = len(endpoint.server.sessions.infos()), endpoint.server.settings.max_sessions
+        held, most = len(endpoint.server.sessions.infos()), endpoint.server.config.max_sessions
         return _error(error, "CAPACITY_REACHED", active_sessions=held, max_sessions=most, retry_after=error.retry_after)
     if isinstance(error, SessionLost | AccessDenied):
         return _error(error, "SESSION_ERROR")

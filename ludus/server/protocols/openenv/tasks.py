@@ -8,12 +8,12 @@ from starlette.routing import BaseRoute, Route
 from ludus.errors import InvalidArgument, listing, shorten
 from ludus.remote.host import EnvHost
 from ludus.server.protocols.openenv.env_endpoint import EnvEndpoint
-from ludus.server.protocols.openenv.exchange import Endpoint, HttpRequest, Reply, json_reply
+from ludus.server.protocols.openenv.exchange import Endpoint, HttpReply, HttpRequest, json_reply
 from ludus.spaces.shown import shown
 
 __all__ = ["Tasks", "routes"]
 
-Answer = Callable[[HttpRequest], Awaitable[Reply]]
+Answer = Callable[[HttpRequest], Awaitable[HttpReply]]
 Shape = Callable[[Any, str], Any]
 SPLIT_TYPES = ("train", "validation", "test")
 
@@ -53,7 +53,7 @@ class Tasks:
     def __init__(self, endpoint: EnvEndpoint) -> None:
         self.endpoint, self.server = endpoint, endpoint.server
 
-    async def environments(self, asked: HttpRequest) -> Reply:
+    async def environments(self, asked: HttpRequest) -> HttpReply:
         """The names that the other routes take."""
         asked.principal.need("read", "list_environments")
         return json_reply(self.endpoint.names(asked.scope.get("root_path", "")))
@@ -62,7 +62,7 @@ class Tasks:
         """What answers one of the questions."""
         return lambda asked: self._answer(asked, question)
 
-    async def _answer(self, asked: HttpRequest, question: Question) -> Reply:
+    async def _answer(self, asked: HttpRequest, question: Question) -> HttpReply:
         asked.principal.need("run", "tasks")
         name, names = asked.scope["path_params"]["env"], self.endpoint.names(asked.scope.get("root_path", ""))
         if name not in names:

@@ -14,7 +14,7 @@ from ludus.wire import decode_value
 
 __all__ = ["entry", "page", "snippets"]
 
-LONGEST_SPACE = 4000
+MAX_SPACE_CHARS = 4000
 MAX_BOUNDS = 64
 SHOWN_FACTS = ("deterministic", "max_episode_steps", "reward_threshold", "author", "license")
 
@@ -73,7 +73,7 @@ def _space(space: Any) -> dict[str, Any]:
     text = " ".join(plain(repr(space)).split())
     return {
         "schema": schema,
-        "text": text if len(text) <= LONGEST_SPACE else f"{text[:LONGEST_SPACE]}…",
+        "text": text if len(text) <= MAX_SPACE_CHARS else f"{text[:MAX_SPACE_CHARS]}…",
         **_bounds(space),
     }
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import shorten
-from ludus.spaces.plain import EXACT, Dialect, Write
+from ludus.spaces.plain import MAX_EXACT_INTEGER, Dialect, Write
 from ludus.spaces.shown import Shown
 
 __all__ = ["observed", "plain"]
@@ -77,7 +77,7 @@ def _write_text(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
 
 def _write_int(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     del dialect, path, depth
-    return value if -EXACT <= value <= EXACT else shorten(value)
+    return value if -MAX_EXACT_INTEGER <= value <= MAX_EXACT_INTEGER else shorten(value)
 
 
 def _write_bytes(dialect: Dialect, value: Any, path: str, depth: int) -> Any:

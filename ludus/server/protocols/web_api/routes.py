@@ -56,7 +56,7 @@ def routes(server: Server) -> list[BaseRoute]:
 
     async def play(socket: WebSocket) -> None:
         playing = PlaySession(server, socket.state.principal, socket.query_params.get("env", ""))
-        await _play(socket, playing, Bucket(server.settings.rate))
+        await _play(socket, playing, Bucket(server.config.rate))
 
     return [
         Route("/v1/envs", _guarded(catalogue)),

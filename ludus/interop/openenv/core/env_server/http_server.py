@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from ludus.core import Env
 from ludus.interop.openenv.source import from_openenv
 from ludus.server.app import create_app as app_of_targets
+from ludus.server.config import ServerConfig
 from ludus.server.served_env import ServedEnv
-from ludus.server.settings import Settings
 
 __all__ = ["Source", "create_app", "create_fastapi_app"]
 
@@ -42,9 +42,9 @@ def create_fastapi_app(env: Any, action_cls: type, observation_cls: type, **opti
         return from_openenv(make(), action=action_cls, observation=observation_cls)
 
     wanted = {"max_sessions": options.get("max_concurrent_envs"), "mode": options.get("mode")}
-    settings = Settings(**{name: one for name, one in wanted.items() if one is not None})
+    config = ServerConfig(**{name: one for name, one in wanted.items() if one is not None})
     name = options.get("env_name") or getattr(env, "__name__", None) or kind.__name__
-    app = app_of_targets(ServedEnv(created, name, settings=settings), settings=settings, hosts=None)
+    app = app_of_targets(ServedEnv(created, name, config=config), config=config, hosts=None)
     app.state.openenv_source = Source(make, {"action": action_cls, "observation": observation_cls})
     return app
 

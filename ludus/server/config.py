@@ -1,4 +1,4 @@
-"""`Settings`: all that a server is told of itself, in one value: its limits, who may use it, where it is reached.
+"""`ServerConfig`: all that a server is told of itself, in one value: its limits, who may use it, where it is reached.
 
 The defaults are those of a server on the caller's own machine. What it serves is not here.
 """
@@ -14,7 +14,7 @@ from ludus.server.listen_config import ListenConfig
 from ludus.trajectory.header import LEVELS, Level
 from ludus.wire import FrameLimits
 
-__all__ = ["Settings"]
+__all__ = ["ServerConfig"]
 
 Mode = Literal["simulation", "production"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -27,10 +27,10 @@ MAX_TIMER_S = 1e7
 """Seconds that a timer of an event loop is good for."""
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class ServerConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Limits are on everything.
 
-    >>> Settings().max_sessions
+    >>> ServerConfig().max_sessions
     4096
     """
 
@@ -78,15 +78,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         for name in POSITIVE:
             value: Any = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-                raise InvalidArgument(f"settings {name}: expected a number above 0, got {shorten(value)}")
+                raise InvalidArgument(f"config {name}: expected a number above 0, got {shorten(value)}")
         if self.record_level not in LEVELS:
             raise InvalidArgument(
-                f"settings record_level: expected one of {listing(LEVELS)}, got {shorten(self.record_level)}"
+                f"config record_level: expected one of {listing(LEVELS)}, got {shorten(self.record_level)}"
             )
         if self.mode not in MODES:
-            raise InvalidArgument(f"settings mode: expected one of {listing(MODES)}, got {shorten(self.mode)}")
+            raise InvalidArgument(f"config mode: expected one of {listing(MODES)}, got {shorten(self.mode)}")
         for name in TIMERS:
             if not getattr(self, name) <= MAX_TIMER_S:
                 raise InvalidArgument(
-                    f"settings {name}: expected at most {MAX_TIMER_S:g} seconds, got {getattr(self, name)}"
+                    f"config {name}: expected at most {MAX_TIMER_S:g} seconds, got {getattr(self, name)}"
                 )
