@@ -18,7 +18,7 @@ LudusError
 │   ├── ClosedEnvironment  used after close
 │   ├── RenderError        rendering that was not asked for, or cannot be had
 │   ├── SnapshotError      state that cannot be copied, or does not fit
-│   ├── MissingAttribute   an attribute that an environment elsewhere does not have        (AttributeError)
+│   ├── MissingAttribute   an attribute that a remote environment or a compiled lane lacks (AttributeError)
 │   ├── OutOfTurn          lanes asked again before they answered, or waited for without being asked
 │   └── WorkerFailure      a lane raised in its worker process, or the worker died or hung
 ├── SandboxError           sandboxed code could not be started, or did not keep its channel
@@ -173,7 +173,7 @@ class SnapshotError(EnvError):
 
 
 class MissingAttribute(EnvError, AttributeError):
-    """An environment elsewhere has no such attribute, as `getattr` and `hasattr` know it."""
+    """An environment somewhere else, or a compiled lane, has no such attribute, as `getattr` and `hasattr` know it."""
 
 
 class SandboxError(LudusError):

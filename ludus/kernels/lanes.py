@@ -11,7 +11,15 @@ import numpy.typing as npt
 
 from ludus.core import VectorEnv
 from ludus.core.lane_options import check_each, lane_options
-from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, InvalidType, ResetNeeded, shorten
+from ludus.errors import (
+    ClosedEnvironment,
+    InvalidAction,
+    InvalidArgument,
+    InvalidType,
+    MissingAttribute,
+    ResetNeeded,
+    shorten,
+)
 from ludus.kernels.block import BlockColumn, columns_of, new_block
 from ludus.kernels.call import FAULT, KernelCall
 from ludus.kernels.exact.fault import FAULTS, fault_of
@@ -249,6 +257,14 @@ class KernelLanes(VectorEnv[Any, Any]):
     def params(self) -> Any:
         """The parameters of the rules; of those that differ from lane to lane, lane 0's."""
         return self._parameters.params
+
+    @property
+    def envs(self) -> NoReturn:
+        """There are none: MissingAttribute says where they are, and what works on every batch."""
+        raise MissingAttribute(
+            "envs: expected a batch of environments, got a compiled one, whose lanes are rows of arrays; write "
+            "make_vec(…, executor='serial'), or envs.get_attr(name), set_attr(name, values), which every batch has"
+        )
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """A parameter, or another attribute of the environment, for each lane."""

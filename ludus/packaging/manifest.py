@@ -15,7 +15,7 @@ from ludus.core.spec import read_fields
 from ludus.errors import InvalidSpec, LudusError, listing, shorten
 from ludus.registry.folder_code import enter_folder
 from ludus.registry.trust import IsolationRequirement
-from ludus.sandbox.deadlines import STEP_SECONDS
+from ludus.sandbox.deadlines import STEP_DEADLINE_S
 
 __all__ = ["MANIFEST", "OPENENV", "Manifest", "ServiceResources", "is_folder", "read_manifest"]
 
@@ -42,7 +42,7 @@ class ServiceResources:
     memory_mb: int = 1024
     disk_mb: int = 1024
     cpus: float = 1.0
-    step_seconds: float = STEP_SECONDS
+    step_seconds: float = STEP_DEADLINE_S
     """How long a step may take."""
     sessions: int = 64
     """Sessions at one time."""

@@ -11,7 +11,10 @@ from ludus.rendering.canvas import Canvas
 if TYPE_CHECKING:
     from ludus.rendering.window import Window
 
-__all__ = ["Drawn"]
+__all__ = ["RENDER_MODES", "Drawn"]
+
+RENDER_MODES = ("human", "rgb_array", "ansi", "svg")
+"""What one drawing becomes; a new mode is a branch of `_rendered`."""
 
 
 class Drawn(Env[Any, Any]):
@@ -30,7 +33,7 @@ class Drawn(Env[Any, Any]):
     [255, 212, 59]
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array", "ansi", "svg"], "render_fps": 30}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": [*RENDER_MODES], "render_fps": 30}  # noqa: RUF012
     snapshot_shared: ClassVar[tuple[str, ...]] = ("_window",)
     _window: Window | None = None
 
@@ -49,7 +52,7 @@ class Drawn(Env[Any, Any]):
                 f"render: expected a render_mode, got None; make the environment with "
                 f"make(…, render_mode=…), one of {listing(modes)}"
             )
-        if self.render_mode not in ("human", "rgb_array", "ansi", "svg") or self.render_mode not in modes:
+        if self.render_mode not in RENDER_MODES or self.render_mode not in modes:
             raise RenderError(f"render_mode: expected one of {listing(modes)}, got {self.render_mode!r}")
         # Environments made of rules have no state before their first reset, and nothing to draw.
         if getattr(self, "state", self) is None:

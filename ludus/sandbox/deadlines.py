@@ -6,9 +6,9 @@ import msgspec
 
 from ludus.errors import InvalidArgument, shorten
 
-__all__ = ["STEP_SECONDS", "Deadlines"]
+__all__ = ["STEP_DEADLINE_S", "Deadlines"]
 
-STEP_SECONDS = 30.0
+STEP_DEADLINE_S = 30.0
 
 
 class Deadlines(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,8 +21,8 @@ class Deadlines(msgspec.Struct, frozen=True, kw_only=True):
     start: float | None = 60.0
     """Until the environment is made: interpreter, imports and constructor."""
     reset: float | None = 60.0
-    step: float | None = STEP_SECONDS
-    other: float | None = STEP_SECONDS
+    step: float | None = STEP_DEADLINE_S
+    other: float | None = STEP_DEADLINE_S
     """Rendering, attributes, snapshots."""
     close: float | None = 5.0
 

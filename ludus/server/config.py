@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from ludus.errors import InvalidArgument, listing, shorten
-from ludus.sandbox.deadlines import STEP_SECONDS
+from ludus.sandbox.deadlines import STEP_DEADLINE_S
 from ludus.server.access import Access
 from ludus.server.listen_config import ListenConfig
 from ludus.trajectory.header import LEVELS, Level
@@ -46,7 +46,7 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A session that nobody used for so long is closed."""
     resume_seconds: float = 600.0
     """A session whose connection was lost is kept for so long."""
-    deadline: float = STEP_SECONDS
+    deadline: float = STEP_DEADLINE_S
     """Seconds for a step; five times as many for a reset or the making of an environment."""
     rate: float = 20_000.0
     """Messages in a second, of one connection or one address."""

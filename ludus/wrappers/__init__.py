@@ -162,6 +162,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "vector":  # Gymnasium's; not AttributeError, of which `from ludus.wrappers import vector` keeps the name
+        raise ImportError(
+            "ludus.wrappers: expected a name of Ludus, got 'vector', which is Gymnasium's; "
+            "write ludus.wrappers.NAME(envs): one class wraps one environment and a batch"
+        )
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

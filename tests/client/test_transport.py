@@ -19,7 +19,7 @@ from websockets.uri import parse_uri
 
 import ludus
 from ludus.client import AsyncRemoteEnv, aconnect, connect, keepalive
-from ludus.client.access import Access as ClientAccess
+from ludus.client.access import ServerAccess
 from ludus.client.address import read_address
 from ludus.client.async_transport import AsyncSocketTransport
 from ludus.client.flow import Operation, run_flow, run_flow_async
@@ -317,7 +317,7 @@ def pinging(answered, text=b"are you there"):
 def test_a_line_that_nobody_uses_answers_a_server_that_asks():
     answered = []
     port, thread = pinging(answered)
-    line = SocketTransport(ClientAccess(read_address(f"http://127.0.0.1:{port}")))
+    line = SocketTransport(ServerAccess(read_address(f"http://127.0.0.1:{port}")))
     line.open("/v1/ws", False, 60.0)
     while thread.is_alive():
         line.tend()
@@ -334,7 +334,7 @@ def test_a_line_of_asyncio_answers_by_itself():
     port, thread = pinging(answered)
 
     async def main():
-        line = AsyncSocketTransport(ClientAccess(read_address(f"http://127.0.0.1:{port}")))
+        line = AsyncSocketTransport(ServerAccess(read_address(f"http://127.0.0.1:{port}")))
         await line.open("/v1/ws", False, 60.0)
         await asyncio.to_thread(thread.join)
         await line.close()

@@ -23,6 +23,22 @@ def test_a_name_of_gymnasium_is_answered_with_what_to_write(name, spelling):
     assert executor is None or f"executor='{executor}'" in str(raised.value)
 
 
+@pytest.mark.parametrize("spelling", ["from ludus.wrappers import vector", "import ludus; ludus.wrappers.vector"])
+def test_wrappers_of_batches_are_the_wrappers(spelling):
+    with pytest.raises(ImportError, match=r"got 'vector', which is Gymnasium's; write ludus\.wrappers\.NAME\(envs\)"):
+        exec(spelling, {})
+    envs = ludus.wrappers.RecordEpisodeStatistics(ludus.make_vec("CartPole-v1", 2, executor="serial"))
+    assert envs.num_envs == 2
+
+
+def test_a_compiled_batch_says_where_its_environments_are():
+    envs = ludus.make_vec("CartPole-v1", 2, executor="kernel")
+    assert not hasattr(envs, "envs")
+    with pytest.raises(AttributeError, match=r"write make_vec\(…, executor='serial'\)"):
+        print(envs.envs)
+    assert len(ludus.make_vec("CartPole-v1", 2, executor="serial").envs) == 2
+
+
 def test_other_names_are_missing_as_usual():
     assert not hasattr(ludus.vector, "SyncVectorEnvs")
 

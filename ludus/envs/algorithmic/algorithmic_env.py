@@ -28,7 +28,7 @@ class AlgorithmicEnv(Drawn, RuleEnv):
     """
 
     MOVEMENTS: ClassVar[tuple[str, ...]] = ("left", "right")
-    metadata = {"render_modes": ["human", "ansi", "rgb_array", "svg"], "render_fps": 4}  # noqa: RUF012
+    metadata = Drawn.metadata | {"render_fps": 4}
 
     def __init__(self, *, render_mode: str | None, base: int, chars: bool, **params: Any) -> None:
         name, most = type(self).__name__, 26 if chars else 10

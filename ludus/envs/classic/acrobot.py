@@ -160,8 +160,7 @@ class Acrobot(ClassicEnv):
     """
 
     rules = Rules(State, Params, reset, step, observe)
-    metadata = {  # noqa: RUF012
-        "render_modes": ["human", "rgb_array", "ansi", "svg"],
+    metadata = ClassicEnv.metadata | {
         "render_fps": 15,
         "action_names": ["torque -1", "no torque", "torque 1"],
         "keys_to_action": {"": 1, "left": 0, "right": 2},

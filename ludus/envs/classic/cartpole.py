@@ -95,8 +95,7 @@ class CartPole(ClassicEnv):
     """
 
     rules = Rules(State, Params, reset, step, observe)
-    metadata = {  # noqa: RUF012
-        "render_modes": ["human", "rgb_array", "ansi", "svg"],
+    metadata = ClassicEnv.metadata | {
         "render_fps": 50,
         "action_names": ["push left", "push right"],
     }

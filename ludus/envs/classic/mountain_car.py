@@ -71,8 +71,7 @@ class MountainCar(ClassicEnv):
     """
 
     rules = Rules(State, Params, reset, step, observe)
-    metadata = {  # noqa: RUF012
-        "render_modes": ["human", "rgb_array", "ansi", "svg"],
+    metadata = ClassicEnv.metadata | {
         "render_fps": 30,
         "action_names": ["push left", "coast", "push right"],
         "keys_to_action": {"": 1, "left": 0, "right": 2},

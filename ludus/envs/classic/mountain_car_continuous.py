@@ -128,7 +128,7 @@ class MountainCarContinuous(ClassicEnv):
 
     rules = Rules(State, Params, reset, step, observe)
     clips_actions = True
-    metadata = {"render_modes": ["human", "rgb_array", "ansi", "svg"], "render_fps": 30}  # noqa: RUF012
+    metadata = ClassicEnv.metadata | {"render_fps": 30}
 
     def __init__(self, render_mode: str | None = None, goal_velocity: float = 0) -> None:
         params = self._default_params()

@@ -62,7 +62,7 @@ class Bandit(Drawn, RuleEnv):
     """
 
     rules = Rules(State, Params, reset, step, observe)
-    metadata = {"render_modes": ["human", "rgb_array", "ansi", "svg"], "render_fps": 2}  # noqa: RUF012
+    metadata = Drawn.metadata | {"render_fps": 2}
 
     def __init__(self, arms: int = 10, gaussian: bool = False, render_mode: str | None = None) -> None:
         self.observation_space = Discrete(1)

@@ -133,8 +133,7 @@ class Blackjack(Drawn, ViewedRuleEnv):
     """
 
     rules = Rules(State, Params, reset, step, observe)
-    metadata = {  # noqa: RUF012
-        "render_modes": ["human", "rgb_array", "ansi", "svg"],
+    metadata = Drawn.metadata | {
         "render_fps": 4,
         "action_names": ["stick", "hit"],
         "keys_to_action": {"s": 0, "h": 1},

@@ -107,8 +107,7 @@ class CliffWalking(TabularEnv):
     """
 
     rules = Rules(State, Params, reset, step, observe, inform)
-    metadata = {  # noqa: RUF012
-        "render_modes": ["human", "ansi", "rgb_array", "svg"],
+    metadata = TabularEnv.metadata | {
         "render_fps": 4,
         "action_names": ["up", "right", "down", "left"],
         "keys_to_action": {"up": 0, "right": 1, "down": 2, "left": 3},

@@ -121,8 +121,7 @@ class FrozenLake(TabularEnv):
     """
 
     rules = Rules(State, Params, reset, step, observe, inform)
-    metadata = {  # noqa: RUF012
-        "render_modes": ["human", "ansi", "rgb_array", "svg"],
+    metadata = TabularEnv.metadata | {
         "render_fps": 4,
         "action_names": ["left", "down", "right", "up"],
     }

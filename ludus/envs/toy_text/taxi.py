@@ -202,8 +202,7 @@ class Taxi(TabularEnv):
     """
 
     rules = Rules(State, Params, reset, step, observe, inform)
-    metadata = {  # noqa: RUF012
-        "render_modes": ["human", "ansi", "rgb_array", "svg"],
+    metadata = TabularEnv.metadata | {
         "render_fps": 4,
         "action_names": ["south", "north", "east", "west", "pick up", "drop off"],
         "keys_to_action": {"down": 0, "up": 1, "right": 2, "left": 3, "p": 4, "d": 5},

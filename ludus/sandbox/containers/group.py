@@ -71,7 +71,9 @@ class Group(Cgroup):
         return None if self._alarm is None else self._alarm[0]
 
     def ran_out(self) -> bool:
-        if self._oom_seen() and os.path.isdir(self._found["memory"].parent):  # it is also written when the group is removed
+        if self._oom_seen() and os.path.isdir(
+            self._found["memory"].parent
+        ):  # it is also written when the group is removed
             self._out_of_memory = True
         name = "memory.events" if self._version("memory") == 2 else "memory.oom_control"
         self._out_of_memory = self._out_of_memory or self._counts("memory", name).get("oom_kill", 0) > 0

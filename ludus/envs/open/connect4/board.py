@@ -25,8 +25,7 @@ from ludus.spaces import Box, Discrete
 __all__ = ["Connect4Board", "Connect4Players"]
 
 GAME = Rules(State, Params, reset, step, observe, inform, legal=legal, players=2, turn=turn)
-METADATA: dict[str, Any] = {
-    "render_modes": ["human", "rgb_array", "ansi", "svg"],
+METADATA: dict[str, Any] = Drawn.metadata | {
     "render_fps": 2,
     "keys_to_action": {str(column + 1): column for column in range(COLUMNS)},
     "action_names": [f"column {column + 1}" for column in range(COLUMNS)],

@@ -73,7 +73,7 @@ class FinRLMarket(Drawn, RuleEnv):
     """
 
     rules = Rules(State, Params, reset, step, observe, inform)
-    metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array", "ansi", "svg"], "render_fps": 8}  # noqa: RUF012
+    metadata = Drawn.metadata | {"render_fps": 8}
 
     def __init__(
         self,
