@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from types import TracebackType
@@ -11,7 +11,7 @@ from typing import Any, Literal, Self, Unpack, overload
 
 import msgspec
 
-from ludus.errors import LudusError, ServiceError
+from ludus.errors import InvalidArgument, LudusError, ServiceError, did_you_mean, listing
 from ludus.server.access import Access
 from ludus.server.config import ServerConfig
 from ludus.server.listen_config import ListenOptions
@@ -28,6 +28,8 @@ START_DEADLINE_S = 60.0
 STOP_DEADLINE_S = 30.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 MAX_SIGNALS = 2
+OWN_OPTIONS = ("host", "port", "block", "config", "access")
+"""What `serve` takes beside the options of listening."""
 
 
 class RunningServer:
@@ -98,6 +100,7 @@ def serve(
     >>> running = serve("CartPole-v1", "GridWorld-v0", port=0, block=False)
     >>> running.close()
     """
+    _check_options(options)
     own = config or ServerConfig()
     where = {name: one for name, one in (("host", host), ("port", port)) if one is not None}
     listen = msgspec.structs.replace(own.listen, **where, **options)
@@ -108,6 +111,16 @@ def serve(
     if own.workers > 1:
         return RunningServer(*spawn_server(targets, own))
     return _in_background(ServerPlan(targets, own))
+
+
+def _check_options(options: Mapping[str, object]) -> None:
+    known = [*ListenOptions.__annotations__, *OWN_OPTIONS]
+    for name in options:
+        if name in ListenOptions.__annotations__:
+            continue
+        if name in ServerConfig.__struct_fields__:
+            raise InvalidArgument(f"serve: unknown argument {name!r}; write config=ServerConfig({name}=…)")
+        raise InvalidArgument(f"serve: unknown argument {name!r}{did_you_mean(name, known)}; it takes {listing(known)}")
 
 
 def run(

@@ -100,6 +100,9 @@ def test_an_address_in_use_is_refused():
             {"port": 0, "unix": "x", "config": ServerConfig(workers=2), "block": True},
             "1 for a server with a Unix socket",
         ),
+        ({"deadline": 5.0}, r"unknown argument 'deadline'; write config=ServerConfig\(deadline=…\)"),
+        ({"hots": ["a"]}, r"unknown argument 'hots'; did you mean 'hosts'\?; it takes .*config"),
+        ({"settings": ServerConfig()}, r"unknown argument 'settings'; it takes "),
     ],
 )
 def test_what_does_not_go_together_is_refused(options, words):
