@@ -75,6 +75,9 @@ def run_agent(
         if folder or record or resume or memory:
             raise InvalidArgument("run: expected --out alone, got --folder, --record, --resume or --memory with it")
         planned = planned_runs(tasks, agents, range(seed, seed + seeds), out_folder)
+        for one in tasks:
+            for name in agents:
+                make_agent(name, one, seed)  # what cannot be is told now, and not by each run
         _report(_run_all(planned, make_agent, jobs, quiet=as_json), html, as_json=as_json)
         return
     if len(tasks) * len(agents) * seeds != 1 or html is not None:

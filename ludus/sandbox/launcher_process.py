@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import socket
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from ludus.sandbox.leftovers import private_folder
 from ludus.sandbox.local_process import LocalProcess
 from ludus.sandbox.policy import Policy
 from ludus.sandbox.proxy import proxy_variables
+from ludus.sandbox.removal import remove_tree
 from ludus.sandbox.rlimits import Rlimit
 from ludus.sandbox.spawn import spawn
 from ludus.sandbox.strays import end_orphans
@@ -92,7 +92,7 @@ class LauncherProcess(LocalProcess):
             self._control.close()
         if not told:  # the launcher was killed: what it kept is killed with it, and what it was starting here
             end_orphans()
-            shutil.rmtree(self._home, ignore_errors=True)
+            remove_tree(self._home)
             return code if code < 0 else -9
         ended, cpu, read, written, reached = told.split(b" ")
         self._limit = self._limit or reached.decode() or None

@@ -5,10 +5,11 @@ removes.
 """
 
 import os
-import shutil
 import tempfile
 from contextlib import suppress
 from functools import cache
+
+from ludus.sandbox.removal import remove_tree
 
 __all__ = ["identity", "is_dead", "is_of_today", "private_folder", "sweep_folders"]
 
@@ -65,7 +66,7 @@ def sweep_folders(base: str | None = None) -> None:
     for name in dead:
         with suppress(OSError):  # another process was faster, or it is another user's
             os.rename(os.path.join(base, name), os.path.join(claimed, name))
-    shutil.rmtree(claimed, ignore_errors=True)
+    remove_tree(claimed)
 
 
 def _base() -> str:

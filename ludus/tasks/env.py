@@ -13,6 +13,7 @@ from ludus.errors import EnvError, InvalidAction, LimitExceeded, ResetNeeded, Sn
 from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.sandbox import Backend, Change, ShellState
 from ludus.sandbox.leftovers import private_folder
+from ludus.sandbox.removal import remove_tree
 from ludus.seeding import Seed
 from ludus.tasks.actions import call_in
 from ludus.tasks.budget import Budget
@@ -314,7 +315,7 @@ class TaskEnv(Drawn, TaskTools):
         while self._held:
             base = self._held.pop()
             if base != self._kept:
-                shutil.rmtree(base, ignore_errors=True)
+                remove_tree(base)
         super().close()
 
     # --- what a subclass may change ---
@@ -400,7 +401,7 @@ class TaskEnv(Drawn, TaskTools):
         if not chosen:
             return Path(private_folder("task"))
         base = Path(chosen).resolve() / f"{self._spec.id}-{self._seed:016x}"
-        shutil.rmtree(base, ignore_errors=True)
+        remove_tree(base)
         return base
 
     def _drop(self) -> None:

@@ -7,11 +7,12 @@ would be restored over whatever that points at, with one in `artifacts` a file e
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from ludus.errors import InvalidArgument
 
-__all__ = ["check_run_folder"]
+__all__ = ["check_run_folder", "is_too_deep"]
 
 WORK = "work"
 LINKED = "bin"
@@ -45,6 +46,22 @@ def check_run_folder(folder: Path, doing: str = "run") -> int:
             )
         size += found.st_size if stat.S_ISREG(found.st_mode) else 0
     return size
+
+
+def is_too_deep(folder: Path) -> bool:
+    """Whether there are more folders one in the other than may be; no link is followed.
+
+    >>> is_too_deep(Path(__file__).parent)
+    False
+    """
+    waiting = [(str(folder), 1)]
+    while waiting:
+        path, level = waiting.pop()
+        if level > MAX_LEVELS:
+            return True
+        with suppress(OSError), os.scandir(path) as names:  # it is closed to us, or gone
+            waiting += [(one.path, level + 1) for one in names if one.is_dir(follow_symlinks=False)]
+    return False
 
 
 def _entries(folder: Path, doing: str) -> Iterator[Found]:

@@ -4,7 +4,6 @@ Everything of an episode lies below one folder: `work` (the agent's, mounted wri
 `fixed` (originals of what is read-only), `store` (snapshots), `empty` (what hides our own tasks).
 """
 
-import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +24,7 @@ from ludus.sandbox import (
     WorkspaceLimits,
     give,
 )
+from ludus.sandbox.removal import remove_tree
 from ludus.tasks.folder import check_links
 from ludus.tasks.grading.data import TaskData, make_data
 from ludus.tasks.sandboxes import agent_sandbox, grader_sandbox, grading_means, link_interpreter
@@ -237,8 +237,7 @@ class TaskWorkspace:
     def remove(self) -> None:
         """Kill what runs, and remove everything."""
         self.close()
-        if os.path.isdir(self.base):
-            shutil.rmtree(self.base, ignore_errors=True)
+        remove_tree(self.base)
 
 
 def _difference(now: float | None, before: float | None) -> float | None:

@@ -70,10 +70,12 @@ def test_what_cannot_be_imported_is_told(tmp_path):
     assert "expected a task.toml folder (Harbor)" in " ".join(result.stderr.split())
 
 
-def test_an_agent_that_is_unknown_is_told():
-    result = CliRunner().invoke(app, ["task", "run", "sat_heuristic", "--agent", "referenze"])
-    assert result.exit_code == 2
-    assert "did you mean 'reference'" in result.stderr
+def test_an_agent_that_is_unknown_is_told(tmp_path):
+    for more in ([], ["--agent", "nop", "--out", str(tmp_path / "runs")]):
+        result = CliRunner().invoke(app, ["task", "run", "sat_heuristic", "--agent", "referenze", *more])
+        assert result.exit_code == 2
+        assert "did you mean 'reference'" in result.stderr
+    assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.parametrize("name", SETTINGS)

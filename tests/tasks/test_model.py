@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from ludus.errors import EnvError, InvalidArgument
+from ludus.errors import InvalidArgument, ServiceError
 from ludus.tasks import TaskEnv
 from ludus.tasks.agents import play_episode
 from ludus.tasks.agents.model import ModelAgent, ModelOptions
@@ -96,7 +96,7 @@ def test_a_server_that_refuses_or_never_answers_ends_the_episode(server, parity,
         server.answers[:] = answers
         model = agent(server)
         model.begin("a task", TaskEnv(parity).action_space)
-        with pytest.raises(EnvError, match=words):
+        with pytest.raises(ServiceError, match=words):
             model.act(None)
     with pytest.raises(InvalidArgument, match="expected http://"):
         ModelAgent(ModelOptions(url="file:///etc/passwd", model="x"))

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from ludus.errors import EnvError, InvalidArgument
+from ludus.errors import InvalidArgument, ServiceError
 from ludus.tasks import TaskEnv, find_task
 from ludus.tasks.agents import endpoint
 from ludus.tasks.agents.choice import chosen_agent
@@ -146,7 +146,7 @@ def test_a_fault_of_the_endpoint_is_an_error_that_names_it(served, monkeypatch, 
     answer, words = FAULTS[fault]
     waits = answer in (silent_head, silent_refusal, dripping)
     model, pauses = asked(served(), answer, monkeypatch=monkeypatch, seconds=2.0 if waits else 60.0)
-    with pytest.raises(EnvError, match=f"model local: expected an answer within 0 retries, got .*{words}"):
+    with pytest.raises(ServiceError, match=f"model local: expected an answer within 0 retries, got .*{words}"):
         model.act(ToolOutcome())
     assert pauses == []
 
@@ -157,7 +157,7 @@ def test_a_single_read_that_takes_all_of_the_time_is_told_alike(served, monkeypa
     plain = endpoint._Deadline.__init__
     monkeypatch.setattr(endpoint._Deadline, "__init__", lambda deadline, seconds: plain(deadline, seconds + 600))
     model, _ = asked(served(), FAULTS[fault][0], monkeypatch=monkeypatch, seconds=2.0)
-    with pytest.raises(EnvError, match=FAULTS[fault][1]):
+    with pytest.raises(ServiceError, match=FAULTS[fault][1]):
         model.act(ToolOutcome())
 
 
@@ -172,7 +172,7 @@ def test_streams_have_comments_in_them_and_say_what_went_wrong(served, monkeypat
     model, _ = asked(served(), good, monkeypatch=monkeypatch, stream=True)
     assert json.loads(model.act(ToolOutcome())) == {"tool": "submit", "arguments": {}}
     model, _ = asked(served(), stream({"error": {"message": "overloaded"}}), monkeypatch=monkeypatch, stream=True)
-    with pytest.raises(EnvError, match=r"a stream that ends in an error.*overloaded"):
+    with pytest.raises(ServiceError, match=r"a stream that ends in an error.*overloaded"):
         model.act(ToolOutcome())
 
 
@@ -200,7 +200,7 @@ def test_a_server_is_left_alone_for_as_long_as_it_asks(served, monkeypatch):
     assert (model.act(ToolOutcome()), pauses, model.retries) == ("done", [7.0, 7.0], 2)
     busy = reply(b"slowly", "429 Too Many", "Retry-After: 9999")
     model, pauses = asked(served(), busy, retries=5, monkeypatch=monkeypatch)
-    with pytest.raises(EnvError, match=r"HTTP 429: slowly.*it asks to come back in 9999 s"):
+    with pytest.raises(ServiceError, match=r"HTTP 429: slowly.*it asks to come back in 9999 s"):
         model.act(ToolOutcome())
     assert pauses == []
 
@@ -211,7 +211,7 @@ def test_a_redirect_is_not_followed_with_the_key_or_without(served, monkeypatch,
     server, other = served(), served()
     place = other.url.replace("127.0.0.1", "localhost")
     model, _ = asked(server, reply(b"", code, f"Location: {place}"), retries=3, monkeypatch=monkeypatch)
-    with pytest.raises(EnvError, match=r"a redirect to .*, where no key is sent; give that address as the url"):
+    with pytest.raises(ServiceError, match=r"a redirect to .*, where no key is sent; give that address as the url"):
         model.act(ToolOutcome())
     assert server.requests[0][0]["Authorization"] == f"Bearer {KEY}"
     assert (len(server.requests), other.requests) == (1, [])
@@ -220,7 +220,7 @@ def test_a_redirect_is_not_followed_with_the_key_or_without(served, monkeypatch,
 def test_no_error_repeats_the_key(served, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     model, _ = asked(served(), reply(f"wrong key {KEY}".encode(), "401 No"), monkeypatch=monkeypatch)
-    with pytest.raises(EnvError, match=r"HTTP 401: wrong key …") as error:
+    with pytest.raises(ServiceError, match=r"HTTP 401: wrong key …") as error:
         model.act(ToolOutcome())
     assert KEY not in str(error.value)
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
@@ -243,7 +243,7 @@ def test_a_history_that_is_too_long_for_the_server_is_shortened_until_it_fits(se
     assert sizes[2] > sizes[3] + 8000 > sizes[4] + 12000
     assert server.requests[4][1]["messages"][-1]["content"] == "z" * 300
     model, _ = asked(server, too_long, monkeypatch=monkeypatch)
-    with pytest.raises(EnvError, match=r"HTTP 400.*maximum context length"):
+    with pytest.raises(ServiceError, match=r"HTTP 400.*maximum context length"):
         model.act(ToolOutcome())
 
 
@@ -253,12 +253,12 @@ def test_a_run_whose_model_fails_leaves_a_trajectory_that_says_why(served, parit
     monkeypatch.setenv("LUDUS_MODEL_MAX_RETRIES", "0")
     server.answers[:] = [reply(whole("I look.", function("budget"))), reply(b"gone", "500 No")]
     task = find_task(parity)
-    with pytest.raises(EnvError, match="HTTP 500: gone"):
+    with pytest.raises(ServiceError, match="HTTP 500: gone"):
         run_task(task, chosen_agent(str(file), task), 1, options=RunOptions(folder=tmp_path / "run"))
     run = Run.open(tmp_path / "run" / "run.ludus")
     assert (run[0].length, run[0].outcome) == (1, "aborted")
     last = list(run.events())[-1]
-    assert (last.step, last.kind, last.value.type) == (1, "failure", "EnvError")
+    assert (last.step, last.kind, last.value.type) == (1, "failure", "ServiceError")
     assert "HTTP 500: gone" in last.value.message
 
 

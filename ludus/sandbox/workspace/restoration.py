@@ -9,9 +9,9 @@ from contextlib import suppress
 from secrets import token_hex
 
 from ludus.errors import LimitExceeded
+from ludus.sandbox.removal import Removal, make_writable, open_folder
 from ludus.sandbox.workspace.index import ContentIndex
-from ludus.sandbox.workspace.removal import Removal, make_writable
-from ludus.sandbox.workspace.scan import WorkspaceLimits, open_folder
+from ludus.sandbox.workspace.scan import WorkspaceLimits
 from ludus.sandbox.workspace.store import Store
 from ludus.sandbox.workspace.tree import FILE, FOLDER, TreeEntry
 

@@ -8,21 +8,20 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from hashlib import sha256
 
 import msgspec
 
 from ludus.errors import LimitExceeded, SnapshotError
+from ludus.sandbox.removal import open_folder
 from ludus.sandbox.workspace.content import copy
 from ludus.sandbox.workspace.index import ContentIndex
 from ludus.sandbox.workspace.store import Store
 from ludus.sandbox.workspace.tree import FILE, FOLDER, LINK, PERMISSIONS, TreeEntry, encode_tree, shown
 
-__all__ = ["Scan", "Skipped", "WorkspaceLimits", "open_folder"]
+__all__ = ["Scan", "Skipped", "WorkspaceLimits"]
 
-FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 SPECIAL = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
 CHANGED = (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO)
@@ -172,13 +171,3 @@ class Scan:
         hashed = sha256()
         size = copy(descriptor, None, most, hashed.update)
         return hashed.digest(), size
-
-
-@contextmanager
-def open_folder(parent: int, name: bytes) -> Generator[int, None, None]:
-    """A folder right below another; never what a link leads to."""
-    descriptor = os.open(name, FOLDER_FLAGS, dir_fd=parent)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)

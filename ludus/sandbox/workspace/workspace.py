@@ -15,11 +15,12 @@ from typing import Any
 
 from ludus.errors import InvalidArgument, SnapshotError, shorten
 from ludus.sandbox.policy import Mount
+from ludus.sandbox.removal import FOLDER_FLAGS
 from ludus.sandbox.workspace.diff import Diff, compare
 from ludus.sandbox.workspace.index import ContentIndex
 from ludus.sandbox.workspace.journal import Line, SnapshotJournal, WorkspaceSnapshot
 from ludus.sandbox.workspace.restoration import Restoration
-from ludus.sandbox.workspace.scan import FOLDER_FLAGS, Scan, WorkspaceLimits
+from ludus.sandbox.workspace.scan import Scan, WorkspaceLimits
 from ludus.sandbox.workspace.store import Store
 
 __all__ = ["Workspace"]

@@ -1,6 +1,7 @@
 """One agent through one task: the loop, and what came of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -62,8 +63,10 @@ def play_episode(
     else:
         env.restore(start.snapshot)
         observation = start.observation
-    _Record(env).add(())
-    agent.begin(observation.result, Calls(env.unwrapped.action_space.tools))  # type: ignore[attr-defined]
+    record = _Record(env)
+    record.add(())
+    with _noted(agent, record):
+        agent.begin(observation.result, Calls(env.unwrapped.action_space.tools))  # type: ignore[attr-defined]
     return _played(env, agent, Episode(agent=agent.name, seed=seed), observation, watch)
 
 
@@ -97,7 +100,8 @@ def ended_episode(entries: Sequence[Entry], agent: str) -> Episode:
 def _played(env: Env[Any, Any], agent: Agent, episode: Episode, observation: Any, watch: Watch | None) -> Episode:
     record = _Record(env)
     while True:
-        action = _acted(agent, observation, record)
+        with _noted(agent, record):
+            action = agent.act(observation)
         call = Call("text", {"message": action}) if isinstance(action, str) else action
         step = env.step(call)
         episode.steps, episode.total, observation = (
@@ -117,13 +121,24 @@ def _played(env: Env[Any, Any], agent: Agent, episode: Episode, observation: Any
             return episode
 
 
-def _acted(agent: Agent, observation: Any, record: "_Record") -> Call | str:
-    """The agent's action; where it fails, the record says why it ends there."""
+@contextmanager
+def _noted(agent: Agent, record: "_Record") -> Generator[None, None, None]:
+    """Where the agent fails, the record says why it ends there, and what the agent said before."""
     try:
-        return agent.act(observation)
-    except Exception as error:
-        record.add([*agent.events(), Failure(type(error).__name__, str(error))], step=False)
+        yield
+    except (Exception, SystemExit) as error:
+        with suppress(Exception):
+            record.add(agent.events(), step=False)
+        record.add([Failure(type(error).__name__, _words(error))], step=False)
         raise
+
+
+def _words(error: BaseException) -> str:
+    """What an error of somebody else's says, as far as it can."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 class _Record:

@@ -1,8 +1,9 @@
 """`ModelAgent`: a language model behind any OpenAI-compatible endpoint, with function calls or plain text.
 
 What a server does wrong (429, 5xx, cut streams, answers that are none) is tried again with back-off, or when the server
-says, as often as `LUDUS_MODEL_MAX_RETRIES` says; then the episode ends with EnvError. Old observations are left out of
-the history when it grows beyond `context` characters, or beyond what the server takes; tokens are counted as it tells.
+says, as often as `LUDUS_MODEL_MAX_RETRIES` says; then the episode ends with ServiceError. Old observations are left out
+of the history when it grows beyond `context` characters, or beyond what the server takes; tokens are counted as it
+tells.
 """
 
 import http.client
@@ -16,7 +17,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from ludus.errors import EnvError, InvalidArgument, shorten
+from ludus.errors import InvalidArgument, ServiceError, shorten
 from ludus.tasks.agents.chat import Completion, read_completion, read_stream
 from ludus.tasks.agents.endpoint import Refused, bearer, open_endpoint
 from ludus.tasks.setting import whole_number
@@ -180,7 +181,9 @@ class ModelAgent:
         key = os.environ.get(self.options.key_variable)
         reason = reason.replace(key, "…") if key else reason
         wait = f"; it asks to come back in {asked_for:g} s" if asked_for > MAX_PAUSE_S else ""
-        raise EnvError(f"model {self.name}: expected an answer within {most} retries, got {shorten(reason, 400)}{wait}")
+        raise ServiceError(
+            f"model {self.name}: expected an answer within {most} retries, got {shorten(reason, 400)}{wait}"
+        )
 
     def _request(self) -> Completion:
         options = self.options

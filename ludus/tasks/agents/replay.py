@@ -7,6 +7,7 @@ import msgspec
 
 from ludus.errors import InvalidArgument, shorten
 from ludus.sandbox import Backend
+from ludus.sandbox.removal import remove_tree
 from ludus.tasks.agents.agent import ScriptedAgent
 from ludus.tasks.agents.events import AgentLog, step_events, task_metadata
 from ludus.tasks.env import TaskEnv
@@ -88,7 +89,7 @@ def fork_run(folder: Path, step: int, target: Path) -> None:
             folder, target, symlinks=True, ignore=lambda place, _: OF_THE_END if Path(place) == folder else ()
         )
     except (shutil.Error, OSError) as error:
-        shutil.rmtree(target, ignore_errors=True)
+        remove_tree(target)
         raise InvalidArgument(f"fork: expected files and folders in {folder}, got {shorten(str(error))}") from None
     (target / "work").mkdir()
     shutil.copystat(folder / "work", target / "work")

@@ -1,7 +1,7 @@
 """A run: one agent on one task and one seed, recorded, kept in a folder, or neither; and grading of files by hand."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,7 +23,7 @@ from ludus.tasks.grading import Grader, Score, make_data
 from ludus.tasks.grading.submission import SubmissionError, read_inside
 from ludus.tasks.journal import NAME as JOURNAL
 from ludus.tasks.journal import Journal
-from ludus.tasks.run_folder import check_run_folder
+from ludus.tasks.run_folder import check_run_folder, is_too_deep
 from ludus.tasks.spec import TaskSpec
 from ludus.tools import Call
 from ludus.trajectory import Recorder
@@ -125,7 +125,7 @@ def keep_artifacts(spec: TaskSpec, folder: Path) -> list[str]:
     """Copy what a task wants kept, and what was handed in, out of an ended run's workspace; no link is followed."""
     work, kept = folder / "work", list[str]()
     patterns = (*spec.artifacts, *(one.path for one in spec.submission))
-    for path in sorted({str(one.relative_to(work)) for pattern in patterns for one in work.glob(pattern)}):
+    for path in sorted({path for pattern in patterns for path in _matching(work, pattern)}):
         with contextlib.suppress(SubmissionError, OSError):
             data = read_inside(work, path, MAX_ARTIFACT)
             target = folder / ARTIFACTS / path
@@ -133,6 +133,12 @@ def keep_artifacts(spec: TaskSpec, folder: Path) -> list[str]:
             target.write_bytes(data)
             kept.append(path)
     return kept
+
+
+def _matching(work: Path, pattern: str) -> Iterator[str]:
+    """Paths of a workspace; what may be at any depth is not looked for where folders are too deep to be walked."""
+    if "**" not in pattern or not is_too_deep(work):
+        yield from (str(one.relative_to(work)) for one in work.glob(pattern))
 
 
 def grade_folder(

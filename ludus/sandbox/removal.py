@@ -1,21 +1,27 @@
-"""Removal of whatever stands in the way, however deep: folders are moved up and emptied, never walked into."""
+"""Removal of whatever sandboxed code left, however deep: folders are moved up and emptied, never walked into.
+
+`shutil.rmtree` goes down by recursion: some thousand folders, one in the other, are a RecursionError, which is none of
+the errors that it can be told to ignore.
+"""
 
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from secrets import token_hex
 
 from ludus.errors import SnapshotError
-from ludus.sandbox.workspace.scan import FOLDER_FLAGS, open_folder
 
-__all__ = ["Removal", "make_writable"]
+__all__ = ["FOLDER_FLAGS", "Removal", "make_writable", "open_folder", "remove_tree"]
 
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 MAX_NAMES = 10_000_000
 """Names: somebody who adds them all the time does not keep us busy for ever."""
 
 
 class Removal:
-    """A folder of its own in the workspace that takes what is removed; used with `with`, and empty at the end."""
+    """A folder of its own below `root` that takes what is removed; used with `with`, and empty at the end."""
 
     def __init__(self, root: int) -> None:
         self.root, self.name = root, b".ludus-" + token_hex(8).encode()
@@ -76,5 +82,40 @@ def make_writable(parent: int, name: bytes) -> None:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
             os.chmod(f"/proc/self/fd/{descriptor}", 0o700)
+    finally:
+        os.close(descriptor)
+
+
+def remove_tree(folder: str | Path) -> None:
+    """Remove a folder with all that is in it, however deep; what cannot be removed stays. No link is followed.
+
+    >>> import tempfile
+    >>> place = tempfile.mkdtemp()
+    >>> remove_tree(place)
+    >>> os.path.exists(place)
+    False
+    """
+    with suppress(OSError, SnapshotError):
+        root = os.open(folder, FOLDER_FLAGS)
+        try:
+            with Removal(root) as removal:
+                for name in os.listdir(root):
+                    _removed(removal, root, os.fsencode(name))
+        finally:
+            os.close(root)
+        os.rmdir(folder)
+
+
+def _removed(removal: Removal, root: int, name: bytes) -> None:
+    with suppress(OSError):  # it stays, and what is beside it goes
+        removal.remove(root, name)
+
+
+@contextmanager
+def open_folder(parent: int, name: bytes) -> Generator[int, None, None]:
+    """A folder right below another; never what a link leads to."""
+    descriptor = os.open(name, FOLDER_FLAGS, dir_fd=parent)
+    try:
+        yield descriptor
     finally:
         os.close(descriptor)
