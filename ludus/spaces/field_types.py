@@ -37,6 +37,10 @@ class FieldType:
         """The space that samples and flat forms come from; most records are only checked, and never make it."""
         raise NotImplementedError
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy, since `space` is made when it is first used: by another thread, perhaps, while this one copies.
+        return vars(self).copy()
+
     def parts(self) -> Iterable[FieldType]:
         """The field types inside it."""
         return ()

@@ -223,3 +223,28 @@ def test_two_tools_of_one_name_are_refused():
 def test_an_environment_of_tools_keeps_the_contract():
     assert check_env(Shop).ok, check_env(Shop)
     assert check_space(Calls(Shop.tools)).ok, check_space(Calls(Shop.tools))
+
+
+class Meanwhile:
+    """Stands in a field of a tool; when that is copied, the tool is used for the first time, as by another thread."""
+
+    def __init__(self, field):
+        self.field = field
+
+    def __deepcopy__(self, memo):
+        assert self.field.space is not None
+        return self
+
+
+def test_an_environment_is_made_while_another_thread_first_uses_a_tool_of_its_class():
+    class Shop(ToolEnv):
+        @tool
+        def buy(self, item: str, count: int = 1, price: float = 0.5, paid: bool = True) -> str:
+            """Buy something."""
+            return f"{count} {item}"
+
+    for one in Shop.tools["buy"].parameters.values():
+        vars(one.type).update(meanwhile=Meanwhile(one.type))
+    space = Shop().action_space
+    assert Call("buy", {"item": "tea"}) in space
+    assert all("space" in vars(one.type) for one in Shop.tools["buy"].parameters.values())
