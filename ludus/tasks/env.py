@@ -295,7 +295,7 @@ class TaskEnv(Drawn, TaskTools):
         state.submitted, state.score = self._submitted, self._score.value
         reached = self._score.reached and not self._score.failed
         outcome = (Outcome.SUCCESS if reached else Outcome.FAILURE) if ends is Outcome.SUCCESS else ends
-        info["score"] = {name: one for name, one in msgspec.to_builtins(self._score).items() if name != "seconds"}
+        info["score"] = self._score.unmeasured(self._spec.evaluation)
         info["facts"] = {"won": reached, "score": self._score.value, "normalised": self._score.normalised}
         return Step.ending(observation, outcome, reward, info)
 

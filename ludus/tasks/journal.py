@@ -62,6 +62,7 @@ class _Graded(msgspec.Struct):
     normalised: float
     value: float | None = None
     step: int = 0
+    metrics: dict[str, float] = {}
 
 
 class _Command(msgspec.Struct):

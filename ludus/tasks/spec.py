@@ -88,6 +88,9 @@ class EvaluationSpec(_Part, frozen=True, kw_only=True):
     """How often `validate` may be called."""
     resolution: float = 0.05
     """Of the normalised score that `validate` tells: finer differences are not told, so it cannot be climbed."""
+    measured: tuple[str, ...] = ()
+    """Those of the grader's metrics that are measurements of this machine, such as times: they are kept in the journal,
+    and are in no reward and no info, which are the same for the same seed. The metric that counts is none of them."""
 
     def check(self) -> None:
         """InvalidArgument for marks by which scores would say nothing, or the opposite."""
@@ -103,6 +106,11 @@ class EvaluationSpec(_Part, frozen=True, kw_only=True):
             if self.floor is not None and mark is not None and self.better(self.floor, mark):
                 got = f"{mark:g} and a floor of {self.floor:g}"
                 raise InvalidArgument(f"evaluation.{name}: expected a mark {better} the floor, got {got}")
+        if self.metric in self.measured:
+            raise InvalidArgument(
+                f"evaluation.measured: expected metrics beside the one that counts, which has to be the same for the "
+                f"same seed, got {shorten(self.metric)}; have the grader round it to steps that measuring cannot miss"
+            )
         if self.public_split == self.hidden_split:
             raise InvalidArgument(
                 f"evaluation.public_split: expected another split than the hidden one, which `validate` would tell of, "

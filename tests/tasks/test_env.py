@@ -1,5 +1,6 @@
 """A task as an environment: the loop, rewards, ends, budgets and snapshots."""
 
+import re
 import tempfile
 
 import pytest
@@ -8,6 +9,8 @@ import ludus
 from ludus.errors import ContractViolation, EnvError, InvalidAction, RegistrationError, ResetNeeded
 from ludus.tasks import BaseTask, TaskEnv, register_task
 from ludus.tasks.agents import nop_agent, play_episode, solution_agent
+from ludus.tasks.agents.events import step_events
+from ludus.tasks.journal import Journal
 from ludus.tools import Call
 from tests.tasks.conftest import SOLVE, TASK, shell, write_folder
 
@@ -212,3 +215,20 @@ def test_what_a_subclass_gives_is_looked_at(env, monkeypatch):
         env.reset(seed=3)
     with pytest.raises(RegistrationError, match="expected a path as the folder, got 3"):
         register_task(folder=3)
+
+
+def test_what_a_grader_measures_is_kept_and_is_in_no_info_reward_or_observation(parity, tmp_path):
+    parity.joinpath("task.yaml").write_text(TASK.replace("metric: accuracy,", "metric: accuracy, measured: [seconds],"))
+    timed = 'return {"accuracy": 1.0, "share": 0.5, "seconds": time.process_time()}'
+    parity.joinpath("grader.py").write_text(f"import time\n\n\ndef grade(case):\n    {timed}\n")
+    histories = []
+    for name in ("one", "other"):
+        with TaskEnv(parity, folder=tmp_path / name) as env:
+            history = [env.reset(seed=3), shell(env, "echo [] > answer.json"), env.step("validate"), env.step("submit")]
+        kept = Journal(tmp_path / name).read()[-1].scores
+        assert [sorted(one["metrics"]) for one in kept] == [["accuracy", "seconds", "share"]] * 2
+        [told] = [one for one in step_events(env.task.spec, env.last) if one.kind == "score"]
+        assert re.fullmatch(r"normalised 1\.0000, seconds 0\.\d+ measured", told.explanation)
+        histories.append(history)
+    assert histories[0] == histories[1]
+    assert histories[0][-1].info["score"]["metrics"] == {"accuracy": 1.0, "share": 0.5}

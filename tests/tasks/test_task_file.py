@@ -91,6 +91,11 @@ def marks(text):
             marks("floor: 0, threshold: 1, direction: minimize"),
             "evaluation.threshold: expected a mark below the floor, got 1 and a floor of 0",
         ),
+        (
+            marks("measured: [seconds, accuracy]"),
+            "evaluation.measured: expected metrics beside the one that counts, which has to be the same for the same "
+            "seed, got 'accuracy'; have the grader round it",
+        ),
         (marks("public_split: test"), "evaluation.public_split: expected another split than the hidden one"),
         (LEAST + "cost: .nan", "cost: expected a finite number, got nan"),
         (LEAST + "submission: [{path: a, size: 0}]", "submission[0].size: expected bytes above 0"),

@@ -69,7 +69,9 @@ def _score(spec: TaskSpec, score: dict[str, Any]) -> list[EventValue]:
     split, value, worth = score.get("split", ""), score.get("value"), float(score.get("normalised", 0.0))
     if value is None:
         return [Score(f"normalised ({split})", worth, str(score.get("reason", "")))]
-    return [Score(f"{spec.evaluation.metric} ({split})", float(value), f"normalised {worth:.4f}")]
+    metrics: dict[str, float] = score.get("metrics") or {}
+    measured = [f", {name} {metrics[name]:.4g} measured" for name in spec.evaluation.measured if name in metrics]
+    return [Score(f"{spec.evaluation.metric} ({split})", float(value), f"normalised {worth:.4f}{''.join(measured)}")]
 
 
 def _limits(spec: TaskSpec, entry: Entry) -> list[EventValue]:

@@ -41,6 +41,18 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
         """Whether there is no score."""
         return self.value is None
 
+    def unmeasured(self, evaluation: EvaluationSpec) -> dict[str, Any]:
+        """All of it that is the same for the same seed, as plain data: no time, and no metric that is a measurement.
+
+        >>> evaluation = EvaluationSpec(metric="accuracy", measured=("watts",))
+        >>> Score(split="test", metrics={"accuracy": 0.9, "watts": 31.2}).unmeasured(evaluation)["metrics"]
+        {'accuracy': 0.9}
+        """
+        told: dict[str, Any] = msgspec.to_builtins(self)
+        del told["seconds"]
+        told["metrics"] = {name: one for name, one in self.metrics.items() if name not in evaluation.measured}
+        return told
+
 
 def scored(evaluation: EvaluationSpec, split: str, given: Any, seconds: float = 0.0) -> Score:
     """The score in what a grader said: finite numbers by name, the task's metric among them.

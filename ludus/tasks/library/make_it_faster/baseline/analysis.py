@@ -1,6 +1,7 @@
-"""Baseline: two of the three loops over all pairs are spared."""
+"""Baseline: windows and stretches in one go; both loops over all pairs stay."""
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
+from collections import deque
 
 
 def analyse(values: list[int], width: int) -> dict[str, int]:
@@ -25,30 +26,48 @@ def inversions(values: list[int]) -> int:
 
 
 def rising(values: list[int]) -> int:
-    """The least last number of a rising subsequence of each length."""
-    lasts: list[int] = []
-    for value in values:
-        at = bisect_left(lasts, value)
-        lasts[at : at + 1] = [value]
-    return len(lasts)
+    """The length of the longest subsequence that rises strictly."""
+    lengths: list[int] = []
+    for at, value in enumerate(values):
+        best = 0
+        for before in range(at):
+            if values[before] < value and lengths[before] > best:
+                best = lengths[before]
+        lengths.append(best + 1)
+    return max(lengths, default=0)
 
 
 def medians(values: list[int], width: int) -> int:
-    """The sum of the lower medians of all windows of that width."""
-    total = 0
-    for start in range(len(values) - width + 1):
-        window = sorted(values[start : start + width])
-        total += window[(width - 1) // 2]
+    """A sorted window: one number goes, one comes."""
+    if len(values) < width:
+        return 0
+    window, middle = sorted(values[:width]), (width - 1) // 2
+    total = window[middle]
+    for gone, come in zip(values, values[width:], strict=False):
+        del window[bisect_left(window, gone)]
+        insort(window, come)
+        total += window[middle]
     return total
 
 
 def spread(values: list[int], width: int) -> int:
-    """The largest difference between the greatest and the least number of a window."""
+    """Queues of the numbers that are still the greatest, or the least, of a window to come."""
+    greatest: deque[int] = deque()
+    least: deque[int] = deque()
     best = 0
-    for start in range(len(values) - width + 1):
-        window = values[start : start + width]
-        if max(window) - min(window) > best:
-            best = max(window) - min(window)
+    for at, value in enumerate(values):
+        while greatest and values[greatest[-1]] <= value:
+            greatest.pop()
+        while least and values[least[-1]] >= value:
+            least.pop()
+        greatest.append(at)
+        least.append(at)
+        if greatest[0] <= at - width:
+            greatest.popleft()
+        if least[0] <= at - width:
+            least.popleft()
+        if at >= width - 1:
+            best = max(best, values[greatest[0]] - values[least[0]])
     return best
 
 
