@@ -2,6 +2,7 @@
 
 import math
 import time
+from typing import Annotated
 
 import msgspec
 
@@ -11,6 +12,7 @@ from ludus.tasks.spec import TaskSpec
 __all__ = ["Budget"]
 
 FEW_SECONDS = 120
+Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Budget(msgspec.Struct, kw_only=True):
@@ -28,14 +30,14 @@ class Budget(msgspec.Struct, kw_only=True):
     total_seconds: float
     max_validations: int
     max_forfeits: int
-    steps: int = 0
-    validations: int = 0
-    forfeits: int = 0
+    steps: Count = 0
+    validations: Count = 0
+    forfeits: Count = 0
     """In a row."""
-    commands: int = 0
-    output_bytes: int = 0
+    commands: Count = 0
+    output_bytes: Count = 0
     """Of all commands, before anything was cut."""
-    spent_before: float = 0.0
+    spent_before: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     began: float = 0.0
 
     @classmethod
@@ -48,6 +50,20 @@ class Budget(msgspec.Struct, kw_only=True):
             max_forfeits=spec.forfeits,
             began=time.monotonic(),
         )
+
+    def taken_up(self, spec: TaskSpec) -> "Budget":
+        """What was used of it, of all that the task gives: the journal of a run may be a stranger's, its task is not.
+
+        >>> from ludus.tasks.spec import EvaluationSpec
+        >>> spec = TaskSpec(id="Guess", name="", description="", evaluation=EvaluationSpec(metric="accuracy"))
+        >>> used = Budget(max_steps=10**6, total_seconds=1e9, max_validations=10**6, max_forfeits=10**6, steps=3)
+        >>> budget = used.taken_up(spec)
+        >>> budget.max_steps, budget.max_validations, budget.steps
+        (50, 10, 3)
+        """
+        whole = Budget.of(spec)
+        limits = ("max_steps", "total_seconds", "max_validations", "max_forfeits", "began")
+        return msgspec.structs.replace(self, **{name: getattr(whole, name) for name in limits})
 
     @property
     def seconds(self) -> float:

@@ -216,8 +216,8 @@ class TaskEnv(Drawn, TaskTools):
             raise EnvError(f"resume: expected an episode under way, got one that ended at step {last.step}")
         self._place, self._seed = place, last.data_seed
         self._data = TaskData(place.base / "public", place.base / "hidden", last.data_seed, last.checksum)
-        self._budget = last.budget or self._budget
-        self._budget.began, self._ladder.best, self._scores = time.monotonic(), last.best, last.scores
+        self._budget = self._budget if last.budget is None else last.budget.taken_up(self._spec)
+        self._ladder.best, self._scores = last.best, last.scores
         kept = next((one for one in reversed(entries) if one.snapshot is not None), None)
         if kept is None or kept.snapshot is None:
             raise EnvError("resume: expected a step with a snapshot, got none")

@@ -130,6 +130,19 @@ def test_tracing_shows_the_command_and_nothing_of_ours(session):
     assert session.run("set +x").stderr == b"+ set +x\n"
 
 
+def test_numbers_of_jobs_go_on_in_another_session_and_after_a_restart(box, session):
+    assert session.run("true").job is None
+    first = session.start("sleep 100")
+    session.restart()
+    second = session.start("sleep 100")
+    with box.open_session(timeout=30, state=session.state) as other:
+        third = other.start("sleep 100")
+        assert [one.number for one in other.jobs()] == [third.number]
+        with pytest.raises(InvalidArgument, match="expected the number of a job of this session"):
+            other.job(second.number)
+    assert (first.number, second.number, third.number) == (2, 3, 4)
+
+
 def test_a_state_goes_on_in_another_session(box, session):
     session.run("cd /usr; X=1")
     with box.open_session(state=session.state) as other:
@@ -203,6 +216,18 @@ def test_killing_the_process_that_watches_costs_only_the_command(session):
     assert "killed the process that watched it" in result.note
     assert output(session, "echo on") == "on\n"
     assert not any(job.running for job in session.jobs())
+
+
+def test_stopping_the_process_that_watches_costs_a_moment_and_neither_the_command_nor_the_next(session):
+    result = session.run("kill -STOP $PPID; echo said", timeout=30)
+    assert (result.code, result.stdout, result.timed_out) == (0, b"said\n", False)
+    result = session.run("kill -STOP $PPID; sleep 100", timeout=1)
+    assert (result.timed_out, result.lost) == (True, False)
+    stopping = session.start('until [ -s watcher ]; do sleep 0.05; done; kill -STOP "$(cat watcher)"')
+    assert session.run("echo $PPID > made; mv made watcher").ok
+    assert stopping.wait(30).code == 0  # the one that is free stands still, and does not say so
+    result = session.run("echo next", timeout=30)
+    assert (result.code, result.stdout, result.timed_out) == (0, b"next\n", False)
 
 
 def test_what_is_sent_to_every_python_reaches_neither_the_session_nor_its_commands(session):
@@ -496,7 +521,7 @@ def test_a_second_thread_is_refused(session):
     over = threading.Event()
 
     def second() -> None:
-        until(lambda: session._count, "the first call to begin")
+        until(lambda: session.state.number, "the first call to begin")
         while not over.wait(0.02):
             try:
                 session.jobs()
@@ -514,7 +539,7 @@ def test_a_second_thread_is_refused(session):
 
 def test_closing_in_another_thread_ends_the_command(session):
     def close() -> None:
-        until(lambda: session._count, "the command to begin")
+        until(lambda: session.state.number, "the command to begin")
         session.close()
 
     thread = threading.Thread(target=close)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 
+import msgspec
 import pytest
 
 from ludus.errors import EnvError, TrajectoryError
@@ -132,9 +133,8 @@ def test_a_long_run_that_is_killed_at_every_step_ends_as_one_that_nobody_killed(
         assert (one.snapshot, one.reward) == (other.snapshot, other.reward), one.step
         assert (one.shell and one.shell.cwd) == (other.shell and other.shell.cwd), one.step
         told = [unmeasured(each.observation) for each in (one, other)]
-        # Numbers of jobs begin anew with each process.
-        numbered = "job" in one.info.get("command", {}) or told[0].tool in ("poll", "kill")
-        assert numbered or told[0] == told[1], one.step
+        # Jobs end with a process that is killed; their numbers do not begin anew with the next.
+        assert told[0].tool in ("poll", "kill") or told[0] == told[1], one.step
     last = pairs[-2][0].observation.result
     assert last.startswith("*\n0027\n")
     assert last.endswith("".join(f"{number} {place}\n" for number, place in enumerate(PLACES, 1)))
@@ -171,6 +171,60 @@ def test_what_tools_tell_of_the_clock_is_no_difference_and_all_else_is(parity, t
     journal.write_text(journal.read_text().replace(r"printed\nafter 9.9", r"printed\nafter 9.8"))
     differs = replay_run(find_task(parity), tmp_path / "run")
     assert [(one.step, one.what) for one in differs] == [(2, "observation"), (4, "observation")]
+
+
+def test_jobs_of_a_run_that_is_taken_up_again_have_numbers_of_their_own(parity, tmp_path):
+    with TaskEnv(parity, folder=tmp_path / "run") as env:
+        env.reset(seed=4)
+        first = env.call("start", command="sleep 600").info["command"]["job"]
+    with TaskEnv(parity, folder=tmp_path / "run") as env:
+        env.resume()
+        gone = env.call("poll", job=first)
+        second = env.call("start", command="sleep 600").info["command"]["job"]
+        assert f"job {second} running" in env.call("poll", job=second).observation.result
+    assert second == first + 1
+    assert f"expected the number of a job of this session, got {first}" in gone.observation.error
+
+
+def test_the_budgets_of_a_run_that_is_taken_up_again_are_those_of_its_task(parity, tmp_path):
+    folder = tmp_path / "run"
+    with TaskEnv(parity, folder=folder) as env:
+        env.reset(seed=4)
+        env.call("shell", command="true")
+        env.call("validate")
+    entries = Journal(folder).read()
+    last = entries[-1].budget
+    last.max_steps, last.total_seconds, last.max_validations, last.max_forfeits = 10**6, 1e9, 10**6, 10**6
+
+    def write(entry):
+        lines = [msgspec.json.encode(one) for one in (*entries[:-1], entry)]
+        (folder / "journal.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+
+    write(entries[-1])
+    with TaskEnv(parity, folder=folder) as env:
+        env.resume()
+        assert env.call("validate").info["budget"] == {"steps": 12 - 3, "validations": 0, "forfeits": 3}
+        assert "expected at most 2 validations, got one more" in env.call("validate").observation.error
+        steps = [env.step("nothing that is a call") for _ in range(3)]
+    assert [one.truncated for one in steps] == [False, False, True]
+    for name in ("steps", "validations", "forfeits", "spent_before"):
+        entry = msgspec.convert(msgspec.to_builtins(entries[-1]), Entry)
+        setattr(entry.budget, name, -5)
+        write(entry)
+        with (
+            TaskEnv(parity, folder=folder) as env,
+            pytest.raises(TrajectoryError, match=rf"line 3: expected a step.*>= 0.*budget\.{name}"),
+        ):
+            env.resume()
+
+
+def test_a_fork_that_fails_on_the_way_leaves_nothing(parity, tmp_path):
+    with TaskEnv(parity, folder=tmp_path / "run") as env:
+        play_episode(env, ScriptedAgent(CALLS), 4)
+    (tmp_path / "run" / "agent.jsonl").write_text('{"step": 1}\n')
+    with pytest.raises(TrajectoryError, match=r"agent.jsonl, line 1: expected an event"):
+        fork_run(tmp_path / "run", 2, tmp_path / "fork")
+    assert not (tmp_path / "fork").exists()
 
 
 def test_a_journal_that_is_none_is_told(parity, tmp_path):

@@ -1,8 +1,13 @@
 """What a session answers: results of commands, states of jobs, entries of folders, and the state of its shell."""
 
+from typing import Annotated
+
 import msgspec
 
 __all__ = ["CommandResult", "FileEntry", "JobStatus", "ShellState"]
+
+MAX_NUMBER = 1 << 40
+"""Of commands: a state may be a stranger's."""
 
 
 class CommandResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,5 +109,7 @@ class ShellState(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str
     code: int = 0
     script: bytes = b""
+    number: Annotated[int, msgspec.Meta(ge=0, le=MAX_NUMBER)] = 0
+    """Of the last command: the next has the next number, and so no two jobs of a run have one."""
     places: dict[str, str] = {}
     """Where its sandbox had the folders that each has for itself, by variable: they may be elsewhere in another."""

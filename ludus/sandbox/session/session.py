@@ -106,7 +106,6 @@ class ShellSession:
         self._merge, self._restarts = merge, restart
         self._busy = threading.Lock()
         self._commands: dict[int, str] = {}
-        self._count = 0
         self._lost: str | None = None
         self._closed = False
         self._note = ""
@@ -185,12 +184,13 @@ class ShellSession:
             self._count_in(command)
             reply, _ = self._begin("start", *parts, output=output, merge=merge, timeout=seconds, wait=SILENCE)
             self._expected(reply, Jobs)
-            return Job(self._count, command, self._ask)
+            return Job(self.state.number, command, self._ask)
 
     def _count_in(self, command: str) -> None:
-        self._count += 1
-        self._commands[self._count] = command
-        self._commands.pop(self._count - KNOWN, None)
+        number = self.state.number + 1
+        self.state = msgspec.structs.replace(self.state, number=number)
+        self._commands[number] = command
+        self._commands.pop(number - KNOWN, None)
 
     def _begin(
         self, do: str, command: bytes, feed: bytes, *, output: Gathered, merge: bool | None, **timing: float | None
@@ -203,7 +203,7 @@ class ShellSession:
             sizes=[len(part) for part in parts],
             folder=to_text(os.fsencode(self.cwd)),
             code=self.state.code,
-            job=self._count,
+            job=self.state.number,
             merge=self._merge if merge is None else merge,
             limit=output.limit,
             grace=self._grace,

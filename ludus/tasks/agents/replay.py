@@ -85,12 +85,17 @@ def fork_run(folder: Path, step: int, target: Path) -> None:
     if size > room:
         raise InvalidArgument(f"fork: expected a run of less than the {room} bytes that are free, got {size}")
     try:
-        shutil.copytree(
-            folder, target, symlinks=True, ignore=lambda place, _: OF_THE_END if Path(place) == folder else ()
-        )
+        _copy_up_to(folder, step, target)
     except (shutil.Error, OSError) as error:
         remove_tree(target)
         raise InvalidArgument(f"fork: expected files and folders in {folder}, got {shorten(str(error))}") from None
+    except BaseException:
+        remove_tree(target)
+        raise
+
+
+def _copy_up_to(folder: Path, step: int, target: Path) -> None:
+    shutil.copytree(folder, target, symlinks=True, ignore=lambda place, _: OF_THE_END if Path(place) == folder else ())
     (target / "work").mkdir()
     shutil.copystat(folder / "work", target / "work")
     owner = (folder / "work").stat()

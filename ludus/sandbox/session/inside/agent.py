@@ -231,6 +231,9 @@ class SessionAgent:
             self.send({"kind": "jobs", "jobs": [job.row()]})
         elif (self.front is not None or self.awaited is not None) and now >= self.pulse + PULSE:
             self.pulse = now
+            for job in self.jobs.values():
+                if not job.gone:
+                    job.pipes.supervisor.wake()
             self.send({"kind": "alive"})
 
     def _finish(self, job: ShellJob) -> None:

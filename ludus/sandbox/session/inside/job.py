@@ -181,6 +181,7 @@ class ShellJob:
             send(-self.pid, signal.SIGKILL)
         with suppress(OSError):  # no /proc: what left its group is found by `gone_by`
             kill_tree(self.pipes.pid)
+        self.pipes.supervisor.wake()
 
     def tree(self) -> set[int]:
         """Its processes, the supervisor included."""

@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import partial
 
 from ludus.sandbox.session.inside.shell import Shell
-from ludus.sandbox.session.inside.tree import prepare
+from ludus.sandbox.session.inside.tree import prepare, send
 from ludus.sandbox.session.inside.wire import PIECE_BYTES, Decoder, encode, fields_of, to_bytes, to_text
 
 __all__ = ["Pipes", "Supervisors"]
@@ -65,6 +65,10 @@ class Supervisor:
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
         self.socket.sendall(request[self.socket.sendmsg([request], rights) :])
 
+    def wake(self) -> None:
+        """Have it go on, if something of the session has stopped it: it tells how commands end."""
+        send(self.pid, signal.SIGCONT)
+
     def close(self) -> None:
         """Let it end."""
         self.socket.close()
@@ -100,9 +104,10 @@ class Supervisors:
     def _asked(self, request: bytes, descriptors: list[int]) -> Supervisor:
         while self.idle:
             supervisor = self.idle.pop()
+            supervisor.wake()
             try:
                 supervisor.ask(request, descriptors)
-            except OSError:  # somebody killed or stopped it
+            except OSError:  # somebody killed it
                 supervisor.close()
             else:
                 return supervisor
