@@ -218,6 +218,33 @@ def test_killing_the_process_that_watches_costs_only_the_command(session):
     assert not any(job.running for job in session.jobs())
 
 
+TAKEN = """
+import ctypes, os, sys
+watcher, libc = int(sys.argv[1]), ctypes.CDLL(None, use_errno=True)
+def tried(name, function):
+    try:
+        print(name, "taken" if function() not in (-1, None) else "refused")
+    except OSError:
+        print(name, "refused")
+for name in ("fd", "mem", "environ", "maps", "root", "cwd"):
+    path = f"/proc/{watcher}/{name}"
+    tried(name, lambda: os.listdir(path) if name == "fd" else os.open(path, os.O_RDONLY))
+tried("ptrace", lambda: libc.ptrace(16, watcher, 0, 0))
+held = os.pidfd_open(watcher)
+for number in range(16):
+    tried("descriptor", lambda: libc.syscall(438, held, number, 0))
+"""
+
+
+def test_the_process_that_watches_one_command_after_the_other_cannot_be_opened_by_any(session):
+    session.write_file("taken.py", TAKEN)
+    first = output(session, "echo $PPID").strip()
+    assert output(session, "echo $PPID").strip() == first  # it outlives its commands
+    told = output(session, f"python3 -I -S taken.py {first}").split()
+    assert told.count("refused") == 6 + 1 + 16, told
+    assert "taken" not in told
+
+
 def test_stopping_the_process_that_watches_costs_a_moment_and_neither_the_command_nor_the_next(session):
     result = session.run("kill -STOP $PPID; echo said", timeout=30)
     assert (result.code, result.stdout, result.timed_out) == (0, b"said\n", False)
