@@ -103,7 +103,11 @@ def openenv_spec(target: str, kind: Any) -> EnvSpec:
     doc = (getattr(kind, "__doc__", None) or "").strip().partition("\n\n")[0]
     kwargs = {"source": target, "paths": list(dict.fromkeys([*_paths(target), *_packages()]))}
     return EnvSpec(
-        kind.__name__, entry_point=extensions().openenv_class, kwargs=kwargs, description=" ".join(doc.split())
+        kind.__name__,
+        entry_point=extensions().openenv_class,
+        kwargs=kwargs,
+        description=" ".join(doc.split()),
+        order_enforce=False,  # what a step after the end gives is its author's to say, as at OpenEnv's own server
     )
 
 
@@ -136,6 +140,7 @@ def folder_spec(manifest: Manifest, packages: Sequence[str] = ()) -> EnvSpec:
         kwargs={"folder": folder, "app": manifest.app, "paths": paths},
         description=manifest.description,
         security=manifest.security,
+        order_enforce=False,  # as above
     )
 
 

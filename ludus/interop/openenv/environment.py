@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from ludus.core import Env, Info, Step
+from ludus.core.info import UNANNOUNCED
 from ludus.core.state import state_data
 from ludus.errors import ContractViolation, InvalidArgument, ResetNeeded, listing, shorten
 from ludus.interop.openenv.models import Models, data_of, instance_of, schema_of, space_of_model
@@ -114,25 +115,23 @@ class FromOpenEnv(Env[Any, Any]):
 
     def _observed(self, observation: Any) -> Any:
         if isinstance(self.observation_space, Record):
-            self._check_fields(observation)
             return _plain(observation, self._open_fields)
         return observation if isinstance(observation, dict) else data_of(observation)
 
-    def _check_fields(self, observation: Any) -> None:
+    def _unannounced(self, observation: Any) -> dict[str, Any]:
         """Nothing that an observation holds is left behind: a subclass may have more fields than was said."""
         model, kind = self.models.observation, type(observation)
-        if model is None or kind is model:
-            return
-        more = set(field_names(kind) or ()) - set(field_names(model) or ())
-        if more:
-            raise ContractViolation(
-                f"{type(self.openenv_env).__name__}: expected observations with the fields of {model.__name__}, got "
-                f"{kind.__name__} with {listing(sorted(more))} beside them; annotate step with -> {kind.__name__}"
-            )
+        if model is None or kind is model or not isinstance(self.observation_space, Record):
+            return {}
+        known = field_names(model) or ()
+        return {name: one for name, one in data_of(observation).items() if name not in known}
 
     def _info(self, observation: Any) -> Info:
         told: Any = getattr(observation, "metadata", None)
         info: Info = dict(told) if isinstance(told, Mapping) else {}
+        more = self._unannounced(observation)
+        if more:
+            info[UNANNOUNCED] = more
         rubric: Any = getattr(self.openenv_env, "rubric", None)
         if rubric is not None and hasattr(rubric, "named_rubrics"):
             scores = {name or "rubric": one.last_score for name, one in rubric.named_rubrics()}
