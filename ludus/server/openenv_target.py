@@ -17,6 +17,7 @@ from ludus.packaging.manifest import Manifest
 from ludus.registry.extensions import extensions
 
 __all__ = [
+    "adapted",
     "check_creator",
     "check_target",
     "folder_spec",
@@ -142,6 +143,18 @@ def folder_spec(manifest: Manifest, packages: Sequence[str] = ()) -> EnvSpec:
         security=manifest.security,
         order_enforce=False,  # as above
     )
+
+
+def adapted(spec: EnvSpec) -> str:
+    """What a spec of these stands for, as its owner calls it: `module:Class`, or a folder's application; else nothing.
+
+    >>> adapted(openenv_spec("string:Template", str)), adapted(EnvSpec("Maze-v0", "maze:Maze"))
+    ('string:Template', '')
+    """
+    known = extensions()
+    if spec.entry_point == known.openenv_class:
+        return spec.kwargs["source"]
+    return f"{spec.kwargs['app']} of {spec.kwargs['folder']}" if spec.entry_point == known.openenv_folder else ""
 
 
 def folders_of(spec: EnvSpec) -> list[str]:

@@ -83,7 +83,7 @@ class FromOpenEnv(Env[Any, Any]):
         super().reset(seed=seed)
         given = dict(options or {})
         call: Callable[..., Any] = self._call("reset")
-        taken, whatever = _keywords(call)
+        taken, whatever = _keywords(self.reset_parameters)
         unknown = [name for name in given if not whatever and name not in taken and name not in OWN]
         if unknown:
             raise InvalidArgument(f"options: expected keywords of reset ({listing(taken)}), got {listing(unknown)}")
@@ -97,6 +97,11 @@ class FromOpenEnv(Env[Any, Any]):
         if seed is not None and "seed" not in known:
             info["seed"] = "not taken by the environment"
         return self._observed(observation), info
+
+    @property
+    def reset_parameters(self) -> list[inspect.Parameter]:
+        """What the author's `reset` takes, which are the options here."""
+        return list(inspect.signature(self._call("reset")).parameters.values())
 
     def step(self, action: Any) -> Step[Any]:
         """Advance the episode."""
@@ -212,9 +217,8 @@ def _with(observation: Any, name: str, value: Any) -> Any:
     return found
 
 
-def _keywords(call: Callable[..., Any]) -> tuple[list[str], bool]:
+def _keywords(parameters: list[inspect.Parameter]) -> tuple[list[str], bool]:
     """The names that a call takes, and whether it takes any other."""
-    parameters = list(inspect.signature(call).parameters.values())
     whatever = any(one.kind is one.VAR_KEYWORD for one in parameters)
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return [one.name for one in parameters if one.kind in named], whatever
