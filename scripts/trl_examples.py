@@ -126,7 +126,7 @@ EXAMPLES = {
 
 def played(script: Path, envs: Path, stand_ins: str, *arguments: str) -> dict[str, object]:
     """What a script's players were paid."""
-    paths = os.pathsep.join(map(str, [stand_ins, envs]))
+    paths = os.pathsep.join(map(str, [stand_ins, envs, MORE[0]]))  # which has Pillow, for scripts that show pictures
     done = subprocess.run(
         [PYTHON, script, *arguments],
         env={**os.environ, "PYTHONPATH": paths},
@@ -182,7 +182,7 @@ def compared(name: str, scripts: Path, envs: Path, stand_ins: str) -> dict[str, 
 
 
 def main() -> None:
-    """Print a row for each script; exit with 1 where rewards differ."""
+    """Print a row for each script; exit with 1 where rewards differ, or a script failed."""
     scripts, envs, *names = sys.argv[1:]
     differ = False
     with tempfile.TemporaryDirectory() as stand_ins:
@@ -193,6 +193,7 @@ def main() -> None:
             for server, told in found.items():
                 print(f"{name:16}{server:12}{json.dumps(told)}", flush=True)
             differ |= len({json.dumps(told, sort_keys=True) for told in found.values()}) > 1
+            differ |= any("failed" in told for told in found.values())
     sys.exit(differ)
 
 
