@@ -10,7 +10,7 @@ import ludus
 from ludus.core.info import lane_info
 from ludus.errors import InvalidType
 from ludus.rubrics import EpisodeRubric, Rubric, RubricReward, WeightedSum
-from ludus.server.settings import Settings
+from ludus.server.config import ServerConfig
 from ludus.testing import check_env
 from ludus.trajectory import Recorder, Run
 
@@ -120,9 +120,9 @@ def test_a_rubric_of_ones_own_says_the_same_in_a_sandbox_and_served_from_one():
     assert [one[2]["upright.lasted"] for one in expected] == [0.0, 2.0] * 2
     with ludus.make(f"{__name__}:made", isolation="sandbox") as env:
         assert told(env) == expected
-    settings = Settings(isolation="sandbox")
+    config = ServerConfig(isolation="sandbox")
     with (
-        ludus.serve(f"{__name__}:made", port=0, block=False, settings=settings) as server,
+        ludus.serve(f"{__name__}:made", port=0, block=False, config=config) as server,
         ludus.connect(server.url) as env,
     ):
         assert told(env) == expected
@@ -132,8 +132,8 @@ def test_parts_are_recorded_by_name_here_and_at_a_server(tmp_path):
     expected = told(made())
     with Recorder(made(), tmp_path / "here.ludus", "full") as env:
         told(env)
-    settings = Settings(record=str(tmp_path / "there"), record_level="full")
-    with ludus.serve(made, port=0, block=False, settings=settings) as server, ludus.connect(server.url) as env:
+    config = ServerConfig(record=str(tmp_path / "there"), record_level="full")
+    with ludus.serve(made, port=0, block=False, config=config) as server, ludus.connect(server.url) as env:
         told(env)
     [there] = (tmp_path / "there").glob("*.ludus")
     for path in (tmp_path / "here.ludus", there):
