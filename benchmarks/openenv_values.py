@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 PYTHON = HERE.parent / "build/peers/openenv-0.10.0/bin/python"
 THEIRS = HERE / "strangers/their_values.py"
 STEPS = {"small": 100, "records": 5, "open": 5, "numbers": 10, "nan": 10, "text": 10, "lines": 10, "words": 10}
+STEPS |= {"picture": 3, "unannounced": 100}
 ROUNDS = 7
 
 

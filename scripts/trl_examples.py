@@ -7,19 +7,22 @@ r"""TRL's own OpenEnv examples, unmodified, on OpenEnv's server and on ours: are
         playwright==1.44.0 greenlet==3.0.3 miniwob pillow numpy
     python scripts/trl_examples.py TRL/examples/scripts/openenv OPENENV/envs [wordle …]
 
-The two folders are of clones. Each script runs as it is in OpenEnv's virtual environment; `trl` and `datasets` are
-stand-ins whose trainer plays what a model would: it calls the script's own tools, and prints the rewards that the
-script gives. Players' rewards depend on no secret: each wins, or never could. One of them finds all hints by
-searching the whole text, as programs do that were written for one transcript.
+The two folders are of clones; `echo.py` is of a time when `echo_env` had models, so that it wants a clone of before
+23 January 2026. Each script runs as it is in OpenEnv's virtual environment; `trl` and `datasets` are
+stand-ins whose trainer plays what a model would (`trl_players.py`): it calls the script's own tools, and prints the
+rewards that the script gives.
 """
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 import ludus
 from ludus.envs.open.browsergym.chromium import program
@@ -28,87 +31,21 @@ from ludus.server.served_env import ServedEnv
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = ROOT / "build/peers/openenv-0.10.0/bin/python"
 MORE = tuple(ROOT / "build/peers" / name for name in ("textarena", "browsergym"))
+ENGINES = sysconfig.get_paths()["purelib"]
+"""Where OpenEnv's own server finds the engines of the twelve, behind all else."""
 TIMEOUT_S = 300
 PLAYERS = 5
 """Addresses for a script that wants one for each environment."""
 
 DATASETS = """
 class Dataset:
+    def __init__(self, columns): self.columns = columns
     @classmethod
-    def from_dict(cls, columns): return cls()
+    def from_dict(cls, columns): return cls(columns)
     @classmethod
-    def from_list(cls, rows): return cls()
+    def from_list(cls, rows): return cls({})
 def load_dataset(*args, **kwargs): raise SystemExit("it needs a dataset of a hub")
 """
-TRL = '''
-import json, re, sys
-class GRPOConfig:
-    def __init__(self, **given): self.__dict__.update(given)
-class RichProgressCallback: pass
-
-def bisect(env, text):
-    """Guess between the bounds that all hints in the whole text leave; the text is what a model would have read."""
-    low, high, whole, guesses = 1, 20, text, []
-    while not env.done:
-        for guess, hint in zip(guesses, re.findall(r"number is (higher|lower)", whole)):
-            low, high = (max(low, guess + 1), high) if hint == "higher" else (low, min(high, guess - 1))
-        guesses.append((low + high) // 2)
-        whole += env.guess(f"[{guesses[-1]}]")
-
-def nonsense(env, text):
-    while not env.done: env.guess("I do not know")
-
-def forgets_brackets(env, text):
-    """Invalid once, and then as good as any."""
-    env.guess("[none of them]")
-    bisect(env, text)
-
-def leaves(env, text): pass
-
-def clicks(env, text):
-    if not isinstance(text, str):  # what a model that reads pictures is given: text among them
-        text = " ".join(str(one.get("text", "")) for one in text)
-    found = re.search(r"\\[(\\w+)\\] button", text)
-    env.click(found[1] if found else "13")  # the one button of click-test
-
-def waits(env, text):
-    env.noop()
-
-def looks(env, text): return env.observe()
-
-def brakes(env, text): return [env.observe(), env.emergency_stop()]
-
-def swerves(env, text): return env.lane_change("left")
-
-PLAYERS = {
-    "guess": [bisect, nonsense, forgets_brackets, leaves],
-    "click": [clicks, waits],
-    "lane_change": [looks, brakes, swerves],
-}
-
-class GRPOTrainer:
-    def __init__(self, *, reward_funcs, environment_factory, **given):
-        self.factory = environment_factory
-        self.rewards = reward_funcs if isinstance(reward_funcs, list) else [reward_funcs]
-    def train(self):
-        told = {}
-        probe = self.factory()
-        [players] = [some for tool, some in PLAYERS.items() if hasattr(probe, tool)]
-        for player in players:
-            env = self.factory()
-            text = env.reset() or ""
-            try:
-                said = player(env, text)
-            except Exception as error:
-                told[player.__name__] = f"{type(error).__name__}: {error}"[:300]
-                continue
-            told[player.__name__] = [one(environments=[env], completions=[[]], prompts=[[]])[0] for one in self.rewards]
-            if said is not None:
-                told[player.__name__].append(str(said))  # what a model reads is to be equal as well
-            env.client.close()
-        print("TOLD " + json.dumps(told), flush=True)
-    def save_model(self, *args, **kwargs): pass
-'''
 STOCK = """
 import json, os, sys, tempfile
 sys.path.insert(0, sys.argv[1])
@@ -138,29 +75,58 @@ elif sys.argv[2] == "textarena":
     from textarena_env.models import TextArenaAction as Action, TextArenaObservation as Observation
     from textarena_env.server.environment import TextArenaEnvironment
     make = lambda: TextArenaEnvironment(env_id=os.environ["TEXTARENA_ENV_ID"], download_nltk=False)
+elif sys.argv[2] == "openspiel":
+    from openspiel_env.models import OpenSpielAction as Action, OpenSpielObservation as Observation
+    from openspiel_env.server.openspiel_environment import OpenSpielEnvironment
+    make = lambda: OpenSpielEnvironment("catch")
+elif sys.argv[2] == "echo":
+    from echo_env.models import EchoAction as Action, EchoObservation as Observation
+    from echo_env.server.echo_environment import EchoEnvironment as make
 else:
     raise SystemExit("no such server here")
-places = 1 if sys.argv[2] == "carla" else 16  # it may not have more
+places = 1 if sys.argv[2] in ("carla", "echo") else 16  # they may not have more
 app = create_fastapi_app(make, Action, Observation, max_concurrent_envs=places)
 import socket
 listener = socket.create_server(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)
 uvicorn.Server(uvicorn.Config(app, log_level="warning")).run([listener])
 """
+
+
+class Example(NamedTuple):
+    """What a script is run with."""
+
+    words: str
+    """Its command line, with `{0}` and `{1}` for the addresses."""
+    servers: tuple[tuple[str, str], ...]
+    """Our environment, or a folder of OpenEnv's, and what OpenEnv's own server is told to serve."""
+    variables: dict[str, str] = {}  # noqa: RUF012  (nobody writes to it)
+    arguments: dict[str, object] = {}  # noqa: RUF012  (as above)
+    """Of our environment, the last one."""
+
+
+TEXTS, CATCH, PAGES = (
+    ("open/TextArena-v0", "textarena"),
+    ("open/OpenSpiel-v0", "openspiel"),
+    ("open/BrowserGym-v0", "browsergym"),
+)
+CARLA = Example(f"--env-urls {' '.join(['{0}'] * PLAYERS)}", (("carla_env", "carla"),))  # the folder mocks the engine
+NUMBER = {"TEXTARENA_ENV_ID": "GuessTheNumber-v0"}
 EXAMPLES = {
-    "wordle": ("open/TextArena-v0", "textarena", "--env-url", {"TEXTARENA_ENV_ID": "GuessTheNumber-v0"}, {}),
-    "browsergym_llm": ("open/BrowserGym-v0", "browsergym", "--space-url", {}, {}),
-    "browsergym": ("open/BrowserGym-v0", "browsergym", "--space-url", {}, {}),
-    **{
-        name: ("carla_env", "carla", "--env-urls", {}, {}) for name in ("carla", "carla_vlm", "carla_vlm_gemma")
-    },  # OpenEnv's folder, which has a mock of the engine
+    "echo": Example("--env-host {0}", (("open/Echo-v0", "echo"),)),
+    "wordle": Example("--env-url {0}", (TEXTS,), NUMBER),
+    "catch": Example("--env-mode space --env-host {0}", (CATCH,), arguments={"game": "catch"}),
+    "multi_env": Example("--wordle-url {0} --catch-url {1}", (TEXTS, CATCH), NUMBER, {"game": "catch"}),
+    "sudoku": Example("--env-mode space --env-host {0}", (TEXTS,), {"TEXTARENA_ENV_ID": "Sudoku-v0"}),
+    "browsergym_llm": Example("--space-url {0}", (PAGES,)),
+    "browsergym": Example("--space-url {0}", (PAGES,)),
+    **dict.fromkeys(("carla", "carla_vlm", "carla_vlm_gemma"), CARLA),
 }
-"""By script: our environment or OpenEnv's folder, its own server, the option with the address, variables, arguments."""
 
 
 def played(script: Path, envs: Path, stand_ins: str, *arguments: str) -> dict[str, object]:
     """What a script's players were paid."""
-    paths = os.pathsep.join(map(str, [stand_ins, envs, *MORE]))
+    paths = os.pathsep.join(map(str, [stand_ins, envs, MORE[0]]))  # which has Pillow, for scripts that show pictures
     done = subprocess.run(
         [PYTHON, script, *arguments],
         env={**os.environ, "PYTHONPATH": paths},
@@ -191,7 +157,7 @@ def our_url(stack: ExitStack, envs: Path, name: str, arguments: dict[str, object
 
 def stock_url(stack: ExitStack, envs: Path, name: str) -> str:
     """OpenEnv's own server."""
-    command = [str(PYTHON), "-c", STOCK, str(envs), name, *map(str, MORE)]
+    command = [str(PYTHON), "-c", STOCK, str(envs), name, *map(str, MORE), ENGINES]
     environment = {**os.environ, "CHROMIUM": program()} if name == "browsergym" else None
     server = stack.enter_context(
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
@@ -203,29 +169,31 @@ def stock_url(stack: ExitStack, envs: Path, name: str) -> str:
 
 def compared(name: str, scripts: Path, envs: Path, stand_ins: str) -> dict[str, dict[str, object]]:
     """Rewards of a script's players, by server."""
-    ours, theirs, option, variables, arguments = EXAMPLES[name]
-    os.environ.update(variables)
+    example = EXAMPLES[name]
+    os.environ.update(example.variables)
     found: dict[str, dict[str, object]] = {}
     with ExitStack() as stack:
-        urls = {"ours": our_url(stack, envs, ours, arguments), "OpenEnv's": stock_url(stack, envs, theirs)}
-        for server, url in urls.items():
-            addresses = [url] * PLAYERS if option.endswith("s") else [url]
-            found[server] = played(scripts / f"{name}.py", envs, stand_ins, option, *addresses)
+        last = example.servers[-1]
+        ours = [our_url(stack, envs, one[0], example.arguments if one is last else {}) for one in example.servers]
+        theirs = [stock_url(stack, envs, one[1]) for one in example.servers]
+        for server, urls in (("ours", ours), ("OpenEnv's", theirs)):
+            found[server] = played(scripts / f"{name}.py", envs, stand_ins, *example.words.format(*urls).split())
     return found
 
 
 def main() -> None:
-    """Print a row for each script; exit with 1 where rewards differ."""
+    """Print a row for each script; exit with 1 where rewards differ, or a script failed."""
     scripts, envs, *names = sys.argv[1:]
     differ = False
     with tempfile.TemporaryDirectory() as stand_ins:
         Path(stand_ins, "datasets.py").write_text(DATASETS, encoding="utf8")
-        Path(stand_ins, "trl.py").write_text(TRL, encoding="utf8")
+        shutil.copyfile(Path(__file__).with_name("trl_players.py"), Path(stand_ins, "trl.py"))
         for name in names or EXAMPLES:
             found = compared(name, Path(scripts).resolve(), Path(envs).resolve(), stand_ins)
             for server, told in found.items():
                 print(f"{name:16}{server:12}{json.dumps(told)}", flush=True)
             differ |= len({json.dumps(told, sort_keys=True) for told in found.values()}) > 1
+            differ |= any("failed" in told for told in found.values())
     sys.exit(differ)
 
 

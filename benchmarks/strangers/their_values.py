@@ -19,9 +19,10 @@ from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
 from openenv.core.generic_client import GenericEnvClient
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, computed_field
 
 RECORDS, NUMBERS, CHARACTERS = 3000, 100_800, 1_000_000
+WIDTH, HEIGHT = 500, 320
 
 
 class Ask(Action):
@@ -48,6 +49,19 @@ class Seen(Observation):
     numbers: list[int] = Field(default_factory=list)
     floats: list[float] = Field(default_factory=list)
     text: str = ""
+    screen: list[list[list[int]]] | None = None
+
+
+class SeenMore(Seen):
+    """With what no schema announces."""
+
+    note: str = ""
+
+    @computed_field
+    @property
+    def length(self) -> int:
+        """Of the note."""
+        return len(self.note)
 
 
 def seen(case: str) -> Seen:
@@ -62,6 +76,10 @@ def seen(case: str) -> Seen:
             return Seen(numbers=[n % 256 for n in range(NUMBERS)])
         case "nan":
             return Seen(floats=[0.5, float("nan")] * 5000)
+        case "picture":
+            return Seen(screen=[[[n % 256, n // 2, 255] for n in range(WIDTH)]] * HEIGHT)
+        case "unannounced":
+            return SeenMore(note="word " * 20, numbers=[*range(100)])
         case "text":
             return Seen(text="word " * (CHARACTERS // 5))
         case "lines":
@@ -72,7 +90,8 @@ def seen(case: str) -> Seen:
             return Seen()
 
 
-CASES = {case: seen(case) for case in ("small", "records", "open", "numbers", "nan", "text", "lines", "words")}
+NAMES = ("small", "records", "open", "numbers", "nan", "text", "lines", "words", "picture", "unannounced")
+CASES = {case: seen(case) for case in NAMES}
 
 
 class Values(Environment[Ask, Seen, State]):
@@ -101,7 +120,8 @@ class TypedClient(EnvClient[Ask, Seen, State]):
         return {"case": action.case}
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[Seen]:
-        found = {**payload["observation"], "reward": payload.get("reward"), "done": payload.get("done", False)}
+        known = {name: one for name, one in payload["observation"].items() if name in Seen.model_fields}
+        found = {**known, "reward": payload.get("reward"), "done": payload.get("done", False)}
         if found.get("floats"):  # null is NaN, which the client has to know
             found["floats"] = [float("nan") if one is None else one for one in found["floats"]]
         return StepResult(observation=Seen(**found), reward=found["reward"], done=found["done"])

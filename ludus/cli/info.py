@@ -1,9 +1,10 @@
 """`ludus info`: all that is known of one environment."""
 
 import sys
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import asdict
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Annotated, Any
 
 import msgspec
@@ -21,6 +22,7 @@ from ludus.registry.make import build
 from ludus.registry.provenance import authors, authors_before_import
 from ludus.registry.resolution import ResolvedSpec, resolve
 from ludus.registry.trust import is_granted, required_isolation
+from ludus.server.openenv_target import adapted
 from ludus.spaces import describe
 
 __all__ = ["info"]
@@ -91,11 +93,8 @@ def _json(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> str:
 
 def _print(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> None:
     found = resolved.spec
-    out.print(
-        Text.assemble(
-            (found.id, "bold cyan"), "  ", (" · ".join(filter(None, (found.family, registry.package(found)))), "dim")
-        )
-    )
+    package = "made for OpenEnv" if adapted(found) else registry.package(found)
+    out.print(Text.assemble((found.id, "bold cyan"), "  ", (" · ".join(filter(None, (found.family, package))), "dim")))
     if found.description:
         out.print(Text(found.description))
     rows = [*_spaces(resolved, env), *_facts(found), *_declared(found.security), *_trust(resolved)]
@@ -110,29 +109,42 @@ def _print(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> None:
 def _spaces(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> list[tuple[str, str]]:
     if env is None:
         return [("spaces", "not loaded")]
-    parameters = ", ".join(str(one) for one in signature(type(env.unwrapped)).parameters.values())
     return [
         ("observations", repr(env.observation_space)),
         ("actions", repr(env.action_space)),
-        ("arguments", "known inside the sandbox only" if resolved.sandbox is not None else parameters or "none"),
+        *_arguments(resolved, env.unwrapped),
         ("render modes", ", ".join(env.metadata.get("render_modes") or []) or "none"),
     ]
 
 
+def _arguments(resolved: ResolvedSpec, bare: Env[Any, Any]) -> list[tuple[str, str]]:
+    """What it is made with; of one that was written for OpenEnv, which makes itself, what its resets take."""
+    hidden = "known inside the sandbox only"
+    if not adapted(resolved.spec):
+        return [("arguments", hidden if resolved.sandbox is not None else _listed(signature(type(bare)).parameters))]
+    taken: list[Parameter] | None = getattr(bare, "reset_parameters", None)  # of a class that takes long to import
+    told = hidden if taken is None else _listed({one.name: one for one in taken})
+    return [("arguments", "none: its application makes it"), ("reset options", told)]
+
+
+def _listed(parameters: Mapping[str, Parameter]) -> str:
+    return ", ".join(map(str, parameters.values())) or "none"
+
+
 def _facts(found: EnvSpec) -> list[tuple[str, str]]:
-    limit = found.max_episode_steps
+    limit, theirs = found.max_episode_steps, adapted(found)
     rows = [
         ("time limit", "none" if limit is None else f"{limit} steps"),
-        ("deterministic", "yes" if found.deterministic else "no"),
+        ("deterministic", "" if theirs else "yes" if found.deterministic else "no"),  # its author does not say
         ("solved at", "" if found.reward_threshold is None else f"return {found.reward_threshold:g}"),
-        ("set to", ", ".join(f"{name}={value!r}" for name, value in found.kwargs.items())),
+        ("set to", "" if theirs else ", ".join(f"{name}={value!r}" for name, value in found.kwargs.items())),
         ("wrappers", ", ".join(one.name for one in found.additional_wrappers)),
         ("aliases", ", ".join(found.aliases)),
         ("tags", ", ".join(found.tags)),
         ("extras", ", ".join(found.extras)),
         ("author", found.author),
         ("license", found.license),
-        ("code", _code(found)),
+        ("code", theirs or _code(found)),
     ]
     return [(label, value) for label, value in rows if value]
 

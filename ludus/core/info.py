@@ -9,7 +9,17 @@ from ludus.core.outcome import OUTCOME, Outcome, read_outcome
 from ludus.core.step import Info
 from ludus.spaces.kinds import is_array, is_dict, is_list
 
-__all__ = ["FINAL", "FACTS", "REWARD_COMPONENTS", "add_final", "add_outcome", "info_of", "joined", "lane_info"]
+__all__ = [
+    "FINAL",
+    "FACTS",
+    "REWARD_COMPONENTS",
+    "UNANNOUNCED",
+    "add_final",
+    "add_outcome",
+    "info_of",
+    "joined",
+    "lane_info",
+]
 
 Mask = npt.NDArray[np.bool_]
 FINAL = ("final_obs", "final_info")
@@ -18,6 +28,8 @@ FACTS = "facts"
 """What is true of a step or an episode apart from its reward, by name: `won`, `illegal_move`, `invalid_format` …"""
 REWARD_COMPONENTS = "reward_components"
 """The numbers that a reward is the sum of, by name."""
+UNANNOUNCED = "unannounced"
+"""Fields of an observation that its space has not, by name, where an environment written for OpenEnv gives more."""
 
 
 def info_of(info: Any, lanes: Mask) -> Any:

@@ -136,4 +136,7 @@ def _run(command: list[str], what: str) -> None:
         code, said = 1, f"it took longer than {INSTALL_TIMEOUT_S:g} seconds"
     if code:
         told = "\n".join(said.strip().splitlines()[-MAX_REPORTED_LINES:])
-        raise EntryPointError(f"{what}: expected its requirements to be installed as wheels, got:\n{told}")
+        raise EntryPointError(
+            f"{what}: expected its requirements to be installed as wheels, got:\n{told}\nWhere one of them has "
+            "no wheel, install them beside Ludus, by pip without --only-binary, and leave --install out"
+        )

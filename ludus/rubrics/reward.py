@@ -8,7 +8,7 @@ import numpy as np
 from ludus.core import Env, Info, Step
 from ludus.core.env import ActT, ObsT
 from ludus.core.info import joined, lane_info
-from ludus.errors import InvalidArgument, shorten
+from ludus.errors import InvalidArgument, InvalidType, shorten
 from ludus.rubrics.rubric import REWARD_COMPONENTS, Graded, Rubric, Transition, rubric_of
 from ludus.wrappers.lanes import lane_of
 from ludus.wrappers.transform import SAME_STEP, Mask, Transform
@@ -44,7 +44,7 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
         if self._lead:
             self._rubrics = np.empty(self._lead, dtype=object)
             for lane in range(self._lead[0]):
-                self._rubrics[lane] = deepcopy(self.rubric)
+                self._rubrics[lane] = _copy(self.rubric)
         self._action: Any = None
 
     def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
@@ -125,3 +125,14 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
         for rubric in self._rubrics if self._lead else [self._rubrics]:
             rubric.close()
         super().close()
+
+
+def _copy(rubric: Rubric) -> Rubric:
+    """The rubric of one lane."""
+    try:
+        return deepcopy(rubric)
+    except Exception as error:
+        raise InvalidType(
+            f"RubricReward: expected a rubric that can be copied for each lane, got {rubric.name}: {error}; give it a "
+            "__deepcopy__ that shares what cannot be, as Judge shares its client"
+        ) from error

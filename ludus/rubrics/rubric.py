@@ -68,7 +68,7 @@ class Graded(NamedTuple):
 
 
 class Rubric(ABC):
-    """Gives a transition a score. A subclass defines `score`, and `parts` where it asks others.
+    """Gives a transition a score. A subclass defines `score`; rubrics among its attributes are its parts.
 
     A score is a finite number, usually from 0 to 1; anything else is a ContractViolation, never a reward of 0.
 
@@ -93,8 +93,19 @@ class Rubric(ABC):
 
     @property
     def parts(self) -> Mapping[str, "Rubric"]:
-        """The rubrics that it asks, by name."""
-        return {}
+        """The rubrics that it asks, by name: its attributes, and what stands in a list or dictionary among them.
+
+        They begin each episode with it, and their scores are told.
+
+        >>> class Polite(Rubric):
+        ...     def __init__(self):
+        ...         self.brief, self.others = Function(lambda action: len(action) < 9), [Function(lambda action: 1.0)]
+        ...     def score(self, transition):
+        ...         return self.brief(transition) * self.others[0](transition)
+        >>> Polite().grade(Transition("please", None)).scores
+        {'polite': 1.0, 'polite.brief': 1.0, 'polite.others.0': 1.0}
+        """
+        return {name: one for attribute, value in vars(self).items() for name, one in _rubrics_in(attribute, value)}
 
     def components(self) -> dict[str, float]:
         """What the last score is the sum of."""
@@ -170,6 +181,21 @@ class Function(Rubric):
         """Call it."""
         named = {one: transition if one == "transition" else getattr(transition, one) for one in self._takes}
         return self.function(**named)
+
+
+def _rubrics_in(name: str, value: Any) -> Iterator[tuple[str, Rubric]]:
+    """Rubrics that an attribute is or holds; a name that begins with `_` is as good as any."""
+    if isinstance(value, Rubric):
+        yield name.removeprefix("_"), value
+        return
+    held: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, list | tuple):
+        held = enumerate(value)
+    elif isinstance(value, dict):
+        held = value.items()
+    for key, one in held:
+        if isinstance(one, Rubric):
+            yield f"{name.removeprefix('_')}.{key}", one
 
 
 def rubric_of(given: Any) -> Rubric:

@@ -17,6 +17,7 @@ from ludus.packaging.manifest import Manifest
 from ludus.registry.extensions import extensions
 
 __all__ = [
+    "adapted",
     "check_creator",
     "check_target",
     "folder_spec",
@@ -103,7 +104,11 @@ def openenv_spec(target: str, kind: Any) -> EnvSpec:
     doc = (getattr(kind, "__doc__", None) or "").strip().partition("\n\n")[0]
     kwargs = {"source": target, "paths": list(dict.fromkeys([*_paths(target), *_packages()]))}
     return EnvSpec(
-        kind.__name__, entry_point=extensions().openenv_class, kwargs=kwargs, description=" ".join(doc.split())
+        kind.__name__,
+        entry_point=extensions().openenv_class,
+        kwargs=kwargs,
+        description=" ".join(doc.split()),
+        order_enforce=False,  # what a step after the end gives is its author's to say, as at OpenEnv's own server
     )
 
 
@@ -136,7 +141,20 @@ def folder_spec(manifest: Manifest, packages: Sequence[str] = ()) -> EnvSpec:
         kwargs={"folder": folder, "app": manifest.app, "paths": paths},
         description=manifest.description,
         security=manifest.security,
+        order_enforce=False,  # as above
     )
+
+
+def adapted(spec: EnvSpec) -> str:
+    """What a spec of these stands for, as its owner calls it: `module:Class`, or a folder's application; else nothing.
+
+    >>> adapted(openenv_spec("string:Template", str)), adapted(EnvSpec("Maze-v0", "maze:Maze"))
+    ('string:Template', '')
+    """
+    known = extensions()
+    if spec.entry_point == known.openenv_class:
+        return spec.kwargs["source"]
+    return f"{spec.kwargs['app']} of {spec.kwargs['folder']}" if spec.entry_point == known.openenv_folder else ""
 
 
 def folders_of(spec: EnvSpec) -> list[str]:

@@ -29,13 +29,13 @@ GUIDE = {
         from ..models import GameAction, GameObservation
 
         class Game(Environment):
-            def reset(self) -> GameObservation:
-                self.place = 0
+            def reset(self, far: int = 3, seed=None) -> GameObservation:
+                self.place, self.far = 0, far
                 return GameObservation()
 
             def step(self, action: GameAction) -> GameObservation:
                 self.place += 1
-                return GameObservation(place=self.place, reward=1.0, done=self.place == 3)
+                return GameObservation(place=self.place, reward=1.0, done=self.place == self.far)
 
             @property
             def state(self) -> State:
@@ -81,6 +81,20 @@ def made(tmp_path):
 def test_a_folder_that_ludus_new_made_is_shown_and_run(made, ludus, read):
     assert "folder_game" in ludus("info", made).stdout
     assert len(read(ludus("run", made, "--episodes", 2, "--json").stdout)["episodes"]) == 2
+
+
+def test_a_folder_made_for_openenv_is_shown_as_its_own_and_not_as_the_adapter(guide, ludus):
+    shown = " ".join(ludus("info", guide).stdout.split())
+    for words in (
+        "tiny_game made for OpenEnv",
+        "actions Record(GameAction: ",
+        "arguments none: its application makes it reset options far: int = 3, seed=None",
+        "code server.app:app of",
+    ):
+        assert words in shown
+    assert [one for one in ("create_folder", "openenv_env", "paths=", "deterministic") if one in shown] == []
+    shown = " ".join(ludus("info", guide, "--no-load").stdout.split())
+    assert "spaces not loaded" in shown
 
 
 def test_a_folder_of_openenvs_first_guide_is_run_behind_a_process_too(guide, ludus, read):

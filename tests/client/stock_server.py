@@ -8,7 +8,7 @@ import uvicorn
 from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
-from pydantic import Field
+from pydantic import Field, computed_field
 
 
 class GuessAction(Action):
@@ -21,6 +21,15 @@ class GuessObservation(Observation):
     tries: int = 0
     odds: list[float] = []
     best: float = 0.0
+
+
+class Praise(GuessObservation):
+    praise: str = "well"
+
+    @computed_field
+    @property
+    def shout(self) -> str:
+        return self.praise.upper()
 
 
 class Guess(Environment):
@@ -43,6 +52,8 @@ class Guess(Environment):
             raise RuntimeError("a bad guess")
         if action.note == "nan":
             return GuessObservation(odds=[0.5, float("nan")], best=float("nan"))
+        if action.note == "praise":
+            return Praise(praise=f"try {self._state.step_count}")
         if action.note == "long":
             return GuessObservation(hint="x" * 200_000, odds=[0.5] * 100_800)
         difference = action.number - self._number

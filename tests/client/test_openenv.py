@@ -147,6 +147,15 @@ def test_long_texts_and_lists_of_numbers_come_whole(new_port):
         assert (len(seen.hint), seen.odds) == (200_000, [0.5] * 100_800)
 
 
+def test_what_a_subclass_or_a_computed_field_adds_is_told_in_the_info(new_port):
+    with connect(url(new_port)) as env:
+        env.reset(seed=5)
+        steps = [env.step({"number": 1, "note": note}) for note in ("praise", "praise", "", "praise")]
+    told = [{"praise": f"try {number}", "shout": f"TRY {number}"} for number in (1, 2, 4)]
+    assert [one.info.get("unannounced") for one in steps] == [told[0], told[1], None, told[2]]
+    assert [one.observation.hint for one in steps] == ["guess", "guess", "more", "guess"]
+
+
 def test_errors_are_of_the_right_class_and_the_session_goes_on(port):
     with connect(url(port)) as env:
         env.reset(seed=7)

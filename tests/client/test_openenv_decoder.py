@@ -142,6 +142,31 @@ def test_each_that_asks_again_has_an_observation_of_its_own():
     assert reads.read_observation(found).items[0].x == 1.0
 
 
+def test_fields_that_no_schema_announces_are_told_apart_and_read_at_once_from_then_on():
+    reads = codec()
+    seen = {"items": [{"name": "a", "x": 1, "double": 2}], "best": {"name": "b", "x": 3, "double": 6}, "total": [7]}
+    found, more = reads.announced(seen)
+    assert more == {"items[0].double": 2, "best.double": 6, "total": [7]}
+    assert [one.x for one in (*reads.read_observation(found).items, reads.read_observation(found).best)] == [1.0, 3.0]
+    told = reads.decoder.decode(answer({"kind": "b", "total": [8]}))["observation"]
+    assert reads.announced(told) == (told, {"total": [8]})
+    assert reads.read_observation(told).kind == "b"
+    without = reads.decoder.decode(answer({"kind": "b"}))["observation"]
+    assert reads.announced(without)[1] == {}
+    assert reads.decoder.decode(answer({"another": 1})) is None
+
+
+@pytest.mark.parametrize(
+    "seen", [{"total": 1, "kind": "c"}, {"total": 1, "facts": []}, {"class": 1, "pair": [1, 2, 3]}]
+)
+def test_what_is_wrong_beside_an_unannounced_field_is_still_told(seen):
+    reads = codec()
+    for _ in range(2):
+        found, _ = reads.announced(seen)
+        with pytest.raises(ContractViolation, match="expected what its /schema says"):
+            reads.read_observation(found)
+
+
 def test_defaults_are_made_anew():
     reads = codec()
     first, second = (reads.read_observation(reads.decoder.decode(answer({}))["observation"]) for _ in range(2))

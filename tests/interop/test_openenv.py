@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+import ludus
 from ludus.errors import EnvError, InvalidAction, InvalidArgument, InvalidType, ResetNeeded
 from ludus.interop.openenv import create_folder, from_openenv
 from ludus.interop.openenv.core.client_types import StepResult
@@ -166,6 +167,18 @@ def test_a_class_is_served_by_its_name_in_a_process_of_its_own():
             assert (told["observation"], told["reward"]) == ({"metadata": {}, "length": 4}, 1.5)
             assert http.get("/state").json() == {"episode_id": "mine", "step_count": 1}
             assert http.get("/metrics").status_code == 200
+
+
+def test_what_a_step_after_the_end_gives_is_its_authors_to_say():
+    """As at OpenEnv's own server, which asks the environment; a native one says that a reset comes first."""
+    with serve(f"{__name__}:Ear", port=0, block=False) as running:
+        with httpx.Client(base_url=running.url, timeout=60) as http:
+            http.post("/reset", json={})
+            told = [http.post("/step", json={"action": {"word": word}}).json() for word in ("end", "more")]
+        assert [(one["observation"]["length"], one["done"]) for one in told] == [(3, True), (4, False)]
+        with ludus.connect(running.url) as env:
+            env.reset()
+            assert [env.step({"word": word}).terminated for word in ("end", "more")] == [True, False]
 
 
 @dataclass

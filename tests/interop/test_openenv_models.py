@@ -16,7 +16,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator
 
 import ludus
-from ludus.errors import ContractViolation, InvalidAction
+from ludus.errors import InvalidAction
 from ludus.interop.openenv import from_openenv
 from ludus.server import serve
 from ludus.server.config import ServerConfig
@@ -285,15 +285,21 @@ def test_models_that_say_more_than_their_fields_lose_nothing(observation, expect
     assert expected.items() <= env.reset()[0].items()
 
 
-def test_an_observation_with_fields_that_nobody_announced_is_refused():
+def test_fields_that_nobody_announced_are_given_as_openenvs_server_gives_them_and_told_in_the_info():
     class Author(Easel):
         def step(self, action: Draw) -> Seen:
             return More()
 
-    env = from_openenv(Author)
-    env.reset()
-    with pytest.raises(ContractViolation, match="score beside them; annotate step with -> More"):
-        env.step(ACTIONS[0])
+    with serve(ServedEnv(lambda: from_openenv(Author), "Author"), port=0, block=False) as server:
+        with httpx.Client(base_url=server.url, timeout=60) as http:
+            http.post("/reset", json={})
+            told = http.post("/step", json={"action": ACTIONS[0]}).json()
+        expected = More().model_dump(mode="json", exclude={"done", "reward"})
+        assert (told["observation"], told["info"]) == (expected, {})
+        with ludus.connect(server.url) as env:
+            assert "unannounced" not in env.reset()[1]
+            step = env.step(ACTIONS[0])
+    assert (step.info["unannounced"], step.observation.colour) == ({"score": expected["score"]}, More().colour)
 
 
 class Measure(BaseModel):

@@ -104,6 +104,37 @@ def test_a_subclass_scores_an_episode_and_one_that_cannot_is_refused():
         EpisodeRubric(len, discount=2)
 
 
+class Manners(Rubric):
+    """As an author of OpenEnv's writes it: what it asks are attributes."""
+
+    def __init__(self):
+        self.long = Function(length)
+        self._won = EpisodeRubric(lambda steps: float(len(steps)))
+        self.more = {"digits": Gate(digits)}
+        self.rest = [Function(lambda: 0.5), "no rubric"]
+
+    def score(self, transition):
+        asked = (self.long, self._won, self.more["digits"], self.rest[0])
+        return sum(one(transition) for one in asked)
+
+
+def test_attributes_of_a_subclass_are_its_parts_and_begin_each_episode_with_it():
+    rubric = WeightedSum({"manners": Manners()})
+    for _ in range(2):
+        rubric.reset()
+        told = [rubric.grade(step) for step in STEPS][-1]
+        assert told.scores == {
+            "weighted_sum": 0.2 + len(STEPS) + 1.0 + 0.5,
+            "weighted_sum.manners": 0.2 + len(STEPS) + 1.0 + 0.5,
+            "weighted_sum.manners.long": 0.2,
+            "weighted_sum.manners.won": float(len(STEPS)),
+            "weighted_sum.manners.more.digits": 1.0,
+            "weighted_sum.manners.more.digits.digits": 1.0,
+            "weighted_sum.manners.rest.0": 0.5,
+        }
+        assert told.components == {"manners": told.reward}
+
+
 @pytest.mark.parametrize("score", [nan, None, "much"])
 def test_what_is_no_score_is_an_error_and_no_reward_of_0(score):
     with pytest.raises(ContractViolation, match="rather"):

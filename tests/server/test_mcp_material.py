@@ -15,10 +15,12 @@ from mcp.shared.exceptions import MCPError
 
 from ludus.errors import InvalidArgument
 from ludus.server.config import ServerConfig
+from ludus.server.protocols.mcp.stateless import CAPABILITIES, REVISION, VERSION
 from ludus.server.run import serve
 from ludus.tools import ToolEnv, ToolOutcome, progress, tool
 from tests.patience import until
 
+BEGUN = threading.Event()
 GO = threading.Event()
 STOPPED = threading.Event()
 LUDUS = str(Path(sys.executable).with_name("ludus"))
@@ -57,6 +59,17 @@ class Library(ToolEnv):
             STOPPED.set()
             raise
         return "gold"
+
+    @tool
+    def gild(self) -> str:
+        """Lay leaf after leaf, until nobody waits."""
+        try:
+            while True:
+                progress(1)
+                BEGUN.set()
+        except Exception:
+            STOPPED.set()
+            raise
 
     def list_resources(self):
         return [
@@ -141,6 +154,47 @@ def test_a_client_finds_resources_prompts_and_progress(running, mode):
     assert seen == SEEN
     assert copied == ([(1.0, 3.0, "page 1"), (2.0, 3.0, "page 2"), (3.0, 3.0, "page 3")], False)
     assert dictated == ([(1.0, None, None), (2.0, None, None), (3.0, None, None)], False)
+
+
+@pytest.fixture
+def session_url(running):
+    """The address of a session, where a client chooses the newest revision."""
+    made = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create", "params": {}}
+    known = httpx2.post(url_of(running), json=made).json()["result"]["session_id"]
+    return f"{url_of(running)}?session_id={known}"
+
+
+def test_the_newest_revision_has_resources_prompts_and_progress_with_a_session_and_without(running, session_url):
+    async def talk(url, mode):
+        async with Client(url, mode=mode) as client:
+            assert client.protocol_version == REVISION
+            return await seen_of(client), await reports_of(client, "copy")
+
+    before = len(running.server.sessions.infos())
+    for url, mode in ((session_url, "auto"), (url_of(running), REVISION)):
+        seen, copied = asyncio.run(talk(url, mode))
+        assert seen == SEEN
+        assert copied == ([(1.0, 3.0, "page 1"), (2.0, 3.0, "page 2"), (3.0, 3.0, "page 3")], False)
+    assert len(running.server.sessions.infos()) == before + 1  # the episode that a call began; no other is left
+
+
+@pytest.mark.parametrize("token", [None, "t"])
+def test_in_the_newest_revision_who_closes_the_connection_gives_the_call_up(session_url, token):
+    STOPPED.clear(), BEGUN.clear()
+    meta = {VERSION: REVISION, CAPABILITIES: {}} | ({} if token is None else {"progressToken": token})
+    headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": REVISION}
+    params = {"name": "gild", "arguments": {}, "_meta": meta}
+    call = {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": params}
+
+    async def leave():
+        async with httpx2.AsyncClient(headers={**headers, "mcp-method": "tools/call"}, timeout=60) as http:
+            asked = asyncio.ensure_future(http.post(session_url, json=call))
+            await asyncio.to_thread(until, BEGUN.is_set, "the tool to begin")
+            asked.cancel()
+            await asyncio.gather(asked, return_exceptions=True)
+
+    asyncio.run(leave())
+    until(STOPPED.is_set, "the tool to learn that nobody waits")
 
 
 def test_in_isolation_there_are_resources_and_prompts_too():

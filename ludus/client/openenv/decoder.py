@@ -5,9 +5,10 @@ it to the fields as it reads, and what is left open is only measured for depth. 
 which reads the same text as plain data and says what is wrong with it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import chain
+from keyword import iskeyword
 from math import nan
 from typing import Annotated, Any, Literal, NamedTuple, Union
 
@@ -36,15 +37,19 @@ MANY_VALUES = 1000
 """Values at one level, from which on the text is quicker to measure."""
 BESIDE = ("reward", "done", "terminated", "truncated", "info", "metadata")
 """What stands beside the observation, if anything."""
+MAX_MORE = 64
+"""Fields that no schema announces, and that are read at once all the same."""
 
 
 class Decoded:
     """An observation that was read from the text itself; whoever asks again has another, read anew."""
 
-    __slots__ = ("_again", "_value")
+    __slots__ = ("_again", "_value", "more")
 
-    def __init__(self, value: Any, again: Callable[[], "Decoded"]) -> None:
+    def __init__(self, value: Any, again: Callable[[], "Decoded"], more: dict[str, Any]) -> None:
         self._value, self._again = [value], again
+        self.more = more
+        """Fields that its space has not."""
 
     def take(self) -> Any:
         """The observation, which is the caller's own."""
@@ -81,6 +86,14 @@ class ReplyDecoder:
         self._space, self._depth = space, _Depth()
         self._first = 0
         """The way to begin with: a server that wrote null for a number once does so again."""
+        self._more: tuple[str, ...] = ()
+
+    def expect(self, names: Iterable[str]) -> None:
+        """Read fields of such names, too: a server that gave what it never announced does so again."""
+        new = [name for name in names if name.isidentifier() and not iskeyword(name) and name not in self._more]
+        if new and isinstance(self._space, Record) and len(self._more) + len(new) <= MAX_MORE:
+            self._more += tuple(name for name in new if name not in self._space.fields)
+            self.__dict__.pop("_ways", None)
 
     def decode(self, text: bytes | str) -> dict[str, Any] | None:
         """The data of an answer, with the observation `Decoded`; None where the slow way has to say what it is."""
@@ -100,7 +113,7 @@ class ReplyDecoder:
         """Numbers as they are, then null for NaN, as Pydantic writes it, too; with depth measured, and without."""
         try:
             both = [
-                tuple(_way(self._space, _Planner(depth, nulls)) for nulls in (False, True))
+                tuple(_way(self._space, _Planner(depth, nulls), self._more) for nulls in (False, True))
                 for depth in (self._depth, None)
             ]
             return both[0], both[1]
@@ -111,9 +124,9 @@ class ReplyDecoder:
 Way = Callable[[Any], dict[str, Any]]
 
 
-def _way(space: Space[Any], planner: "_Planner") -> Way:
-    """What reads the text of an answer."""
-    plan = planner.of_space(space)
+def _way(space: Space[Any], planner: "_Planner", more: tuple[str, ...]) -> Way:
+    """What reads the text of an answer, with `more` fields than the space has, where they come."""
+    plan = planner.of_space(space, more)
     members = [("observation", plan.type), *((name, Any, None) for name in BESIDE)]
     data = msgspec.defstruct("Data", members)
     reply = msgspec.defstruct("Reply", [("type", Literal["observation"]), ("data", data)])
@@ -122,8 +135,10 @@ def _way(space: Space[Any], planner: "_Planner") -> Way:
     def read(text: Any) -> dict[str, Any]:
         found: Any = decode(text)
         told = asdict(found.data)
-        value = told["observation"] if finish is None else finish(told["observation"])
-        told["observation"] = Decoded(value, lambda: read(text)["observation"])
+        seen = told["observation"]
+        extra = {name: one for name in more if (one := getattr(seen, name)) is not msgspec.UNSET}
+        value = seen if finish is None else finish(seen)
+        told["observation"] = Decoded(value, lambda: read(text)["observation"], extra)
         return told
 
     return read
@@ -138,10 +153,10 @@ class _Planner:
     def __init__(self, depth: "_Depth | None", nulls: bool) -> None:
         self._depth, self._nulls = depth, nulls
 
-    def of_space(self, space: Space[Any]) -> _Plan:
+    def of_space(self, space: Space[Any], more: tuple[str, ...] = ()) -> _Plan:
         """The plan of a record, or of what is left open."""
         if type(space) is Record:
-            return self._record(space)
+            return self._record(space, more)
         if type(space) is Json:
             return _Plan(OPEN[space.kind], self._depth)
         raise _Unplanned
@@ -187,13 +202,14 @@ class _Planner:
             raise _Unplanned
         return _Plan(kind, _unless_none(unfinished[0].finish))
 
-    def _record(self, record: Record) -> _Plan:
+    def _record(self, record: Record, more: tuple[str, ...]) -> _Plan:
         plans = {name: self._field(one) for name, one in record.fields.items()}
         members: list[Any] = []
         for name, plan in plans.items():
             make = record.defaults[name].maker if name in record.defaults else None
             default = () if make is None else (msgspec.field(default_factory=make),)
             members.append((name, plan.type, *default))
+        members += [(name, Any, msgspec.UNSET) for name in more]  # behind the others, which are taken by their places
         kind = msgspec.defstruct(record.name, members, kw_only=True, forbid_unknown_fields=True)
         return _Plan(kind, _maker(kind, record.construct(), [one.finish for one in plans.values()]))
 
@@ -207,17 +223,18 @@ def _scalar(field: FieldType) -> _Plan:
 def _maker(kind: Any, construct: Construct, finishers: Sequence[Finish | None]) -> Finish:
     """What makes an instance of what msgspec read; a default is one already, and left as it is."""
     parts = [(place, one) for place, one in enumerate(finishers) if one is not None]
+    count = len(finishers)
     call, make, by_position = construct.call, construct.make, construct.keywords is None
 
     def finish(x: Any) -> Any:
         if type(x) is not kind:
             return x
-        values = list(astuple(x))
+        values = list(astuple(x)[:count])
         for place, one in parts:
             values[place] = one(values[place])
         return call(*values) if by_position else make(values)
 
-    return finish if parts or not by_position else lambda x: call(*astuple(x)) if type(x) is kind else x
+    return finish if parts or not by_position else lambda x: call(*astuple(x)[:count]) if type(x) is kind else x
 
 
 def _each(item: Finish) -> Finish:

@@ -11,9 +11,10 @@ from typing import Any
 from ludus.client.connection_config import ConnectionConfig
 from ludus.client.flow import Flow, Operation
 from ludus.client.openenv.decoder import Decoded, ReplyDecoder
-from ludus.client.openenv.schema import space_of, undecided, with_nan, without_nulls, without_undecided
+from ludus.client.openenv.schema import announced, space_of, undecided, with_nan, without_nulls, without_undecided
 from ludus.client.openenv.session import OpenEnvSession, denied
 from ludus.core import Info, Outcome
+from ludus.core.info import UNANNOUNCED
 from ludus.core.outcome import OUTCOME
 from ludus.errors import (
     ClosedEnvironment,
@@ -89,7 +90,7 @@ def open_openenv(opening: ConnectionConfig) -> Flow[tuple["OpenEnvRequests", "Op
         raise
     codec = OpenEnvCodec(schema, metadata if isinstance(metadata, dict) else {}, opening.models)
     session.name, session.decode = codec.name, codec.decoder.decode
-    return OpenEnvRequests(session), codec
+    return OpenEnvRequests(session, codec.announced), codec
 
 
 class OpenEnvCodec(EnvCodec):
@@ -122,6 +123,16 @@ class OpenEnvCodec(EnvCodec):
             return without_undecided(fields, self._acted)
         return {name: one for name, one in fields.items() if one is not None or name not in self._undecided}
 
+    def announced(self, data: Any) -> tuple[Any, dict[str, Any]]:
+        """An observation without the fields that its `/schema` has not, and those: computed ones, or a subclass's."""
+        if type(data) is Decoded:
+            return data, data.more
+        if not isinstance(self.observation_space, Record):
+            return data, {}
+        found, more = announced(data, self._observed)
+        self.decoder.expect(more)
+        return found, more
+
     def read_observation(self, data: Any) -> Any:
         """An observation, which is what the `/schema` says; null for a number is NaN, as Pydantic writes it."""
         if type(data) is Decoded:
@@ -143,8 +154,8 @@ class OpenEnvRequests:
     A seed is sent; whether the environment heeds it, its server does not tell.
     """
 
-    def __init__(self, session: OpenEnvSession) -> None:
-        self._session = session
+    def __init__(self, session: OpenEnvSession, announced: Callable[[Any], tuple[Any, dict[str, Any]]]) -> None:
+        self._session, self._announced = session, announced
         self.lost, self._seed = "", -1
         self.dropped: list[int] = []
         self._seed = -1
@@ -204,17 +215,25 @@ class OpenEnvRequests:
             data["seed"] = self._seed = seed
         reply = yield from self._session.ask("reset", data, "observation")
         self._seed = self._seed if seed is None else seed
-        return ResetReply(reply.get("observation"), _info(reply))
+        observation, info = self._seen(reply)
+        return ResetReply(observation, info)
+
+    def _seen(self, reply: dict[str, Any]) -> tuple[Any, Info]:
+        """The observation and the info, which has what of the observation nobody announced."""
+        observation, more = self._announced(reply.get("observation"))
+        info = _info(reply)
+        return observation, {**info, UNANNOUNCED: more} if more else info
 
     def _step(self, request: StepRequest) -> Flow[StepReply]:
         reply = yield from self._session.ask("step", request.action, "observation")
-        info, done = _info(reply), reply.get("done") is True
+        observation, info = self._seen(reply)
+        done = reply.get("done") is True
         terminated, truncated = reply.get("terminated"), reply.get("truncated")
         if not isinstance(terminated, bool) or not isinstance(truncated, bool):
             terminated, truncated = done, False
             if done:
                 info["truncated"] = "not told by the server"
-        return StepReply(reply.get("observation"), self._reward(reply, info), terminated, truncated, info)
+        return StepReply(observation, self._reward(reply, info), terminated, truncated, info)
 
     def _reward(self, reply: dict[str, Any], info: Info) -> float:
         reward = reply.get("reward")

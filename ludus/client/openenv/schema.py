@@ -13,7 +13,7 @@ from ludus.errors import LudusError
 from ludus.spaces import Record, Space
 from ludus.spaces.json import Json
 
-__all__ = ["annotation_of", "space_of", "undecided", "with_nan", "without_nulls", "without_undecided"]
+__all__ = ["announced", "annotation_of", "space_of", "undecided", "with_nan", "without_nulls", "without_undecided"]
 
 MAX_DEPTH = 8
 MAX_FIELDS = 256
@@ -59,6 +59,20 @@ def without_nulls(value: Any, schema: Any) -> Any:
     {'x': [1.0, 0.0]}
     """
     return _Reader(schema).without_nulls(value, schema, MAX_DEPTH) if isinstance(schema, dict) else value
+
+
+def announced(value: Any, schema: Any) -> tuple[Any, dict[str, Any]]:
+    """A value without the fields that its schema does not have, at any depth, and those fields by their paths.
+
+    A schema of Pydantic's says nothing of computed fields, nor of those of a subclass.
+
+    >>> announced({"x": 1, "double": 2}, {"properties": {"x": {"type": "integer"}}})
+    ({'x': 1}, {'double': 2})
+    """
+    more: dict[str, Any] = {}
+    if not isinstance(schema, dict):
+        return value, more
+    return _Reader(schema).announced(value, schema, "", more, MAX_DEPTH), more
 
 
 def undecided(schema: Any) -> frozenset[str]:
@@ -217,6 +231,31 @@ class _Reader:
             for name, one in value.items()
             if one is not None or name not in open_ones
         }
+
+    def announced(self, value: Any, schema: Any, path: str, more: dict[str, Any], depth: int) -> Any:
+        """The value without what its schema does not have, which goes to `more`."""
+        schema = self._resolved(schema)
+        if not isinstance(schema, dict) or depth <= 0 or not isinstance(value, list | dict):
+            return value
+        several = schema.get("anyOf") or schema.get("oneOf")
+        if isinstance(several, list):
+            wanted = "array" if isinstance(value, list) else "object"
+            kinds = [one for one in map(self._resolved, several) if isinstance(one, dict) and one.get("type") == wanted]
+            return self.announced(value, kinds[0], path, more, depth - 1) if len(kinds) == 1 else value
+        if isinstance(value, list):
+            items: Any = schema.get("items")
+            return [self.announced(one, items, f"{path}[{n}]", more, depth - 1) for n, one in enumerate(value)]
+        fields, rest = schema.get("properties"), schema.get("additionalProperties")
+        if rest is True or not isinstance(fields, dict | None):
+            return value
+        found: dict[str, Any] = {}
+        for name, one in value.items():
+            place, part = f"{path}.{name}" if path else name, rest if fields is None else fields.get(name, rest)
+            if fields is None or name in fields or isinstance(rest, dict):
+                found[name] = self.announced(one, part, place, more, depth - 1)
+            else:
+                more[place] = one
+        return found
 
     def _branch(self, value: Any, several: list[Any]) -> Any:
         """The one of several schemas that a list or an object is of: by its fields and those that are constant."""

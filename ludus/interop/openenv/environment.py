@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from ludus.core import Env, Info, Step
+from ludus.core.info import UNANNOUNCED
 from ludus.core.state import state_data
 from ludus.errors import ContractViolation, InvalidArgument, ResetNeeded, listing, shorten
 from ludus.interop.openenv.models import Models, data_of, instance_of, schema_of, space_of_model
@@ -82,7 +83,7 @@ class FromOpenEnv(Env[Any, Any]):
         super().reset(seed=seed)
         given = dict(options or {})
         call: Callable[..., Any] = self._call("reset")
-        taken, whatever = _keywords(call)
+        taken, whatever = _keywords(self.reset_parameters)
         unknown = [name for name in given if not whatever and name not in taken and name not in OWN]
         if unknown:
             raise InvalidArgument(f"options: expected keywords of reset ({listing(taken)}), got {listing(unknown)}")
@@ -96,6 +97,11 @@ class FromOpenEnv(Env[Any, Any]):
         if seed is not None and "seed" not in known:
             info["seed"] = "not taken by the environment"
         return self._observed(observation), info
+
+    @property
+    def reset_parameters(self) -> list[inspect.Parameter]:
+        """What the author's `reset` takes, which are the options here."""
+        return list(inspect.signature(self._call("reset")).parameters.values())
 
     def step(self, action: Any) -> Step[Any]:
         """Advance the episode."""
@@ -114,25 +120,23 @@ class FromOpenEnv(Env[Any, Any]):
 
     def _observed(self, observation: Any) -> Any:
         if isinstance(self.observation_space, Record):
-            self._check_fields(observation)
             return _plain(observation, self._open_fields)
         return observation if isinstance(observation, dict) else data_of(observation)
 
-    def _check_fields(self, observation: Any) -> None:
+    def _unannounced(self, observation: Any) -> dict[str, Any]:
         """Nothing that an observation holds is left behind: a subclass may have more fields than was said."""
         model, kind = self.models.observation, type(observation)
-        if model is None or kind is model:
-            return
-        more = set(field_names(kind) or ()) - set(field_names(model) or ())
-        if more:
-            raise ContractViolation(
-                f"{type(self.openenv_env).__name__}: expected observations with the fields of {model.__name__}, got "
-                f"{kind.__name__} with {listing(sorted(more))} beside them; annotate step with -> {kind.__name__}"
-            )
+        if model is None or kind is model or not isinstance(self.observation_space, Record):
+            return {}
+        known = field_names(model) or ()
+        return {name: one for name, one in data_of(observation).items() if name not in known}
 
     def _info(self, observation: Any) -> Info:
         told: Any = getattr(observation, "metadata", None)
         info: Info = dict(told) if isinstance(told, Mapping) else {}
+        more = self._unannounced(observation)
+        if more:
+            info[UNANNOUNCED] = more
         rubric: Any = getattr(self.openenv_env, "rubric", None)
         if rubric is not None and hasattr(rubric, "named_rubrics"):
             scores = {name or "rubric": one.last_score for name, one in rubric.named_rubrics()}
@@ -213,9 +217,8 @@ def _with(observation: Any, name: str, value: Any) -> Any:
     return found
 
 
-def _keywords(call: Callable[..., Any]) -> tuple[list[str], bool]:
+def _keywords(parameters: list[inspect.Parameter]) -> tuple[list[str], bool]:
     """The names that a call takes, and whether it takes any other."""
-    parameters = list(inspect.signature(call).parameters.values())
     whatever = any(one.kind is one.VAR_KEYWORD for one in parameters)
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return [one.name for one in parameters if one.kind in named], whatever

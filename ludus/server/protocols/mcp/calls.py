@@ -29,7 +29,10 @@ class CallsUnderWay:
     async def carry_out(
         self, key: tuple[str, Any], token: Any, send: Send | None, work: Callable[[Progress], Awaitable[dict[str, Any]]]
     ) -> dict[str, Any]:
-        """What the work gives; CallGivenUp once somebody cancels it, while a step that has begun is made."""
+        """What the work gives; CallGivenUp once somebody cancels it, while a step that has begun is made.
+
+        Where whoever waits for it is cancelled, nobody does any more, and the tool learns of it as well.
+        """
         loop = asyncio.get_running_loop()
         progress = Progress(None if send is None or token is None else _telling(loop, token, send))
         given_up = loop.create_future()
@@ -42,6 +45,9 @@ class CallsUnderWay:
             if not task.done():
                 raise CallGivenUp
             return task.result()
+        except asyncio.CancelledError:
+            progress.cancelled = True
+            raise
         finally:
             self._calls.pop(key, None)
             given_up.cancel()

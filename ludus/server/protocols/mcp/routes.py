@@ -73,8 +73,23 @@ async def _answered(spoken: Streamable | Stateless, data: Any, request: Request)
     """The reply; a stream of events where the request wants its progress told, and the client reads those."""
     params = data.get("params") if isinstance(data, dict) else None
     if progress_token(params) is None or not _accepts(request, EVENTS):
-        return _written(await spoken.answer(data), request)
+        return _written(await _waited_for(spoken, data, request), request)
     return StreamingResponse(_events(spoken, data), 200, {"cache-control": "no-store"}, EVENTS)
+
+
+async def _waited_for(spoken: Streamable | Stateless, data: Any, request: Request) -> McpReply:
+    """The reply; where leaving means to cancel, whoever leaves is heard."""
+    if isinstance(spoken, Streamable):
+        return await spoken.answer(data)
+    answering, leaving = asyncio.ensure_future(spoken.answer(data)), asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if answering.done():
+            return answering.result()
+        answering.cancel()
+        return McpReply(202)  # which nobody reads
+    finally:
+        leaving.cancel()
 
 
 async def _events(spoken: Streamable | Stateless, data: Any) -> AsyncGenerator[bytes]:
@@ -82,11 +97,15 @@ async def _events(spoken: Streamable | Stateless, data: Any) -> AsyncGenerator[b
     queue: asyncio.Queue[Any] = asyncio.Queue()
     answering = asyncio.ensure_future(spoken._replace(send=queue.put_nowait).answer(data))
     answering.add_done_callback(lambda _: queue.put_nowait(None))
-    while (message := await queue.get()) is not None:
-        yield _event(message)
-    reply = answering.result()
-    if reply.message is not None:
-        yield _event(reply.message)
+    try:
+        while (message := await queue.get()) is not None:
+            yield _event(message)
+        reply = answering.result()
+        if reply.message is not None:
+            yield _event(reply.message)
+    finally:
+        if isinstance(spoken, Stateless):  # older revisions go on: there a client says that it gives up
+            answering.cancel()
 
 
 def _event(message: Any) -> bytes:

@@ -1,5 +1,7 @@
 """The Model Context Protocol of 2026-07-28: each request says by itself what it needs, and no session is opened ahead.
 
+A client that closes its connection gives its call up, which is how this revision cancels over HTTP.
+
 An episode goes on where the address names a session (`/mcp?session_id=…`), or the call does: tools take `session_id`,
 which the first call tells. Clients that choose their version by `server/discover` are told of it where the address
 names a session; elsewhere they speak an older one, whose handshake opens a session for them.
@@ -26,15 +28,7 @@ from ludus.server.protocols.mcp.rpc import (
     replied,
     request_of,
 )
-from ludus.server.protocols.mcp.streamable import (
-    PROTOCOL,
-    STATUSES,
-    VERSIONS,
-    McpReply,
-    call_result,
-    called,
-    instructions,
-)
+from ludus.server.protocols.mcp.streamable import PROTOCOL, STATUSES, VERSIONS, McpReply, called, instructions
 from ludus.server.session import Session
 from ludus.version import __version__
 
@@ -123,8 +117,7 @@ class Stateless(NamedTuple):
         if asked.method == "tools/call":
             return await self._call(asked)
         if asked.method in MATERIAL:
-            session = self._session(asked.params.get(SESSION_ID))
-            return {**await material(self.access, session, asked.method, asked.params), **UNCACHED}
+            return {**await self._material(asked), **UNCACHED}
         if asked.method == "ludus/reset":
             return await self.access.reset(self._session(asked.params.get(SESSION_ID)), asked.params)
         raise RpcError(NO_METHOD, f"Method not found: {shorten(asked.method)}", status=404)
@@ -143,17 +136,27 @@ class Stateless(NamedTuple):
         entries = await self.access.tools()
         return entries if self.joined else [_with_handle(one) for one in entries]
 
+    async def _material(self, asked: RpcRequest) -> dict[str, Any]:
+        """Resources and prompts, of the session that is named, or of one for this request alone."""
+        named = self.joined or asked.params.get(SESSION_ID)
+        session = await self.access.open() if named is None else self._session(named)
+        try:
+            return await material(self.access, session, asked.method, asked.params)
+        finally:
+            if named is None:
+                await self.access.close(session)
+
     async def _call(self, request: RpcRequest) -> dict[str, Any]:
         if self.joined:
             return await called(self.access, self._session(None), request, self.calls, self.send)
         asked = asked_tool(request.params)
         arguments = dict(asked.arguments)
         named = arguments.pop(SESSION_ID, None)
-        asked = AskedCall(asked.tool, arguments)
-        await self.access.check(asked, None, unknown=INVALID_PARAMS)
+        bare = request._replace(params={**request.params, "arguments": arguments})
+        await self.access.check(AskedCall(asked.tool, arguments), None, unknown=INVALID_PARAMS)
         session = await self.access.open() if named is None else self._session(named)
         try:
-            found = await call_result(self.access, session, asked)
+            found = await called(self.access, session, bare, self.calls, self.send)
         except BaseException:
             if named is None:
                 await self.access.close(session)

@@ -6,6 +6,7 @@ A space whose JSON is an object (Record, Dict, Graph) is that object. Any other 
 
 from typing import Any, NamedTuple
 
+from ludus.core.info import UNANNOUNCED
 from ludus.errors import CodecError, ContractViolation, InvalidAction, InvalidValue, shorten
 from ludus.registry.arguments import LIMITS
 from ludus.remote.host import EnvHost, HostStep
@@ -147,6 +148,7 @@ class JsonFormat:
         if self.schemas is None:
             return outcome
         info = dict(outcome.info)
+        info.pop(UNANNOUNCED, None)  # which stands in the observation, as its author has it
         reward, seen = info.pop("reward", outcome.reward), outcome.observation
         done = seen.get("done") if isinstance(seen, dict) else getattr(seen, "done", False)
         return outcome._replace(reward=reward, terminated=bool(outcome.terminated or done is True), info=info)
@@ -155,13 +157,18 @@ class JsonFormat:
         """The observation of a reset."""
         if self.schemas is not None and self.tools:
             return {METADATA: {name: one for name, one in outcome.info.items() if name != "reward"}}
-        return self.observation(outcome.observation)
+        return self._whole(outcome)
+
+    def _whole(self, outcome: HostStep) -> dict[str, Any]:
+        """The observation with what its model has not, where an author of OpenEnv's gave more."""
+        found = self.observation(outcome.observation)
+        return found if self.schemas is None else {**found, **outcome.info.get(UNANNOUNCED, {})}
 
     def observed(self, reading: ReadAction, outcome: HostStep) -> dict[str, Any]:
         """The observation of a step with that action."""
         if reading.tool:
             return called(reading.tool, self._observations, outcome)
-        return self.observation(outcome.observation)
+        return self._whole(outcome)
 
     # --- schemas ---
 

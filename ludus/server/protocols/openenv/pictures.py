@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from ludus.rendering import from_png
 from ludus.rendering.frame import Frame
@@ -18,8 +19,16 @@ ROWS: dict[str, Any] = {
     "default": None,
 }
 """The schema of rows of pixels, each of three colours, or none."""
-NUMBERS = np.frombuffer(b"".join(b"%3d" % one for one in range(256)), np.uint8).reshape(256, 3)
-PIXEL = np.frombuffer(b"[   ,   ,   ],", np.uint8)
+PIXEL = np.dtype([("red", "<u4"), ("green", "<u4"), ("blue", "<u4"), ("end", "<u2")])
+"""Fourteen characters, `[  1, 20,255],`: each number with what stands before it is one machine word."""
+
+
+def _words(form: bytes) -> npt.NDArray[np.uint32]:
+    return np.frombuffer(b"".join(form % one for one in range(256)), "<u4")
+
+
+FIRST, NEXT = _words(b"[%3d"), _words(b",%3d")
+END = np.frombuffer(b"],", "<u2")[0]
 
 
 def rows_of(png: bytes | None, where: str) -> msgspec.Raw | None:
@@ -35,10 +44,11 @@ def rows_of(png: bytes | None, where: str) -> msgspec.Raw | None:
 def _written(frame: Frame) -> bytes:
     """Every number takes three characters, blanks in front, so that all of them have their place beforehand."""
     height, width, _ = frame.shape
-    text = np.empty((height, width * len(PIXEL) + 2), np.uint8)
-    pixels = text[:, 1:-1].reshape(height, width, len(PIXEL))
-    pixels[:] = PIXEL
-    for color in range(3):
-        pixels[:, :, 1 + 4 * color : 4 + 4 * color] = NUMBERS[frame[:, :, color]]
+    text = np.empty((height, width * PIXEL.itemsize + 2), np.uint8)
+    pixels = text[:, 1:-1].view(PIXEL)
+    for number, (color, words) in enumerate((("red", FIRST), ("green", NEXT), ("blue", NEXT))):
+        pixels[color] = words.take(frame[:, :, number])
+    pixels["end"] = END
     text[:, 0], text[:, -2], text[:, -1] = ord("["), ord("]"), ord(",")
-    return b"[" + text.tobytes()[:-1] + b"]"
+    text[-1, -1] = ord("]")
+    return b"[" + text.tobytes()
