@@ -809,13 +809,25 @@ def test_a_frame_that_goes_elsewhere_is_waited_for(page):
     assert "elsewhere" in commands.tab.ask("observe", 1000)["tree"]
 
 
-@pytest.mark.full
-def test_the_headless_shell_and_the_whole_browser_give_one_history():
-    """In processes of their own, since a process has one browser."""
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        ["click-checkboxes"],
+        pytest.param(["enter-date", "book-flight", "click-pie", "drag-box"], marks=pytest.mark.full),
+    ],
+    ids=["one task", "others"],
+)
+def test_the_headless_shell_and_the_whole_browser_give_one_history(tasks):
+    """In processes of their own, since a process has one browser.
+
+    The whole one does not wait for us with what a page asks for first, and showed an error page in its place.
+    """
+    if not all(path.exists() for path in DEBIAN):
+        pytest.skip("one of the two is not installed: all other tests are of the one that is")
     said = {}
     for path in DEBIAN:
         ran = subprocess.run(
-            [sys.executable, "-c", HISTORY],
+            [sys.executable, "-c", HISTORY, *tasks],
             env={**os.environ, "LUDUS_CHROMIUM": str(path)},
             stdout=subprocess.PIPE,
             check=True,
@@ -826,8 +838,9 @@ def test_the_headless_shell_and_the_whole_browser_give_one_history():
 
 
 HISTORY = """
+import sys
 from ludus.envs.open.browsergym import BrowserGym, BrowserGymAction
-for task in ("click-checkboxes", "enter-date", "book-flight", "click-pie", "drag-box"):
+for task in sys.argv[1:]:
     with BrowserGym(task_name=task) as env:
         print(env.reset(seed=3))
         for text in ("click('6')", "fill('5', '03/04/2017')", "noop()", "scroll(0, 50)", "click('8')"):

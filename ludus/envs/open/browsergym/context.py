@@ -118,15 +118,17 @@ class Context:
         self.tab.post("Page.resetNavigationHistory")
 
     def _open_tab(self, url: str = "") -> None:
-        seconds = SETUP_SECONDS
-        wanted = {"url": url or "about:blank", "browserContextId": self.id}
+        seconds, held = SETUP_SECONDS, bool(url) and self.browser.holds_pages
+        wanted = {"url": url if held else "about:blank", "browserContextId": self.id}
         made = self.tools.call("Target.createTarget", wanted, seconds=seconds)
         session = self.browser.attached(made["targetId"], seconds)
-        tab = Tab(self.tools, made["targetId"], session, settings=self.settings, owner=self, loading=bool(url))
+        tab = Tab(self.tools, made["targetId"], session, settings=self.settings, owner=self, loading=held)
         self.tabs.append(tab)
         tab.wait_prepared()
-        if url:
+        if held:
             tab.wait_loaded(seconds)
+        elif url:
+            self._navigate(url)
 
     def new_tab(self) -> None:
         """Open an empty tab, and act there."""
