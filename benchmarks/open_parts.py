@@ -1,7 +1,8 @@
 """What single steps of the open environments cost, on a quiet machine: `python benchmarks/open_parts.py`.
 
 Git: a reset with the action that starts its sandboxes (bar: 300 ms), and commands after it. Coding: `print(2 + 2)` in
-an interpreter that runs (bar: 5 ms). FinRL: steps a second of 1,024 markets in a compiled batch (bar: 10⁶).
+an interpreter that runs (bar: 5 ms). FinRL: steps a second of 1,024 markets in a compiled batch (bar: 10⁶). With
+FIRST=1, as root, this process goes before all others, as if it had the machine for itself; what it starts does as well.
 """
 
 import os
@@ -11,6 +12,7 @@ from statistics import median, quantiles
 from typing import Any
 
 import numpy as np
+from browser import go_first
 
 import ludus
 from ludus.envs.open.coding import CodeAction
@@ -54,16 +56,21 @@ def market() -> None:
     envs = ludus.make_vec("open/FinRLMarket-v0", LANES)
     envs.reset(seed=0)
     actions = np.random.default_rng(0).uniform(-1, 1, (LANES, 5)).astype(np.float32)
-    best = 0.0
+    envs.step(actions)  # here its threads begin
+    if "FIRST" in os.environ:
+        go_first(os.getpid())
+    found: list[float] = []
     for _ in range(ROUNDS):
         begun = time.perf_counter()
         for _ in range(STEPS):
             envs.step(actions)
-        best = max(best, LANES * STEPS / (time.perf_counter() - begun))
-    print(f"\nFinRL, {LANES} lanes: {best:,.0f} steps/s at best of {ROUNDS}")
+        found.append(LANES * STEPS / (time.perf_counter() - begun))
+    print(f"\nFinRL, {LANES} lanes: {max(found):,.0f} steps/s at best of {ROUNDS}, {min(found):,.0f} at worst")
 
 
 if __name__ == "__main__":
+    if "FIRST" in os.environ:
+        go_first(os.getpid())
     load = " ".join(f"{one:.1f}" for one in os.getloadavg())
     print(f"{os.cpu_count()} cores, load {load}\n\n| work | best ms | median ms | p95 ms |\n|---|---|---|---|")
     git()

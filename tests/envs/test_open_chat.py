@@ -244,6 +244,21 @@ def test_a_full_context_ends_the_episode_or_forgets():
         Chat(overflow="forget")
 
 
+def test_what_is_handed_out_may_be_changed_and_the_history_stays():
+    env, kept = Chat(scenario="refund"), Chat(scenario="refund")
+    for action in (None, ChatAction(message="Hm"), ChatAction(tokens=BUNDLED.encode("When was that?"))):
+        changed, told = env.reset(seed=0) if action is None else env.step(action)[::4]
+        whole, same = kept.reset(seed=0) if action is None else kept.step(action)[::4]
+        assert (changed, told) == (whole, same)
+        assert whole.tokens == [one for part in kept.state.history_tokens for one in part]
+        changed.tokens.clear()
+        changed.messages[-1]["content"] = ""
+        told["new_tokens"].clear()
+        if action is not None:
+            action.tokens.clear()
+    assert env.state == kept.state
+
+
 def test_reward_functions_are_components():
     env = Chat(scenario="refund", rewards={"brevity": lambda messages, tokens: -0.001 * len(tokens)})
     env.reset(seed=0)

@@ -13,6 +13,7 @@ from ludus.envs.open.git.policies import POLICIES
 from ludus.envs.open.git.tasks import KINDS
 from ludus.envs.open.git.workspace import words_of
 from ludus.errors import EnvError, InvalidArgument, InvalidValue, ResetNeeded, SandboxError
+from ludus.rendering import Canvas
 from tests.envs.gitea import PASSWORD, USER, gitea
 from tests.envs.open_play import mean_returns, play
 
@@ -346,3 +347,24 @@ def test_a_box_answers_in_time_or_is_gone():
         assert box.run(["init", "-q", "x"]).code == 0
         with pytest.raises(OSError, match="expected a folder"):
             box.run(["status"], "y")
+
+
+def test_a_diff_is_drawn_in_the_colours_of_what_it_adds_and_removes(env):
+    def rows():
+        return [(color, text) for color, text in drawn if text[:1] in "+-@"]
+
+    told(env, clone_repo(begun(env, "tag_release").repos[0]["name"]))
+    drawn = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Canvas, "text", lambda _, x, y, text, *, color, **more: drawn.append((color, text)))
+        told(env, write_file("note.txt", "-- no diff\n++ nor this\n"))
+        told(env, read_file("note.txt"))
+        env.draw()
+        assert len({color for color, _ in rows()}) == 1
+        shown = told(env, execute_git_command("show --format= HEAD"))
+        env.draw()
+    assert shown.output.startswith("diff --git ")
+    colors = {text[0]: color for color, text in rows()}
+    assert set(colors) >= {"+", "@"}
+    assert len(set(colors.values())) == len(colors)
+    assert {color for color, text in rows() if text.startswith("+")} == {colors["+"]}

@@ -149,6 +149,19 @@ def test_a_board_that_is_full_is_nobodys_win_though_the_package_does_not_notice(
     assert not any(last.info["facts"].values())
 
 
+def test_a_player_whose_pieces_are_all_blocked_ends_the_game_as_nobodys_win():
+    env = TextArena(game="Breakthrough-v0", settings={"opponent": "none"})
+    env.reset(seed=0)
+    board = env._game.inner.state.game_state["board"]
+    for row in board:
+        row[:] = [""] * 8
+    board[1][0], board[3][0], board[6][7] = "W", "B", "B"
+    assert env._game.moves() == ["[a2a3]", "[a2b3]"]
+    first, last = (env.step(TextArenaAction(move)) for move in ("[a2a3]", "[h7h6]"))
+    assert (first.done, last.terminated, last.reward) == (False, True, 0.0)
+    assert not any(last.info["facts"].values())
+
+
 def test_who_looks_ahead_takes_a_win_and_stops_one():
     env = TextArena(game="TicTacToe-v0", settings={"opponent": "minimax"})
     env.reset(seed=0)

@@ -1,5 +1,6 @@
 """The environments' pages: each id has one, its programs run, and its picture is what is drawn today."""
 
+import inspect
 import re
 import runpy
 from pathlib import Path
@@ -47,6 +48,42 @@ def test_a_page_names_every_argument_and_the_time_limit(name):
     env = ludus.registry.registry[name].make().unwrapped
     for argument in type(env).__init__.__annotations__:
         assert argument == "return" or f"| `{argument}` |" in text, argument
+
+
+OPEN = {
+    "Echo": "echo",
+    "OpenSpiel": "openspiel",
+    "Connect4": "connect4",
+    "Atari": "atari",
+    "BrowserGym": "browsergym",
+    "Coding": "coding",
+    "Chat": "chat",
+    "Git": "git",
+    "FinRL": "finrl",
+    "SumoRL": "sumo_rl",
+    "TextArena": "textarena",
+    "DIPGSafety": "dipg_safety",
+    "ReasoningGym": "reasoning_gym",
+}
+"""Pages of the open environments, which are of ids in the hundreds."""
+ROW = re.compile(r"^\| (`\w+`(?:, `\w+`)*) \|", re.MULTILINE)
+
+
+@pytest.mark.parametrize(("name", "page"), OPEN.items())
+def test_the_page_of_an_open_environment_has_arguments_limit_picture_example_and_where_to_play(name, page):
+    text = (ROOT / "docs" / "envs" / f"{page}.md").read_text(encoding="utf8")
+    spec = ludus.spec(f"open/{name}-v0")
+    assert f"| `{spec.id}` |" in text
+    assert f"`{spec.id}`" in (ROOT / "docs" / "envs.md").read_text(encoding="utf8")
+    assert spec.max_episode_steps is None or f"{spec.max_episode_steps} steps" in text
+    named = {one for row in ROW.findall(text) for one in re.findall(r"\w+", row)}
+    arguments = inspect.signature(type(spec.make().unwrapped)).parameters.values()
+    assert {one.name for one in arguments if one.kind is not one.VAR_KEYWORD} <= named
+    assert re.search(rf"\(assets/{page}\.(svg|png)\)", text)
+    examples = re.findall(r"`examples/(\w+\.py)`", text)
+    assert examples
+    assert all((ROOT / "examples" / one).is_file() for one in examples)
+    assert re.search("ludus (ui|play)", text)
 
 
 @pytest.mark.parametrize("name", DRAW["PICTURES"])

@@ -94,3 +94,45 @@ def test_a_console_has_a_button_for_each_of_its_own_with_the_key(opened, boards)
     page.keyboard.down("ArrowLeft")
     page.wait_for_function("() => Number(document.getElementById('score-step').textContent) > 3")
     page.keyboard.up("ArrowLeft")
+
+
+@pytest.fixture(scope="module")
+def shells():
+    with serve(*(f"open/{one}" for one in PLAYED), port=0, block=False) as running:
+        yield running
+
+
+def asked(text):
+    """Write what is asked for, and send it."""
+
+    def act(page):
+        page.locator(".ask input:visible, .ask textarea:visible").first.fill(text)
+        page.locator(".ask button[type=submit]").first.click()
+
+    return act
+
+
+def pressed(name):
+    return lambda page: page.locator(".choices > .actions .action", has_text=name).first.click()
+
+
+PLAYED = {
+    "Coding-v0": asked("print(6 * 7)"),
+    "Chat-v0": asked("How can I help you?"),
+    "Git-v0": pressed("list files"),
+    "TextArena-v0": asked("crane"),
+    "ReasoningGym-v0": asked("42"),
+    "SumoRL-v0": pressed("phase"),
+}
+"""How a person acts where no board is clicked: by a text or a button."""
+OFTEN = ("Chat-v0", "Coding-v0", "Git-v0")
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[] if one in OFTEN else pytest.mark.full) for one in PLAYED])
+def test_a_person_acts_in_the_page_and_sees_what_came_of_it(opened, shells, name):
+    page = visit(opened, shells, f"open/{name}")
+    settle(page)
+    before = page.locator(".stage img").get_attribute("src")
+    PLAYED[name](page)
+    wait_for_step(page, 1)
+    page.wait_for_function("(src) => document.querySelector('.stage img').getAttribute('src') !== src", arg=before)

@@ -1,6 +1,8 @@
 """BrowserGym: a real browser, tasks of the web, and BrowserGym's language of actions."""
 
+import math
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
@@ -9,7 +11,7 @@ from ludus.core import Env, Info, Outcome, Step
 from ludus.envs.open.browsergym.actions import parse
 from ludus.envs.open.browsergym.benchmark import Episode, Verdict
 from ludus.envs.open.browsergym.choices import page_choices
-from ludus.envs.open.browsergym.chromium import acquire, release
+from ludus.envs.open.browsergym.chromium import Chromium, acquire, release
 from ludus.envs.open.browsergym.commands import Commands
 from ludus.envs.open.browsergym.context import Context, Spares
 from ludus.envs.open.browsergym.devtools import ProtocolError
@@ -28,6 +30,8 @@ LONGEST_ACTION = 16_384
 MAX_TEXT = 200_000
 """Characters of the tree, and of the HTML, that an observation shows."""
 MAX_STEPS = 100
+HURRIED_TIMES = 1
+"""An episode is short if it took less than so many times what a context takes to make."""
 Screenshot = Literal["none", "plain", "marks"]
 LongText = Annotated[str, Text(1 << 22, min_length=0, charset=None)]
 
@@ -116,7 +120,9 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         "openenv_arguments": {"screenshot": "plain"},
         "openenv_pictures": ["screenshot"],
     }
-    snapshot_shared: ClassVar[tuple[str, ...]] = ("_context", "_commands", "_episode", "_suite", "_remote", "_window")
+    snapshot_shared: ClassVar[tuple[str, ...]] = (
+        *("_context", "_commands", "_episode", "_suite", "_remote", "_began", "_window"),
+    )
 
     def __init__(
         self,
@@ -146,7 +152,9 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         self._context: Context | None = None
         self._commands: Commands | None = None
         self._choice: _Choice | None = None
-        self._over = self._stale = self._holds = self._due = False
+        self._over = self._stale = self._holds = False
+        self._began = -math.inf
+        """When the last reset was done, by the clock."""
         self._seen: tuple[str, list[list[Any]]] = "", []
         """The tree that was observed last, and where its elements are."""
 
@@ -184,9 +192,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         try:
             if self._stale:
                 self._replay(self._choice)
-            step = self._acted(self._choice, str(action.action_str))
-            self._prepare(stepped=True)
-            return step
+            return self._acted(self._choice, str(action.action_str))
         except (ProtocolError, ChannelError) as error:
             return self._failed(str(error))
 
@@ -277,38 +283,38 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
 
     def _begin(self, choice: _Choice) -> tuple[Episode, BrowserGymObservation]:
         """A fresh context with the task in it, and what it shows; another is made ahead for the next reset."""
-        last = self._context
-        if not self._holds or self._context is None or not self._context.browser.lives:
-            if self._holds:
-                release()
-            browser, self._holds = acquire(), True
-        else:
-            browser = self._context.browser
+        last, browser = self._context, self._browser()
         episode = self._suite.episode(choice.task, choice.seed, self._time_limit)
-        settings = TabSettings(*self._size, choice.dialogs, self._seconds)
+        start = episode.start(TabSettings(*self._size, choice.dialogs, self._seconds))
+        coming = start if len(self._suite.tasks) == 1 else start.empty
+        hurried = time.monotonic() - self._began < HURRIED_TIMES * _spares.seconds
+        maker = None
         try:
-            self._context = _spares.take(browser, episode.start(settings))
+            self._context = _spares.take(browser, start)
             self._episode, self._commands = episode, Commands(self._context)
+            if hurried:  # beside the task that is put up: what is left for later would slow the few steps there are
+                maker = _spares.prepare(browser, coming, bare=True)
             with self._context.setting_up():
                 seen = self._observed(episode, "", episode.begin(self._context, _look(episode)))[0]
         finally:
             # Only now, as the one made ahead: both keep the browser busy, and nobody waits for them.
             if last is not None:
                 last.close()
-        self._due = True
-        self._prepare()
+        if maker is not None:
+            maker.join(_spares.seconds * HURRIED_TIMES)
+        elif not hurried:
+            _spares.prepare(browser, coming)
+        self._began = time.monotonic()
         return episode, seen
 
-    def _prepare(self, *, stepped: bool = False) -> None:
-        """Have a context made for the next reset: at once, or, where episodes are short, after a step it would slow."""
-        if not self._due:
-            return
-        episode, _, context = self._parts()
-        start = episode.start(context.settings)
-        start = start if len(self._suite.tasks) == 1 else start.empty
-        if stepped or not _spares.hurried(start):
-            self._due = False
-            _spares.prepare(context.browser, start)
+    def _browser(self) -> Chromium:
+        """The one that runs, held as long as this environment uses it."""
+        if self._holds and self._context is not None and self._context.browser.lives:
+            return self._context.browser
+        if self._holds:
+            release()
+        browser, self._holds = acquire(), True
+        return browser
 
     def _observed(self, episode: Episode, error: str, seen: Any) -> tuple[BrowserGymObservation, Verdict]:
         _, commands, context = self._parts()

@@ -26,6 +26,8 @@ NAMES = ("chrome-headless-shell", "chromium", "chromium-browser", "google-chrome
 DEBIAN = (Path("/usr/lib/chromium/chromium-headless-shell"), Path("/usr/lib/chromium/chromium"))
 """What Debian's scripts start after reading settings that are none of ours. The shell is the same engine without the
 windows of a desktop: a context costs it a fifth of the time, a call a sixth."""
+SHELL = "HeadlessChrome/"
+"""What the shell calls itself, and the whole browser, with windows or without, does not."""
 START_SECONDS = 60.0
 LINGER_SECONDS = 20.0
 """A browser that nobody uses is kept so long for whoever comes next."""
@@ -107,12 +109,20 @@ class Chromium:
         """Who is told of a page that is gone."""
         self.tools.subscribe("", self._on_event)
         try:
-            self.version = self.tools.call("Browser.getVersion", seconds=START_SECONDS)["product"]
+            self.version = str(self.tools.call("Browser.getVersion", seconds=START_SECONDS)["product"])
             attach = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
             self.tools.call("Target.setAutoAttach", attach, seconds=START_SECONDS)
         except (ProtocolError, ChannelError) as error:
             self.close()
             raise SandboxError(f"browser: expected Chromium to start in the sandbox, got: {error}") from None
+
+    @property
+    def holds_pages(self) -> bool:
+        """Whether a page that is made with an address waits for us before it goes there.
+
+        The whole browser is on its way by the time we watch it: what it asks for first is then answered by nobody.
+        """
+        return self.version.startswith(SHELL)
 
     @property
     def lives(self) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -23,9 +24,6 @@ SETUP_SECONDS = 60.0
 """For making a context and its first page, which is no doing of the agent's."""
 MAX_TABS = 8
 MAX_SPARES = 4
-HURRIED_TAKES = 4
-"""How many have to find a context at once after one who had to wait. Until then two are made ahead, and without
-libraries, which take longer to load than they save."""
 POPUP_SECONDS = 3.0
 
 
@@ -118,15 +116,17 @@ class Context:
         self.tab.post("Page.resetNavigationHistory")
 
     def _open_tab(self, url: str = "") -> None:
-        seconds = SETUP_SECONDS
-        wanted = {"url": url or "about:blank", "browserContextId": self.id}
+        seconds, held = SETUP_SECONDS, bool(url) and self.browser.holds_pages
+        wanted = {"url": url if held else "about:blank", "browserContextId": self.id}
         made = self.tools.call("Target.createTarget", wanted, seconds=seconds)
         session = self.browser.attached(made["targetId"], seconds)
-        tab = Tab(self.tools, made["targetId"], session, settings=self.settings, owner=self, loading=bool(url))
+        tab = Tab(self.tools, made["targetId"], session, settings=self.settings, owner=self, loading=held)
         self.tabs.append(tab)
         tab.wait_prepared()
-        if url:
+        if held:
             tab.wait_loaded(seconds)
+        elif url:
+            self._navigate(url)
 
     def new_tab(self) -> None:
         """Open an empty tab, and act there."""
@@ -229,8 +229,8 @@ class Spares:
         self._making: Counter[Start] = Counter()
         self._claimed: Counter[Start] = Counter()
         """How many wait for one under way: each of those is for one of them."""
-        self._hurried: Counter[Start] = Counter()
-        """How many are still to find one at once until there is time again: episodes were shorter than making one."""
+        self.seconds = 0.0
+        """What the last one took to make."""
 
     def take(self, browser: Chromium, start: Start) -> Context:
         """One that begins so: made ahead, under way, empty and then loaded, or made now."""
@@ -244,10 +244,7 @@ class Spares:
     def _made(self, browser: Chromium, start: Start) -> Context | None:
         with self._changed:
             found = self._pop(browser, start)
-            if found is not None:
-                self._hurried[start] -= self._hurried[start] > 0
-            elif self._making[start] > self._claimed[start]:
-                self._hurried[start] = HURRIED_TAKES
+            if found is None and self._making[start] > self._claimed[start]:
                 self._claimed[start] += 1
                 under_way = self._making[start]
                 self._changed.wait_for(lambda: self._ready.get(start) or self._making[start] < under_way, SETUP_SECONDS)
@@ -262,25 +259,27 @@ class Spares:
             kept.remove(found)
         return found
 
-    def hurried(self, start: Start) -> bool:
-        """Whether those who take one so come back before the next is there."""
-        return self._hurried[start] > 0
+    def prepare(self, browser: Chromium, start: Start, *, bare: bool = False) -> threading.Thread | None:
+        """Have one made in the background, unless one is there or for nobody yet; `bare`: without libraries.
 
-    def prepare(self, browser: Chromium, start: Start) -> None:
-        """Have one made in the background, or a second one beside it for those in a hurry, unless they are there."""
+        Who makes it, for whoever has nothing better to do than to wait.
+        """
         with self._changed:
             there = sum(one.browser is browser for one in self._ready.get(start, []))
-            room = sum(map(len, self._ready.values())) + self._making.total() < MAX_SPARES
-            wanted = 1 + (room and self.hurried(start)) - there - self._making[start] + self._claimed[start]
-            self._making[start] += max(0, wanted)
-        for _ in range(wanted):
-            threading.Thread(target=partial(self._make, browser, start), name="ludus-spare", daemon=True).start()
+            if there + self._making[start] - self._claimed[start] > 0:
+                return None
+            self._making[start] += 1
+        maker = threading.Thread(target=partial(self._make, browser, start, bare=bare), name="ludus-spare", daemon=True)
+        maker.start()
+        return maker
 
-    def _make(self, browser: Chromium, start: Start) -> None:
+    def _make(self, browser: Chromium, start: Start, *, bare: bool) -> None:
         made: list[Context] = []
+        begun = time.monotonic()
         with suppress(ProtocolError, ChannelError, PageError):  # whoever needs one makes it, and hears why it fails
             made.append(Context(browser, start))
-            if not self.hurried(start):
+            self.seconds = time.monotonic() - begun
+            if not bare:
                 made[0].load_libraries()
         dropped: list[Context] = []
         with self._changed:
@@ -296,7 +295,7 @@ class Spares:
         for one in dropped:
             one.close()
 
-    def wait(self, seconds: float = 30.0) -> None:
-        """Wait until none is being made."""
+    def wait(self, seconds: float = 30.0) -> bool:
+        """Wait until none is being made, and tell whether that is so."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._making.total(), seconds)
+            return self._changed.wait_for(lambda: not self._making.total(), seconds)

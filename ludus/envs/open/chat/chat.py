@@ -105,6 +105,8 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
         self.action_space, self.observation_space = Record(ChatAction), Record(ChatObservation)
         self.render_mode = render_mode
         self.state: ChatState | None = None
+        self._tokens: list[int] = []
+        """All tokens of the history, one after the other: an observation is a copy of them."""
         self._user: User | None = None
         self._over = False
 
@@ -116,12 +118,11 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
         super().reset(seed=seed)
         scenario = scenarios[int(self.np_random.integers(len(scenarios)))]
         self._user = User.drawn(scenario, np.random.default_rng(self.np_random.integers(1 << 62)))
-        self._over, self.state = False, ChatState()
-        slots = "; ".join(f"{name}=…" for name in scenario.slots)
-        told = HOW.format(policy=scenario.policy, act=scenario.act, slots=slots)
-        tokens = self._say("system", f"{self.system_prompt}\n{told}" if self.system_prompt else told)
-        tokens += self._say("user", scenario.opening)
-        return self._observed(), {"scenario": scenario.name, **_new([], [], tokens, [])}
+        self._over, self.state, self._tokens = False, ChatState(), []
+        told = HOW.format(policy=scenario.policy, act=scenario.act, slots=scenario.blanks)
+        asked = self._say("system", f"{self.system_prompt}\n{told}" if self.system_prompt else told)
+        opened = self._say("user", scenario.opening)
+        return self._observed(), {"scenario": scenario.name, **_new([], [], asked + opened, [])}
 
     def step(self, action: ChatAction) -> Step[ChatObservation]:
         """Say something; the user answers, or judges an act."""
@@ -163,9 +164,9 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
             return "expected tokens or a message, got both"
         if len(action.tokens) > MAX_TOKENS or len(action.message or "") > 4 * MAX_TOKENS:
             return f"expected at most {MAX_TOKENS} tokens"
-        bad = [one for one in action.tokens if not 0 <= one < self.tokenizer.size]
-        if bad:
-            return f"expected tokens from 0 to {self.tokenizer.size - 1}, got {bad[0]}"
+        tokens, size = action.tokens, self.tokenizer.size
+        if tokens and not (min(tokens) >= 0 and max(tokens) < size):
+            return f"expected tokens from 0 to {size - 1}, got {next(one for one in tokens if not 0 <= one < size)}"
         if action.logprobs and len(action.logprobs) != len(action.tokens):
             return f"expected {len(action.tokens)} log-probabilities, got {len(action.logprobs)}"
         return ""
@@ -186,7 +187,7 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
         """Whether the context is full, with no policy to forget; an impatient user ends the episode as a failure."""
         if not self._over and user.turns >= PATIENCE:
             self._over, info["outcome"] = True, Outcome.FAILURE
-        if self._over or self.context is None or self._length() <= self.context:
+        if self._over or self.context is None or len(self._tokens) <= self.context:
             return False
         if self.overflow == "truncate":
             self._forget(self.context)
@@ -196,12 +197,11 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
 
     def _forget(self, context: int) -> None:
         """Drop the oldest messages but the system's, until the rest fits."""
-        state = self.state or ChatState()
-        while self._length() > context and len(state.history_messages) > 2:
+        state, left = self.state or ChatState(), len(self._tokens)
+        while left > context and len(state.history_messages) > 2:
+            left -= len(state.history_tokens[1])
             del state.history_messages[1], state.history_tokens[1]
-
-    def _length(self) -> int:
-        return sum(map(len, self.state.history_tokens)) if self.state else 0
+        self._tokens = [one for part in state.history_tokens for one in part]
 
     def _said(self, action: ChatAction, state: ChatState) -> tuple[list[int], list[int], str]:
         """Tokens of what the agent says, which of them are its own, and their text; marks that they lack are put in."""
@@ -210,39 +210,48 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
             return said, [1] * len(said), action.message
         tokens, around = list(action.tokens), getattr(self.tokenizer, "around", None)
         ahead, behind = around("assistant", state.history_messages) if around is not None else ([], [])
-        begun = len(ahead) if ahead and tokens[: len(ahead)] == ahead else 0
-        closed = next((size for size in range(len(behind), 0, -1) if tokens[-size:] == behind[:size]), 0)
-        text = self.tokenizer.decode(tokens[begun:])
-        ahead, behind = [] if begun else ahead, behind[closed:]
-        own = [0] * len(ahead) + [1] * len(tokens) + [0] * len(behind)
-        return self._say("assistant", text, tokens=[*ahead, *tokens, *behind]), own, text
+        begun = len(ahead) if tokens[: len(ahead)] == ahead else 0
+        text = self.tokenizer.decode(tokens[begun:] if begun else tokens)
+        own, behind = [1] * len(tokens), behind[_closed(tokens, behind) :]
+        if not begun:
+            tokens, own = ahead + tokens, [0] * len(ahead) + own
+        return self._say("assistant", text, tokens + behind), own + [0] * len(behind), text
 
     def _say(self, role: str, text: str, tokens: list[int] | None = None) -> list[int]:
-        """Put a message into the history, as these tokens where there are some."""
+        """Put a message into the history, as these tokens where there are some; they are the history's own then."""
         state = self.state
         if state is None:
             return []
         message = {"role": role, "content": text}
-        new = self._tokens(message, state) if tokens is None else list(tokens)
+        if tokens is None:
+            tokens = self._tokenized(message, state.history_messages)
         state.history_messages.append(message)
-        state.history_tokens.append(new)
-        return list(new)
+        state.history_tokens.append(tokens)
+        self._tokens += tokens
+        return tokens
 
-    def _tokens(self, message: Message, state: ChatState) -> list[int]:
+    def _tokenized(self, message: Message, before: list[Message]) -> list[int]:
         tokenizer = self.tokenizer
         if isinstance(tokenizer, ForeignTokenizer):
-            return tokenizer.message(message, state.history_messages)
+            return tokenizer.message(message, before)
         return tokenizer.message(message)
 
     def _observed(self) -> ChatObservation:
         state = self.state or ChatState()
-        tokens = [one for part in state.history_tokens for one in part]
-        return ChatObservation([dict(one) for one in state.history_messages], tokens)
+        return ChatObservation([one.copy() for one in state.history_messages], self._tokens.copy())
 
 
 def _new(said: list[int], own: list[int], heard: list[int], logprobs: list[float]) -> Info:
     """Tokens of a step, who said each (1: the agent), and log-probabilities of the agent's."""
     return {"new_tokens": said + heard, "mask": own + [0] * len(heard), "logprobs": list(logprobs)}
+
+
+def _closed(tokens: list[int], marks: list[int]) -> int:
+    """How many of the marks behind a message are there already."""
+    for size in range(len(marks), 0, -1):
+        if tokens[-size:] == marks[:size]:
+            return size
+    return 0
 
 
 def _chosen(scenario: Any) -> list[Scenario]:

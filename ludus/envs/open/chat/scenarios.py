@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -9,6 +10,7 @@ __all__ = ["SCENARIOS", "Act", "Scenario", "User", "act_in"]
 
 # Blanks before it are of its line alone, and none are given back: empty lines in plenty take linear time.
 ACT = re.compile(r"^[^\S\n]*+ACT\s++(\w++)\s*+(.*)$", re.MULTILINE)
+LETTER = re.compile("[a-z]")
 NAMES = ("Ines Vidal", "Omar Haddad", "Lena Fischer", "Tomas Novak", "Mei Tanaka", "Ruth Cohen", "Jonas Berg")
 STREETS = ("Elm Street", "Harbour Road", "Mill Lane", "Station Square", "Linden Avenue")
 CITIES = ("Porto", "Graz", "Leeds", "Turku", "Bergen", "Ghent")
@@ -19,9 +21,14 @@ class Slot:
     """Something that the user knows: how to ask for it, and what it may be."""
 
     asked: tuple[str, ...]
-    """Words, one of which is in a question for it."""
+    """Beginnings of words, one of which is in a question for it."""
     values: tuple[str, ...]
     says: str = "{}"
+
+    @cached_property
+    def question(self) -> re.Pattern[str]:
+        """What finds them in small letters."""
+        return re.compile(rf"(?<![a-z])(?:{'|'.join(map(re.escape, self.asked))})")
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,11 @@ class Scenario:
     slots: dict[str, Slot]
     refusal: tuple[str, frozenset[str]] | None = None
     """A slot, and values with which the policy forbids the act: then `ACT refuse` is right."""
+
+    @cached_property
+    def blanks(self) -> str:
+        """What an act has to fill in."""
+        return "; ".join(f"{name}=…" for name in self.slots)
 
 
 @dataclass
@@ -51,7 +63,7 @@ def act_in(text: str) -> Act | None:
     >>> act_in("Very well.\nACT book time=19:00; people=4")
     Act(name='book', values={'time': '19:00', 'people': '4'})
     """
-    found = ACT.findall(text[-20_000:])
+    found = ACT.findall(text[-20_000:]) if "ACT" in text else []
     if not found:
         return None
     name, rest = found[-1]
@@ -147,13 +159,13 @@ class User:
     def answer(self, text: str) -> str:
         """What the user says to a message without an act: one thing that it asks for, if any."""
         self.turns += 1
-        words = re.findall(r"[a-z]+", text.lower())
+        text = text.lower()
         for name, slot in self.scenario.slots.items():
-            if name not in self.told and any(word.startswith(asked) for word in words for asked in slot.asked):
+            if name not in self.told and slot.question.search(text):
                 self.told.add(name)
                 value = self.goal[name]
                 return LIGHTS[value] if name == "cause" else slot.says.format(value)
-        return "I have told you that." if self.told and words else "What do you want to know?"
+        return "I have told you that." if self.told and LETTER.search(text) else "What do you want to know?"
 
     def share(self, act: Act) -> float:
         """How much of an act is as it should be."""

@@ -16,6 +16,8 @@ from ludus.errors import InvalidArgument, MissingExtra, shorten
 __all__ = ["BundledTokenizer", "ForeignTokenizer", "Tokenizer", "tokenizer_of"]
 
 WORD = re.compile(r" ?[^\W\d_]+| ?\d| ?[^\s\w]+|\s+|_")
+REPEATED_CHARS = 1024
+"""A text of at most so many is kept with its tokens, since it may come again."""
 ROLES = ("system", "user", "assistant")
 Message = dict[str, str]
 
@@ -67,6 +69,19 @@ def _encoded(word: bytes) -> tuple[int, ...]:
     return tuple(numbers[part] for part in parts)
 
 
+def _tokens(text: str) -> list[int]:
+    found: list[int] = []
+    for word in WORD.findall(text):
+        found += _encoded(word.encode("utf8", "surrogatepass"))
+    return found
+
+
+@lru_cache(1024)
+def _repeated(text: str) -> tuple[int, ...]:
+    """What users and rules say comes again in every episode."""
+    return tuple(_tokens(text))
+
+
 class BundledTokenizer:
     """Byte-level BPE in plain Python.
 
@@ -76,26 +91,22 @@ class BundledTokenizer:
     """
 
     def __init__(self) -> None:
-        self._first = len(_vocabulary())
+        self._pieces = _vocabulary()
+        self._first = len(self._pieces)
         self.size = self._first + len(ROLES) + 1
 
     def encode(self, text: str) -> list[int]:
         """Tokens of a text."""
-        found: list[int] = []
-        for word in WORD.findall(text):
-            found += _encoded(word.encode("utf8", "surrogatepass"))
-        return found
+        return [*_repeated(text)] if len(text) <= REPEATED_CHARS else _tokens(text)
 
     def decode(self, tokens: list[int]) -> str:
         """The text of tokens; marks are left out, and half a character becomes a question mark."""
-        pieces = _vocabulary()
-        data = b"".join(pieces[one] for one in tokens if one < self._first)
-        return _text(data)
+        pieces, first = self._pieces, self._first
+        return _text(b"".join([pieces[one] for one in tokens if one < first]))
 
     def message(self, message: Message) -> list[int]:
         """A mark for who speaks, the text, and a mark for its end."""
-        ahead, behind = self.around(message["role"])
-        return [*ahead, *self.encode(message["content"]), *behind]
+        return [self._first + ROLES.index(message["role"]), *self.encode(message["content"]), self.size - 1]
 
     def around(self, role: str, before: Sequence[Message] = ()) -> tuple[list[int], list[int]]:
         """The marks of a message."""

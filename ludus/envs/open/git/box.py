@@ -15,9 +15,11 @@ from ludus.sandbox import Limits, Sandbox
 from ludus.sandbox.enforcement import check_outermost
 from ludus.sandbox.framed_process import FramedProcess, python_command
 
-__all__ = ["ForgeResponse", "Box", "Request"]
+__all__ = ["INNER", "ForgeResponse", "Box", "Request"]
 
 START_SECONDS = 30.0
+INNER = "git may not set the modes of its files"
+"""Why it does not work in the sandbox of somebody else."""
 FILE_BYTES = 64 << 20
 GRACE_SECONDS = 5.0
 """Beyond its time a command that cannot be killed costs its sandbox."""
@@ -101,7 +103,7 @@ class Box:
         disk: int = 64 << 20,
         ask: Ask = nowhere,
     ) -> None:
-        check_outermost("open/Git-v0", "git may not set the modes of its files")
+        check_outermost("open/Git-v0", INNER)
         self.ask = ask
         limits = Limits(wall=None, memory=memory, processes=processes, file_size=FILE_BYTES, disk=disk)
         self._talk = _started(role, limits)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ludus.core import Env, Info, Outcome, Step
 from ludus.envs.open.git.action import GitAction, GitObservation, GitState
+from ludus.envs.open.git.box import INNER
 from ludus.envs.open.git.forge import HOST, Forge, LocalForge, forge_of
 from ludus.envs.open.git.picture import git_picture
 from ludus.envs.open.git.tasks import KINDS, Checks, Found, Kind, Task
@@ -22,6 +23,7 @@ from ludus.errors import (
     shorten,
 )
 from ludus.rendering import Canvas, Choice, Drawn, choice
+from ludus.sandbox.enforcement import check_outermost
 from ludus.sandbox.framed_process import Late
 from ludus.seeding import Seed
 from ludus.spaces import Record
@@ -83,7 +85,11 @@ class Git(Drawn, Env[GitObservation, GitAction]):
         self._clones: list[str] = []
 
     def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[GitObservation, Info]:
-        """Draw a task; the option `task` names its kind. The first action starts its sandboxes."""
+        """Draw a task; the option `task` names its kind. The first action starts its sandboxes.
+
+        SandboxUnavailable inside of another sandbox, where that could not be.
+        """
+        check_outermost("open/Git-v0", INNER)
         kinds = self._kinds if not options else self._named(options)
         super().reset(seed=seed)
         rng = self.np_random

@@ -1,6 +1,6 @@
 """The picture of Git: a terminal with the last commands, and the commits of the repositories beside it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from textwrap import wrap
 
 from ludus.envs.open.git.objects import Repository
@@ -12,6 +12,9 @@ WIDTH, HEIGHT, LINE, COLUMNS, SPLIT = 960, 520, 22, 72, 620
 SIZE, LABEL, SIGN = 17, 15, 7.4
 """Of the terminal's letters, of those beside commits, and how wide one of the latter is."""
 BACKGROUND, SIDE, PROMPT, TEXT, OUTPUT, ERROR = "#1d1f27", "#262a35", "#74c0fc", "#f1f3f5", "#a9e34b", "#ff8787"
+DIFFERS = ("diff --git ", "diff --cc ", "@@ ")
+DIFF = {"+": OUTPUT, "-": ERROR, "@": PROMPT}
+"""Colours of what a diff adds, what it removes, and where that is."""
 LANES = ("#4dabf7", "#ffa94d", "#69db7c", "#da77f2", "#ffe066", "#ff8787", "#66d9e8", "#b197fc")
 Said = tuple[str, str, str, str]
 """A command, the message, the output and the error that came of it."""
@@ -34,15 +37,29 @@ def _said(command: str, message: str, output: str, error: str) -> list[tuple[str
     rows = [(PROMPT, f"$ {text}" if at == 0 else f"> {text}") for at, text in enumerate(_lines(command))]
     if not rows:
         rows += [(TEXT, text) for text in _lines(message)]
-    rows += [(OUTPUT, text) for text in _lines(output)] + [(ERROR, text) for text in _lines(error)]
+    rows += [*_printed(output), *((ERROR, text) for text in _lines(error))]
     return rows or [(TEXT, text) for text in _lines(message)]
 
 
+def _printed(output: str) -> Iterator[tuple[str, str]]:
+    """What git printed; from where a diff begins, by what each line is in it."""
+    differs = False
+    for line in _kept(output):
+        differs = differs or line.startswith(DIFFERS)
+        yield from ((DIFF.get(line[:1], TEXT) if differs else OUTPUT, text) for text in _wrapped(line))
+
+
 def _lines(text: str) -> list[str]:
-    shown: list[str] = []
-    for line in text[:6000].splitlines()[:40]:
-        first, *rest = wrap(line, COLUMNS, drop_whitespace=False) or [""]
-        shown += [first, *(one.lstrip() for one in rest)]
+    return [row for line in _kept(text) for row in _wrapped(line)]
+
+
+def _kept(text: str) -> list[str]:
+    return text[:6000].splitlines()[:40]
+
+
+def _wrapped(line: str) -> list[str]:
+    first, *rest = wrap(line, COLUMNS, drop_whitespace=False) or [""]
+    shown = [first, *(one.lstrip() for one in rest)]
     return ["".join(sign if sign.isprintable() else "·" for sign in one) for one in shown]
 
 

@@ -60,14 +60,17 @@ def alquerque(game: Any) -> list[str]:
 
 
 def breakthrough(game: Any) -> list[str]:
-    """A step ahead, as `[a2a3]`; the first row is the first rank."""
+    """A step ahead, as `[a2a3]`; the first row is the first rank. None where every piece is blocked."""
     ahead = 1 if game.player == 0 else -1
-    return [
-        f"[{FILES[column]}{row + 1}{FILES[column + right]}{row + ahead + 1}]"
+    steps = [
+        (row, column, row + ahead, column + right)
         for row, column in _own(game, "WB")
         for right in (-1, 0, 1)
         if _inside(game, row + ahead, column + right)
     ]
+    if not any(game.inner._is_valid_move(game.player, *one) for one in steps):
+        return []  # the package would ask the player for ever: its pieces take aslant, and go nowhere else so
+    return [f"[{FILES[column]}{row + 1}{FILES[there]}{to + 1}]" for row, column, to, there in steps]
 
 
 def lines_of_action(game: Any) -> list[str]:
