@@ -27,7 +27,7 @@ from ludus.sandbox import Workspace
 from ludus.sandbox.leftovers import identity
 from ludus.sandbox.tree import below
 from ludus.tasks import Task, TaskEnv, find_task, known_tasks
-from ludus.tasks.agents.batch import Progress, planned_runs, run_jobs
+from ludus.tasks.agents.batch import RunProgress, planned_runs, run_jobs
 from ludus.tasks.agents.choice import chosen_agent
 from ludus.tasks.agents.result import RunResult
 from ludus.tasks.new import new_task
@@ -155,7 +155,7 @@ def order(arguments: list[str]) -> bool:
 
 
 def _ordered(task: Task, seeds: range, out: Path) -> tuple[str, bool]:
-    def say(progress: Progress) -> None:
+    def say(progress: RunProgress) -> None:
         one = progress.result
         if one is not None:
             print(f"{progress.job.title}: {one.outcome} {one.value} ({one.seconds:.0f} s) {one.reason}", flush=True)

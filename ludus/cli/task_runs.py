@@ -19,15 +19,15 @@ from ludus.evaluate.task_page import AGENT_HEADS, TASK_HEADS, agent_cells, repor
 from ludus.evaluate.task_report import TaskReport, task_report
 from ludus.server.extra import serve_extra
 from ludus.tasks import Task, find_task
-from ludus.tasks.agents.agent import Agent
-from ludus.tasks.agents.batch import PlannedRun, Progress, planned_runs, run_jobs
+from ludus.tasks.agents.agent import TaskAgent
+from ludus.tasks.agents.batch import PlannedRun, RunProgress, planned_runs, run_jobs
 from ludus.tasks.agents.choice import AGENTS, chosen_agent
 from ludus.tasks.agents.model import ModelOptions
 from ludus.tasks.agents.replay import fork_run, replay_run
 from ludus.tasks.agents.result import RunResult, find_results, read_result
 from ludus.tasks.agents.run import RunOptions, run_task
 from ludus.tasks.journal import Journal
-from ludus.tasks.linter import Finding, lint
+from ludus.tasks.linter import LintFinding, lint
 
 __all__ = ["compare", "fork", "replay", "run_agent"]
 
@@ -68,7 +68,7 @@ def run_agent(
     tasks, agents = [find_task(one) for one in names], agent or ["baseline"]
     options = None if url is None else ModelOptions(url=url, model=model)
 
-    def make_agent(name: str, task: Task, number: int) -> Agent:
+    def make_agent(name: str, task: Task, number: int) -> TaskAgent:
         return chosen_agent(name, task, number, model=options)
 
     if out_folder is not None:
@@ -106,7 +106,7 @@ def _run_in_browser(task: Task, agent: str, seed: int, options: RunOptions, *, a
 
 def _run_one(
     task: Task,
-    agent: Agent,
+    agent: TaskAgent,
     seed: int,
     options: RunOptions,
     *,
@@ -133,7 +133,7 @@ def _run_one(
         tell_findings(read_result(options.folder).findings)
 
 
-def tell_findings(findings: tuple[Finding, ...] | list[Finding]) -> None:
+def tell_findings(findings: tuple[LintFinding, ...] | list[LintFinding]) -> None:
     """What a reader should look at, one line each."""
     for one in findings:
         say(f"to look at: step {one.step}, {one.rule}: {one.words}", "yellow")
@@ -155,9 +155,9 @@ class _Board:
 
     def __init__(self, total: int) -> None:
         self.total, self.done, self.failed = total, 0, 0
-        self.running: dict[str, Progress] = {}
+        self.running: dict[str, RunProgress] = {}
 
-    def take(self, progress: Progress) -> None:
+    def take(self, progress: RunProgress) -> None:
         if progress.result is None:
             self.running[progress.job.title] = progress
             return
@@ -165,7 +165,7 @@ class _Board:
         self.done += 1
         self.failed += progress.result.masked
 
-    def say(self, progress: Progress) -> None:
+    def say(self, progress: RunProgress) -> None:
         """A line for each run that ends, where nobody sees a table move."""
         self.take(progress)
         found = progress.result

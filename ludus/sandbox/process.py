@@ -36,7 +36,7 @@ from ludus.sandbox.streams import Streams
 from ludus.sandbox.trial_start import try_start
 from ludus.sandbox.user import check_writable, drops_user, group_of, may_execute, may_use, user_of
 
-__all__ = ["UNSEEN", "Process"]
+__all__ = ["UNSEEN", "ProcessBackend"]
 
 UNSEEN = "but for files that are removed, closed and still mapped"
 """Where it is no limit to whoever means it ill; a trusted program that works so is not ended for it."""
@@ -53,12 +53,12 @@ class ProcessIsolation(NamedTuple):
     """Whether root becomes the sandboxed user."""
 
 
-class Process(Backend):
+class ProcessBackend(Backend):
     """Limits, a cleared environment, signals within its own tree and a certain end, for code that is trusted.
 
     It sees what you may see, and unless you are root it may change what you may change.
 
-    >>> Process().guarantees(Policy()).boundary
+    >>> ProcessBackend().guarantees(Policy()).boundary
     False
     """
 

@@ -79,9 +79,9 @@ def _class_of(name: str) -> type[Backend]:
 
             return Gvisor
         case _:
-            from ludus.sandbox.process import Process  # as above
+            from ludus.sandbox.process import ProcessBackend  # as above
 
-            return Process
+            return ProcessBackend
 
 
 def backends() -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ludus.tasks.env import TaskEnv, TaskState
     from ludus.tasks.folder import Task, find_task, known_tasks
-    from ludus.tasks.grading.score import Score
+    from ludus.tasks.grading.score import TaskScore
     from ludus.tasks.registration import BaseTask, register_task
     from ludus.tasks.setting import Setting, settings
     from ludus.tasks.spec import EvaluationSpec, Resources, TaskSpec, Timeouts
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _HOME = {
     **dict.fromkeys(("TaskEnv", "TaskState"), "env"),
     **dict.fromkeys(("Task", "find_task", "known_tasks"), "folder"),
-    "Score": "grading.score",
+    "TaskScore": "grading.score",
     **dict.fromkeys(("BaseTask", "register_task"), "registration"),
     **dict.fromkeys(("Setting", "settings"), "setting"),
     **dict.fromkeys(("EvaluationSpec", "Resources", "TaskSpec", "Timeouts"), "spec"),
@@ -30,7 +30,7 @@ __all__ = [
     "BaseTask",
     "EvaluationSpec",
     "Resources",
-    "Score",
+    "TaskScore",
     "Setting",
     "Task",
     "TaskEnv",

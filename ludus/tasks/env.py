@@ -18,9 +18,9 @@ from ludus.seeding import Seed
 from ludus.tasks.actions import call_in
 from ludus.tasks.budget import Budget
 from ludus.tasks.folder import Task, find_task
-from ludus.tasks.grading import Grader, Score, TaskData
+from ludus.tasks.grading import Grader, TaskData, TaskScore
 from ludus.tasks.hooks import finite, given
-from ludus.tasks.journal import Entry, Journal
+from ludus.tasks.journal import Journal, JournalEntry
 from ludus.tasks.ladder import Ladder
 from ludus.tasks.memory import MEMORY, keep_memory, read_memory
 from ludus.tasks.picture import task_picture
@@ -108,7 +108,7 @@ class TaskEnv(Drawn, TaskTools):
 
     def _clear(self) -> None:
         self._budget, self._ladder = Budget.of(self._spec), Ladder(self._spec.evaluation.resolution)
-        self._score: Score | None = None
+        self._score: TaskScore | None = None
         self._scores: list[dict[str, Any]] = []
         self._shown: list[tuple[str, str]] = []
         self._command: dict[str, Any] = {}
@@ -118,7 +118,7 @@ class TaskEnv(Drawn, TaskTools):
         """The snapshot before that."""
         self.measured = StepTiming()
         """What the last step took by the clock; not in infos, which are the same for the same seed."""
-        self.last: Entry | None = None
+        self.last: JournalEntry | None = None
         """The last step, as journals have it."""
 
     # --- the episode ---
@@ -147,7 +147,7 @@ class TaskEnv(Drawn, TaskTools):
         self._shown = [("", observation.result)]
         guarantees = msgspec.to_builtins(self._place.guarantees)
         info = {**self._info(), "guarantees": guarantees, "grading": self._place.grading, "data": self._data.checksum}
-        self._note(Entry(step=0, seed=self.np_random_seed, observation=observation, info=info))
+        self._note(JournalEntry(step=0, seed=self.np_random_seed, observation=observation, info=info))
         return observation, info
 
     def step(self, action: Call | str) -> Step[ToolOutcome]:
@@ -168,7 +168,7 @@ class TaskEnv(Drawn, TaskTools):
         step = self._told(observation, reward - self._spec.cost, ends)
         self.measured.step_seconds, self.measured.seconds = time.monotonic() - begun, self._budget.seconds
         self._note(
-            Entry(
+            JournalEntry(
                 step=self._budget.steps,
                 call=call,
                 observation=observation,
@@ -180,7 +180,7 @@ class TaskEnv(Drawn, TaskTools):
         )
         return step
 
-    def _note(self, entry: Entry) -> None:
+    def _note(self, entry: JournalEntry) -> None:
         """Keep a step with what it takes to go on from it, in the journal where there is a folder."""
         if self._place is None:
             return
@@ -197,7 +197,7 @@ class TaskEnv(Drawn, TaskTools):
     def _journal(self) -> Journal:
         return Journal(self._placed().base)
 
-    def resume(self) -> list[Entry]:
+    def resume(self) -> list[JournalEntry]:
         """Take up the episode that the folder holds, after its last whole step; its entries so far.
 
         What the agent ran in the background is gone; files, shell and budgets are as that step left them.
@@ -280,7 +280,9 @@ class TaskEnv(Drawn, TaskTools):
         place.stop()
         if self.memory is not None:
             keep_memory(self.memory, place.work)
-        self._score = given(self.evaluate(self._spec.evaluation.hidden_split), Score, "evaluate: expected a Score")
+        self._score = given(
+            self.evaluate(self._spec.evaluation.hidden_split), TaskScore, "evaluate: expected a TaskScore"
+        )
         self._keep_score(self._score)
         self._under_way = False
         return self._score.normalised - self._ladder.best
@@ -344,10 +346,10 @@ class TaskEnv(Drawn, TaskTools):
         """Whether the task is over without a `submit`; never by default."""
         return False
 
-    def evaluate(self, split: str) -> Score:
+    def evaluate(self, split: str) -> TaskScore:
         """Score the workspace on a split, where nothing of the agent's can reach."""
         if self._data is None or self.task.folder is None:
-            return Score(split=split, reason="the task has no grader")
+            return TaskScore(split=split, reason="the task has no grader")
         grader = Grader(self._spec, self.task.folder, self._data, backend=self._backend)
         return grader.grade(self._placed().work, split)
 
@@ -375,17 +377,19 @@ class TaskEnv(Drawn, TaskTools):
             raise ResetNeeded("task: expected reset() first, got no workspace")
         return self._place
 
-    def _validated(self) -> Score:
+    def _validated(self) -> TaskScore:
         """Score the public split, within the budget."""
         self._budget.validations += 1
         place = self._placed()
         with place.shell.paused():  # jobs change nothing while files are read
-            score = given(self.evaluate(self._spec.evaluation.public_split), Score, "evaluate: expected a Score")
+            score = given(
+                self.evaluate(self._spec.evaluation.public_split), TaskScore, "evaluate: expected a TaskScore"
+            )
         self._ladder.told(score.normalised)
         self._keep_score(score)
         return score
 
-    def _keep_score(self, score: Score) -> None:
+    def _keep_score(self, score: TaskScore) -> None:
         self.measured.grading_seconds += score.seconds
         kept: dict[str, Any] = msgspec.to_builtins(score)
         self._scores = [*self._scores, kept | {"step": self._budget.steps}]

@@ -18,16 +18,16 @@ from ludus.tasks.budget import Budget
 from ludus.tasks.step_timing import StepTiming
 from ludus.tools import Call, ToolOutcome
 
-__all__ = ["Entry", "Journal", "JournalEnv", "append_lines", "read_lines"]
+__all__ = ["JournalEntry", "Journal", "JournalEnv", "append_lines", "read_lines"]
 
 NAME = "journal.jsonl"
 MAX_JOURNAL_BYTES = 64 << 20
 
 
-class Entry(msgspec.Struct, kw_only=True):
+class JournalEntry(msgspec.Struct, kw_only=True):
     """A step, or with step 0 the reset.
 
-    >>> Entry(step=0, seed=7).call is None
+    >>> JournalEntry(step=0, seed=7).call is None
     True
     """
 
@@ -81,7 +81,7 @@ class _Told(msgspec.Struct):
     scores: list[_Graded]
 
 
-_DECODER = msgspec.json.Decoder(Entry)
+_DECODER = msgspec.json.Decoder(JournalEntry)
 
 
 class Journal:
@@ -90,14 +90,14 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: JournalEntry) -> None:
         """Append an entry."""
         append_lines(self.path, msgspec.json.encode(entry) + b"\n")
 
-    def read(self) -> list[Entry]:
+    def read(self) -> list[JournalEntry]:
         """All entries; a last line that was cut off is left out."""
         lines = read_lines(self.path, "the journal of a run")
-        entries: list[Entry] = []
+        entries: list[JournalEntry] = []
         for number, line in enumerate(lines[:-1]):
             try:
                 entry = _DECODER.decode(line)
@@ -144,7 +144,7 @@ def append_lines(path: Path, lines: bytes) -> None:
 class JournalEnv(Env[ToolOutcome, Call]):
     """An episode as its journal has it: the same steps, nothing carried out. For recorders and readers."""
 
-    def __init__(self, entries: list[Entry], like: Env[Any, Any]) -> None:
+    def __init__(self, entries: list[JournalEntry], like: Env[Any, Any]) -> None:
         self.action_space, self.observation_space = like.action_space, like.observation_space
         self.spec = like.spec
         self._entries, self._next = entries, 1

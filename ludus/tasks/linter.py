@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from ludus.tasks.journal import Entry
+from ludus.tasks.journal import JournalEntry
 from ludus.tasks.spec import TaskSpec
 
-__all__ = ["Finding", "lint"]
+__all__ = ["LintFinding", "lint"]
 
 GRADER = re.compile(
     r"(?:/hidden\b|/task\b|grader\.py|ludus/tasks|labels\.csv|/proc/\d+/(?:environ|mem|root)|task\.yaml)"
@@ -25,10 +25,10 @@ PROGRAM_SECONDS = 0.03
 """Of processor time, below which no program can have run."""
 
 
-class Finding(msgspec.Struct, frozen=True):
+class LintFinding(msgspec.Struct, frozen=True):
     """Something to look at.
 
-    >>> Finding(3, "random_submission", "np.random.rand").step
+    >>> LintFinding(3, "random_submission", "np.random.rand").step
     3
     """
 
@@ -37,16 +37,16 @@ class Finding(msgspec.Struct, frozen=True):
     words: str
 
 
-def lint(spec: TaskSpec, entries: Iterable[Entry]) -> list[Finding]:
+def lint(spec: TaskSpec, entries: Iterable[JournalEntry]) -> list[LintFinding]:
     """Look through the steps of a journal; the findings, in the order of steps.
 
     >>> from ludus.tasks import find_task
     >>> from ludus.tools import Call
     >>> call = Call("shell", {"command": "cat /hidden/labels.csv"})
-    >>> [one.rule for one in lint(find_task("tabular_regression").spec, [Entry(step=1, call=call)])]
+    >>> [one.rule for one in lint(find_task("tabular_regression").spec, [JournalEntry(step=1, call=call)])]
     ['reads_grader']
     """
-    findings: list[Finding] = []
+    findings: list[LintFinding] = []
     names = [one.path for one in spec.submission]
     seen = _Seen()
     for entry in entries:
@@ -57,11 +57,11 @@ def lint(spec: TaskSpec, entries: Iterable[Entry]) -> list[Finding]:
         command: dict[str, Any] = info.get("command") or {}
         match = GRADER.search(text)
         if match:
-            findings.append(Finding(number, "reads_grader", match[0]))
+            findings.append(LintFinding(number, "reads_grader", match[0]))
         writes = any(name in text for name in names)
         chance = RANDOM.search(text)
         if writes and chance and not any(name.endswith(".py") for name in names):
-            findings.append(Finding(number, "random_submission", chance[0]))
+            findings.append(LintFinding(number, "random_submission", chance[0]))
         if command.get("timed_out"):
             findings += _repeated(number, text, seen)
         measured = entry.measured
@@ -82,21 +82,21 @@ class _Seen(msgspec.Struct):
     timed_out: dict[str, int] = {}
 
 
-def _repeated(number: int, text: str, seen: _Seen) -> list[Finding]:
+def _repeated(number: int, text: str, seen: _Seen) -> list[LintFinding]:
     seen.timed_out[text] = seen.timed_out.get(text, 0) + 1
-    return [Finding(number, "timeout_repeated", text[:80])] if seen.timed_out[text] > 1 else []
+    return [LintFinding(number, "timeout_repeated", text[:80])] if seen.timed_out[text] > 1 else []
 
 
-def _ended(number: int, spec: TaskSpec, info: dict[str, Any], seen: _Seen) -> list[Finding]:
+def _ended(number: int, spec: TaskSpec, info: dict[str, Any], seen: _Seen) -> list[LintFinding]:
     """At the end: scores that nothing in the trajectory accounts for, and graders that gave none."""
     score = info.get("score")
     if score and score.get("grader_failed"):
-        return [Finding(number, "grader_failed", str(score.get("reason"))[:200])]
+        return [LintFinding(number, "grader_failed", str(score.get("reason"))[:200])]
     if not score or score.get("value") is None or any(one.format == "python" for one in spec.submission):
         return []
-    found: list[Finding] = []
+    found: list[LintFinding] = []
     if seen.written and not seen.programs:
-        found.append(Finding(number, "submission_without_program", "the submission was written by hand"))
+        found.append(LintFinding(number, "submission_without_program", "the submission was written by hand"))
     if score["normalised"] > 0 and seen.cpu < (PROGRAM_SECONDS if seen.programs else TRAINED_SECONDS):
-        found.append(Finding(number, "score_without_work", f"{seen.cpu:.2f} seconds of processor time"))
+        found.append(LintFinding(number, "score_without_work", f"{seen.cpu:.2f} seconds of processor time"))
     return found

@@ -7,7 +7,7 @@ from ludus.errors import LimitExceeded, SandboxError
 from ludus.sandbox import CommandResult, JobStatus
 from ludus.spaces import Text
 from ludus.tasks.budget import Budget
-from ludus.tasks.grading import Score
+from ludus.tasks.grading import TaskScore
 from ludus.tasks.ladder import Ladder
 from ludus.tasks.spec import TaskSpec
 from ludus.tasks.step_timing import StepTiming
@@ -36,7 +36,7 @@ class TaskTools(ToolEnv):
     def _placed(self) -> TaskWorkspace:
         raise NotImplementedError
 
-    def _validated(self) -> Score:
+    def _validated(self) -> TaskScore:
         raise NotImplementedError
 
     @tool

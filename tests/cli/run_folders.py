@@ -7,7 +7,7 @@ from pathlib import Path
 from ludus.sandbox import Workspace, give
 from ludus.tasks.budget import Budget
 from ludus.tasks.folder import find_task
-from ludus.tasks.journal import Entry, Journal
+from ludus.tasks.journal import Journal, JournalEntry
 from ludus.tasks.sandboxes import keep_from_agent, link_interpreter
 from ludus.tools import Call, ToolOutcome
 
@@ -25,10 +25,12 @@ def write_run(folder: Path, task: Path, **files: str) -> Path:
     give(folder / "work")
     taken = Workspace(folder / "work", store=folder / "store", name="work").snapshot("step 1")
     budget = Budget.of(find_task(task, check=False).spec)
-    Journal(folder).add(Entry(step=0, observation=ToolOutcome("", "What is asked."), budget=budget, snapshot=taken.id))
+    Journal(folder).add(
+        JournalEntry(step=0, observation=ToolOutcome("", "What is asked."), budget=budget, snapshot=taken.id)
+    )
     call = Call("shell", {"command": "ls"})
     Journal(folder).add(
-        Entry(step=1, call=call, observation=ToolOutcome("shell", ""), budget=budget, snapshot=taken.id)
+        JournalEntry(step=1, call=call, observation=ToolOutcome("shell", ""), budget=budget, snapshot=taken.id)
     )
     return folder
 

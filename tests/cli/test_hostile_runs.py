@@ -12,7 +12,7 @@ from ludus.cli import app
 from ludus.tasks.agents.batch import planned_runs, run_jobs
 from ludus.tasks.agents.choice import chosen_agent
 from ludus.tasks.folder import find_task
-from ludus.tasks.journal import Entry, Journal
+from ludus.tasks.journal import Journal, JournalEntry
 from tests.cli.run_folders import put_link, write_run
 from tests.tasks.conftest import write_folder
 
@@ -106,7 +106,7 @@ def test_a_fork_that_is_refused_leaves_no_copy(run, tmp_path, monkeypatch):
 
 
 def test_a_journal_with_something_else_than_scores_is_told(run, task):
-    last = Entry(step=2, terminated=True, info={"outcome": "success"})
+    last = JournalEntry(step=2, terminated=True, info={"outcome": "success"})
     for info, scores in (({"score": "x"}, []), ({"score": {"value": "x"}}, []), ({"command": [1]}, []),
                          ({}, [{"step": "x", "normalised": 1}]), ({}, [{"value": 2, "normalised": []}])):  # fmt: skip
         lines = (run / "journal.jsonl").read_bytes()

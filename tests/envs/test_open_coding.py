@@ -10,7 +10,7 @@ import ludus
 from ludus.core import Outcome
 from ludus.envs.open.coding import CodeAction, CodeObservation, Coding, interpreter
 from ludus.envs.open.coding.coding import same
-from ludus.envs.open.coding.interpreter import Interpreter
+from ludus.envs.open.coding.interpreter import CodeInterpreter
 from ludus.envs.open.coding.limits import CodingLimits
 from ludus.envs.open.coding.policies import POLICIES
 from ludus.envs.open.coding.review import unsafe_words
@@ -28,7 +28,7 @@ SMALL = CodingLimits(seconds=20, memory=128 << 20)
 
 @pytest.fixture(scope="module")
 def python():
-    with Interpreter(SMALL) as python:
+    with CodeInterpreter(SMALL) as python:
         yield python
 
 
@@ -164,7 +164,7 @@ def test_an_answer_that_the_code_forges_is_no_success(env):
 def test_an_interpreter_that_does_not_start_tells_how_it_ended(monkeypatch):
     monkeypatch.setattr(interpreter, "python_command", lambda *_: ["/bin/sh", "-c", "exit 3"])
     with pytest.raises(SandboxError, match=r"to start in the sandbox, got its process ended \(status 3, limit: none\)"):
-        Interpreter()
+        CodeInterpreter()
 
 
 def test_the_outside_is_not_there(env):
@@ -193,7 +193,7 @@ def test_tests_of_a_task_tell_more_than_one_answer_apart(difficulty):
 
 
 def test_every_solution_passes_its_own_tests_in_the_interpreter():
-    with Interpreter() as python:
+    with CodeInterpreter() as python:
         for one in EVERY:
             task = one.task(np.random.default_rng(2))
             results = python.call([task.solution], task.name, [test.arguments for test in task.tests])
@@ -262,8 +262,8 @@ def test_a_wrong_program_fails_however_it_tries(program):
 
 def test_hidden_tests_are_not_told_to_the_interpreter_before_grading_and_answers_never(monkeypatch):
     told = []
-    send = Interpreter._send
-    monkeypatch.setattr(Interpreter, "_send", lambda self, *said: (told.append(said), send(self, *said))[1])
+    send = CodeInterpreter._send
+    monkeypatch.setattr(CodeInterpreter, "_send", lambda self, *said: (told.append(said), send(self, *said))[1])
     with Coding(task="caesar") as env:
         env.reset(seed=3)
         hidden = env._task.tests

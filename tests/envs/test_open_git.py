@@ -8,7 +8,7 @@ from ludus.core import Outcome
 from ludus.envs.open import clone_repo, execute_git_command, list_repos
 from ludus.envs.open.git import Git, GitAction, list_files, read_file, submit, write_file
 from ludus.envs.open.git import box as boxes
-from ludus.envs.open.git.box import Box
+from ludus.envs.open.git.box import GitBox
 from ludus.envs.open.git.policies import POLICIES
 from ludus.envs.open.git.tasks import KINDS
 from ludus.envs.open.git.workspace import words_of
@@ -336,14 +336,14 @@ def _without_sockets(limits, loopback):
 def test_a_box_that_does_not_start_tells_how_it_ended(monkeypatch):
     monkeypatch.setattr(boxes, "python_command", lambda *_: ["/bin/sh", "-c", "exit 3"])
     with (
-        Box("workspace") as broken,
+        GitBox("workspace") as broken,
         pytest.raises(SandboxError, match=r"got its process ended \(status 3, limit: none\)"),
     ):
         broken.call("list")
 
 
 def test_a_box_answers_in_time_or_is_gone():
-    with Box("workspace") as box:
+    with GitBox("workspace") as box:
         assert box.run(["init", "-q", "x"]).code == 0
         with pytest.raises(OSError, match="expected a folder"):
             box.run(["status"], "y")

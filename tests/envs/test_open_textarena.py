@@ -7,7 +7,7 @@ import ludus
 from ludus.core import Outcome
 from ludus.envs.open.textarena import GAMES, TextArena, TextArenaAction
 from ludus.envs.open.textarena.chess import Chess
-from ludus.envs.open.textarena.chess_rules import START, Position, perft
+from ludus.envs.open.textarena.chess_rules import START, ChessPosition, perft
 from ludus.envs.open.textarena.countdown import Countdown, value_of
 from ludus.envs.open.textarena.game import move_in
 from ludus.envs.open.textarena.hangman import Hangman
@@ -287,7 +287,7 @@ def test_countdown_uses_numbers_once():
     ],
 )
 def test_chess_has_as_many_games_as_everybody_counts(fen, depth, games):
-    position = Position.of(fen)
+    position = ChessPosition.of(fen)
     assert position.fen() == fen
     assert perft(position, depth) == games
 
@@ -303,7 +303,7 @@ def test_chess_has_as_many_games_as_everybody_counts(fen, depth, games):
     ],
 )
 def test_chess_ends_by_its_rules(fen, ending):
-    assert Position.of(fen).ending() == ending
+    assert ChessPosition.of(fen).ending() == ending
 
 
 def test_chess_ends_when_a_position_is_there_three_times():

@@ -7,7 +7,7 @@ from ludus.errors import InvalidArgument
 from ludus.evaluate.task_page import report_page
 from ludus.evaluate.task_report import area_under_profiles, profiles, task_report
 from ludus.tasks.agents.result import RunResult
-from ludus.tasks.linter import Finding
+from ludus.tasks.linter import LintFinding
 
 
 def results():
@@ -97,7 +97,7 @@ def test_one_run_of_each_has_no_interval_and_the_same_run_twice_is_refused():
 
 def test_the_page_stands_alone_and_whatever_runs_say_is_text():
     runs = results()
-    runs[0].reason, runs[0].findings = "<script>alert(1)</script>", (Finding(3, "reads_grader", "</table><b>"),)
+    runs[0].reason, runs[0].findings = "<script>alert(1)</script>", (LintFinding(3, "reads_grader", "</table><b>"),)
     page = report_page(task_report(runs), "A & B")
     assert "<script" not in page
     assert "&lt;script&gt;" in page

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ludus.sandbox import Limits, Sandbox, process
-from ludus.sandbox.process import Process, ProcessIsolation
+from ludus.sandbox.process import ProcessBackend, ProcessIsolation
 from tests.attacks.isolated import Isolated, check_isolated
 
 
@@ -20,7 +20,7 @@ def kill_in_session(form: list[Any] | None) -> dict[str, Any]:
     warnings.simplefilter("ignore")
     ordinary, process._forms = process._forms, chosen
     try:
-        box = Sandbox(Process(), limits=Limits(wall=60))
+        box = Sandbox(ProcessBackend(), limits=Limits(wall=60))
     finally:
         process._forms = ordinary
     decoy: Any = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE)

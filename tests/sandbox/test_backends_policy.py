@@ -4,7 +4,7 @@ import pytest
 
 from ludus.errors import InvalidArgument, InvalidType, SandboxUnavailable
 from ludus.sandbox import Limits, Mount, Policy, Probe, Sandbox, backend, backends, default_backend
-from ludus.sandbox.process import Process
+from ludus.sandbox.process import ProcessBackend
 from ludus.sandbox.trial_start import try_start
 
 
@@ -62,7 +62,7 @@ def test_an_unknown_backend_is_refused_with_the_known_ones():
 
 
 def test_a_backend_that_does_not_start_is_refused_with_its_reason(monkeypatch):
-    monkeypatch.setattr(Process, "probe", lambda self: Probe(False, "out of order"))
+    monkeypatch.setattr(ProcessBackend, "probe", lambda self: Probe(False, "out of order"))
     with pytest.raises(SandboxUnavailable, match="expected the backend 'process' to start here, got out of order"):
         Sandbox("process")
 
@@ -89,8 +89,8 @@ def test_a_probe_that_cannot_start_tells_why(monkeypatch):
     def failing(self, *_, **__):
         raise OSError("no more processes")
 
-    monkeypatch.setattr(Process, "start", failing)
-    assert try_start(Process(), ["/bin/true"]) == Probe(False, "no more processes")
+    monkeypatch.setattr(ProcessBackend, "start", failing)
+    assert try_start(ProcessBackend(), ["/bin/true"]) == Probe(False, "no more processes")
 
 
 def test_a_sandbox_shows_what_it_is():

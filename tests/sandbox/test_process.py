@@ -11,7 +11,7 @@ import ludus
 from ludus.errors import InvalidArgument, SandboxUnavailable
 from ludus.sandbox import Limits, Mount, Policy, Sandbox, SandboxWarning, backend, default_backend, give, process
 from ludus.sandbox.enforcement import kill_means
-from ludus.sandbox.process import UNSEEN, Process, ProcessIsolation
+from ludus.sandbox.process import UNSEEN, ProcessBackend, ProcessIsolation
 from ludus.sandbox.user import USER
 from tests.attacks import attacks, run_attacks
 from tests.attacks.isolated import isolated
@@ -45,8 +45,8 @@ def test_what_cannot_be_watched_of_a_disk_is_kept_by_the_kernel_or_said_and_not_
 ):
     """`fill-mapped` got through for an ordinary user while the limit was said to be watched."""
     monkeypatch.setattr(process, "_sees_mapped", lambda: sees)
-    monkeypatch.setattr(Process, "_probed", lambda _: ProcessIsolation(namespace, False))
-    found = Process().guarantees(Policy())
+    monkeypatch.setattr(ProcessBackend, "_probed", lambda _: ProcessIsolation(namespace, False))
+    found = ProcessBackend().guarantees(Policy())
     assert found.disk == told
     assert bool(not_promised(FILL_MAPPED, found)) == (UNSEEN in told)
     assert [one.name for one in attacks() if one.excepted] == ["fill-mapped"]
@@ -55,7 +55,7 @@ def test_what_cannot_be_watched_of_a_disk_is_kept_by_the_kernel_or_said_and_not_
 def test_a_user_who_sees_behind_no_mapping_has_a_home_of_a_size_that_the_kernel_keeps(monkeypatch):
     monkeypatch.setattr(process, "_sees_mapped", lambda: False)
     monkeypatch.setattr(process, "_forms", lambda: [ProcessIsolation("user", False)])
-    box = Sandbox(Process(), limits=Limits(wall=60, disk=8 << 20))
+    box = Sandbox(ProcessBackend(), limits=Limits(wall=60, disk=8 << 20))
     assert run_attacks([FILL_MAPPED], box)["fill-mapped"].held
     done = box.run(["/bin/sh", "-c", "pwd; echo $HOME; stat -f -c '%T %b %S' .; echo word >file && cat file"])
     home, named, sized, word = done.stdout.decode().splitlines()
@@ -89,7 +89,7 @@ def test_it_has_processes_of_its_own_and_sees_no_others():
 
 def test_it_cannot_move_mounts():
     with pytest.raises(SandboxUnavailable, match="expected mounts at their own path, got /elsewhere"):
-        Process().guarantees(Policy(mounts=(Mount("/usr/share", "/elsewhere"),)))
+        ProcessBackend().guarantees(Policy(mounts=(Mount("/usr/share", "/elsewhere"),)))
 
 
 def test_a_link_that_leads_to_a_mount_is_its_own_path(tmp_path):
@@ -97,7 +97,7 @@ def test_a_link_that_leads_to_a_mount_is_its_own_path(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     mounts = (Mount(str(tmp_path / "real"), str(tmp_path / "link")),)
-    assert Process().guarantees(Policy(mounts=mounts)).backend == "process"
+    assert ProcessBackend().guarantees(Policy(mounts=mounts)).backend == "process"
 
 
 def test_a_keeper_that_is_killed_takes_the_command_along():
@@ -168,7 +168,7 @@ def test_root_stays_where_none_but_root_may_execute_the_program_and_it_says_so(t
     shutil.copyfile("/usr/bin/id", program)
     program.chmod(0o700)
     with pytest.warns(SandboxWarning, match=f"got a program that only its owner may execute, {program}: it may do all"):
-        done = Sandbox(Process(), limits=QUICK).run([str(program), "-u"])
+        done = Sandbox(ProcessBackend(), limits=QUICK).run([str(program), "-u"])
     assert (done.stdout, done.guarantees.user) == (b"0\n", "")
     assert done.guarantees.other_processes == "pid namespace"
 
@@ -177,10 +177,10 @@ def test_root_stays_where_none_but_root_may_execute_the_program_and_it_says_so(t
 def test_a_root_without_the_right_to_read_all_hands_none_on(tmp_path, monkeypatch):
     """As the root of a container is: what is open to all is used by another user, what is private by root."""
     monkeypatch.setattr(process, "_reads_all", lambda: False)
-    own = Sandbox(Process(), limits=QUICK)
+    own = Sandbox(ProcessBackend(), limits=QUICK)
     assert own.guarantees.user == f"user {USER}, no capabilities, no new privileges"
     assert own.run(["/bin/grep", "CapPrm", "/proc/self/status"]).stdout.split()[1] == b"0" * 16
-    private = Sandbox(Process(), limits=QUICK, mounts=[Mount(str(tmp_path))])
+    private = Sandbox(ProcessBackend(), limits=QUICK, mounts=[Mount(str(tmp_path))])
     with pytest.warns(SandboxWarning, match=f"a path that only its owner may read, {tmp_path}"):
         assert private.run(["/usr/bin/id", "-u"]).stdout == b"0\n"
 
@@ -197,7 +197,7 @@ def test_a_writable_mount_has_to_be_handed_over(tmp_path):
 
 def test_where_it_can_be_kept_to_itself_in_no_way_it_warns_once(monkeypatch):
     monkeypatch.setattr(process, "_forms", lambda: [ProcessIsolation("", False)])
-    plain = Process()
+    plain = ProcessBackend()
     with pytest.warns(SandboxWarning, match=WARNING):
         box = Sandbox(plain, limits=QUICK)
     assert Sandbox(plain).run(["/bin/true"]).code == 0  # a second warning would be an error

@@ -7,7 +7,7 @@ import pytest
 
 from ludus.errors import InvalidArgument
 from ludus.tasks import TaskEnv, find_task, known_tasks
-from ludus.tasks.agents import ScriptedAgent, play_episode
+from ludus.tasks.agents import ScriptedTaskAgent, play_episode
 from ludus.tasks.agents.batch import PlannedRun
 from ludus.tasks.agents.choice import chosen_agent
 from ludus.tasks.agents.config import AgentConfig, ToolSet, shown_tools
@@ -66,7 +66,7 @@ def test_bundles_name_tools_and_a_tool_that_was_not_shown_is_none(parity):
         with pytest.raises(InvalidArgument, match="got 'shel'; did you mean 'shell'"):
             shown_tools(AgentConfig(tools=("shel",)), env.tools)
         calls = [Call("shell", {"command": "echo > made"}), Call("write", {"path": "a", "content": "b"})]
-        agent = ToolSet(ScriptedAgent(calls), AgentConfig(tools=("files",)))
+        agent = ToolSet(ScriptedTaskAgent(calls), AgentConfig(tools=("files",)))
         play_episode(env, agent, 0)
         steps = [path for path in ("made", "a") if (env._placed().work / path).exists()]
     assert steps == ["a"]
@@ -75,7 +75,7 @@ def test_bundles_name_tools_and_a_tool_that_was_not_shown_is_none(parity):
 def test_memory_lasts_from_run_to_run_and_takes_no_link(parity, tmp_path):
     file = tmp_path / "notes" / "memory.md"
     with TaskEnv(parity, memory=file) as env:
-        first = ScriptedAgent([Call("shell", {"command": "cat memory.md; echo even numbers >> memory.md"})])
+        first = ScriptedTaskAgent([Call("shell", {"command": "cat memory.md; echo even numbers >> memory.md"})])
         play_episode(env, first, 0)
         assert file.read_text().endswith("later runs.\neven numbers\n")
         env.reset(seed=1)
@@ -121,6 +121,6 @@ def test_a_tool_that_was_not_shown_is_none_however_its_call_is_spelt(parity):
     spelt = ['{"tool": "shell", "arguments": {"command": "echo > made"}}', "```bash\necho > made\n```"]
     calls = [spelt[0], Call("write", {"path": "a", "content": "b"}), spelt[1], Call("text", {"message": spelt[0]})]
     with TaskEnv(parity) as env:
-        play_episode(env, ToolSet(ScriptedAgent(calls), AgentConfig(tools=("files",))), 0)
+        play_episode(env, ToolSet(ScriptedTaskAgent(calls), AgentConfig(tools=("files",))), 0)
         made = [path for path in ("made", "a") if (env._placed().work / path).exists()]
     assert made == ["a"]

@@ -8,7 +8,7 @@ from ludus.errors import ServiceError
 from ludus.sandbox.leftovers import identity
 from ludus.sandbox.removal import remove_tree
 from ludus.tasks import TaskEnv, find_task
-from ludus.tasks.agents import ScriptedAgent, play_episode
+from ludus.tasks.agents import ScriptedTaskAgent, play_episode
 from ludus.tasks.agents.batch import planned_runs, run_jobs
 from ludus.tasks.agents.result import find_results
 from ludus.tools import Call
@@ -53,7 +53,7 @@ ENDS = {
 }
 
 
-class Stranger(ScriptedAgent):
+class Stranger(ScriptedTaskAgent):
     """An agent that fails as its name says, most of them after their first call."""
 
     def __init__(self, name):
@@ -77,7 +77,7 @@ class Stranger(ScriptedAgent):
 
 def make_agent(name, task, seed):
     """The honest worker, or a stranger."""
-    return ScriptedAgent([SOLVED], name=name) if name == "worker" else Stranger(name)
+    return ScriptedTaskAgent([SOLVED], name=name) if name == "worker" else Stranger(name)
 
 
 def test_whatever_a_strangers_agent_raises_is_its_own_result_and_stops_no_other_run(parity, tmp_path):
@@ -152,10 +152,10 @@ def test_folders_deeper_than_python_can_walk_neither_break_a_run_nor_stay(parity
     deep = "import os\nfor _ in range(1200): os.mkdir('d'); os.chdir('d')"
     task, calls = find_task(parity), [Call("shell", {"command": f'python3 -c "{deep}"'}), SOLVED]
     with TaskEnv(task) as env:
-        episode = play_episode(env, ScriptedAgent(calls), 0)
+        episode = play_episode(env, ScriptedTaskAgent(calls), 0)
     assert (episode.outcome, episode.total) == ("success", 1.0)
     [job] = planned_runs([task], ["deep"], [0], place / "runs")
-    [result] = run_jobs([job], lambda *given: ScriptedAgent(calls, name="deep"))
+    [result] = run_jobs([job], lambda *given: ScriptedTaskAgent(calls, name="deep"))
     assert (result.outcome, result.value) == ("success", 1.0), result.reason
     assert (job.place / "artifacts" / "answer.json").is_file()
     remove_tree(place / "runs")

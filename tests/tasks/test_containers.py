@@ -3,7 +3,7 @@
 import pytest
 
 from ludus.tasks import TaskEnv, find_task
-from ludus.tasks.agents import ScriptedAgent
+from ludus.tasks.agents import ScriptedTaskAgent
 from ludus.tasks.agents.replay import replay_run
 from ludus.tasks.agents.run import RunOptions, run_task
 from ludus.tasks.journal import Journal
@@ -30,7 +30,7 @@ WORK = [
 
 def test_a_run_in_containers_is_scored_recorded_and_done_again(parity, container_backend, tmp_path):
     task, options = find_task(parity), RunOptions(folder=tmp_path / "run", backend=container_backend)
-    episode = run_task(task, ScriptedAgent(WORK), 3, options=options)
+    episode = run_task(task, ScriptedTaskAgent(WORK), 3, options=options)
     first, *steps = Journal(tmp_path / "run").read()
     told = [one.observation.result for one in steps]
     assert (episode.outcome, episode.score["value"], episode.total) == ("success", 1.0, 1.0)

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from ludus.cli import app
 from ludus.tasks import TaskEnv, find_task
-from ludus.tasks.agents import ScriptedAgent, play_episode, solution_agent
+from ludus.tasks.agents import ScriptedTaskAgent, play_episode, solution_agent
 from ludus.tasks.conversion import ConversionError, import_task
 from ludus.tools import Call
 
@@ -163,10 +163,10 @@ def test_a_harbor_folder_whose_tests_read_files_runs(tmp_path):
     task = find_task(tmp_path / "mine")
     with TaskEnv(task) as env:
         right = play_episode(env, solution_agent(task, "reference"), 0)
-        half = play_episode(env, ScriptedAgent([Call("shell", {"command": "cp words.txt sorted.txt"})]), 0)
+        half = play_episode(env, ScriptedTaskAgent([Call("shell", {"command": "cp words.txt sorted.txt"})]), 0)
         # A word list of the agent's own is not what its work is compared with.
         forged = play_episode(
-            env, ScriptedAgent([Call("shell", {"command": "echo a > words.txt; cp words.txt sorted.txt"})]), 0
+            env, ScriptedTaskAgent([Call("shell", {"command": "echo a > words.txt; cp words.txt sorted.txt"})]), 0
         )
     assert (right.outcome, right.score["value"]) == ("success", 1.0)
     assert (half.outcome, half.score["value"]) == ("failure", 0.5)
@@ -206,10 +206,10 @@ def test_a_competition_of_mle_bench_runs_with_its_prepared_data(tmp_path):
     import_task(folder, tmp_path / "mine", data=tmp_path / "cache")
     task = find_task(tmp_path / "mine")
     with TaskEnv(task) as env:
-        half = ScriptedAgent([Call("write", {"path": "submission.csv", "content": "id,kind\n1,fern\n2,fern\n"})])
+        half = ScriptedTaskAgent([Call("write", {"path": "submission.csv", "content": "id,kind\n1,fern\n2,fern\n"})])
         score = play_episode(env, half, 0).score
         assert (score["value"], score["reason"]) == (0.5, "")
-        wrong = ScriptedAgent([Call("write", {"path": "submission.csv", "content": "id,sort\n1,fern\n"})])
+        wrong = ScriptedTaskAgent([Call("write", {"path": "submission.csv", "content": "id,sort\n1,fern\n"})])
         assert "InvalidSubmissionError: no column kind" in play_episode(env, wrong, 0).score["reason"]
 
 

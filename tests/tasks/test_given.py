@@ -11,7 +11,7 @@ from rich.console import Console
 from ludus.cli.task_runs import _Board
 from ludus.errors import InvalidArgument
 from ludus.tasks import TaskEnv, find_task
-from ludus.tasks.agents.batch import PlannedRun, Progress
+from ludus.tasks.agents.batch import PlannedRun, RunProgress
 from ludus.tasks.agents.result import RunResult
 from tests.tasks.conftest import TASK, shell, write_folder
 
@@ -88,10 +88,10 @@ def test_a_package_that_is_not_installed_is_told_when_the_task_begins(tmp_path):
 def test_runs_under_way_are_shown_with_their_steps_and_those_that_ended_are_counted(parity, tmp_path):
     jobs = [PlannedRun(find_task(parity), "nop", seed, tmp_path) for seed in range(3)]
     board, told = _Board(3), Console(width=80, file=io.StringIO())
-    board.take(Progress(jobs[0], "step", 4, 0.25))
-    board.take(Progress(jobs[1], "started"))
+    board.take(RunProgress(jobs[0], "step", 4, 0.25))
+    board.take(RunProgress(jobs[1], "started"))
     ended = RunResult(task="task/Parity-v0", agent="nop", seed=2, outcome="infrastructure_failed")
-    board.take(Progress(jobs[2], "ended", 1, 0.0, ended))
+    board.take(RunProgress(jobs[2], "ended", 1, 0.0, ended))
     told.print(board.table())
     text = told.file.getvalue()
     assert "1 of 3 runs, 1 failed" in text

@@ -16,7 +16,7 @@ from ludus.tasks.audit import CHEATS, audit_task
 from ludus.tasks.grading import Grader, TaskData
 from ludus.tasks.grading.score import scored
 from ludus.tasks.grading.submission import SubmissionError, copy_submission
-from ludus.tasks.journal import Entry
+from ludus.tasks.journal import JournalEntry
 from ludus.tasks.linter import lint
 from ludus.tasks.spec import EvaluationSpec, SubmissionFile, TaskSpec
 from ludus.tools import Call
@@ -203,8 +203,8 @@ def test_a_grader_that_gives_no_score_is_a_failure_that_says_so(parity, tmp_path
     score = Grader(find_task(parity).spec, parity, data).grade(tmp_path / "work", "test")
     assert (score.grader_failed, score.value) == (True, None)
     assert GRADERS[body] in score.reason
-    last = Entry(step=1, seed=0, call=Call("submit"), info={"score": msgspec.to_builtins(score)})
-    assert [one.rule for one in lint(find_task(parity).spec, [Entry(step=0, seed=0), last])] == ["grader_failed"]
+    last = JournalEntry(step=1, seed=0, call=Call("submit"), info={"score": msgspec.to_builtins(score)})
+    assert [one.rule for one in lint(find_task(parity).spec, [JournalEntry(step=0, seed=0), last])] == ["grader_failed"]
 
 
 def test_a_grader_and_a_program_may_write_more_than_a_pipe_holds(parity):

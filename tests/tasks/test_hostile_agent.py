@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ludus.tasks import find_task
-from ludus.tasks.agents import ScriptedAgent
+from ludus.tasks.agents import ScriptedTaskAgent
 from ludus.tasks.agents.result import read_result
 from ludus.tasks.agents.run import RunOptions, run_task
 from ludus.tasks.audit import CHEATS
@@ -46,7 +46,7 @@ def attack_calls(scene, probes):
 
 def checked_run(folder, task, calls):
     """Run them, and see that nothing was gained and everything was written down."""
-    episode = run_task(task, ScriptedAgent(calls, name="hostile"), 2, options=RunOptions(folder=folder))
+    episode = run_task(task, ScriptedTaskAgent(calls, name="hostile"), 2, options=RunOptions(folder=folder))
     assert (episode.outcome, episode.total, episode.score["normalised"]) == ("failure", 0.0, 0.0), episode.score
     entries = Journal(folder).read()
     done = [*calls, Call("submit")]

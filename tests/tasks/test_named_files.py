@@ -6,7 +6,7 @@ import pytest
 
 from ludus.errors import EnvError
 from ludus.tasks import BaseTask, Task, TaskEnv, TaskFileError, find_task, register_task
-from ludus.tasks.grading import Score
+from ludus.tasks.grading import TaskScore
 from tests.tasks.conftest import GRADER, TASK
 
 GRADER_LACKS = {
@@ -85,7 +85,7 @@ def test_a_task_that_scores_by_itself_needs_no_grader(parity):
         config = parity
 
         def evaluate(self, split):
-            return Score(split=split, value=1.0, normalised=1.0, reached=True)
+            return TaskScore(split=split, value=1.0, normalised=1.0, reached=True)
 
     with Easy() as env:
         env.reset(seed=0)

@@ -12,9 +12,9 @@ import pytest
 
 from ludus.errors import EnvError, TrajectoryError
 from ludus.tasks import TaskEnv, find_task
-from ludus.tasks.agents import ScriptedAgent, fork_run, play_episode, replay_run, resume_episode
+from ludus.tasks.agents import ScriptedTaskAgent, fork_run, play_episode, replay_run, resume_episode
 from ludus.tasks.agents.replay import export_run
-from ludus.tasks.journal import Entry, Journal
+from ludus.tasks.journal import Journal, JournalEntry
 from ludus.tasks.step_timing import unmeasured
 from ludus.tools import Call
 from ludus.trajectory import Run
@@ -59,7 +59,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from ludus.tasks import TaskEnv
-from ludus.tasks.agents import ScriptedAgent, play_episode, resume_episode
+from ludus.tasks.agents import ScriptedTaskAgent, play_episode, resume_episode
 from ludus.tasks.journal import Journal
 from tests.tasks.test_resume import LISTS
 
@@ -76,9 +76,9 @@ def killed(self, entry):
 Journal.add = killed
 env = TaskEnv(task, folder=folder)
 if Path(folder, "journal.jsonl").exists():
-    resume_episode(env, ScriptedAgent(LISTS[calls]))
+    resume_episode(env, ScriptedTaskAgent(LISTS[calls]))
 else:
-    play_episode(env, ScriptedAgent(LISTS[calls]), 4)
+    play_episode(env, ScriptedTaskAgent(LISTS[calls]), 4)
 """
 
 
@@ -91,7 +91,7 @@ def killed_run(task, folder, step, moment, calls="few"):
 def checked_end(task, folder):
     """Go on to the end, which is that of a run nobody killed."""
     with TaskEnv(task, folder=folder) as env:
-        episode = resume_episode(env, ScriptedAgent(CALLS))
+        episode = resume_episode(env, ScriptedTaskAgent(CALLS))
     assert (episode.steps, episode.outcome, episode.total) == (5, "success", 1.0)
     assert [one.step for one in Journal(folder).read()] == [0, 1, 2, 3, 4, 5]
     assert replay_run(find_task(task), folder) == []
@@ -119,13 +119,13 @@ def test_a_long_run_that_is_killed_at_every_step_ends_as_one_that_nobody_killed(
     text = (parity / "task.yaml").read_text().replace("max_steps: 12", "max_steps: 40")
     (parity / "task.yaml").write_text(text)
     with TaskEnv(parity, folder=tmp_path / "whole") as env:
-        whole = play_episode(env, ScriptedAgent(LONG), 4)
+        whole = play_episode(env, ScriptedTaskAgent(LONG), 4)
     for step in range(len(LONG) + 1):
         moment = "written down" if step % 2 == 0 else "carried out"
         killed_run(parity, tmp_path / "run", step, moment, "many")
         assert Journal(tmp_path / "run").read()[-1].step == step - step % 2
     with TaskEnv(parity, folder=tmp_path / "run") as env:
-        episode = resume_episode(env, ScriptedAgent(LONG))
+        episode = resume_episode(env, ScriptedTaskAgent(LONG))
     assert (episode.steps, episode.outcome, episode.total) == (len(LONG) + 1, "success", 1.0)
     assert (episode.steps, episode.total, episode.score) == (whole.steps, whole.total, whole.score)
     pairs = list(zip(*(Journal(tmp_path / name).read() for name in ("run", "whole")), strict=True))
@@ -143,7 +143,7 @@ def test_a_long_run_that_is_killed_at_every_step_ends_as_one_that_nobody_killed(
 def test_a_run_is_replayed_with_a_report_forked_and_exported(parity, tmp_path):
     folder, calls = tmp_path / "run", [*CALLS[:2], Call("shell", {"command": "date +%N > time; cat time"}), *CALLS[2:]]
     with TaskEnv(parity, folder=folder) as env:
-        play_episode(env, ScriptedAgent(calls), 4)
+        play_episode(env, ScriptedTaskAgent(calls), 4)
         with pytest.raises(EnvError, match="got one that ended at step 6"):
             env.resume()
     differs = replay_run(find_task(parity), folder)
@@ -162,7 +162,7 @@ def test_what_tools_tell_of_the_clock_is_no_difference_and_all_else_is(parity, t
     poll = {"job": 1, "seconds": 40.0}
     calls = [Call("start", {"command": "echo after 9.9 s, the end"}), Call("poll", poll), Call("budget"), "poll 1"]
     with TaskEnv(parity, folder=tmp_path / "run") as env:
-        play_episode(env, ScriptedAgent(calls), 4)
+        play_episode(env, ScriptedTaskAgent(calls), 4)
     journal = tmp_path / "run" / "journal.jsonl"
     told = re.sub(r"after \d\.\d s, (\d)", r"after 77.7 s, \1", journal.read_text())
     journal.write_text(told.replace("time: 5 minutes of", "time: 4 minutes of"))
@@ -208,7 +208,7 @@ def test_the_budgets_of_a_run_that_is_taken_up_again_are_those_of_its_task(parit
         steps = [env.step("nothing that is a call") for _ in range(3)]
     assert [one.truncated for one in steps] == [False, False, True]
     for name in ("steps", "validations", "forfeits", "spent_before"):
-        entry = msgspec.convert(msgspec.to_builtins(entries[-1]), Entry)
+        entry = msgspec.convert(msgspec.to_builtins(entries[-1]), JournalEntry)
         setattr(entry.budget, name, -5)
         write(entry)
         with (
@@ -220,7 +220,7 @@ def test_the_budgets_of_a_run_that_is_taken_up_again_are_those_of_its_task(parit
 
 def test_a_fork_that_fails_on_the_way_leaves_nothing(parity, tmp_path):
     with TaskEnv(parity, folder=tmp_path / "run") as env:
-        play_episode(env, ScriptedAgent(CALLS), 4)
+        play_episode(env, ScriptedTaskAgent(CALLS), 4)
     (tmp_path / "run" / "agent.jsonl").write_text('{"step": 1}\n')
     with pytest.raises(TrajectoryError, match=r"agent.jsonl, line 1: expected an event"):
         fork_run(tmp_path / "run", 2, tmp_path / "fork")
@@ -237,7 +237,7 @@ def test_a_journal_that_is_none_is_told(parity, tmp_path):
 
 def test_a_line_that_was_cut_off_is_replaced_by_the_next(tmp_path):
     for at in range(3):
-        Journal(tmp_path).add(Entry(step=at))
+        Journal(tmp_path).add(JournalEntry(step=at))
         with open(tmp_path / "journal.jsonl", "ab") as file:
             file.write(b'{"step": 9, "call"')
     assert [one.step for one in Journal(tmp_path).read()] == [0, 1, 2]

@@ -11,14 +11,14 @@ import pytest
 
 from ludus.errors import InvalidArgument, TrajectoryError
 from ludus.tasks import TaskEnv, find_task
-from ludus.tasks.agents import ScriptedAgent, nop_agent, play_episode, solution_agent
+from ludus.tasks.agents import ScriptedTaskAgent, nop_agent, play_episode, solution_agent
 from ludus.tasks.agents.batch import planned_runs, run_jobs
 from ludus.tasks.agents.choice import chosen_agent
 from ludus.tasks.agents.events import AgentLog
 from ludus.tasks.agents.replay import fork_run
 from ludus.tasks.agents.result import find_results, read_result
 from ludus.tasks.agents.run import RunOptions, run_task
-from ludus.tasks.journal import Entry, Journal
+from ludus.tasks.journal import Journal, JournalEntry
 from ludus.tasks.linter import lint
 from ludus.tools import Call
 from ludus.trajectory import Run
@@ -35,13 +35,13 @@ WORK = [
 
 
 def make_agent(name, task, seed):
-    return ScriptedAgent(WORK, name=name) if name == "worker" else chosen_agent(name, task, seed)
+    return ScriptedTaskAgent(WORK, name=name) if name == "worker" else chosen_agent(name, task, seed)
 
 
 def test_a_run_leaves_trajectory_result_and_artifacts(parity, tmp_path):
     parity.joinpath("task.yaml").write_text(TASK + "artifacts: ['*.txt']\n")
     task, folder = find_task(parity), tmp_path / "run"
-    episode = run_task(task, ScriptedAgent(WORK, name="worker"), 2, options=RunOptions(folder=folder))
+    episode = run_task(task, ScriptedTaskAgent(WORK, name="worker"), 2, options=RunOptions(folder=folder))
     result = read_result(folder)
     assert (result.outcome, result.value, result.best, result.steps) == ("success", 1.0, 1.0, episode.steps)
     assert result.actions == {"shell": 3, "validate": 1, "submit": 1}
@@ -62,13 +62,13 @@ def test_a_run_leaves_trajectory_result_and_artifacts(parity, tmp_path):
 
 def test_a_fork_takes_over_what_was_said_up_to_its_step_and_no_result(parity, tmp_path):
     task, folder, fork = find_task(parity), tmp_path / "run", tmp_path / "fork"
-    run_task(task, ScriptedAgent(WORK), 2, options=RunOptions(folder=folder))
+    run_task(task, ScriptedTaskAgent(WORK), 2, options=RunOptions(folder=folder))
     AgentLog(folder).add(2, [Message("assistant", "early")])
     AgentLog(folder).add(4, [Message("assistant", "late")])
     fork_run(folder, 3, fork)
     assert list(AgentLog(fork).read()) == [2]
     assert not (fork / "result.json").exists()
-    run_task(task, ScriptedAgent(WORK), 2, options=RunOptions(folder=fork, resume=True))
+    run_task(task, ScriptedTaskAgent(WORK), 2, options=RunOptions(folder=fork, resume=True))
     assert read_result(fork).steps == 5
     said = [one.value.content for one in Run.open(fork / "run.ludus").events() if one.kind == "message"]
     assert said[1:] == ["early"]
@@ -95,7 +95,7 @@ def twisted_runs(folder, victim, tmp_path):
 
 def test_forking_or_resuming_a_strangers_run_changes_nothing_outside_it_and_reads_nothing(parity, tmp_path):
     folder, victim, task = tmp_path / "run", tmp_path / "victim", find_task(parity)
-    run_task(task, ScriptedAgent(WORK), 2, options=RunOptions(folder=tmp_path / "whole"))
+    run_task(task, ScriptedTaskAgent(WORK), 2, options=RunOptions(folder=tmp_path / "whole"))
     fork_run(tmp_path / "whole", 2, folder)
     victim.mkdir(mode=0o755)
     (victim / "file").write_text("mine")
@@ -108,7 +108,7 @@ def test_forking_or_resuming_a_strangers_run_changes_nothing_outside_it_and_read
         assert not (tmp_path / "fork").exists()
         options = RunOptions(folder=twisted, resume=True)
         with pytest.raises(InvalidArgument, match=f"resume: {wrong}"):
-            run_task(task, ScriptedAgent(WORK), 2, options=options)
+            run_task(task, ScriptedTaskAgent(WORK), 2, options=options)
         with TaskEnv(task, folder=twisted) as env, pytest.raises(InvalidArgument, match=f"resume: {wrong}"):
             env.resume()
     shutil.rmtree(folder / "work")
@@ -120,12 +120,12 @@ def test_forking_or_resuming_a_strangers_run_changes_nothing_outside_it_and_read
 
 def test_a_fork_goes_on_with_another_script_from_its_first_call(parity, tmp_path):
     task = find_task(parity)
-    run_task(task, ScriptedAgent(WORK), 2, options=RunOptions(folder=tmp_path / "run"))
+    run_task(task, ScriptedTaskAgent(WORK), 2, options=RunOptions(folder=tmp_path / "run"))
     (tmp_path / "run" / "hidden" / "result.json").write_text("of the data, and no result of the run")
     fork_run(tmp_path / "run", 2, tmp_path / "fork")
     assert (tmp_path / "fork" / "hidden" / "result.json").is_file()
     other = [Call("shell", {"command": "echo first > first"}), Call("shell", {"command": "cat first"})]
-    run_task(task, ScriptedAgent(other), 2, options=RunOptions(folder=tmp_path / "fork", resume=True))
+    run_task(task, ScriptedTaskAgent(other), 2, options=RunOptions(folder=tmp_path / "fork", resume=True))
     told = [one.observation.result for one in Journal(tmp_path / "fork").read()]
     assert told[-3:] == ["", "first\n", "submitted"]
 
@@ -140,7 +140,7 @@ def test_a_run_under_way_can_be_looked_at(parity, tmp_path):
         seen.append((told["length"], told["kinds"]["tool_call"], marks))
         viewer.close()
 
-    run_task(task, ScriptedAgent(WORK, name="worker"), 2, options=RunOptions(folder=folder), watch=watch)
+    run_task(task, ScriptedTaskAgent(WORK, name="worker"), 2, options=RunOptions(folder=folder), watch=watch)
     assert [(length, calls) for length, calls, _ in seen[:4]] == [(1, 1), (2, 2), (3, 3), (4, 4)]
     assert seen[3][2]["accuracy (validation)"] == ["floor", "baseline", "threshold", "reference"]
     assert {"seconds", "processor seconds", "memory (MB)", "reward", "return"} <= set(seen[3][2])
@@ -254,8 +254,8 @@ def test_the_linter_flags_submissions_by_hand_repeated_timeouts_and_graders_that
     late, score = {"command": {"timed_out": True}}, {"value": 0.9, "normalised": 0.8}
 
     def rules(*steps, end):
-        entries = [Entry(step=at, call=call, info=info) for at, (call, info) in enumerate(steps, 1)]
-        found = lint(spec, [*entries, Entry(step=9, call=Call("submit"), info={"score": end})])
+        entries = [JournalEntry(step=at, call=call, info=info) for at, (call, info) in enumerate(steps, 1)]
+        found = lint(spec, [*entries, JournalEntry(step=9, call=Call("submit"), info={"score": end})])
         return [(one.step, one.rule) for one in found]
 
     by_hand = (Call("write", {"path": "answer.json", "content": "[true]"}), {})

@@ -4,12 +4,12 @@ import pytest
 
 from ludus.errors import ContractViolation, SandboxError
 from ludus.sandbox import Guarantees, Mount, Sandbox
-from ludus.sandbox.process import Process
+from ludus.sandbox.process import ProcessBackend
 from ludus.testing import sandbox as suite
 from ludus.testing.sandbox import SANDBOX_RULES, check_sandbox
 
 
-class Boastful(Process):
+class Boastful(ProcessBackend):
     """A plain process that calls itself a boundary."""
 
     def guarantees(self, policy):

@@ -3,17 +3,17 @@
 Not here: agents on other environments, which are in `ludus.evaluate`.
 """
 
-from ludus.tasks.agents.agent import Agent, RandomAgent, ScriptedAgent
-from ludus.tasks.agents.episode import Episode, play_episode, resume_episode
+from ludus.tasks.agents.agent import RandomTaskAgent, ScriptedTaskAgent, TaskAgent
+from ludus.tasks.agents.episode import TaskEpisode, play_episode, resume_episode
 from ludus.tasks.agents.replay import Divergence, fork_run, replay_run
 from ludus.tasks.agents.solution import nop_agent, solution_agent
 
 __all__ = [
-    "Agent",
+    "TaskAgent",
     "Divergence",
-    "Episode",
-    "RandomAgent",
-    "ScriptedAgent",
+    "TaskEpisode",
+    "RandomTaskAgent",
+    "ScriptedTaskAgent",
     "nop_agent",
     "replay_run",
     "fork_run",

@@ -1,4 +1,4 @@
-"""`Agent`: who acts in a task: it is told what is asked, and gives a call for each observation."""
+"""`TaskAgent`: who acts in a task: it is told what is asked, and gives a call for each observation."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
@@ -8,10 +8,10 @@ import numpy as np
 from ludus.tools import Call, Calls, ToolOutcome
 from ludus.trajectory.event import EventValue
 
-__all__ = ["Agent", "RandomAgent", "ScriptedAgent"]
+__all__ = ["TaskAgent", "RandomTaskAgent", "ScriptedTaskAgent"]
 
 
-class Agent(Protocol):
+class TaskAgent(Protocol):
     """What an agent has to have."""
 
     name: str
@@ -33,13 +33,13 @@ class Agent(Protocol):
         ...
 
 
-class ScriptedAgent:
+class ScriptedTaskAgent:
     """Does a list of calls one after the other, and then submits.
 
     It goes on with a run of its own where that was left, and begins with its first call where the steps so far are
     others, as of a fork of somebody else's run.
 
-    >>> agent = ScriptedAgent([Call("shell", {"command": "ls"})])
+    >>> agent = ScriptedTaskAgent([Call("shell", {"command": "ls"})])
     >>> agent.act(ToolOutcome()).tool, agent.act(ToolOutcome()).tool
     ('shell', 'submit')
     """
@@ -73,10 +73,10 @@ class ScriptedAgent:
         return ()
 
 
-class RandomAgent:
+class RandomTaskAgent:
     """Calls of the space at random, the same for the same seed; one in twenty submits.
 
-    >>> RandomAgent(seed=0).name
+    >>> RandomTaskAgent(seed=0).name
     'random'
     """
 

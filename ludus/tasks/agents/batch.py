@@ -19,7 +19,7 @@ from ludus.core import Outcome
 from ludus.errors import InvalidArgument, LudusError, ServiceError, shorten
 from ludus.sandbox import Backend
 from ludus.sandbox.removal import remove_tree
-from ludus.tasks.agents.agent import Agent
+from ludus.tasks.agents.agent import TaskAgent
 from ludus.tasks.agents.result import RESULT, RunResult, journal_result, read_result, write_result
 from ludus.tasks.agents.run import RunOptions, run_task
 from ludus.tasks.agents.solution import nop_agent
@@ -29,7 +29,7 @@ from ludus.tasks.journal import NAME as JOURNAL
 from ludus.tools import Call, Calls, ToolOutcome
 from ludus.trajectory.event import EventValue
 
-__all__ = ["PlannedRun", "Progress", "planned_runs", "run_jobs"]
+__all__ = ["PlannedRun", "RunProgress", "planned_runs", "run_jobs"]
 
 MAX_RUNS = 100_000
 
@@ -59,11 +59,11 @@ class PlannedRun(msgspec.Struct, frozen=True):
         return f"{self.task.spec.env_id} {self.agent} {self.seed}"
 
 
-class Progress(msgspec.Struct, frozen=True):
+class RunProgress(msgspec.Struct, frozen=True):
     """What just happened to a job.
 
     >>> from ludus.tasks import find_task
-    >>> Progress(PlannedRun(find_task("sat_heuristic"), "nop", 3, Path("runs")), "started").steps
+    >>> RunProgress(PlannedRun(find_task("sat_heuristic"), "nop", 3, Path("runs")), "started").steps
     0
     """
 
@@ -75,8 +75,8 @@ class Progress(msgspec.Struct, frozen=True):
     result: RunResult | None = None
 
 
-Watch = Callable[[Progress], None]
-MakeAgent = Callable[[str, Task, int], Agent]
+Watch = Callable[[RunProgress], None]
+MakeAgent = Callable[[str, Task, int], TaskAgent]
 
 
 def planned_runs(tasks: Iterable[Task], agents: Sequence[str], seeds: Sequence[int], out: Path) -> list[PlannedRun]:
@@ -101,7 +101,7 @@ def run_jobs(
     """
     lock, raised = threading.Lock(), list[BaseException]()
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: RunProgress) -> None:
         with lock:
             if raised:
                 raise _WatcherFailed
@@ -134,14 +134,14 @@ def _made(job: PlannedRun, make_agent: MakeAgent, backend: str | Backend | None,
         del call
         counted[0] += 1
         counted[1] += float(getattr(step, "reward", 0.0))
-        tell(Progress(job, "step", int(counted[0]), counted[1]))
+        tell(RunProgress(job, "step", int(counted[0]), counted[1]))
 
     try:
         if (job.place / RESULT).is_file():
             known = read_result(job.place)
-            tell(Progress(job, "known", known.steps, known.total, known))
+            tell(RunProgress(job, "known", known.steps, known.total, known))
             return known
-        tell(Progress(job, "started"))
+        tell(RunProgress(job, "started"))
         _check_place(job)
         resume = _is_begun(job.place)
         if not resume:
@@ -152,7 +152,7 @@ def _made(job: PlannedRun, make_agent: MakeAgent, backend: str | Backend | None,
         result = read_result(job.place)
     except (Exception, SystemExit) as error:  # an agent may call `exit`: that ends its run, and not all of them
         result = _broken(job, error, by_agent=guard.failure is error)
-    tell(Progress(job, "ended", result.steps, result.total, result))
+    tell(RunProgress(job, "ended", result.steps, result.total, result))
     return result
 
 
@@ -165,10 +165,10 @@ class _AgentGuard:
 
     def __init__(self) -> None:
         self.failure: BaseException | None = None
-        self._agent: Agent = nop_agent()
+        self._agent: TaskAgent = nop_agent()
         self.name = self._agent.name
 
-    def take(self, make: Callable[[], Agent]) -> None:
+    def take(self, make: Callable[[], TaskAgent]) -> None:
         """Make the agent, which may fail as well."""
         with self._own():
             self._agent = make()
@@ -195,7 +195,7 @@ class _AgentGuard:
             return agent.events()
 
     @contextmanager
-    def _own(self) -> Generator[Agent, None, None]:
+    def _own(self) -> Generator[TaskAgent, None, None]:
         try:
             yield self._agent
         except BaseException as error:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ludus.errors import InvalidArgument, did_you_mean, listing
-from ludus.tasks.agents.agent import Agent, RandomAgent, ScriptedAgent
+from ludus.tasks.agents.agent import RandomTaskAgent, ScriptedTaskAgent, TaskAgent
 from ludus.tasks.agents.config import ToolSet, check_key, read_agent
 from ludus.tasks.agents.human import HumanAgent
 from ludus.tasks.agents.model import ModelAgent, ModelOptions
@@ -17,7 +17,7 @@ __all__ = ["AGENTS", "chosen_agent"]
 AGENTS = ("nop", "random", "baseline", "reference", "human", "model")
 
 
-def chosen_agent(name: str, task: Task, seed: int = 0, *, model: ModelOptions | None = None) -> Agent:
+def chosen_agent(name: str, task: Task, seed: int = 0, *, model: ModelOptions | None = None) -> TaskAgent:
     """The agent of a name, of a YAML file, or of a run's folder, whose calls it makes again; `model`: how to reach one.
 
     >>> from ludus.tasks import find_task
@@ -29,14 +29,14 @@ def chosen_agent(name: str, task: Task, seed: int = 0, *, model: ModelOptions | 
         if config.model is not None and (model is None or model.url != config.model.url):
             check_key(config.model, name)
         if config.agent == "scripted":
-            return ToolSet(ScriptedAgent(config.calls), config)
+            return ToolSet(ScriptedTaskAgent(config.calls), config)
         return ToolSet(chosen_agent(config.agent, task, seed, model=config.model or model), config)
     if (Path(name) / JOURNAL).is_file():
         return replay_agent(Path(name))
     if name == "nop":
         return nop_agent()
     if name == "random":
-        return RandomAgent(seed)
+        return RandomTaskAgent(seed)
     if name == "human":
         return HumanAgent()
     if name == "model":

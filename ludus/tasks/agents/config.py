@@ -10,7 +10,7 @@ import msgspec
 from ludus.core.foreign_file import read_foreign_file, read_foreign_yaml
 from ludus.errors import InvalidArgument, did_you_mean, listing, shorten
 from ludus.tasks.actions import call_in
-from ludus.tasks.agents.agent import Agent
+from ludus.tasks.agents.agent import TaskAgent
 from ludus.tasks.agents.model import ModelOptions
 from ludus.tools import Call, Calls, Tool, ToolError, ToolOutcome
 from ludus.trajectory.event import EventValue
@@ -112,7 +112,7 @@ class ToolSet:
     'reader'
     """
 
-    def __init__(self, agent: Agent, config: AgentConfig) -> None:
+    def __init__(self, agent: TaskAgent, config: AgentConfig) -> None:
         self._agent, self._config = agent, config
         self.name = config.name or agent.name
         self._shown: dict[str, Tool] = {}

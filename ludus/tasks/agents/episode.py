@@ -7,21 +7,21 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ludus.core import Env, Outcome
-from ludus.tasks.agents.agent import Agent
+from ludus.tasks.agents.agent import TaskAgent
 from ludus.tasks.agents.events import AgentLog, step_events
 from ludus.tasks.env import TaskEnv
-from ludus.tasks.journal import Entry
+from ludus.tasks.journal import JournalEntry
 from ludus.tools import Call, Calls
 from ludus.trajectory import Recorder
 from ludus.trajectory.event import EventValue, Failure
 
-__all__ = ["Episode", "Start", "ended_episode", "play_episode", "resume_episode"]
+__all__ = ["TaskEpisode", "SavedStart", "ended_episode", "play_episode", "resume_episode"]
 
 
-class Episode(msgspec.Struct, kw_only=True):
+class TaskEpisode(msgspec.Struct, kw_only=True):
     """What came of an episode.
 
-    >>> Episode(agent="nop", seed=0, steps=1, total=0.0, outcome="failure").outcome
+    >>> TaskEpisode(agent="nop", seed=0, steps=1, total=0.0, outcome="failure").outcome
     'failure'
     """
 
@@ -36,10 +36,10 @@ class Episode(msgspec.Struct, kw_only=True):
     seconds: float = 0.0
 
 
-class Start(NamedTuple):
+class SavedStart(NamedTuple):
     """An episode as it begins.
 
-    >>> Start("a snapshot", "what is asked").observation
+    >>> SavedStart("a snapshot", "what is asked").observation
     'what is asked'
     """
 
@@ -51,8 +51,8 @@ Watch = Callable[[Call, Any], None]
 
 
 def play_episode(
-    env: Env[Any, Any], agent: Agent, seed: int, *, watch: Watch | None = None, start: Start | None = None
-) -> Episode:
+    env: Env[Any, Any], agent: TaskAgent, seed: int, *, watch: Watch | None = None, start: SavedStart | None = None
+) -> TaskEpisode:
     """Play to the end; `watch` sees every call with the step that came of it. A Recorder gets the agent's events.
 
     `start` is the beginning of the same seed's episode, for whoever plays it many times: it is restored, and its data
@@ -67,14 +67,14 @@ def play_episode(
     record.add(())
     with _noted(agent, record):
         agent.begin(observation.result, Calls(env.unwrapped.action_space.tools))  # type: ignore[attr-defined]
-    return _played(env, agent, Episode(agent=agent.name, seed=seed), observation, watch)
+    return _played(env, agent, TaskEpisode(agent=agent.name, seed=seed), observation, watch)
 
 
-def resume_episode(env: TaskEnv, agent: Agent, *, watch: Watch | None = None) -> Episode:
+def resume_episode(env: TaskEnv, agent: TaskAgent, *, watch: Watch | None = None) -> TaskEpisode:
     """Take up the episode of the environment's folder: the agent is told what happened, and goes on."""
     first, *steps = env.resume()
     agent.begin(first.observation.result, Calls(env.tools))
-    episode, observation = Episode(agent=agent.name, seed=first.seed), first.observation
+    episode, observation = TaskEpisode(agent=agent.name, seed=first.seed), first.observation
     for entry in steps:
         if entry.call is not None:
             agent.recall(entry.call, observation)
@@ -83,10 +83,10 @@ def resume_episode(env: TaskEnv, agent: Agent, *, watch: Watch | None = None) ->
     return _played(env, agent, episode, observation, watch)
 
 
-def ended_episode(entries: Sequence[Entry], agent: str) -> Episode:
+def ended_episode(entries: Sequence[JournalEntry], agent: str) -> TaskEpisode:
     """An episode that its journal has to the end, as `play_episode` told it."""
     first, *_, last = entries
-    return Episode(
+    return TaskEpisode(
         agent=agent,
         seed=first.seed,
         steps=last.step,
@@ -97,7 +97,9 @@ def ended_episode(entries: Sequence[Entry], agent: str) -> Episode:
     )
 
 
-def _played(env: Env[Any, Any], agent: Agent, episode: Episode, observation: Any, watch: Watch | None) -> Episode:
+def _played(
+    env: Env[Any, Any], agent: TaskAgent, episode: TaskEpisode, observation: Any, watch: Watch | None
+) -> TaskEpisode:
     record = _Record(env)
     while True:
         with _noted(agent, record):
@@ -122,7 +124,7 @@ def _played(env: Env[Any, Any], agent: Agent, episode: Episode, observation: Any
 
 
 @contextmanager
-def _noted(agent: Agent, record: "_Record") -> Generator[None, None, None]:
+def _noted(agent: TaskAgent, record: "_Record") -> Generator[None, None, None]:
     """Where the agent fails, the record says why it ends there, and what the agent said before."""
     try:
         yield

@@ -12,7 +12,7 @@ import msgspec
 
 from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.sandbox import Change
-from ludus.tasks.journal import Entry, append_lines, read_lines
+from ludus.tasks.journal import JournalEntry, append_lines, read_lines
 from ludus.tasks.spec import TaskSpec
 from ludus.trajectory.event import (
     EventValue,
@@ -34,12 +34,12 @@ MAX_DIFFS = 50
 """Files of one step whose changes are told."""
 
 
-def step_events(spec: TaskSpec, entry: Entry, changes: Sequence[Change] = ()) -> list[EventValue]:
+def step_events(spec: TaskSpec, entry: JournalEntry, changes: Sequence[Change] = ()) -> list[EventValue]:
     """The events of a step, without what the agent said; `changes` are those of the workspace.
 
     >>> from ludus.tasks import find_task
     >>> from ludus.tools import Call
-    >>> entry = Entry(step=1, call=Call("shell", {"command": "ls"}))
+    >>> entry = JournalEntry(step=1, call=Call("shell", {"command": "ls"}))
     >>> [one.kind for one in step_events(find_task("sat_heuristic").spec, entry)]
     ['tool_call', 'tool_result']
     """
@@ -74,7 +74,7 @@ def _score(spec: TaskSpec, score: dict[str, Any]) -> list[EventValue]:
     return [Score(f"{spec.evaluation.metric} ({split})", float(value), f"normalised {worth:.4f}{''.join(measured)}")]
 
 
-def _limits(spec: TaskSpec, entry: Entry) -> list[EventValue]:
+def _limits(spec: TaskSpec, entry: JournalEntry) -> list[EventValue]:
     command: dict[str, Any] = entry.info.get("command") or {}
     found: list[EventValue] = []
     if command.get("timed_out") and entry.measured is not None:
@@ -85,7 +85,7 @@ def _limits(spec: TaskSpec, entry: Entry) -> list[EventValue]:
     return found
 
 
-def _resources(entry: Entry) -> list[EventValue]:
+def _resources(entry: JournalEntry) -> list[EventValue]:
     took = entry.measured
     if took is None or took.cpu_seconds is None:
         return []

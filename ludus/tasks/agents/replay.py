@@ -8,7 +8,7 @@ import msgspec
 from ludus.errors import InvalidArgument, shorten
 from ludus.sandbox import Backend
 from ludus.sandbox.removal import remove_tree
-from ludus.tasks.agents.agent import ScriptedAgent
+from ludus.tasks.agents.agent import ScriptedTaskAgent
 from ludus.tasks.agents.events import AgentLog, step_events, task_metadata
 from ludus.tasks.env import TaskEnv
 from ludus.tasks.folder import Task
@@ -40,9 +40,9 @@ class Divergence(msgspec.Struct, frozen=True):
     now: str
 
 
-def replay_agent(folder: Path) -> ScriptedAgent:
+def replay_agent(folder: Path) -> ScriptedTaskAgent:
     """An agent that makes the calls of a run, on whatever task and seed: what was right once may be so again."""
-    return ScriptedAgent([one.call for one in Journal(folder).read() if one.call is not None], name="replay")
+    return ScriptedTaskAgent([one.call for one in Journal(folder).read() if one.call is not None], name="replay")
 
 
 def replay_run(task: Task, folder: Path, *, backend: str | Backend | None = None) -> list[Divergence]:

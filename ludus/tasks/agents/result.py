@@ -11,8 +11,8 @@ import msgspec
 from ludus.core.foreign_file import read_foreign_file
 from ludus.errors import TrajectoryError, shorten
 from ludus.tasks.agents.events import AgentLog
-from ludus.tasks.journal import Entry, Journal
-from ludus.tasks.linter import Finding, lint
+from ludus.tasks.journal import Journal, JournalEntry
+from ludus.tasks.linter import LintFinding, lint
 from ludus.tasks.spec import TaskSpec
 from ludus.trajectory.event import ModelUsage
 
@@ -63,7 +63,7 @@ class RunResult(msgspec.Struct, kw_only=True):
     validations: int = 0
     scores: list[tuple[int, float]] = []
     """The normalised score of each grading, with its step."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[LintFinding, ...] = ()
     """What a reader should look at."""
     folder: str = ""
 
@@ -73,11 +73,11 @@ class RunResult(msgspec.Struct, kw_only=True):
         return self.outcome in ("environment_failed", "infrastructure_failed", "aborted")
 
 
-def summarized(spec: TaskSpec, entries: Sequence[Entry], *, agent: str, folder: Path | None = None) -> RunResult:
+def summarized(spec: TaskSpec, entries: Sequence[JournalEntry], *, agent: str, folder: Path | None = None) -> RunResult:
     """The result of a run, from its journal.
 
     >>> from ludus.tasks import find_task
-    >>> summarized(find_task("sat_heuristic").spec, [Entry(step=0, seed=3)], agent="nop").outcome
+    >>> summarized(find_task("sat_heuristic").spec, [JournalEntry(step=0, seed=3)], agent="nop").outcome
     'aborted'
     """
     evaluation, last = spec.evaluation, entries[-1]

@@ -12,14 +12,14 @@ import numpy as np
 from ludus.errors import InvalidArgument
 from ludus.sandbox import Backend
 from ludus.seeding import np_random
-from ludus.tasks.agents.agent import Agent
-from ludus.tasks.agents.episode import Episode, ended_episode, play_episode, resume_episode
+from ludus.tasks.agents.agent import TaskAgent
+from ludus.tasks.agents.episode import TaskEpisode, ended_episode, play_episode, resume_episode
 from ludus.tasks.agents.events import task_metadata
 from ludus.tasks.agents.replay import export_run
 from ludus.tasks.agents.result import RESULT, journal_result, write_result
 from ludus.tasks.env import TaskEnv
 from ludus.tasks.folder import Task
-from ludus.tasks.grading import Grader, Score, make_data
+from ludus.tasks.grading import Grader, TaskScore, make_data
 from ludus.tasks.grading.submission import SubmissionError, read_inside
 from ludus.tasks.journal import NAME as JOURNAL
 from ludus.tasks.journal import Journal
@@ -60,12 +60,12 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_task(
     task: Task,
-    agent: Agent,
+    agent: TaskAgent,
     seed: int,
     *,
     options: RunOptions | None = None,
     watch: Callable[[Call, Any], None] | None = None,
-) -> Episode:
+) -> TaskEpisode:
     """Play an episode to its end, or from where a run was left."""
     options = RunOptions() if options is None else options
     folder = options.folder
@@ -94,8 +94,8 @@ def _check_unused(folder: Path) -> None:
 
 
 def _resumed(
-    task: Task, agent: Agent, folder: Path, options: RunOptions, watch: Callable[[Call, Any], None] | None
-) -> Episode:
+    task: Task, agent: TaskAgent, folder: Path, options: RunOptions, watch: Callable[[Call, Any], None] | None
+) -> TaskEpisode:
     """To the end; a run that was killed between its last step and its result has been there already."""
     entries = Journal(folder).read()
     check_run_folder(folder, "resume")
@@ -107,12 +107,12 @@ def _resumed(
 
 def _played(
     task: Task,
-    agent: Agent,
+    agent: TaskAgent,
     seed: int,
     record: Path | None,
     options: RunOptions,
     watch: Callable[[Call, Any], None] | None,
-) -> Episode:
+) -> TaskEpisode:
     bare = options.env(task)
     if record is None:
         with bare as env:
@@ -143,7 +143,7 @@ def _matching(work: Path, pattern: str) -> Iterator[str]:
 
 def grade_folder(
     task: Task, submission: Path, seed: int, *, split: str | None = None, backend: str | Backend | None = None
-) -> Score:
+) -> TaskScore:
     """Score files with the data of an episode of that seed: a score of a run can be checked by anybody."""
     if task.folder is None:
         raise InvalidArgument(f"{task.spec.id}: expected a task with a folder, got none")

@@ -5,7 +5,7 @@ from typing import Literal
 
 from ludus.core.foreign_file import read_foreign_file
 from ludus.errors import InvalidArgument
-from ludus.tasks.agents.agent import ScriptedAgent
+from ludus.tasks.agents.agent import ScriptedTaskAgent
 from ludus.tasks.folder import Task
 from ludus.tasks.quantity import seconds_of
 from ludus.tools import Call
@@ -16,23 +16,23 @@ RUN = "solution.py"
 MAX_FILE_BYTES = 64 << 20
 
 
-def nop_agent() -> ScriptedAgent:
+def nop_agent() -> ScriptedTaskAgent:
     """Submits what is there from the start.
 
     >>> nop_agent().name
     'nop'
     """
-    return ScriptedAgent([], name="nop")
+    return ScriptedTaskAgent([], name="nop")
 
 
-def solution_agent(task: Task, which: Literal["baseline", "reference"]) -> ScriptedAgent:
+def solution_agent(task: Task, which: Literal["baseline", "reference"]) -> ScriptedTaskAgent:
     """Writes the files of a solution into the workspace, runs it and submits.
 
     >>> from ludus.tasks import find_task
     >>> solution_agent(find_task("tabular_regression"), "baseline").name
     'baseline'
     """
-    return ScriptedAgent(solution_calls(task, which), name=which)
+    return ScriptedTaskAgent(solution_calls(task, which), name=which)
 
 
 def solution_calls(task: Task, which: Literal["baseline", "reference"]) -> list[Call]:

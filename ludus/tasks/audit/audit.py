@@ -8,8 +8,8 @@ import msgspec
 
 from ludus.errors import LudusError, listing
 from ludus.sandbox import Backend
-from ludus.tasks.agents import Agent, RandomAgent, ScriptedAgent, nop_agent, play_episode, solution_agent
-from ludus.tasks.agents.episode import Start
+from ludus.tasks.agents import RandomTaskAgent, ScriptedTaskAgent, TaskAgent, nop_agent, play_episode, solution_agent
+from ludus.tasks.agents.episode import SavedStart
 from ludus.tasks.audit.cheat import Cheat
 from ludus.tasks.audit.in_folder import folder_cheats
 from ludus.tasks.audit.in_workspace import trivial_calls
@@ -76,9 +76,9 @@ def audit_task(
     rows: list[AuditRow] = []
     with TaskEnv(found, backend=backend) as env:
         observation, _ = env.reset(seed=seed)
-        start = Start(env.snapshot(), observation)
+        start = SavedStart(env.snapshot(), observation)
 
-        def row(agent: Agent, kind: str) -> AuditRow:
+        def row(agent: TaskAgent, kind: str) -> AuditRow:
             rows.append(_judged(_played(env, agent, start, kind, seed=seed), rows))
             if watch is not None:
                 watch(rows[-1])
@@ -88,16 +88,16 @@ def audit_task(
             row(agent, "agent")
         for cheat in (*CHEATS.values(), *folder_cheats(found)) if cheats is None else cheats:
             if cheat.fits(found):
-                row(ScriptedAgent([*trivial_calls(found), *cheat.calls(found)], name=cheat.name), "cheat")
+                row(ScriptedTaskAgent([*trivial_calls(found), *cheat.calls(found)], name=cheat.name), "cheat")
     problems += [f"{one.name}: {one.problem}" for one in rows if one.problem]
     return AuditReport(task=found.spec.id, seed=seed, checksum=checksum, rows=tuple(rows), problems=tuple(problems))
 
 
-def _agents(task: Task, seed: int) -> list[Agent]:
-    return [nop_agent(), RandomAgent(seed), solution_agent(task, "baseline"), solution_agent(task, "reference")]
+def _agents(task: Task, seed: int) -> list[TaskAgent]:
+    return [nop_agent(), RandomTaskAgent(seed), solution_agent(task, "baseline"), solution_agent(task, "reference")]
 
 
-def _played(env: TaskEnv, agent: Agent, start: Start, kind: str, *, seed: int) -> AuditRow:
+def _played(env: TaskEnv, agent: TaskAgent, start: SavedStart, kind: str, *, seed: int) -> AuditRow:
     try:
         episode = play_episode(env, agent, seed, start=start)
     except LudusError as error:

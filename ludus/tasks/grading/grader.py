@@ -19,7 +19,7 @@ from ludus.sandbox.leftovers import private_folder
 from ludus.tasks.grading.channel import FramedProcess, Late
 from ludus.tasks.grading.data import CODE, TaskData
 from ludus.tasks.grading.program import SubmittedProgram
-from ludus.tasks.grading.score import Score, scored
+from ludus.tasks.grading.score import TaskScore, scored
 from ludus.tasks.grading.stopwatch import MAX_TIMES, Stopwatch
 from ludus.tasks.grading.submission import SubmissionError, copy_submission
 from ludus.tasks.sandboxes import (
@@ -69,7 +69,7 @@ class Grader:
     def __init__(self, spec: TaskSpec, folder: Path, data: TaskData, *, backend: str | Backend | None = None) -> None:
         self.spec, self.folder, self.data, self._backend = spec, folder, data, backend
 
-    def grade(self, work: Path, split: str, *, keep: Path | None = None) -> Score:
+    def grade(self, work: Path, split: str, *, keep: Path | None = None) -> TaskScore:
         """Score what is in a workspace; nothing of the agent's may run meanwhile. `keep`: where the files are left."""
         begun = time.monotonic()
         own = None if keep is not None else Path(private_folder("grading"))
@@ -78,12 +78,12 @@ class Grader:
             copy_submission(self.spec, work, target)
             return self.grade_files(target, split)
         except SubmissionError as error:
-            return Score(split=split, reason=str(error), seconds=time.monotonic() - begun)
+            return TaskScore(split=split, reason=str(error), seconds=time.monotonic() - begun)
         finally:
             if own is not None:
                 shutil.rmtree(own, ignore_errors=True)
 
-    def grade_files(self, submission: Path, split: str) -> Score:
+    def grade_files(self, submission: Path, split: str) -> TaskScore:
         """Score files that were copied out before."""
         begun = time.monotonic()
         seconds = self.spec.timeouts_known.of("grading")
@@ -99,12 +99,12 @@ class Grader:
             said = self._talked(talk, submission, split, Stopwatch(talk.process, seconds))
         spent = time.monotonic() - begun
         if isinstance(said, str):
-            return Score(split=split, reason=shorten_lines(said), grader_failed=True, seconds=spent)
+            return TaskScore(split=split, reason=shorten_lines(said), grader_failed=True, seconds=spent)
         if said.do == "score":
             return scored(self.spec.evaluation, split, said.metrics, spent)
         failed = said.do != "rejected"
         reason = f"the grader failed: {said.reason}\n{said.traceback}" if failed else said.reason
-        return Score(split=split, reason=shorten_lines(reason), grader_failed=failed, seconds=spent)
+        return TaskScore(split=split, reason=shorten_lines(reason), grader_failed=failed, seconds=spent)
 
     def _talked(self, talk: FramedProcess, submission: Path, split: str, watch: Stopwatch) -> "_Said | str":
         """Pass messages until the grader has said its last; that, or why there is none."""

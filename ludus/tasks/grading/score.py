@@ -1,4 +1,4 @@
-"""`Score`: what a grading found, and whether what a grader said can be one."""
+"""`TaskScore`: what a grading found, and whether what a grader said can be one."""
 
 import math
 from typing import Any
@@ -8,17 +8,17 @@ import msgspec
 from ludus.errors import listing, shorten
 from ludus.tasks.spec import EvaluationSpec
 
-__all__ = ["Score", "scored"]
+__all__ = ["TaskScore", "scored"]
 
 MAX_METRIC = 1e12
 """Beyond this a metric is a mistake or an attack, not a score."""
 MAX_METRICS = 64
 
 
-class Score(msgspec.Struct, frozen=True, kw_only=True):
+class TaskScore(msgspec.Struct, frozen=True, kw_only=True):
     """A score, or the reason why there is none.
 
-    >>> Score(split="test", value=0.9, metrics={"r2": 0.9}, normalised=1.0).failed
+    >>> TaskScore(split="test", value=0.9, metrics={"r2": 0.9}, normalised=1.0).failed
     False
     """
 
@@ -45,7 +45,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
         """All of it that is the same for the same seed, as plain data: no time, and no metric that is a measurement.
 
         >>> evaluation = EvaluationSpec(metric="accuracy", measured=("watts",))
-        >>> Score(split="test", metrics={"accuracy": 0.9, "watts": 31.2}).unmeasured(evaluation)["metrics"]
+        >>> TaskScore(split="test", metrics={"accuracy": 0.9, "watts": 31.2}).unmeasured(evaluation)["metrics"]
         {'accuracy': 0.9}
         """
         told: dict[str, Any] = msgspec.to_builtins(self)
@@ -54,7 +54,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
         return told
 
 
-def scored(evaluation: EvaluationSpec, split: str, given: Any, seconds: float = 0.0) -> Score:
+def scored(evaluation: EvaluationSpec, split: str, given: Any, seconds: float = 0.0) -> TaskScore:
     """The score in what a grader said: finite numbers by name, the task's metric among them.
 
     >>> scored(EvaluationSpec(metric="accuracy"), "test", {"accuracy": "nan"}).reason
@@ -75,7 +75,7 @@ def scored(evaluation: EvaluationSpec, split: str, given: Any, seconds: float = 
         got = listing(metrics) or "none"
         return _fault(split, f"grader: expected the metric {evaluation.metric}, got {got}", seconds)
     value = metrics[evaluation.metric]
-    return Score(
+    return TaskScore(
         split=split,
         value=value,
         metrics=metrics,
@@ -85,5 +85,5 @@ def scored(evaluation: EvaluationSpec, split: str, given: Any, seconds: float = 
     )
 
 
-def _fault(split: str, reason: str, seconds: float) -> Score:
-    return Score(split=split, reason=reason, grader_failed=True, seconds=seconds)
+def _fault(split: str, reason: str, seconds: float) -> TaskScore:
+    return TaskScore(split=split, reason=reason, grader_failed=True, seconds=seconds)

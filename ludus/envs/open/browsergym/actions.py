@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 from ludus.envs.open.browsergym.tab import PageError
 from ludus.errors import did_you_mean, shorten
 
-__all__ = ["CALLS", "Call", "Parameter", "parse"]
+__all__ = ["CALLS", "ActionCall", "ActionParameter", "parse"]
 
 MAX_CALLS = 20
 NUMBER = (int, float)
 MISSING: Any = object()
 
 
-class Parameter(NamedTuple):
+class ActionParameter(NamedTuple):
     """A parameter of a call."""
 
     name: str
@@ -22,7 +22,7 @@ class Parameter(NamedTuple):
     default: Any = MISSING
 
 
-class Call(NamedTuple):
+class ActionCall(NamedTuple):
     """A call with all its arguments. `how` is by what an element is found: `plain` is its bid, else its id or name."""
 
     name: str
@@ -30,51 +30,51 @@ class Call(NamedTuple):
     how: str = "plain"
 
 
-def _bid(name: str = "bid") -> Parameter:
-    return Parameter(name, (str, int))
+def _bid(name: str = "bid") -> ActionParameter:
+    return ActionParameter(name, (str, int))
 
 
 TEXT = (str,)
-BUTTON = Parameter("button", TEXT, "left")
-POINT = (Parameter("x", NUMBER), Parameter("y", NUMBER))
-CLICK = (_bid(), BUTTON, Parameter("modifiers", (list,), ()))
+BUTTON = ActionParameter("button", TEXT, "left")
+POINT = (ActionParameter("x", NUMBER), ActionParameter("y", NUMBER))
+CLICK = (_bid(), BUTTON, ActionParameter("modifiers", (list,), ()))
 
-CALLS: dict[str, tuple[Parameter, ...]] = {
-    "noop": (Parameter("wait_ms", NUMBER, 1000),),
+CALLS: dict[str, tuple[ActionParameter, ...]] = {
+    "noop": (ActionParameter("wait_ms", NUMBER, 1000),),
     "click": CLICK,
     "dblclick": CLICK,
     "hover": (_bid(),),
-    "fill": (_bid(), Parameter("value", TEXT), Parameter("enable_autocomplete_menu", (bool,), False)),
+    "fill": (_bid(), ActionParameter("value", TEXT), ActionParameter("enable_autocomplete_menu", (bool,), False)),
     "clear": (_bid(),),
     "focus": (_bid(),),
-    "press": (_bid(), Parameter("key_comb", TEXT)),
+    "press": (_bid(), ActionParameter("key_comb", TEXT)),
     "check": (_bid(),),
     "uncheck": (_bid(),),
-    "select_option": (_bid(), Parameter("options", (str, list))),
+    "select_option": (_bid(), ActionParameter("options", (str, list))),
     "drag_and_drop": (_bid("from_bid"), _bid("to_bid")),
-    "scroll": (Parameter("delta_x", NUMBER), Parameter("delta_y", NUMBER)),
-    "send_keys": (Parameter("text", TEXT),),
-    "keyboard_press": (Parameter("key", TEXT),),
-    "keyboard_type": (Parameter("text", TEXT),),
-    "keyboard_insert_text": (Parameter("text", TEXT),),
-    "keyboard_down": (Parameter("key", TEXT),),
-    "keyboard_up": (Parameter("key", TEXT),),
+    "scroll": (ActionParameter("delta_x", NUMBER), ActionParameter("delta_y", NUMBER)),
+    "send_keys": (ActionParameter("text", TEXT),),
+    "keyboard_press": (ActionParameter("key", TEXT),),
+    "keyboard_type": (ActionParameter("text", TEXT),),
+    "keyboard_insert_text": (ActionParameter("text", TEXT),),
+    "keyboard_down": (ActionParameter("key", TEXT),),
+    "keyboard_up": (ActionParameter("key", TEXT),),
     "mouse_move": POINT,
     "mouse_down": (*POINT, BUTTON),
     "mouse_up": (*POINT, BUTTON),
     "mouse_click": (*POINT, BUTTON),
     "mouse_dblclick": (*POINT, BUTTON),
-    "mouse_drag_and_drop": tuple(Parameter(name, NUMBER) for name in ("from_x", "from_y", "to_x", "to_y")),
-    "goto": (Parameter("url", TEXT),),
+    "mouse_drag_and_drop": tuple(ActionParameter(name, NUMBER) for name in ("from_x", "from_y", "to_x", "to_y")),
+    "goto": (ActionParameter("url", TEXT),),
     "go_back": (),
     "go_forward": (),
     "new_tab": (),
     "tab_close": (),
-    "tab_focus": (Parameter("index", (int,)),),
-    "upload_file": (_bid(), Parameter("file", (str, list))),
-    "mouse_upload_file": (*POINT, Parameter("file", (str, list))),
-    "send_msg_to_user": (Parameter("text", TEXT),),
-    "report_infeasible": (Parameter("reason", TEXT),),
+    "tab_focus": (ActionParameter("index", (int,)),),
+    "upload_file": (_bid(), ActionParameter("file", (str, list))),
+    "mouse_upload_file": (*POINT, ActionParameter("file", (str, list))),
+    "send_msg_to_user": (ActionParameter("text", TEXT),),
+    "report_infeasible": (ActionParameter("reason", TEXT),),
 }
 """Every call, with its parameters."""
 
@@ -111,11 +111,11 @@ FOUND_BY = ("id", "bid", "name", "css", "aria-label", "placeholder", "href", "va
 FENCE = re.compile(r"```(?:\w*\n)?(.*?)```", re.DOTALL)
 
 
-def parse(text: str) -> list[Call]:
+def parse(text: str) -> list[ActionCall]:
     """The calls of an action; PageError says what is wrong with it.
 
     >>> parse("click('12')")
-    [Call(name='click', arguments={'bid': '12', 'button': 'left', 'modifiers': ()}, how='plain')]
+    [ActionCall(name='click', arguments={'bid': '12', 'button': 'left', 'modifiers': ()}, how='plain')]
     >>> parse("fill [name=search] two words")[0].arguments["value"]
     'two words'
     """
@@ -135,7 +135,7 @@ def parse(text: str) -> list[Call]:
     return [_call(one) for one in tree.body]
 
 
-def _plain(source: str) -> Call | None:
+def _plain(source: str) -> ActionCall | None:
     for pattern, name in PLAIN:
         found = pattern.fullmatch(source)
         if found is None:
@@ -157,7 +157,7 @@ def _plain(source: str) -> Call | None:
     return None
 
 
-def _call(statement: ast.stmt) -> Call:
+def _call(statement: ast.stmt) -> ActionCall:
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise PageError(f"expected calls as click('12'), got {shorten(ast.unparse(statement), 100)}")
@@ -169,7 +169,7 @@ def _call(statement: ast.stmt) -> Call:
     return _checked(call.func.id, positional, named)
 
 
-def _checked(name: str, positional: list[Any], named: dict[str, Any], how: str = "plain") -> Call:
+def _checked(name: str, positional: list[Any], named: dict[str, Any], how: str = "plain") -> ActionCall:
     if name not in CALLS:
         raise PageError(f"there is no action {name!r}{did_you_mean(name, list(CALLS))}")
     parameters = CALLS[name]
@@ -181,10 +181,10 @@ def _checked(name: str, positional: list[Any], named: dict[str, Any], how: str =
             raise PageError(f"{name}: expected the parameters {', '.join(one.name for one in parameters)}, got {key!r}")
         given[key] = value
     found = {one.name: _value(name, one, given.get(one.name, one.default)) for one in parameters}
-    return Call(name, found, how)
+    return ActionCall(name, found, how)
 
 
-def _value(name: str, parameter: Parameter, value: Any) -> Any:
+def _value(name: str, parameter: ActionParameter, value: Any) -> Any:
     if value is MISSING:
         raise PageError(f"{name}: expected an argument {parameter.name!r}, got none")
     if value is parameter.default:

@@ -10,7 +10,7 @@ from ludus.envs.open.browsergym.context import BLANK_PATH, Ahead, Context, Start
 from ludus.envs.open.browsergym.miniwob import LIBRARIES_PATH, begin_script, miniwob_page, serve_miniwob, task_url
 from ludus.envs.open.browsergym.tab import QUIET_SECONDS, TabSettings
 
-__all__ = ["Episode", "MiniwobEpisode", "Verdict"]
+__all__ = ["PageEpisode", "MiniwobEpisode", "Verdict"]
 
 
 class Verdict(NamedTuple):
@@ -23,7 +23,7 @@ class Verdict(NamedTuple):
     facts: Mapping[str, Any] = MappingProxyType({})
 
 
-class Episode(ABC):
+class PageEpisode(ABC):
     """A task under way. What it knows of the answer stays here."""
 
     name: str
@@ -48,7 +48,7 @@ class Episode(ABC):
 AHEAD = Ahead(BLANK_PATH, miniwob_page, LIBRARIES_PATH)
 
 
-class MiniwobEpisode(Episode):
+class MiniwobEpisode(PageEpisode):
     """A page of MiniWoB++, which generates its task from the seed and grades it itself."""
 
     probe = "window.core?[WOB_DONE_GLOBAL,WOB_RAW_REWARD_GLOBAL,WOB_REWARD_GLOBAL,WOB_REWARD_REASON,__ludus.now()]:null"

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from ludus.core import Env, Info, Outcome, Step
 from ludus.envs.open.browsergym.actions import parse
-from ludus.envs.open.browsergym.benchmark import Episode, Verdict
+from ludus.envs.open.browsergym.benchmark import PageEpisode, Verdict
 from ludus.envs.open.browsergym.choices import page_choices
 from ludus.envs.open.browsergym.chromium import Chromium, acquire, release
 from ludus.envs.open.browsergym.commands import Commands
@@ -17,7 +17,7 @@ from ludus.envs.open.browsergym.context import Context, Spares
 from ludus.envs.open.browsergym.devtools import ProtocolError
 from ludus.envs.open.browsergym.picture import browser_picture, marked
 from ludus.envs.open.browsergym.remote import RemoteTask, remote
-from ludus.envs.open.browsergym.suite import NOWHERE, Suite, suite
+from ludus.envs.open.browsergym.suite import NOWHERE, TaskSuite, suite
 from ludus.envs.open.browsergym.tab import PageError, TabSettings
 from ludus.errors import ChannelError, InvalidAction, InvalidArgument, ResetNeeded, shorten
 from ludus.rendering import Canvas, Choice, Drawn
@@ -148,7 +148,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         self.action_space, self.observation_space = Record(BrowserGymAction), Record(BrowserGymObservation)
         self.render_mode = render_mode
         self.state: BrowserGymState | None = None
-        self._episode: Episode | None = None
+        self._episode: PageEpisode | None = None
         self._context: Context | None = None
         self._commands: Commands | None = None
         self._choice: _Choice | None = None
@@ -269,7 +269,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
 
     # --- the browser ---
 
-    def _begin_anew(self, choice: _Choice) -> tuple[Episode, BrowserGymObservation]:
+    def _begin_anew(self, choice: _Choice) -> tuple[PageEpisode, BrowserGymObservation]:
         """As `_begin`; in another browser, if the one before has died meanwhile. ChannelError where that fails too."""
         try:
             return self._begin(choice)
@@ -281,7 +281,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             self._drop()
             raise ChannelError(f"reset: expected a page that answers, got: {error}") from None
 
-    def _begin(self, choice: _Choice) -> tuple[Episode, BrowserGymObservation]:
+    def _begin(self, choice: _Choice) -> tuple[PageEpisode, BrowserGymObservation]:
         """A fresh context with the task in it, and what it shows; another is made ahead for the next reset."""
         last, browser = self._context, self._browser()
         episode = self._suite.episode(choice.task, choice.seed, self._time_limit)
@@ -316,7 +316,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         browser, self._holds = acquire(), True
         return browser
 
-    def _observed(self, episode: Episode, error: str, seen: Any) -> tuple[BrowserGymObservation, Verdict]:
+    def _observed(self, episode: PageEpisode, error: str, seen: Any) -> tuple[BrowserGymObservation, Verdict]:
         _, commands, context = self._parts()
         seen = seen or context.tab.evaluate(_look(episode))
         observation = BrowserGymObservation(
@@ -335,7 +335,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
                 observation.screenshot = marked(observation.screenshot, seen.get("boxes", []))
         return observation, episode.judge(commands, seen["probed"])
 
-    def _parts(self) -> tuple[Episode, Commands, Context]:
+    def _parts(self) -> tuple[PageEpisode, Commands, Context]:
         if self._episode is None or self._commands is None or self._context is None:
             raise ResetNeeded("step: expected reset() first, got an environment that was closed")
         return self._episode, self._commands, self._context
@@ -384,7 +384,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             raise ChannelError(f"render: expected a page that answers, got: {error}; reset() begins another") from None
 
 
-def _look(episode: Episode) -> str:
+def _look(episode: PageEpisode) -> str:
     """What a page is asked after everything that was done in it."""
     nothing = "{url:location.href,probed:null}"
     return f"window.__ludus?{{...__ludus.observe({MAX_TEXT}),probed:{episode.probe}}}:{nothing}"
@@ -410,7 +410,7 @@ def _timeout(given: int | None) -> float:
     return value / 1000
 
 
-def _options(options: dict[str, Any] | None, known: Suite) -> tuple[tuple[str, ...], bool]:
+def _options(options: dict[str, Any] | None, known: TaskSuite) -> tuple[tuple[str, ...], bool]:
     given = dict(options or {})
     dialogs, task = given.pop("dialogs", "accept"), given.pop("task_name", None)
     if given:

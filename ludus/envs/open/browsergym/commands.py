@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import urljoin
 
-from ludus.envs.open.browsergym.actions import Call
+from ludus.envs.open.browsergym.actions import ActionCall
 from ludus.envs.open.browsergym.context import Context
 from ludus.envs.open.browsergym.keyboard import is_combination, key_event, modifier_bits, split_combination
 from ludus.envs.open.browsergym.tab import PageError, Tab
@@ -35,7 +35,7 @@ class Commands:
         """Where actions go."""
         return self.context.tab
 
-    def run(self, call: Call, look: str = "null") -> Any:
+    def run(self, call: ActionCall, look: str = "null") -> Any:
         """Do what a call asks for, wait until the page is quiet, and look, as `Context.settle` does.
 
         PageError where it cannot be done.

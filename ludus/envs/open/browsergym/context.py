@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 
 from ludus.envs.open.browsergym.chromium import Chromium
 from ludus.envs.open.browsergym.devtools import ProtocolError, Reply
-from ludus.envs.open.browsergym.tab import QUIET_SECONDS, PageError, Request, Response, Serve, Tab, TabSettings
+from ludus.envs.open.browsergym.tab import QUIET_SECONDS, PageError, PageRequest, Response, Serve, Tab, TabSettings
 from ludus.errors import ChannelError
 
 __all__ = ["Ahead", "Context", "Spares", "Start"]
@@ -208,7 +208,7 @@ class Context:
             if tab.session == session:
                 tab.close()
 
-    def answer(self, request: Request) -> Response | None:
+    def answer(self, request: PageRequest) -> Response | None:
         """What a page is answered; None refuses it."""
         if request.url.endswith(BLANK_PATH):
             return BLANK

@@ -8,7 +8,7 @@ from mimetypes import guess_type
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from ludus.envs.open.browsergym.tab import Request, Response
+from ludus.envs.open.browsergym.tab import PageRequest, Response
 from ludus.errors import InvalidArgument, MissingExtra, did_you_mean, shorten
 
 __all__ = [
@@ -85,7 +85,7 @@ def begin_script(seed: int, time_limit: float | None) -> str:
     )
 
 
-def serve_miniwob(request: Request) -> Response | None:
+def serve_miniwob(request: PageRequest) -> Response | None:
     """A file of the wheel; anything else is refused."""
     address = urlsplit(request.url)
     return _served(unquote(address.path)) if address.hostname == HOST and request.method == "GET" else None

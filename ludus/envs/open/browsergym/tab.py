@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ludus.envs.open.browsergym.devtools import DevTools, Event, ProtocolError, Reply
 
-__all__ = ["PageError", "Request", "Response", "Serve", "Tab", "TabSettings"]
+__all__ = ["PageError", "PageRequest", "Response", "Serve", "Tab", "TabSettings"]
 
 QUIET_SECONDS = 5.0
 """A page that has not loaded what it asked for by then is taken as it is."""
@@ -23,7 +23,7 @@ REFUSED_PAGE = (
 )
 
 
-class Request(NamedTuple):
+class PageRequest(NamedTuple):
     """What a page asks for."""
 
     method: str
@@ -49,7 +49,7 @@ class TabSettings(NamedTuple):
     seconds: float
 
 
-Serve = Callable[[Request], Response | None]
+Serve = Callable[[PageRequest], Response | None]
 
 
 class PageError(Exception):
@@ -264,7 +264,7 @@ class Tab:
     def _answer(self, params: Event) -> None:
         asked = params["request"]
         body = b"".join(base64.b64decode(one.get("bytes", "")) for one in asked.get("postDataEntries", ()))
-        response = self.owner.answer(Request(asked["method"], asked["url"], asked.get("headers", {}), body))
+        response = self.owner.answer(PageRequest(asked["method"], asked["url"], asked.get("headers", {}), body))
         if response is None and params.get("resourceType") == "Document":
             response = Response(403, (("Content-Type", "text/html; charset=utf-8"),), REFUSED_PAGE)
         if response is None:

@@ -7,11 +7,11 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ludus.core import Env, Info, Outcome, Step
-from ludus.envs.open.coding.interpreter import CellResult, Interpreter, InterpreterKind, smolagents_folder
+from ludus.envs.open.coding.interpreter import CellResult, CodeInterpreter, InterpreterKind, smolagents_folder
 from ludus.envs.open.coding.limits import CodingLimits
 from ludus.envs.open.coding.picture import coding_picture
 from ludus.envs.open.coding.review import style_score, unsafe_words
-from ludus.envs.open.coding.tasks import PROBLEMS, Problem, Task
+from ludus.envs.open.coding.tasks import PROBLEMS, CodingTask, Problem
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, did_you_mean, shorten
 from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.seeding import Seed
@@ -106,9 +106,9 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
         self.action_space, self.observation_space = Record(CodeAction), Record(CodeObservation)
         self.render_mode = render_mode
         self.state: CodeState | None = None
-        self._interpreter: Interpreter | None = None
+        self._interpreter: CodeInterpreter | None = None
         self._stale = False
-        self._task: Task | None = None
+        self._task: CodingTask | None = None
         self._seed = 0
         self._cells: list[str] = []
         self._shown: list[tuple[str, CodeObservation]] = []
@@ -176,12 +176,12 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
 
     # --- the interpreter ---
 
-    def _ready(self) -> Interpreter:
+    def _ready(self) -> CodeInterpreter:
         """The interpreter of the episode; a new one after a restore runs the cells again."""
         if self._stale:
             self._drop()
         if self._interpreter is None:
-            self._interpreter = Interpreter(self.limits, self._seed, kind=self.interpreter)
+            self._interpreter = CodeInterpreter(self.limits, self._seed, kind=self.interpreter)
             for code in self._cells:
                 self._interpreter.run(code)
         return self._interpreter
@@ -206,11 +206,11 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
 
     # --- grading ---
 
-    def _grade(self, task: Task, info: Info) -> None:
+    def _grade(self, task: CodingTask, info: Info) -> None:
         """Run the program in an interpreter of its own, and compare what it gives; expected values stay here."""
         self._over = True
         inputs = [one.arguments for one in task.tests]
-        with Interpreter(self.limits, self._seed, kind=self.interpreter) as grader:
+        with CodeInterpreter(self.limits, self._seed, kind=self.interpreter) as grader:
             results = grader.call(self._cells, task.name, inputs)
         passed = sum(
             not given.error and same(given.value, test.expected)

@@ -1,4 +1,4 @@
-"""`Interpreter`: a Python inside a sandbox that keeps its variables from one cell to the next.
+"""`CodeInterpreter`: a Python inside a sandbox that keeps its variables from one cell to the next.
 
 A session of the sandbox runs a shell for each command, so that a cell would begin a Python of its own and forget the
 one before. Here the sandboxed process is the interpreter itself; one socket carries cells in and what they print out.
@@ -19,7 +19,7 @@ from ludus.errors import ChannelError, MissingExtra, SandboxError
 from ludus.sandbox import Limits, Mount, Sandbox
 from ludus.sandbox.framed_process import FramedProcess, Late, python_command
 
-__all__ = ["CellResult", "InterpreterKind", "Interpreter", "Result", "smolagents_folder"]
+__all__ = ["CellResult", "InterpreterKind", "CodeInterpreter", "FunctionResult", "smolagents_folder"]
 
 InterpreterKind = Literal["python", "smolagents"]
 """What carries cells out: the interpreter itself, or the one that smolagents wrote in Python."""
@@ -50,10 +50,10 @@ class CellResult(msgspec.Struct, kw_only=True):
     """Whether the interpreter is gone, and its variables with it."""
 
 
-class Result(msgspec.Struct):
+class FunctionResult(msgspec.Struct):
     """What a function gave for one input: a value, or the name of an exception.
 
-    >>> Result(error="ValueError").value is None
+    >>> FunctionResult(error="ValueError").value is None
     True
     """
 
@@ -64,13 +64,13 @@ class Result(msgspec.Struct):
 class Results(msgspec.Struct):
     """What a function gave, input by input."""
 
-    results: list[Result]
+    results: list[FunctionResult]
 
 
-class Interpreter:
+class CodeInterpreter:
     r"""A Python in a sandbox of its own; `run` is one cell.
 
-    >>> with Interpreter() as python:
+    >>> with CodeInterpreter() as python:
     ...     _ = python.run("x = 20")
     ...     python.run("x + 1").stdout
     '21\n'
@@ -95,21 +95,21 @@ class Interpreter:
         except ChannelError as error:
             return self._lost(error)
 
-    def call(self, cells: list[str], function: str, inputs: list[Any]) -> list[Result]:
+    def call(self, cells: list[str], function: str, inputs: list[Any]) -> list[FunctionResult]:
         """Run a program, and its function on each of the inputs; as many errors where the process did not live."""
         question = {"cells": cells, "function": function, "inputs": inputs}
         try:
             self._send("call", msgspec.json.encode(question))
             results = self._talk.read(time.monotonic() + self.limits.grading_seconds + GRACE_SECONDS, Results).results
         except ChannelError as error:
-            return [Result(error=str(error)) for _ in inputs]
-        return results if len(results) == len(inputs) else [Result(error="no answer") for _ in inputs]
+            return [FunctionResult(error=str(error)) for _ in inputs]
+        return results if len(results) == len(inputs) else [FunctionResult(error="no answer") for _ in inputs]
 
     def close(self) -> None:
         """Kill it; harmless twice."""
         self._talk.close()
 
-    def __enter__(self) -> "Interpreter":
+    def __enter__(self) -> "CodeInterpreter":
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -1,4 +1,4 @@
-"""`Box`: a sandboxed process of ours that keeps repositories, and the one socket that leads to it."""
+"""`GitBox`: a sandboxed process of ours that keeps repositories, and the one socket that leads to it."""
 
 import subprocess
 import time
@@ -15,7 +15,7 @@ from ludus.sandbox import Limits, Sandbox
 from ludus.sandbox.enforcement import check_outermost
 from ludus.sandbox.framed_process import FramedProcess, python_command
 
-__all__ = ["INNER", "ForgeResponse", "Box", "Request"]
+__all__ = ["INNER", "ForgeResponse", "GitBox", "GitRequest"]
 
 START_SECONDS = 30.0
 INNER = "git may not set the modes of its files"
@@ -57,7 +57,7 @@ CONFIG = """[user]
 """Of the sandboxed user, who may change it for the rest of the episode."""
 
 
-class Request(msgspec.Struct):
+class GitRequest(msgspec.Struct):
     """What git asked of the forge."""
 
     http: int
@@ -74,22 +74,22 @@ class ForgeResponse(msgspec.Struct):
     body: bytes = b""
 
 
-Ask = Callable[[Request, bytes], ForgeResponse]
+Ask = Callable[[GitRequest, bytes], ForgeResponse]
 
 
-def nowhere(request: Request, body: bytes) -> ForgeResponse:
+def nowhere(request: GitRequest, body: bytes) -> ForgeResponse:
     """A forge for who has none."""
     del request, body
     return ForgeResponse(404)
 
 
-class Box:
+class GitBox:
     """A sandbox with git in it; a `"workspace"` for an agent's commands, or the `"server"` of the forge.
 
     A call is answered in time, or the box is killed and `ChannelError` is raised. What git asks of the forge in the
     meantime is passed to `ask`: that, and nothing else, is the network of a workspace.
 
-    >>> with Box("workspace") as box:
+    >>> with GitBox("workspace") as box:
     ...     box.run(["init", "-q", "here"]).code, box.call("list", path="here")["names"]
     (0, ['.git/'])
     """
@@ -154,7 +154,7 @@ class Box:
         """Kill it; harmless twice."""
         self._talk.close()
 
-    def __enter__(self) -> "Box":
+    def __enter__(self) -> "GitBox":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -173,7 +173,7 @@ class Box:
             if "http" not in head:
                 return head, data
             try:
-                request = msgspec.convert(head, Request)
+                request = msgspec.convert(head, GitRequest)
             except msgspec.ValidationError as error:
                 raise ChannelError(f"expected a request to the forge, got {error}") from None
             told = self.ask(request, data)

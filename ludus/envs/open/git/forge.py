@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-from ludus.envs.open.git.box import CONFIG, Box, ForgeResponse, Request
+from ludus.envs.open.git.box import CONFIG, ForgeResponse, GitBox, GitRequest
 from ludus.envs.open.git.objects import Repository, Seen, seen
 from ludus.errors import ChannelError, EnvError, InvalidArgument, shorten
 
@@ -37,7 +37,7 @@ class Forge(ABC):
     def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> ForgeResponse:
         """Answer a request of git."""
 
-    def ask(self, request: Request, body: bytes) -> ForgeResponse:
+    def ask(self, request: GitRequest, body: bytes) -> ForgeResponse:
         """Answer what came out of a workspace: requests to the forge, and to nobody else."""
         where = urlsplit(request.url)
         if where.scheme != "http" or where.netloc != HOST or request.method not in ("GET", "POST", "HEAD"):
@@ -64,7 +64,7 @@ class LocalForge(Forge):
     """
 
     def __init__(self) -> None:
-        self._box: Box | None = None
+        self._box: GitBox | None = None
         self._names: list[str] = []
 
     def fill(self, repositories: dict[str, Repository]) -> None:
@@ -118,9 +118,9 @@ class LocalForge(Forge):
             self._box.close()
             self._box = None
 
-    def _ready(self) -> Box:
+    def _ready(self) -> GitBox:
         if self._box is None:
-            self._box = Box("server")
+            self._box = GitBox("server")
         return self._box
 
 
@@ -186,7 +186,7 @@ def forge_of(url: str | None, username: str | None, password: str | None) -> Rem
     return RemoteForge(address, user, os.environ.get("GITEA_PASSWORD", "") if password is None else password)
 
 
-def put(box: Box, files: dict[str, bytes]) -> None:
+def put(box: GitBox, files: dict[str, bytes]) -> None:
     """Write files into a box."""
     rows = [[path, 0o644, len(data)] for path, data in files.items()]
     box.call("put", b"".join(files.values()), files=rows)

@@ -11,7 +11,7 @@ from ludus.envs.open.git.action import GitAction, GitObservation, GitState
 from ludus.envs.open.git.box import INNER
 from ludus.envs.open.git.forge import HOST, Forge, LocalForge, forge_of
 from ludus.envs.open.git.picture import git_picture
-from ludus.envs.open.git.tasks import KINDS, Checks, Found, Kind, Task
+from ludus.envs.open.git.tasks import KINDS, Checks, Found, GitTask, Kind
 from ludus.envs.open.git.workspace import GitWorkspace, Quotas, words_of
 from ludus.errors import (
     ChannelError,
@@ -77,7 +77,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
         self.state: GitState | None = None
         self._workspace: GitWorkspace | None = None
         self._stale = False
-        self._task: Task | None = None
+        self._task: GitTask | None = None
         self._actions: list[GitAction] = []
         self._folder = ""
         self._over = False
@@ -295,7 +295,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
 
     # --- grading ---
 
-    def _submitted(self, task: Task, answer: str, info: Info) -> GitObservation:
+    def _submitted(self, task: GitTask, answer: str, info: Info) -> GitObservation:
         """Look at what the repositories have become; what is expected never leaves this process."""
         self._over = True
         try:
@@ -308,7 +308,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
         text = "\n".join(f"{'ok    ' if held else 'failed'} {name}" for name, held in checks.items())
         return GitObservation(checks.passed, "Done." if checks.passed else "Not what was asked for.", text)
 
-    def _graded(self, task: Task, answer: str) -> Checks:
+    def _graded(self, task: GitTask, answer: str) -> Checks:
         workspace, forge = self._ready(), self._forge
         if not isinstance(forge, LocalForge):
             raise InvalidValue("grading: expected a forge of our own")
@@ -327,7 +327,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
         return _chosen(options["task"])
 
 
-def _clock(task: Task | None) -> int:
+def _clock(task: GitTask | None) -> int:
     repositories = [*task.forge.values(), *(one.repository for one in task.workspace.values())] if task else []
     return max((one.clock for one in repositories), default=1_700_000_000) + 86_400
 

@@ -3,10 +3,10 @@
 import shlex
 from dataclasses import dataclass
 
-from ludus.envs.open.git.box import CONFIG, Box, Ran
+from ludus.envs.open.git.box import CONFIG, GitBox, Ran
 from ludus.envs.open.git.forge import HOST, OWNER, Forge, bare_files, put
 from ludus.envs.open.git.objects import Repository
-from ludus.envs.open.git.tasks import Checkout, Task
+from ludus.envs.open.git.tasks import Checkout, GitTask
 from ludus.errors import InvalidValue
 
 __all__ = ["GitWorkspace", "Quotas", "words_of"]
@@ -50,16 +50,18 @@ def words_of(command: str) -> list[str]:
 class GitWorkspace:
     """The files and commands of one episode.
 
-    >>> with Box("workspace") as box:
+    >>> with GitBox("workspace") as box:
     ...     box.run(["--version"]).stdout.startswith("git version")
     True
     """
 
     def __init__(self, forge: Forge, quotas: Quotas, clock: int) -> None:
         self.quotas, self.clock = quotas, clock
-        self.box = Box("workspace", memory=quotas.memory, processes=quotas.processes, disk=quotas.disk, ask=forge.ask)
+        self.box = GitBox(
+            "workspace", memory=quotas.memory, processes=quotas.processes, disk=quotas.disk, ask=forge.ask
+        )
 
-    def begin(self, task: Task | None) -> None:
+    def begin(self, task: GitTask | None) -> None:
         """Have what the task begins with."""
         files = {"~/.gitconfig": CONFIG.format(name=AGENT[0], email=AGENT[1]).encode()}
         checkouts = task.workspace if task else {}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from ludus.core import Env, Info, Outcome
 from ludus.envs.open.sumo.network import demand_of, read_network
 from ludus.envs.open.sumo.picture import sumo_picture
-from ludus.envs.open.sumo.simulation import Run, Simulation
+from ludus.envs.open.sumo.simulation import Simulation, SumoRun
 from ludus.envs.open.sumo.traffic import REWARDS, RewardFn, SumoConfig, Traffic
 from ludus.errors import InvalidArgument, ResetNeeded, did_you_mean, shorten
 from ludus.rendering import Canvas, Drawn
@@ -56,7 +56,7 @@ class SumoEnv(Drawn, Env[ObsT, ActT]):
         self.config = SumoConfig.of(told_by_variables() | dict(settings))
         self._simulation = Simulation()
         self._traffic: Traffic | None = None
-        self._run: Run | None = None
+        self._run: SumoRun | None = None
         self._needs = "no episode under way"
 
     def _begin(self, seed: Seed | None, options: dict[str, Any] | None) -> Traffic:
@@ -70,7 +70,7 @@ class SumoEnv(Drawn, Env[ObsT, ActT]):
         routes = self.route_file or demand_of(self.network, self.config.num_seconds, self.np_random, self.config.demand)
         lights = self.network.lights
         lanes = tuple(dict.fromkeys(lane for light in lights for lane in (*light.lanes, *light.out_lanes)))
-        self._run = Run(self.network.path, routes, number, lanes)
+        self._run = SumoRun(self.network.path, routes, number, lanes)
         self._traffic, self._needs = Traffic(self.network, self.config, self.reward_fn), ""
         return self._traffic
 

@@ -32,7 +32,7 @@ class Light(NamedTuple):
     """The lane of each sign of a phase."""
 
 
-class Lane(NamedTuple):
+class RoadLane(NamedTuple):
     """A lane's length and its middle line."""
 
     length: float
@@ -50,7 +50,7 @@ class Network(NamedTuple):
     path: str
     name: str
     lights: tuple[Light, ...]
-    lanes: dict[str, Lane]
+    lanes: dict[str, RoadLane]
     entries: tuple[tuple[str, str], ...]
     """Roads that begin at an end of the network, each with that end."""
     exits: tuple[tuple[str, str], ...]
@@ -78,7 +78,7 @@ def _read(path: str, name: str, version: tuple[int, ...]) -> Network:
     ends = {one.get("id", "") for one in root.iter("junction") if one.get("type") == "dead_end"}
     roads = [edge for edge in root.iter("edge") if edge.get("function") != "internal"]
     lanes = {
-        lane.get("id", ""): Lane(float(lane.get("length", "1")), _points(lane.get("shape", "")))
+        lane.get("id", ""): RoadLane(float(lane.get("length", "1")), _points(lane.get("shape", "")))
         for edge in root.iter("edge")
         for lane in edge.iter("lane")
     }

@@ -22,7 +22,7 @@ from ludus.errors import ChannelError, MissingExtra, WorkerFailure, shorten
 from ludus.sandbox import Limits, Mount, Sandbox
 from ludus.sandbox.framed_process import FramedProcess, Late, python_command
 
-__all__ = ["Measures", "Plan", "Run", "Simulation"]
+__all__ = ["Measures", "Plan", "SumoRun", "Simulation"]
 
 START_SECONDS, STEP_SECONDS = 60.0, 60.0
 MEMORY = 1 << 30
@@ -33,7 +33,7 @@ Plan = tuple[int, tuple[tuple[int, str, str], ...]]
 """Seconds to pass, and changes of lights: after which second, which light, which state."""
 
 
-class Run(NamedTuple):
+class SumoRun(NamedTuple):
     """What decides a simulation, beside its lights."""
 
     net: str
@@ -71,10 +71,10 @@ class Simulation:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: _Process | None = None
-        self._run: Run | None = None
+        self._run: SumoRun | None = None
         self._plans: list[Plan] = []
 
-    def measured(self, run: Run, plans: list[Plan]) -> Measures:
+    def measured(self, run: SumoRun, plans: list[Plan]) -> Measures:
         """What is there after all plans of a run; only those that the process has not seen are played."""
         with self._lock:
             process = self._process
@@ -96,7 +96,7 @@ class Simulation:
         with self._lock:
             self._end()
 
-    def _begin(self, run: Run) -> "_Process":
+    def _begin(self, run: SumoRun) -> "_Process":
         self._end()
         _make_place()
         process = _Process(run)
@@ -138,7 +138,7 @@ def _make_place() -> None:
 class _Process:
     """libsumo in a sandbox, and the socket to it."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: SumoRun) -> None:
         self._talk = _started(run)
         try:
             routes = run.routes
@@ -171,7 +171,7 @@ class _Process:
         self._talk.close()
 
 
-def _started(run: Run) -> FramedProcess:
+def _started(run: SumoRun) -> FramedProcess:
     packages = _packages()
     folders = [packages / name for name in ("libsumo", "libsumo.libs", "sumo_data", "sumolib", "traci")]
     seen = [*folders, Path(run.net), *([] if run.routes.startswith("<") else [Path(run.routes)])]

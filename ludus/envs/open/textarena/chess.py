@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ludus.envs.open.textarena.chess_rules import START, Move, Position, square_name
+from ludus.envs.open.textarena.chess_rules import START, ChessPosition, Move, square_name
 from ludus.envs.open.textarena.game import Cell, Game, Turn, move_in
 from ludus.errors import InvalidArgument
 from ludus.rendering import Choice, choice
@@ -26,13 +26,13 @@ def _place(square: int) -> tuple[float, float, float, float]:
     return square % 8 / 8, (7 - square // 8) / 8, 1 / 8, 1 / 8
 
 
-def material(position: Position) -> int:
+def material(position: ChessPosition) -> int:
     """What the side to move has more than the other."""
     total = sum(WORTH[piece.lower()] * (1 if piece.isupper() else -1) for piece in position.board)
     return total if position.white else -total
 
 
-def greedy_move(position: Position, rng: np.random.Generator) -> Move:
+def greedy_move(position: ChessPosition, rng: np.random.Generator) -> Move:
     """Mate in one, else what takes most and is not taken back for more; drawn among equals."""
     scored: list[tuple[int, Move]] = []
     for move in position.moves():
@@ -60,7 +60,7 @@ class Chess(Game):
         if self.set["opponent"] not in OPPONENTS:
             raise InvalidArgument(f"Chess opponent: expected one of {list(OPPONENTS)}, got {self.set['opponent']!r}")
         try:
-            self.position = Position.of(self.set["fen"])
+            self.position = ChessPosition.of(self.set["fen"])
             self.position.moves()
         except (ValueError, IndexError, KeyError):
             raise InvalidArgument(f"Chess fen: expected a position, got {self.set['fen']!r}") from None
@@ -164,7 +164,7 @@ class Chess(Game):
         equal = [move for score, move in scored if score == best]
         return f"[{written(equal[int(rng.integers(len(equal)))])}]"
 
-    def _pressure(self, after: Position) -> float:
+    def _pressure(self, after: ChessPosition) -> float:
         replies = after.moves()
         if not replies:
             return MATE if after.in_check() else -MATE

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-__all__ = ["START", "Position", "perft"]
+__all__ = ["START", "ChessPosition", "perft"]
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 KNIGHT = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
@@ -21,10 +21,10 @@ def square_name(square: int) -> str:
 
 
 @dataclass
-class Position:
+class ChessPosition:
     """A position, with all that decides what is legal.
 
-    >>> len(Position.of(START).moves())
+    >>> len(ChessPosition.of(START).moves())
     20
     """
 
@@ -40,7 +40,7 @@ class Position:
     """How often each position was there."""
 
     @classmethod
-    def of(cls, fen: str) -> "Position":
+    def of(cls, fen: str) -> "ChessPosition":
         """The position of a line in Forsyth-Edwards notation."""
         rows, side, castling, target, quiet, number = fen.split()
         board = [
@@ -157,7 +157,7 @@ class Position:
         board[to] = (kind.upper() if self.white else kind) if kind else piece
         return board
 
-    def after(self, move: Move) -> "Position":
+    def after(self, move: Move) -> "ChessPosition":
         """The position after a legal move."""
         start, to, _ = move
         piece, taken = self.board[start], self.board[to] != "."
@@ -165,7 +165,7 @@ class Position:
         castling = "".join(right for right in self.castling if right not in lost)
         double = piece in "pP" and abs(to - start) == 16
         quiet = 0 if taken or piece in "pP" else self.quiet + 1
-        position = Position(
+        position = ChessPosition(
             self._placed(move), not self.white, castling, (start + to) // 2 if double else NONE, quiet,
             self.number + (not self.white), {} if quiet == 0 else dict(self.seen),
         )  # fmt: skip
@@ -213,7 +213,7 @@ def attacked(board: list[str], square: int, by_white: bool) -> bool:
     return False
 
 
-def perft(position: Position, depth: int) -> int:
+def perft(position: ChessPosition, depth: int) -> int:
     """How many games of so many moves there are: the field's test of a move generator."""
     if depth == 0:
         return 1

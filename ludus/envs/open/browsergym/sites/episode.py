@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.envs.open.browsergym.benchmark import Episode, Verdict
+from ludus.envs.open.browsergym.benchmark import PageEpisode, Verdict
 from ludus.envs.open.browsergym.commands import Commands
 from ludus.envs.open.browsergym.context import BLANK_PATH, Context, Start
 from ludus.envs.open.browsergym.sites.forum import Forum
@@ -32,7 +32,7 @@ def site_tasks() -> tuple[str, ...]:
     return tuple(f"{site}.{task}" for site, (_, tasks) in SITES.items() for task in tasks)
 
 
-class SiteEpisode(Episode):
+class SiteEpisode(PageEpisode):
     """A site with data drawn from the seed, a task about it, and a user who is signed in."""
 
     def __init__(self, task: str, seed: int, time_limit: float | None = None) -> None:

@@ -15,7 +15,7 @@ from ludus.envs.open.browsergym.sites.site import (
     search_form,
 )
 
-__all__ = ["Forum", "Post", "Thread"]
+__all__ = ["Forum", "Post", "ForumThread"]
 
 BOARDS = ("Astronomy", "Baking", "Cycling", "Gardening", "Woodwork")
 PEOPLE = ("ada", "bruno", "carla", "dmitri", "elin", "farid", "greta", "hugo", "ines", "jonas")
@@ -52,7 +52,7 @@ class Post:
 
 
 @dataclass
-class Thread:
+class ForumThread:
     """A thread; its first post is the one it began with."""
 
     id: int
@@ -71,7 +71,7 @@ class Thread:
 class Forum(Site):
     """A forum of five boards and sixty threads, which a seed draws."""
 
-    threads: dict[int, Thread] = field(default_factory=dict[int, Thread])
+    threads: dict[int, ForumThread] = field(default_factory=dict[int, ForumThread])
     messages: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     subscribed: list[str] = field(default_factory=list[str])
     bio: str = "Here to learn."
@@ -112,7 +112,7 @@ class Forum(Site):
                 number += int(self.rng.integers(1, 5))
                 authors = [str(one) for one in self.rng.choice(PEOPLE, int(self.rng.integers(2, 7)), replace=False)]
                 posts = [self._drawn(author) for author in authors]
-                self.threads[number] = Thread(number, board, titles[int(at)], posts)
+                self.threads[number] = ForumThread(number, board, titles[int(at)], posts)
         mine = list(self.threads)[int(self.rng.integers(len(self.threads)))]
         self.threads[mine].posts[0].author = self.user
 
@@ -124,7 +124,7 @@ class Forum(Site):
         form = search_form("/search", "Search threads")
         return form + link("/", "Boards")
 
-    def found(self, post: int) -> tuple[Thread, Post] | None:
+    def found(self, post: int) -> tuple[ForumThread, Post] | None:
         """A post with its thread."""
         each = ((thread, one) for thread in self.threads.values() for one in thread.posts if one.id == post)
         return next(each, None)
@@ -222,7 +222,7 @@ class Forum(Site):
             self.notice = "A thread needs a title and a text."
             return Redirect(f"/board/{at}/new")
         number, self.last_post = max(self.threads) + 1, self.last_post + 1
-        self.threads[number] = Thread(number, BOARDS[at], title, [Post(self.last_post, visit.user, text)])
+        self.threads[number] = ForumThread(number, BOARDS[at], title, [Post(self.last_post, visit.user, text)])
         self.change("thread", number, notice="The thread was created.")
         return Redirect(f"/thread/{number}")
 
@@ -304,7 +304,7 @@ class Forum(Site):
         return Redirect("/account")
 
 
-def _table(threads: list[Thread]) -> str:
+def _table(threads: list[ForumThread]) -> str:
     rows = "".join(
         f"<tr><td>{'<span class=tag>pinned</span>' if one.pinned else ''}{link(f'/thread/{one.id}', one.title)}</td>"
         f"<td>{escape(one.author)}</td><td>{len(one.posts) - 1}</td><td>{one.posts[0].votes}</td></tr>"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ludus.envs.open.browsergym.sites.forum import BOARDS, PEOPLE, REMARKS, SPAM, Forum, Post, Thread
+from ludus.envs.open.browsergym.sites.forum import BOARDS, PEOPLE, REMARKS, SPAM, Forum, ForumThread, Post
 from ludus.envs.open.browsergym.sites.site import SiteTask
 
 __all__ = ["FORUM_TASKS"]
@@ -11,11 +11,11 @@ Task = SiteTask[Forum]
 TEXTS = ("Thank you all, that settles it.", "I will try this at the weekend.", "Has anybody measured it?", "Well said.")
 
 
-def _one(forum: Forum) -> Thread:
+def _one(forum: Forum) -> ForumThread:
     return forum.threads[int(forum.rng.choice(list(forum.threads)))]
 
 
-def _mine(forum: Forum) -> Thread:
+def _mine(forum: Forum) -> ForumThread:
     return next(one for one in forum.threads.values() if one.author == forum.user)
 
 
@@ -23,7 +23,7 @@ def _text(forum: Forum) -> str:
     return str(forum.rng.choice(TEXTS))
 
 
-def _open(thread: Thread) -> tuple[str, ...]:
+def _open(thread: ForumThread) -> tuple[str, ...]:
     return (f"fill [name=q] {thread.title}", "click [css=header button]", f'click [css=a[href="/thread/{thread.id}"]]')
 
 

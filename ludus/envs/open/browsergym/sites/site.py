@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import numpy as np
 
-from ludus.envs.open.browsergym.tab import Request, Response
+from ludus.envs.open.browsergym.tab import PageRequest, Response
 
 __all__ = [
     "Redirect",
@@ -95,7 +95,7 @@ class Site(ABC):
         """Where it is."""
         return f"{self.name}.test"
 
-    def __call__(self, request: Request) -> Response | None:
+    def __call__(self, request: PageRequest) -> Response | None:
         """Answer a request; None refuses what is for another host."""
         address = urlsplit(request.url)
         if address.hostname != self.host:
@@ -107,7 +107,7 @@ class Site(ABC):
         except UnicodeDecodeError:
             return self._page_response(400, "Bad request", "<p>The request could not be read.</p>", "")
 
-    def _visit(self, request: Request) -> Visit:
+    def _visit(self, request: PageRequest) -> Visit:
         address = urlsplit(request.url)
         body = request.body[:MAX_FORM].decode("utf8") if request.method == "POST" else ""
         pairs = dict(parse_qsl(body, keep_blank_values=True))

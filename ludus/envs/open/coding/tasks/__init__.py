@@ -3,9 +3,9 @@
 from ludus.envs.open.coding.tasks.easy import EASY
 from ludus.envs.open.coding.tasks.hard import HARD
 from ludus.envs.open.coding.tasks.medium import MEDIUM
-from ludus.envs.open.coding.tasks.task import Difficulty, Problem, Task, Test
+from ludus.envs.open.coding.tasks.task import CodingTask, Difficulty, Problem, Test
 
-__all__ = ["PROBLEMS", "Difficulty", "Problem", "Task", "Test"]
+__all__ = ["PROBLEMS", "Difficulty", "Problem", "CodingTask", "Test"]
 
 PROBLEMS: dict[str, list[Problem]] = {"easy": EASY, "medium": MEDIUM, "hard": HARD}
 """By difficulty."""

@@ -1,4 +1,4 @@
-"""`Problem` and `Task`: a function to write, and inputs that are drawn for it."""
+"""`Problem` and `CodingTask`: a function to write, and inputs that are drawn for it."""
 
 import ast
 import inspect
@@ -14,7 +14,7 @@ import numpy as np
 
 from ludus.envs.open.coding.inside import plain
 
-__all__ = ["Difficulty", "Inputs", "Problem", "Task", "Test", "problem"]
+__all__ = ["Difficulty", "Inputs", "Problem", "CodingTask", "Test", "problem"]
 
 Difficulty = Literal["easy", "medium", "hard"]
 Inputs = Callable[[np.random.Generator], tuple[Any, ...]]
@@ -36,7 +36,7 @@ class Test:
 
 
 @dataclass(frozen=True)
-class Task:
+class CodingTask:
     """What is asked, and how an answer is graded."""
 
     name: str
@@ -67,7 +67,7 @@ class Problem:
         """The name of the function."""
         return self.function.__name__
 
-    def task(self, rng: np.random.Generator) -> Task:
+    def task(self, rng: np.random.Generator) -> CodingTask:
         """The task with examples and hidden tests: no arguments twice, and no answer right for most of them."""
         tests: list[Test] = []
         for _ in range(DRAWS):
@@ -81,7 +81,7 @@ class Problem:
                 tests.append(Test(arguments, expected))
         tests.sort(key=lambda one: -len(repr(one.arguments)))  # long arguments make the better examples
         prompt = self._prompt(tests[:EXAMPLES])
-        return Task(self.name, self.difficulty, prompt, self.source, tuple(tests[EXAMPLES:]))
+        return CodingTask(self.name, self.difficulty, prompt, self.source, tuple(tests[EXAMPLES:]))
 
     def _prompt(self, examples: list[Test]) -> str:
         asked = " ".join((self.function.__doc__ or "").split())

@@ -5,9 +5,9 @@ from ludus.envs.open.git.tasks.maintenance import MAINTENANCE
 from ludus.envs.open.git.tasks.merges import MERGES
 from ludus.envs.open.git.tasks.recoveries import RECOVERIES
 from ludus.envs.open.git.tasks.rewrites import REWRITES
-from ludus.envs.open.git.tasks.task import Checkout, Checks, Found, Kind, Task
+from ludus.envs.open.git.tasks.task import Checkout, Checks, Found, GitTask, Kind
 
-__all__ = ["KINDS", "Checkout", "Checks", "Found", "Kind", "Task"]
+__all__ = ["KINDS", "Checkout", "Checks", "Found", "Kind", "GitTask"]
 
 KINDS = {
     make.__name__: Kind(make.__name__, make)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ludus.envs.open.git.tasks.task import Checks, Draw, Found, Task
+from ludus.envs.open.git.tasks.task import Checks, Draw, Found, GitTask
 
 __all__ = ["INVESTIGATIONS"]
 
@@ -19,7 +19,7 @@ def _is(expected: str) -> Callable[[Found], Checks]:
     return check
 
 
-def bisect(draw: Draw) -> Task:
+def bisect(draw: Draw) -> GitTask:
     """The first commit in which a rule is broken, among many."""
     files = draw.begin()
     count, bad, limit = draw.number(16, 24), draw.number(5, 14), 100
@@ -35,10 +35,10 @@ def bisect(draw: Draw) -> Task:
         f"In the repository {draw.project}, no number in load.ini may be above {limit}. Since some commit of main "
         "one always is. Which one was the first? Submit its hash."
     )
-    return Task(draw.project, prompt, {draw.project: draw.repository}, _is(made), [["!submit", made]])
+    return GitTask(draw.project, prompt, {draw.project: draw.repository}, _is(made), [["!submit", made]])
 
 
-def blame(draw: Draw) -> Task:
+def blame(draw: Draw) -> GitTask:
     """Who wrote a line first, though it was moved and indented since."""
     files = draw.begin()
     word, number = draw.words[10], draw.number(1000, 9999)
@@ -58,10 +58,10 @@ def blame(draw: Draw) -> Task:
         f"In the repository {draw.project}, which commit of main brought `{line}` into src/table.py first? It was "
         "moved and indented since. Submit its hash."
     )
-    return Task(draw.project, prompt, {draw.project: draw.repository}, _is(made), [["!submit", made]])
+    return GitTask(draw.project, prompt, {draw.project: draw.repository}, _is(made), [["!submit", made]])
 
 
-def removed_line(draw: Draw) -> Task:
+def removed_line(draw: Draw) -> GitTask:
     """The commit that took something away."""
     files = draw.begin()
     word = draw.words[10]
@@ -75,10 +75,10 @@ def removed_line(draw: Draw) -> Task:
         f"In the repository {draw.project}, src/tools.py once had a function `{word}`. Which commit of main "
         "removed it? Submit its hash."
     )
-    return Task(draw.project, prompt, {draw.project: draw.repository}, _is(made), [["!submit", made]])
+    return GitTask(draw.project, prompt, {draw.project: draw.repository}, _is(made), [["!submit", made]])
 
 
-def branch_point(draw: Draw) -> Task:
+def branch_point(draw: Draw) -> GitTask:
     """Where two branches parted."""
     files, repository = draw.begin(), draw.repository
     at, fork = draw.number(1, 4), ""
@@ -94,10 +94,10 @@ def branch_point(draw: Draw) -> Task:
         f"In the repository {draw.project}, which is the last commit that main and topic have in common? Submit "
         "its hash."
     )
-    return Task(draw.project, prompt, {draw.project: repository}, _is(fork), [["!submit", fork]])
+    return GitTask(draw.project, prompt, {draw.project: repository}, _is(fork), [["!submit", fork]])
 
 
-def most_commits(draw: Draw) -> Task:
+def most_commits(draw: Draw) -> GitTask:
     """Who wrote most of a history."""
     files = draw.begin()
     most = draw.people[draw.number(0, 3)]
@@ -113,7 +113,7 @@ def most_commits(draw: Draw) -> Task:
         return Checks(answer=found.answer.strip().strip("<>`'\".").lower() == mail)
 
     prompt = f"In the repository {draw.project}, who is the author of most commits of main? Submit the e-mail address."
-    return Task(draw.project, prompt, {draw.project: draw.repository}, check, [["!submit", mail]])
+    return GitTask(draw.project, prompt, {draw.project: draw.repository}, check, [["!submit", mail]])
 
 
 INVESTIGATIONS = [bisect, blame, removed_line, branch_point, most_commits]

@@ -1,12 +1,12 @@
 """Tasks of keeping a forge in order: tags, branches, files, modules, forks."""
 
 from ludus.envs.open.git.objects import MODULE, Entry, Repository
-from ludus.envs.open.git.tasks.task import Checks, Draw, Found, Task
+from ludus.envs.open.git.tasks.task import Checks, Draw, Found, GitTask
 
 __all__ = ["MAINTENANCE"]
 
 
-def tag_release(draw: Draw) -> Task:
+def tag_release(draw: Draw) -> GitTask:
     """An annotated tag at a commit that is not the last."""
     repository, files = draw.repository, draw.begin()
     version = f"v{draw.number(1, 9)}.{draw.number(0, 9)}.{draw.number(0, 9)}"
@@ -30,10 +30,10 @@ def tag_release(draw: Draw) -> Task:
         f"with the message '{title}'. Push the tag."
     )
     solution = [["tag", "-a", version, "-m", title, at], ["push", "origin", version]]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def rename_branch(draw: Draw) -> Task:
+def rename_branch(draw: Draw) -> GitTask:
     """A branch of the forge, under another name."""
     repository, files = draw.repository, draw.begin()
     old, new = f"wip-{draw.words[9]}", f"feature/{draw.words[10]}"
@@ -50,10 +50,10 @@ def rename_branch(draw: Draw) -> Task:
         "be gone."
     )
     solution = [["push", "origin", f"origin/{old}:refs/heads/{new}"], ["push", "origin", "--delete", old]]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def delete_merged(draw: Draw) -> Task:
+def delete_merged(draw: Draw) -> GitTask:
     """Branches that are part of main, and those that are not."""
     repository, files = draw.repository, draw.begin()
     base, merged, tips = repository.tip("main"), list[str](), dict[str, str]()
@@ -79,10 +79,10 @@ def delete_merged(draw: Draw) -> Task:
         f"In the repository {draw.project}, delete every branch of the forge that is merged into main, and no other."
     )
     solution = [["push", "origin", "--delete", *merged]]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def restore_file(draw: Draw) -> Task:
+def restore_file(draw: Draw) -> GitTask:
     """A file that was deleted some time ago."""
     repository, files = draw.repository, draw.begin()
     name = f"docs/{draw.words[9]}.md"
@@ -108,10 +108,10 @@ def restore_file(draw: Draw) -> Task:
         "one new commit on main, and push main."
     )
     solution = [["checkout", last, "--", name], ["commit", "-q", "-m", f"Restore {name}"], ["push", "origin", "main"]]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def ignore_files(draw: Draw) -> Task:
+def ignore_files(draw: Draw) -> GitTask:
     """What a build made, out of the repository and ignored."""
     repository, files = draw.repository, draw.begin()
     made = {f"build/{word}.o": f"{draw.number(1000, 9999)}\n" for word in draw.words[8 : 8 + draw.number(2, 4)]}
@@ -140,13 +140,13 @@ def ignore_files(draw: Draw) -> Task:
         ["commit", "-q", "-m", "Ignore what a build makes"],
         ["push", "origin", "main"],
     ]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
 IGNORING = {"build", "build/", "/build", "/build/", "build/*", "/build/*", "build/**", "**/build/"}
 
 
-def sync_fork(draw: Draw) -> Task:
+def sync_fork(draw: Draw) -> GitTask:
     """A fork up to date with where it came from."""
     repository, files = draw.repository, draw.begin()
     fork = Repository(repository.clock, dict(repository.objects), dict(repository.refs))
@@ -171,10 +171,10 @@ def sync_fork(draw: Draw) -> Task:
         ["pull", "-q", "--ff-only", f"http://forge.local/team/{draw.project}.git", "main"],
         ["push", "origin", "main"],
     ]
-    return Task(name, prompt, {draw.project: repository, name: fork}, check, solution)
+    return GitTask(name, prompt, {draw.project: repository, name: fork}, check, solution)
 
 
-def update_module(draw: Draw) -> Task:
+def update_module(draw: Draw) -> GitTask:
     """A submodule at another of its commits."""
     library, name = Repository(clock=draw.repository.clock), f"{draw.words[9]}-lib"
     versions = [
@@ -208,10 +208,10 @@ def update_module(draw: Draw) -> Task:
         ["commit", "-q", "-a", "-m", f"Use v{at + 1}.0 of the library"],
         ["push", "origin", "main"],
     ]
-    return Task(draw.project, prompt, {draw.project: repository, name: library}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository, name: library}, check, solution)
 
 
-def orphan_branch(draw: Draw) -> Task:
+def orphan_branch(draw: Draw) -> GitTask:
     """A branch without a past."""
     repository = draw.repository
     draw.begin()
@@ -240,7 +240,7 @@ def orphan_branch(draw: Draw) -> Task:
         ["commit", "-q", "-m", "Begin the pages"],
         ["push", "origin", "pages"],
     ]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
 MAINTENANCE = [

@@ -1,11 +1,11 @@
 """Tasks of bringing work together: merges, conflicts, picks, reverts."""
 
-from ludus.envs.open.git.tasks.task import Checks, Draw, Found, Task
+from ludus.envs.open.git.tasks.task import Checks, Draw, Found, GitTask
 
 __all__ = ["MERGES"]
 
 
-def resolve_conflict(draw: Draw) -> Task:
+def resolve_conflict(draw: Draw) -> GitTask:
     """Merge a branch that changed the same line."""
     repository, files = draw.repository, draw.begin()
     lines = files["settings.ini"].splitlines()
@@ -39,10 +39,10 @@ def resolve_conflict(draw: Draw) -> Task:
         ["commit", "-a", "--no-edit"],
         ["push", "origin", "main"],
     ]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def fast_forward(draw: Draw) -> Task:
+def fast_forward(draw: Draw) -> GitTask:
     """Bring main to a branch without a merge commit."""
     repository, files = draw.repository, draw.begin()
     name, base = draw.words[10], repository.tip("main")
@@ -60,10 +60,10 @@ def fast_forward(draw: Draw) -> Task:
         "commit, and push main."
     )
     solution = [["merge", "--ff-only", f"origin/{name}"], ["push", "origin", "main"]]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def cherry_pick(draw: Draw) -> Task:
+def cherry_pick(draw: Draw) -> GitTask:
     """One commit of a branch onto another."""
     repository, files = draw.repository, draw.begin()
     repository.branch("release", repository.tip("main"))
@@ -92,10 +92,10 @@ def cherry_pick(draw: Draw) -> Task:
         "branch release, alone and with its message, and push release."
     )
     solution = [["checkout", "-q", "release"], ["cherry-pick", made[wanted]], ["push", "origin", "release"]]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def backport(draw: Draw) -> Task:
+def backport(draw: Draw) -> GitTask:
     """One fix onto two older releases, with a note of where it came from."""
     repository, files = draw.repository, draw.begin()
     old = {}
@@ -127,10 +127,12 @@ def backport(draw: Draw) -> Task:
     solution: list[list[str]] = []
     for name in old:
         solution += [["checkout", "-q", name], ["cherry-pick", "-x", sha]]
-    return Task(draw.project, prompt, {draw.project: repository}, check, [*solution, ["push", "origin", "1.x", "2.x"]])
+    return GitTask(
+        draw.project, prompt, {draw.project: repository}, check, [*solution, ["push", "origin", "1.x", "2.x"]]
+    )
 
 
-def revert_commit(draw: Draw) -> Task:
+def revert_commit(draw: Draw) -> GitTask:
     """Undo one commit that others came after."""
     repository, files = draw.repository, draw.begin()
     bad = draw.words[11]
@@ -154,10 +156,10 @@ def revert_commit(draw: Draw) -> Task:
         "main that keeps all history, and push main."
     )
     solution = [["revert", "--no-edit", sha], ["push", "origin", "main"]]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def revert_merge(draw: Draw) -> Task:
+def revert_merge(draw: Draw) -> GitTask:
     """Undo a whole branch after it was merged."""
     repository, files = draw.repository, draw.begin()
     name, base = draw.words[10], repository.tip("main")
@@ -183,10 +185,10 @@ def revert_merge(draw: Draw) -> Task:
         "brought with one new commit on main, which keeps all history, and push main."
     )
     solution = [["revert", "--no-edit", "-m", "1", merge], ["push", "origin", "main"]]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def review_branches(draw: Draw) -> Task:
+def review_branches(draw: Draw) -> GitTask:
     """Merge those branches that keep a rule, and leave the others."""
     repository, files = draw.repository, draw.begin()
     base, tips, good = repository.tip("main"), dict[str, str](), list[str]()
@@ -215,7 +217,7 @@ def review_branches(draw: Draw) -> Task:
         "main."
     )
     solution = [["merge", "--no-edit", f"origin/{name}"] for name in good] + [["push", "origin", "main"]]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
 MERGES = [resolve_conflict, fast_forward, cherry_pick, backport, revert_commit, revert_merge, review_branches]

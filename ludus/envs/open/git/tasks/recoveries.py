@@ -1,7 +1,7 @@
 """Tasks that begin in a workspace where something went wrong: lost commits, stashes, half a merge."""
 
 from ludus.envs.open.git.objects import Repository
-from ludus.envs.open.git.tasks.task import Checkout, Checks, Draw, Found, Task
+from ludus.envs.open.git.tasks.task import Checkout, Checks, Draw, Found, GitTask
 
 __all__ = ["RECOVERIES"]
 
@@ -16,11 +16,11 @@ def _log(rows: list[tuple[str, str, str]], clock: int) -> str:
     )
 
 
-def _local(draw: Draw, prompt: str, checkout: Checkout, check: object, solution: list[list[str]]) -> Task:
-    return Task(draw.project, prompt, {}, check, solution, {draw.project: checkout})  # pyright: ignore[reportArgumentType]
+def _local(draw: Draw, prompt: str, checkout: Checkout, check: object, solution: list[list[str]]) -> GitTask:
+    return GitTask(draw.project, prompt, {}, check, solution, {draw.project: checkout})  # pyright: ignore[reportArgumentType]
 
 
-def lost_commits(draw: Draw) -> Task:
+def lost_commits(draw: Draw) -> GitTask:
     """Commits that a reset took away, by the reflog."""
     repository, files = draw.repository, draw.begin()
     kept, rows = repository.tip("main"), list[tuple[str, str, str]]()
@@ -58,7 +58,7 @@ def _stash(draw: Draw, files: dict[str, str], title: str) -> str:
     return made
 
 
-def apply_stash(draw: Draw) -> Task:
+def apply_stash(draw: Draw) -> GitTask:
     """The right one of several stashes."""
     repository, files = draw.repository, draw.begin()
     words, wanted = draw.words[10:13], draw.number(0, 2)
@@ -93,7 +93,7 @@ def apply_stash(draw: Draw) -> Task:
     return _local(draw, prompt, checkout, check, solution)
 
 
-def dropped_stash(draw: Draw) -> Task:
+def dropped_stash(draw: Draw) -> GitTask:
     """A stash that no ref leads to any more."""
     repository, files = draw.repository, draw.begin()
     word = draw.words[10]
@@ -114,7 +114,7 @@ def dropped_stash(draw: Draw) -> Task:
     return _local(draw, prompt, Checkout(repository), check, [["branch", "rescued", stash]])
 
 
-def detached_head(draw: Draw) -> Task:
+def detached_head(draw: Draw) -> GitTask:
     """Work that is on no branch."""
     repository, files = draw.repository, draw.begin()
     main, name = repository.tip("main"), draw.words[9]
@@ -137,7 +137,7 @@ def detached_head(draw: Draw) -> Task:
     return _local(draw, prompt, checkout, check, [["branch", name], ["checkout", "-q", "main"]])
 
 
-def clean_untracked(draw: Draw) -> Task:
+def clean_untracked(draw: Draw) -> GitTask:
     """What is not tracked, without what is ignored or changed."""
     repository, files = draw.repository, draw.begin()
     files[".gitignore"] = ".env\n"
@@ -166,7 +166,7 @@ def clean_untracked(draw: Draw) -> Task:
     return _local(draw, prompt, checkout, check, [["clean", "-f", "-d"]])
 
 
-def partial_commit(draw: Draw) -> Task:
+def partial_commit(draw: Draw) -> GitTask:
     """One of two changes, though both are staged."""
     repository, files = draw.repository, draw.begin()
     base, word = repository.tip("main"), draw.words[10]
@@ -204,7 +204,7 @@ def _conflicting(draw: Draw) -> tuple[Repository, str, str]:
     return repository, name, main
 
 
-def abort_merge(draw: Draw) -> Task:
+def abort_merge(draw: Draw) -> GitTask:
     """Out of a merge that was begun by mistake."""
     repository, name, main = _conflicting(draw)
 
@@ -222,7 +222,7 @@ def abort_merge(draw: Draw) -> Task:
     return _local(draw, prompt, checkout, check, [["merge", "--abort"]])
 
 
-def continue_rebase(draw: Draw) -> Task:
+def continue_rebase(draw: Draw) -> GitTask:
     """Through a rebase that stopped."""
     repository, name, main = _conflicting(draw)
     key = repository.files(main)["settings.ini"].partition(" ")[0]
@@ -249,7 +249,7 @@ def continue_rebase(draw: Draw) -> Task:
     return _local(draw, prompt, checkout, check, solution)
 
 
-def wrong_branch(draw: Draw) -> Task:
+def wrong_branch(draw: Draw) -> GitTask:
     """A commit that went to main instead of a branch."""
     repository, files = draw.repository, draw.begin()
     before, name, word = repository.tip("main"), draw.words[9], draw.words[10]

@@ -1,6 +1,6 @@
 """Tasks of writing history anew: rebases, squashes, splits, and what must not be in it."""
 
-from ludus.envs.open.git.tasks.task import Checks, Draw, Found, Task
+from ludus.envs.open.git.tasks.task import Checks, Draw, Found, GitTask
 
 __all__ = ["REWRITES"]
 
@@ -16,7 +16,7 @@ def _feature(draw: Draw, count: int) -> tuple[str, dict[str, str], list[str]]:
     return name, files, subjects
 
 
-def rebase(draw: Draw) -> Task:
+def rebase(draw: Draw) -> GitTask:
     """A branch onto what main has become."""
     name, files, subjects = _feature(draw, draw.number(2, 3))
     repository = draw.repository
@@ -41,10 +41,10 @@ def rebase(draw: Draw) -> Task:
         "commits follow the last one of main in a line, and push it."
     )
     solution = [["checkout", "-q", name], ["rebase", "origin/main"], ["push", "--force", "origin", name]]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def squash(draw: Draw) -> Task:
+def squash(draw: Draw) -> GitTask:
     """All commits of a branch as one."""
     name, files, subjects = _feature(draw, draw.number(3, 5))
     repository, title = draw.repository, f"Add {draw.words[20]} and {draw.words[21]}"
@@ -70,10 +70,10 @@ def squash(draw: Draw) -> Task:
         ["commit", "-q", "-m", title],
         ["push", "--force", "origin", name],
     ]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def split_commit(draw: Draw) -> Task:
+def split_commit(draw: Draw) -> GitTask:
     """One commit with two changes as two."""
     repository, files = draw.repository, draw.begin()
     first, second = draw.words[10], draw.words[11]
@@ -106,10 +106,10 @@ def split_commit(draw: Draw) -> Task:
         ["commit", "-q", "-m", f"Add {second}"],
         ["push", "--force", "origin", "work"],
     ]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def reword(draw: Draw) -> Task:
+def reword(draw: Draw) -> GitTask:
     """The message of a commit that is not the last."""
     name, files, subjects = _feature(draw, draw.number(3, 4))
     repository, at = draw.repository, draw.number(0, 1)
@@ -141,10 +141,10 @@ def reword(draw: Draw) -> Task:
         ["cherry-pick", *picks],
         ["push", "--force", "origin", name],
     ]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def amend_author(draw: Draw) -> Task:
+def amend_author(draw: Draw) -> GitTask:
     """The last commit, by somebody else."""
     repository, files = draw.repository, draw.begin()
     wrong, right = draw.people[0], draw.people[1]
@@ -172,10 +172,10 @@ def amend_author(draw: Draw) -> Task:
         ["commit", "-q", "--amend", "--no-edit", f"--author={right}"],
         ["push", "--force", "origin", "main"],
     ]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def purge_file(draw: Draw) -> Task:
+def purge_file(draw: Draw) -> GitTask:
     """A secret out of all history."""
     repository, files = draw.repository, draw.begin()
     secret = f"token = {draw.rng.integers(1 << 40):010x}\n"
@@ -210,10 +210,10 @@ def purge_file(draw: Draw) -> Task:
         ["filter-branch", "-f", "--index-filter", f"git rm -q --cached --ignore-unmatch {name}", "main"],
         ["push", "--force", "origin", "main"],
     ]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
-def drop_commit(draw: Draw) -> Task:
+def drop_commit(draw: Draw) -> GitTask:
     """One commit of a branch out of it."""
     name, files, subjects = _feature(draw, 4)
     repository, at = draw.repository, draw.number(0, 2)
@@ -244,7 +244,7 @@ def drop_commit(draw: Draw) -> Task:
         ["rebase", "--onto", before, after],
         ["push", "--force", "origin", name],
     ]
-    return Task(draw.project, prompt, {draw.project: repository}, check, solution)
+    return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 
 REWRITES = [rebase, squash, split_commit, reword, amend_author, purge_file, drop_commit]

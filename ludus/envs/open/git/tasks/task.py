@@ -1,4 +1,4 @@
-"""`Task`: what is asked, the repositories it is asked of, and how what they became is judged."""
+"""`GitTask`: what is asked, the repositories it is asked of, and how what they became is judged."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ import numpy as np
 
 from ludus.envs.open.git.objects import Repository, Seen
 
-__all__ = ["Checkout", "Checks", "Draw", "Found", "Kind", "Task"]
+__all__ = ["Checkout", "Checks", "Draw", "Found", "Kind", "GitTask"]
 
 FIRST = ("Ada", "Grace", "Linus", "Margaret", "Ken", "Barbara", "Edsger", "Radia", "Alan", "Frances")
 LAST = ("Moss", "Park", "Rivera", "Sato", "Novak", "Okafor", "Berg", "Costa", "Lind", "Roy")
@@ -72,7 +72,7 @@ class Checkout:
 
 
 @dataclass
-class Task:
+class GitTask:
     """One drawn task. What `check` looks at is data; the solution is a list of words for policies of this process."""
 
     project: str
@@ -138,9 +138,9 @@ class Kind:
     """A kind of task, which draws its own."""
 
     name: str
-    make: Callable[[Draw], Task]
+    make: Callable[[Draw], GitTask]
 
-    def task(self, rng: np.random.Generator) -> Task:
+    def task(self, rng: np.random.Generator) -> GitTask:
         """One of this kind."""
         task = self.make(Draw(rng))
         task.kind = self.name
