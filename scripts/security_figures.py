@@ -58,7 +58,9 @@ def _cell(cell: dict[str, Any] | None) -> str:
         return "not run"
     if "refused" in cell:
         return f"does not start: {cell['refused'][:140].replace('|', '/')}"
-    known = [f"`{name}` is known to get through: {why}" for name, why in cell["known to get through"].items()]
+    known = [
+        f"`{name}` gets through, as its guarantee says: {why}" for name, why in cell["known to get through"].items()
+    ]
     failed = [f"**`{name}` got through**" for name in cell["failed"]]
     rest = [f"{cell['not promised']} not promised"] if cell["not promised"] else []
     return "; ".join([f"{cell['held']} of {cell['attacks']}", *rest, *known, *failed])

@@ -114,3 +114,12 @@ def test_a_ruleset_asks_for_no_more_than_a_kernel_knows(version, monkeypatch, tm
 
 def steps(folder):
     return landlock._restrictions(Policy(), str(folder), {}, sized=False)
+
+
+def test_it_is_said_since_which_kernel_it_holds_as_it_is_used_here(monkeypatch):
+    """Before 6.2 there was Landlock, and it is refused: any file could be emptied."""
+    for version, signals in ((OLDEST, "Linux 3.5"), (WITH_SCOPES, "Linux 6.12")):
+        monkeypatch.setattr(landlock, "_version", lambda version=version: version)
+        kept = Landlock().guarantees(Policy())
+        assert kept.since["files"] == "Linux 6.2"
+        assert kept.since["other_processes"] == signals
