@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).resolve().parents[1]
 USER = "1000"
-FULL = ("-m", "full or not full", "-p", "no:cacheprovider", "-q", "--no-header")
+FULL = ("-m", "full or not full", "-p", "no:cacheprovider", "-q", "--no-header", "-o", "junit_family=xunit1")
 PROTOCOLS = {
     "test_thousands_of_messages_do_no_harm": "Ludus wire",
     "test_every_message_is_answered_and_the_neighbour_goes_on": "OpenEnv, WebSocket",
