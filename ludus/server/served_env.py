@@ -70,7 +70,7 @@ class ServedEnv:
         self.config = ServerConfig() if config is None else config
         self.version = version
         """As its manifest says; of an id, the number at its end."""
-        resolved = resolve(target, self.config.isolation)
+        resolved = resolve(target, self.config.isolation, arguments or {})
         self.spec: EnvSpec = resolved.spec
         self.name = name or self.spec.id
         if not version and self.spec.version is not None:
