@@ -129,7 +129,7 @@ def messages(names: list[str]) -> list[dict[str, Any]]:
 
 def servers(_: list[str]) -> dict[str, Any]:
     """Two thousand servers that mean ill, against one client."""
-    cases = _tested("tests/client/test_hostile_servers.py", "survived or twisted or no_protocol")
+    cases = _tested("tests/client/test_hostile_servers.py", "survived or twisted or no_protocol or whoever_asks")
     told = [one for case in cases for one in case.iter("property")]
     grown = max(float(one.get("value", 0)) for one in told if one.get("name") == "MiB")
     count = sum(int(one.get("value", 0)) for one in told if one.get("name") == "servers")

@@ -1,5 +1,6 @@
 """A client holds every reply against what it asked: whatever a server sends, the worst is an error of Ludus's own."""
 
+import asyncio
 import contextlib
 import resource
 from dataclasses import dataclass, field
@@ -10,8 +11,11 @@ import numpy as np
 import pytest
 
 import ludus
+from ludus.cli.sessions import Service
+from ludus.client import GenericEnvClient, aconnect
 from ludus.core import Env, Step
-from ludus.errors import ChannelError, LudusError, ServerBusy
+from ludus.errors import ChannelError, ConnectionLost, LudusError, ServerBusy
+from ludus.evaluate import HttpAgent
 from ludus.server.protocols.memory import LocalServer
 from ludus.spaces import Box, Dict, Discrete, Record
 from ludus.wire import FrameLimits
@@ -133,6 +137,65 @@ def try_bytes(kind: type[NoWebSocket], seeds: range) -> None:
                 pass
 
 
+@pytest.fixture
+def noted(record_property):
+    """Writes down how many servers there were, and how much memory they took: figures of docs/security.md."""
+    before = peak()
+
+    def note(servers: int) -> None:
+        grown = peak() - before
+        record_property("servers", servers)
+        record_property("MiB", grown / (1 << 20))
+        assert grown < MAX_BYTES
+
+    return note
+
+
+def by_openenvs_client(url: str) -> None:
+    with GenericEnvClient(base_url=url, message_timeout_s=TIMEOUT_S) as client:
+        client.reset(seed=1)
+        client.step({"number": 3})
+        client.state()
+
+
+def by_async_client(url: str) -> None:
+    async def play() -> None:
+        env = await aconnect(url, timeout=TIMEOUT_S)
+        try:
+            await env.reset(seed=1)
+            await env.step({"number": 3})
+        finally:
+            await env.close()
+
+    asyncio.run(play())
+
+
+def by_http_agent(url: str) -> None:
+    agent = HttpAgent(url, retries=0, deadline=TIMEOUT_S)
+    agent.prepare(Discrete(3), Discrete(3), 1)
+    agent.begin(0, 1)
+    agent.act(1, {}, 0)
+
+
+def by_list_of_sessions(url: str) -> None:
+    Service(url, "").ask("GET", "/v1/sessions")
+
+
+@pytest.mark.parametrize("use_it", [by_openenvs_client, by_async_client, by_http_agent, by_list_of_sessions])
+@pytest.mark.parametrize("servers", [8, pytest.param(120, marks=pytest.mark.full)])
+def test_whoever_asks_a_server_gets_errors_of_ludus(use_it, servers, noted):
+    for seed in range(servers):
+        with (NoWebSocket, OddOpenEnv)[seed % 2](seed) as hostile, contextlib.suppress(LudusError):
+            use_it(hostile.url)
+    noted(servers)
+
+
+def test_a_server_that_ends_every_connection_at_a_reset_is_a_lost_one():
+    """OpenEnv's client connects anew for a reset: that this connection ended as well was an error of the socket's."""
+    with NoWebSocket(44) as hostile, pytest.raises(ConnectionLost, match="the server ended the connection"):
+        by_openenvs_client(hostile.url)
+
+
 class ManyLanes:
     """A connection whose welcome says more lanes than were asked for."""
 
@@ -148,20 +211,6 @@ class ManyLanes:
 def test_a_welcome_of_more_lanes_than_were_asked_for_is_refused_before_there_is_room_for_them(server):
     with pytest.raises(ChannelError, match="expected 0 lanes, got 2147483648"):
         ludus.connect(lambda: ManyLanes(server()), env="Arrays", timeout=TIMEOUT_S * 100)
-
-
-@pytest.fixture
-def noted(record_property):
-    """Writes down how many servers there were, and how much memory they took: figures of docs/security.md."""
-    before = peak()
-
-    def note(servers: int) -> None:
-        grown = peak() - before
-        record_property("servers", servers)
-        record_property("MiB", grown / (1 << 20))
-        assert grown < MAX_BYTES
-
-    return note
 
 
 def test_twisted_replies_give_errors_of_ludus_and_take_no_memory(server, noted):
