@@ -13,6 +13,9 @@ import pytest
 import ludus
 from ludus.cli.sessions import Service
 from ludus.client import GenericEnvClient, aconnect
+from ludus.client.flow import run_flow
+from ludus.client.openenv.session import OpenEnvSession
+from ludus.client.session import SessionTerms
 from ludus.core import Env, Step
 from ludus.errors import ChannelError, ConnectionLost, LudusError, ServerBusy
 from ludus.evaluate import HttpAgent
@@ -190,10 +193,25 @@ def test_whoever_asks_a_server_gets_errors_of_ludus(use_it, servers, noted):
     noted(servers)
 
 
+class Dropping:
+    """A way to a server that takes each connection, and ends it at the first message."""
+
+    def open(self, path: str, text: bool, seconds: float) -> None: ...
+
+    def close(self) -> None: ...
+
+    def fetch(self, method: str, path: str, body: bytes | None, seconds: float) -> tuple[int, bytes]:
+        return 404, b""
+
+    def exchange(self, data: Any, seconds: float) -> Any:
+        raise ConnectionResetError("it has ended")
+
+
 def test_a_server_that_ends_every_connection_at_a_reset_is_a_lost_one():
     """OpenEnv's client connects anew for a reset: that this connection ended as well was an error of the socket's."""
-    with NoWebSocket(44) as hostile, pytest.raises(ConnectionLost, match="the server ended the connection"):
-        by_openenvs_client(hostile.url)
+    session = OpenEnvSession(SessionTerms(where="http://here", timeout=60))
+    with pytest.raises(ConnectionLost, match=r"http://here: .*it has ended"):
+        run_flow(session.ask("reset", {}, "observation"), Dropping())
 
 
 class ManyLanes:
