@@ -29,9 +29,8 @@ def chosen_backend(name: str) -> Backend:
     return landlock.Landlock()
 
 
-def cell(name: str) -> dict[str, Any]:
+def cell(name: str, user: str) -> dict[str, Any]:
     """What came of all attacks on one backend."""
-    user = "root" if os.geteuid() == 0 else "ordinary user"
     kind = chosen_backend(name)
     found = kind.probe()
     about = {"user": user, "backend": name}
@@ -74,11 +73,12 @@ def enforced_by(guarantees: Guarantees) -> dict[str, str]:
 def main(names: list[str]) -> int:
     """Attack the backends that are named, or all; the exit code tells whether something got through."""
     cells: list[dict[str, Any]] = []
+    user = "root" if os.geteuid() == 0 else "ordinary user"
     for name in names or BACKENDS:
         try:
-            cells.append(cell(name))
+            cells.append(cell(name, user))
         except LudusError as error:
-            cells.append({"user": os.geteuid(), "backend": name, "failed": {"start": str(error)}})
+            cells.append({"user": user, "backend": name, "refused": str(error), "failed": {"start": str(error)}})
         finally:
             getattr(
                 backend(name.partition("@")[0]), "close", lambda: None
