@@ -63,6 +63,8 @@ def _cell(cell: dict[str, Any] | None) -> str:
     ]
     failed = [f"**`{name}` got through**" for name in cell["failed"]]
     rest = [f"{cell['not promised']} not promised"] if cell["not promised"] else []
+    if not_made := cell.get("not made"):
+        rest.append(f"{len(not_made)} not to be made, for it may not even signal itself")
     return "; ".join([f"{cell['held']} of {cell['attacks']}", *rest, *known, *failed])
 
 
