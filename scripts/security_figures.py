@@ -58,9 +58,8 @@ def _cell(cell: dict[str, Any] | None) -> str:
         return "not run"
     if "refused" in cell:
         return f"does not start: {cell['refused'][:140].replace('|', '/')}"
-    known = [
-        f"`{name}` gets through, as its guarantee says: {why}" for name, why in cell["known to get through"].items()
-    ]
+    how = "gets through, as its guarantee says" if "code" in cell else "is known to get through"
+    known = [f"`{name}` {how}: {words}" for name, words in cell["known to get through"].items()]
     failed = [f"**`{name}` got through**" for name in cell["failed"]]
     rest = [f"{cell['not promised']} not promised"] if cell["not promised"] else []
     if not_made := cell.get("not made"):

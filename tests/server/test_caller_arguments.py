@@ -6,9 +6,9 @@ import pytest
 
 import ludus
 from ludus.errors import InvalidArgument
+from ludus.server.config import ServerConfig
 from ludus.server.run import serve
 from ludus.server.served_env import ServedEnv
-from ludus.server.settings import Settings
 
 REFUSED = r"arguments: expected none that name code, a file or an address at the server, got "
 
@@ -79,8 +79,8 @@ def test_who_serves_may_name_them_and_in_a_sandbox_a_caller_names_the_sandboxs_o
     ):
         ServedEnv(Shelf).make(arguments={"place": "/srv/shelf"})
     with pytest.raises(InvalidArgument, match="got '/srv/shelf'"):
-        ServedEnv(Shelf, settings=Settings(isolation="process")).make(arguments={"place": "/srv/shelf"})
-    confined = ServedEnv(Shelf, settings=Settings(isolation="sandbox"))
+        ServedEnv(Shelf, config=ServerConfig(isolation="process")).make(arguments={"place": "/srv/shelf"})
+    confined = ServedEnv(Shelf, config=ServerConfig(isolation="sandbox"))
     with confined.make(arguments={"place": "/srv/shelf"}) as env:
         assert env.reset()[0] == "/srv/shelf"
 

@@ -11,8 +11,8 @@ import pytest
 from websockets.sync.client import connect
 
 import ludus
+from ludus.server.config import ServerConfig
 from ludus.server.run import serve
-from ludus.server.settings import Settings
 from tests.server.test_mcp_hostile import ODD, Attacker
 
 pytestmark = pytest.mark.no_cover
@@ -28,8 +28,8 @@ METHODS = ("GET", "GET", "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PAT
 
 @pytest.fixture(scope="module")
 def running():
-    settings = Settings(rate=1e12, max_sessions=16, queue_seconds=0.05)
-    with serve(ENV, TOOLS, port=0, block=False, settings=settings) as found:
+    config = ServerConfig(rate=1e12, max_sessions=16, queue_seconds=0.05)
+    with serve(ENV, TOOLS, port=0, block=False, config=config) as found:
         yield found
 
 
