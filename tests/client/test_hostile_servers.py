@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ludus
-from ludus.cli.sessions import Service
+from ludus.cli.sessions import ServerAdmin
 from ludus.client import GenericEnvClient, aconnect
 from ludus.client.flow import run_flow
 from ludus.client.openenv.session import OpenEnvSession
@@ -181,7 +181,7 @@ def by_http_agent(url: str) -> None:
 
 
 def by_list_of_sessions(url: str) -> None:
-    Service(url, "").ask("GET", "/v1/sessions")
+    ServerAdmin(url, "").ask("GET", "/v1/sessions")
 
 
 @pytest.mark.parametrize("use_it", [by_openenvs_client, by_async_client, by_http_agent, by_list_of_sessions])
