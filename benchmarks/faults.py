@@ -290,6 +290,8 @@ def _groups() -> list[str]:
 
 def enclosed(result: Path | None) -> None:
     """The same command again, in namespaces of its own, where `/tmp` is another: the result is open already."""
+    if Path(ludus.__file__).resolve().is_relative_to("/tmp"):
+        raise SystemExit(f"faults: expected a copy outside of /tmp, which the run covers, got {ludus.__file__}")
     kept = -1 if result is None else os.open(result, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     if kept >= 0:
         os.set_inheritable(kept, True)

@@ -1,12 +1,14 @@
 """Code that a file names: whether this process would run the same by the id alone. If not, it is a stranger's word."""
 
+from collections.abc import Mapping
+
 from ludus.core import EnvSpec, Security, WrapperSpec
 from ludus.errors import IsolationNeeded, LudusError
-from ludus.registry.provenance import BUILT_IN, authors, only_transforms, places
+from ludus.registry.provenance import BUILT_IN, authors, is_adapter, only_transforms, places
 from ludus.registry.shared import registry
 from ludus.registry.trust import stronger
 
-__all__ = ["file_spec", "unknown_beside", "unknown_code"]
+__all__ = ["file_spec", "named_by_caller", "unknown_beside", "unknown_code"]
 
 CODE = ("entry_point", "vector_entry_point")
 """The fields of a spec that name code; that arguments name none but the known, `authors` sees."""
@@ -48,6 +50,25 @@ def unknown_beside(spec: EnvSpec, own: EnvSpec) -> str:
     whole = own.replace(kwargs=spec.kwargs, additional_wrappers=spec.additional_wrappers)
     strange = [str(one) for one in authors(whole) if one != BUILT_IN and one not in authors(own)]
     return next(iter([*filter(None, [_more_than_transforms(whole)]), *places(whole, own), *strange]), "")
+
+
+def named_by_caller(spec: EnvSpec, arguments: Mapping[str, object], *, confined: bool) -> str:
+    """What arguments of somebody elsewhere name that whoever offers the environment did not choose; "" if nothing.
+
+    That is code, and what is to be adapted, in any isolation; files and addresses unless it is `confined` to a sandbox,
+    whose own they are.
+
+    >>> named_by_caller(registry.spec("GridWorld-v0"), {"size": 3}, confined=False)
+    ''
+    >>> named_by_caller(registry.spec("open/Chat-v0"), {"tokenizer": "/etc/hosts"}, confined=False)
+    '/etc/hosts'
+    """
+    whole = spec.replace(kwargs={**spec.kwargs, **arguments})
+    found = [] if confined else places(whole, spec)
+    if is_adapter(spec):  # of any other, whose code it is does not depend on arguments
+        found += [f"{name}={arguments[name]!r}" for name in spec.kwargs if name in arguments]
+        found += [str(one) for one in authors(whole) if one != BUILT_IN and one not in authors(spec)]
+    return found[0] if found else ""
 
 
 def _more_than_transforms(spec: EnvSpec) -> str:

@@ -110,7 +110,7 @@ class Lanes:
                 raise InvalidArgument(
                     f"each[{name!r}]: expected {self.count} values, one for each lane, got {shorten(values)}"
                 )
-        found = [resolve(one, isolation) for one in targets]
+        found = [resolve(one, isolation, {**each, **given.arguments}) for one in targets]
         specs = [limited(one.spec, limits.get(LIMITS[0]), limits.get(LIMITS[1])) for one in found]
         self.alike = len(found) == 1 and not each
         self.isolated = any(one.sandbox is not None for one in found)

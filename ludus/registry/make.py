@@ -77,7 +77,7 @@ def make(
         "isolation": isolation,
     }
     given = given_by("make", kwargs, env_kwargs, own)
-    return build(resolve(id, isolation), given, max_episode_steps, disable_env_checker)
+    return build(resolve(id, isolation, given.arguments), given, max_episode_steps, disable_env_checker)
 
 
 def assemble_here(spec: EnvSpec, arguments: Mapping[str, object]) -> Env[Any, Any]:

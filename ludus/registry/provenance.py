@@ -19,6 +19,7 @@ __all__ = [
     "authors",
     "authors_before_import",
     "folder_author",
+    "is_adapter",
     "is_built_in",
     "only_transforms",
     "places",
@@ -64,6 +65,16 @@ def authors(spec: EnvSpec) -> tuple[Author, ...]:
         found.append(BUILT_IN if _top(module) == MODULE else _located(_top(module), None))
         found += (_located(_top(one), None) for one in _named_in(wrapper.kwargs) if _top(one) != MODULE)
     return tuple(dict.fromkeys(found))
+
+
+def is_adapter(spec: EnvSpec) -> bool:
+    """Whether code of ours makes it of what its arguments name: another library's environment, a task.
+
+    >>> is_adapter(registry.spec("CartPole-v1")), is_adapter(registry.spec("task/SatHeuristic-v0"))
+    (False, True)
+    """
+    module = spec.entry_point.partition(":")[0] if isinstance(spec.entry_point, str) else ""
+    return _top(module) == MODULE and not module.startswith("ludus.envs.")
 
 
 def is_built_in(spec: EnvSpec) -> bool:
@@ -143,7 +154,7 @@ def _environment(entry_point: Any, arguments: dict[str, object]) -> Iterator[Aut
     module = entry_point.partition(":")[0] if named else str(getattr(entry_point, "__module__", None) or "")
     if _top(module) != MODULE:
         yield _located(_top(module), None if named else entry_point)
-    elif not named or module.startswith("ludus.envs."):
+    elif not named or module.startswith("ludus.envs."):  # as `is_adapter` has it
         yield BUILT_IN
     else:  # code of ours that runs what its arguments name
         yield Author("third-party", (adapted_by(module) or MODULE,))

@@ -1,16 +1,16 @@
 """Resolution: from what somebody passes to `make` to the spec that they mean, and the isolation that it is made in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ludus.core import Env, EnvSpec, IsolationRecord, Security
 from ludus.core.spec import Isolation
 from ludus.errors import InvalidType, shorten
-from ludus.registry.arguments import Creator
+from ludus.registry.arguments import NOTHING, Creator
 from ludus.registry.assembly import creator_of
 from ludus.registry.isolation import isolation_level, opened, sandbox_of
-from ludus.registry.provenance import Author, authors, authors_before_import, is_built_in
+from ludus.registry.provenance import Author, authors, authors_before_import, is_adapter, is_built_in
 from ludus.registry.search import ISOLATION_LEVELS
 from ludus.registry.shared import registry
 from ludus.registry.table import Registry
@@ -57,8 +57,12 @@ class ResolvedSpec:
         return {name: value for name, value in self.__dict__.items() if name != "creator"}
 
 
-def resolve(id: Target, isolation: "str | Sandbox | None" = None) -> ResolvedSpec:
+def resolve(
+    id: Target, isolation: "str | Sandbox | None" = None, arguments: Mapping[str, object] = NOTHING
+) -> ResolvedSpec:
     """Decide: the isolation that was asked for, else the strongest of what spec, trust and an earlier making say.
+
+    `arguments` are those that it will be made with over the spec's: they may name whose code it is.
 
     Fails closed: IsolationNeeded where it cannot be given, and nothing runs. Where only code can tell what a text
     means, that code runs isolated as well.
@@ -70,27 +74,32 @@ def resolve(id: Target, isolation: "str | Sandbox | None" = None) -> ResolvedSpe
         spec = _meant_here(id)
         if spec.isolation_record is None and spec.security.isolation == "none":
             return ResolvedSpec(spec, NO_REQUIREMENT, None)
-        return _decide(spec, None, NO_REQUIREMENT)
+        return _decide(spec, None, NO_REQUIREMENT, arguments=arguments)
     given = isolation_level(isolation)
     if not isinstance(id, str):
-        return _decide(_meant_here(id), isolation, NO_REQUIREMENT)
+        return _decide(_meant_here(id), isolation, NO_REQUIREMENT, arguments=arguments)
     ahead = required_before_import(id)
     before = ahead.isolation if given is None else given
     whose = authors_before_import(id) if before != "none" else ()
     if not whose:
-        return _decide(_meant_here(id), isolation, ahead)
+        return _decide(_meant_here(id), isolation, ahead, arguments=arguments)
     box = sandbox_of(before if isolation is None else isolation, id, ahead)
     from ludus.registry.isolated_programs.resolution import resolve_isolated  # it takes the sandbox with it
 
-    return _decide(resolve_isolated(id, box.backend.name), isolation, ahead, whose)
+    return _decide(resolve_isolated(id, box.backend.name), isolation, ahead, whose, arguments)
 
 
 def _decide(
-    spec: EnvSpec, isolation: "str | Sandbox | None", ahead: IsolationRequirement, whose: tuple[Author, ...] = ()
+    spec: EnvSpec,
+    isolation: "str | Sandbox | None",
+    ahead: IsolationRequirement,
+    whose: tuple[Author, ...] = (),
+    arguments: Mapping[str, object] = NOTHING,
 ) -> ResolvedSpec:
     """`whose` code said what the spec is, where others than its authors did."""
+    whole = spec.replace(kwargs={**spec.kwargs, **arguments}) if arguments and is_adapter(spec) else spec
     asked, earlier = (
-        required_isolation(spec),
+        required_isolation(whole),
         "none" if spec.isolation_record is None else spec.isolation_record.isolation,
     )
     if ISOLATION_LEVELS.index(ahead.isolation) > ISOLATION_LEVELS.index(asked.isolation):
@@ -101,7 +110,7 @@ def _decide(
         record = None if asked.isolation == "none" else IsolationRecord("none", asked.isolation)
         return ResolvedSpec(spec.replace(isolation_record=record), asked, None)
     box = sandbox_of(level if isolation is None else isolation, spec.id, asked)
-    opens = (isolation is None or isinstance(isolation, str)) and is_granted([*authors(spec), *whose])
+    opens = (isolation is None or isinstance(isolation, str)) and is_granted([*authors(whole), *whose])
     record = IsolationRecord(level, asked.isolation, box.backend.name)
     return ResolvedSpec(spec.replace(isolation_record=record), asked, opened(box, spec) if opens else box, opens)
 

@@ -1,6 +1,7 @@
 """`TerminalScreen`: play in the terminal, which is afterwards as it was, whatever happens; and its bytes as keys."""
 
 import os
+import re
 import select
 import signal
 import termios
@@ -23,6 +24,8 @@ ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"
 LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
 BEGIN, END = "\x1b[?2026h", "\x1b[J\x1b[?2026l"
 """Terminals that know it show everything in between at once; the others ignore it."""
+COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
+"""The only sequences that a text of an environment may have: all others are orders to the terminal."""
 KEY_HOLD_S = 0.3
 """Seconds for which a key counts as held: terminals tell when a key goes down, never when it comes up."""
 NAP_S = 0.2
@@ -94,7 +97,7 @@ class TerminalScreen:
         image = _fitted(picture, columns, rows - len(lines))
         fresh = "" if (columns, rows) == self._size else "\x1b[2J"
         self._size = (columns, rows)
-        shown = [*image, *(line[:columns] for line in lines)][:rows]
+        shown = [*image, *(_visible(line)[:columns] for line in lines)][:rows]
         # Each line goes to its place: line breaks mean different things to different terminal settings.
         placed = (f"\x1b[{row};1H{line}\x1b[K" for row, line in enumerate(shown, start=1))
         self._write(BEGIN + fresh + "".join(placed) + END)
@@ -148,12 +151,23 @@ def _unwind(number: int, frame: FrameType | None) -> None:
 def _fitted(picture: Picture, columns: int, rows: int) -> list[str]:
     """The picture in at most so many columns and rows, in the middle."""
     if isinstance(picture, str):
-        return picture.splitlines()[: max(1, rows)]
+        return [_coloured(line) for line in picture.splitlines()[: max(1, rows)]]
     width, height = (picture.width, picture.height) if isinstance(picture, Drawing) else _frame_size(picture)
     fit = max(1, min(columns, int(2 * max(1, rows) * width / height)))
     text = to_ansi(picture, fit) if isinstance(picture, Drawing) else frame_to_ansi(picture, fit)
     margin = " " * ((columns - fit) // 2)
     return [margin + line for line in text.split("\n")[: max(1, rows)]]
+
+
+def _coloured(line: str) -> str:
+    """A line that an environment wrote: what is to be seen of it, in its colours, which end with it."""
+    parts = COLOURS.split(line.expandtabs())
+    parts[::2] = map(_visible, parts[::2])
+    return "".join([*parts, "\x1b[0m"] if len(parts) > 1 else parts)
+
+
+def _visible(text: str) -> str:
+    return text if text.isprintable() else "".join(char for char in text if char.isprintable())
 
 
 def _frame_size(frame: Frame) -> tuple[int, int]:

@@ -6,7 +6,7 @@ __all__ = ["linux_since"]
 
 SINCE: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"Landlock: no signals", (6, 12)),
-    (r"Landlock", (5, 13)),
+    (r"Landlock", (6, 2)),  # it came with 5.13; until 6.2 any file could be emptied, and ours refuses to start
     (r"RLIMIT_NPROC of the user namespace", (5, 14)),
     (r"cgroup v2 cpu", (4, 15)),
     (r"gVisor's kernel", (4, 14, 77)),

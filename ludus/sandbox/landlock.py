@@ -39,6 +39,8 @@ FILE = EXECUTE | WRITE | READ | TRUNCATE | DEVICES
 TCP = 3
 SCOPES = 3
 """Abstract sockets, signals."""
+LOOKED_UP = "but for the size and time of a file whose path is known"
+"""Landlock guards opening and listing; `stat` of a path is neither, and a filter cannot read paths."""
 DEVICE_FILES = {"/dev/null": READ | WRITE, "/dev/zero": READ, "/dev/full": READ | WRITE} | dict.fromkeys(
     ("/dev/random", "/dev/urandom"), READ
 )
@@ -76,7 +78,7 @@ class Landlock(Backend):
             boundary=True,
             version=f"Landlock ABI {version}",
             user=f"user {user_of(policy)}, no capabilities, no new privileges" if drops_user() else "",
-            files="Landlock",
+            files=f"Landlock, {LOOKED_UP}",
             network="seccomp: no sockets",
             syscalls="seccomp",
             other_processes="Landlock: no signals" if version >= 6 else "seccomp: no signals",

@@ -40,6 +40,10 @@ __all__ = ["UNSEEN", "ProcessBackend"]
 
 UNSEEN = "but for files that are removed, closed and still mapped"
 """Where it is no limit to whoever means it ill; a trusted program that works so is not ended for it."""
+READS = "no right of root but to read"
+SHARED_MEMORY, OF_ITS_USER = "but for shared memory of System V", "and files of its user's other sandboxes"
+SET_USER_ID = "but for set-user-id bits on files of its own"
+"""It has no filter of system calls."""
 READ_SEARCH = 2
 """The number of the capability to read any file and to enter any folder."""
 
@@ -93,7 +97,7 @@ class ProcessBackend(Backend):
             backend=self.name,
             boundary=False,
             user=_user(policy) if form.drops else "",
-            other_processes="pid namespace" if form.namespace else "",
+            other_processes=_others(policy, form) if form.namespace else "",
             **limit_means(policy.limits),
             disk=_disk_means(form) if policy.limits.disk is not None else "",
             kill="pid namespace" if form.namespace else kill_means(),
@@ -164,6 +168,12 @@ def _restrictions(policy: Policy, home: str, form: ProcessIsolation) -> list[Ste
     return [("reader" if _reads_all() else "user", user_of(policy), group_of(policy)), ("privileges",)]
 
 
+def _others(policy: Policy, form: ProcessIsolation) -> str:
+    """What keeps it from others, and from what of theirs nothing does; a home in mounts of its own nobody else sees."""
+    unseen = _sizes(form) and policy.limits.disk is not None
+    return f"pid namespace, {SHARED_MEMORY}" + ("" if unseen else f" {OF_ITS_USER}")
+
+
 def _sizes(form: ProcessIsolation) -> bool:
     """Whether its home is one in memory, of a size that the kernel keeps: in the mounts of a user namespace it can be.
 
@@ -191,8 +201,8 @@ def _sees_mapped() -> bool:
 
 
 def _user(policy: Policy) -> str:
-    rights = "no right of root but to read" if _reads_all() else "no capabilities"
-    return f"user {user_of(policy)}, {rights}, no new privileges"
+    rights = READS if _reads_all() else "no capabilities"
+    return f"user {user_of(policy)}, {rights}, no new privileges, {SET_USER_ID}"
 
 
 def _reads_all() -> bool:

@@ -8,6 +8,7 @@ from ludus.core import Env, EnvSpec, EpisodePlan
 from ludus.errors import InvalidArgument, RenderError, shorten
 from ludus.registry import make, make_vec
 from ludus.registry.arguments import LIMITS
+from ludus.registry.foreign_code import named_by_caller
 from ludus.registry.resolution import resolve
 from ludus.sandbox import Deadlines, Mount
 from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
@@ -21,6 +22,10 @@ __all__ = ["Description", "ServedEnv", "describe"]
 RESET_DEADLINE_FACTOR = 5.0
 """How many times as long as a step a reset, or the making of an environment, may take."""
 RENDER_MODE = "rgb_array"
+OF_ANY = (*LIMITS, "render_mode")
+"""What any environment may be given."""
+BOUNDARIES = ("sandbox", "container")
+"""Isolation in which files are not the server's."""
 
 
 class Description(NamedTuple):
@@ -65,7 +70,7 @@ class ServedEnv:
         self.config = ServerConfig() if config is None else config
         self.version = version
         """As its manifest says; of an id, the number at its end."""
-        resolved = resolve(target, self.config.isolation)
+        resolved = resolve(target, self.config.isolation, arguments or {})
         self.spec: EnvSpec = resolved.spec
         self.name = name or self.spec.id
         if not version and self.spec.version is not None:
@@ -107,7 +112,7 @@ class ServedEnv:
         """An instance, or a batch of `lanes`; blocks while it is made."""
         if not 0 <= lanes <= self.config.max_lanes:
             raise InvalidArgument(f"lanes: expected 0 to {self.config.max_lanes}, got {lanes}")
-        given = {**self.arguments, **_checked(arguments or {})}
+        given = {**self.arguments, **self._allowed(arguments or {})}
         limits: dict[str, Any] = {name: given.pop(name) for name in self._limits(given)}
         if not self.isolated:  # what it gives is held to its spaces by the host, at every step
             limits.setdefault("disable_env_checker", True)
@@ -129,6 +134,19 @@ class ServedEnv:
             except RenderError:  # it names the mode, and does not take it: then it is served without pictures
                 self._draws = False
         return make(self.spec, isolation=self._isolation, kwargs=given, **limits)
+
+    def _allowed(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A caller's arguments: they go to the constructor, and say nothing of where or how an environment runs."""
+        chosen = {name: value for name, value in _checked(arguments).items() if name not in OF_ANY}
+        own = self.spec.replace(kwargs={**self.spec.kwargs, **self.arguments})
+        confined = self.isolation in BOUNDARIES
+        if chosen and (named := named_by_caller(own, chosen, confined=confined)):
+            cure = "" if confined else " (--isolation sandbox lets them name its own files)"
+            raise InvalidArgument(
+                f"arguments: expected none that name code, a file or an address at the server, got {shorten(named)}; "
+                f"whoever serves {self.name} gives such{cure}"
+            )
+        return arguments
 
     def _limits(self, given: Mapping[str, Any]) -> list[str]:
         """Those of a caller's arguments that are `make`'s own; what the constructor takes by that name is its own."""
@@ -172,7 +190,7 @@ class ServedEnv:
 
 
 def _checked(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A caller's arguments: they go to the constructor, and say nothing of where or how an environment runs."""
+    """Arguments by name, none of which opens a window."""
     for name in arguments:
         if not name.isidentifier():
             raise InvalidArgument(f"arguments: expected those of the environment's constructor, got {shorten(name)}")

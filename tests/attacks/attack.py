@@ -108,7 +108,7 @@ class Attack(msgspec.Struct, frozen=True, kw_only=True):
     root: bool = False
     """Whether it can succeed only where root starts it."""
     open_on: dict[str, str] = {}
-    """Backends that are known not to hold against it, and why."""
+    """Backends that are known not to hold against it, and the words with which their guarantee says so."""
     excepted: str = ""
     """What a guarantee says where it leaves this attack out: then only a boundary has to withstand it."""
     bare: str = ""

@@ -7,6 +7,8 @@ import msgspec
 
 from ludus.errors import LudusError
 from ludus.sandbox import Mount
+from ludus.sandbox.landlock import LOOKED_UP
+from ludus.sandbox.process import READS, SET_USER_ID
 from tests.attacks.attack import Account, Attack, Judge, Moment
 from tests.attacks.judges import did_nothing, read_nothing, shut, unchanged
 from tests.attacks.scene import Scene
@@ -122,9 +124,7 @@ FILE_ATTACKS = (
         guarantee="files",
         program="files:look_up",
         judge=read_nothing,
-        open_on={
-            "landlock": "Landlock does not guard looking a file up: whoever knows its path learns that it is there"
-        },
+        open_on={"landlock": LOOKED_UP},
     ),
     Attack(
         name="read-variables",
@@ -255,7 +255,7 @@ FILE_ATTACKS = (
         program="files:read_roots_own",
         judge=read_nothing,
         root=True,
-        open_on={"process": "it may read what root may"},
+        open_on={"process": READS},
     ),
     Attack(
         name="leave-set-user-id",
@@ -264,7 +264,7 @@ FILE_ATTACKS = (
         guarantee="user",
         program="files:leave_set_user_id",
         judge=_no_set_user_id,
-        open_on={"process": "no filter of system calls keeps it from it; the file is that of the sandboxed user"},
+        open_on={"process": SET_USER_ID},
     ),
     Attack(
         name="kernel-settings",

@@ -2,6 +2,7 @@
 
 import os
 
+from ludus.sandbox.process import OF_ITS_USER, READS, SHARED_MEMORY
 from tests.attacks.attack import Account, Attack, Judge
 from tests.attacks.canaries import remove_tree
 from tests.attacks.judges import did_nothing, knows_no, left_nothing, shut
@@ -139,7 +140,7 @@ PROCESS_ATTACKS = (
         guarantee="user",
         program="processes:keep_privileges",
         judge=did_nothing,
-        open_on={"process": "started by root it keeps the right to read what root may"},
+        open_on={"process": READS},
     ),
     Attack(
         name="shared-memory",
@@ -148,7 +149,7 @@ PROCESS_ATTACKS = (
         guarantee="other_processes",
         program="processes:read_shared_memory",
         judge=knows_no(lambda scene: scene.listeners.memory_secret, "what is in shared memory of the host"),
-        open_on={"process": "it has no namespace for System V"},
+        open_on={"process": SHARED_MEMORY},
     ),
     Attack(
         name="sibling-read",
@@ -157,7 +158,7 @@ PROCESS_ATTACKS = (
         guarantee="other_processes",
         program="processes:read_sibling",
         judge=knows_no(_sibling_secret, "the secret of another sandbox"),
-        open_on={"process": "it is the user that other sandboxes are, and their files are no other user's"},
+        open_on={"process": OF_ITS_USER},
     ),
     Attack(
         name="sibling-call",

@@ -23,7 +23,7 @@ def _rows(attacks: tuple[Attack, ...]) -> str:
 
 
 def _expected(attack: Attack) -> str:
-    known = [f"not on `{backend}`: {why}" for backend, why in attack.open_on.items()]
+    known = [f"not on `{backend}`, whose guarantee says: {words}" for backend, words in attack.open_on.items()]
     return f"{attack.expects} ({'; '.join(known)})" if known else attack.expects
 
 

@@ -10,8 +10,11 @@ from hatchling.builders.wheel import WheelBuilder
 
 from tests.attacks import attacks
 
-HINT = re.compile(r"""(?:pip install|uv add|uvx|pipx (?:run|install)) +(?:-[\w-]+ +)*["'`]*ludus(?![\w-])""")
-TEXTS = (".md", ".py", ".sh", ".txt", ".toml", ".yaml", ".yml", ".js", ".html")
+INSTALLERS = "pip3? install|(?:uv|poetry|pdm) add|uvx|(?:pipx|uv tool) (?:run|install)|conda install"
+HINT = re.compile(rf"""(?:{INSTALLERS}) +(?:-[\w-]+ +)*["'`]*ludus(?![\w-])""")
+PIN = re.compile(r"""(?:^|["'`])ludus(?:\[[\w,-]*\])? *(?:[<>=~!]=|@ |[<>] *\d)""", re.MULTILINE)
+"""The same as a requirement of a file."""
+BINARY = (".png", ".pyc", ".so", ".gif", ".mp4", ".zip", ".ludus", ".woff2", ".ico")
 
 
 def test_the_page_holds_the_figures_of_the_runs(root, monkeypatch):
@@ -61,10 +64,18 @@ def test_the_package_carries_no_attack(root):
 
 def test_no_hint_installs_somebody_elses_package(root):
     """`ludus` in the package index is not ours."""
-    folders = ("docs", "ludus", "examples", "scripts", "benchmarks", ".github")
+    folders = ("docs", "ludus", "examples", "scripts", "benchmarks", "requirements", ".github", ".ci")
     places = [*root.glob("*"), *(one for name in folders for one in (root / name).rglob("*"))]
-    texts = [one for one in places if one.suffix in TEXTS or one.name == "Makefile"]
-    assert [str(one.relative_to(root)) for one in texts if HINT.search(one.read_text(encoding="utf8"))] == []
+    texts = {
+        one: one.read_text(encoding="utf8", errors="replace")
+        for one in places
+        if one.is_file() and one.suffix not in BINARY
+    }
+    assert len(texts) > 1000
+    assert [str(one.relative_to(root)) for one, text in texts.items() if HINT.search(text) or PIN.search(text)] == []
+    assert PIN.search('dependencies = ["ludus>=1"]')
+    assert PIN.search("numpy\nludus[serve] == 1.0")
+    assert not PIN.search('"ludus-rl>=1"')
     assert HINT.search("pip install -U 'ludus[serve]'")
     assert HINT.search("uvx ludus list")
     assert not HINT.search("pip install ludus-rl")

@@ -10,7 +10,8 @@ import pytest
 
 import ludus
 from ludus.core import EnvSpec, WrapperSpec
-from ludus.errors import EntryPointError, InvalidArgument, IsolationNeeded
+from ludus.errors import EntryPointError, InvalidArgument, IsolationNeeded, LudusError
+from ludus.interop.as_gymnasium.registration import make_vec as gym_make_vec
 from ludus.registry.foreign_code import file_spec, unknown_code
 from ludus.registry.provenance import authors, is_built_in
 from ludus.registry.resolution import foreign_spec
@@ -289,6 +290,32 @@ def test_what_a_wrappers_arguments_name_counts_however_deep(kwargs):
     )
     assert "third-party" in {one.level for one in authors(wrapped)}
     assert not is_built_in(wrapped)
+
+
+ADAPTED = EnvSpec("Adapted-v0", "ludus.interop.openenv.source:create")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ludus.make(ADAPTED, source="thirdq:Env"),
+        lambda: ludus.make_vec(ADAPTED, 2, executor="serial", source="thirdq:Env"),
+        lambda: ludus.make_vec(ADAPTED, 2, executor="serial", each={"source": ["thirdq:Env"] * 2}),
+        lambda: gym_make_vec(ADAPTED.replace(kwargs={"source": "thirdq:Env"}), 2),
+    ],
+    ids=["make", "make_vec", "each", "make_vec of Gymnasium's"],
+)
+def test_what_arguments_of_a_call_name_counts_as_what_the_spec_names(site, tmp_path, make):
+    """A word for one package was void where its name came with the call, and not with the spec."""
+    marker = tmp_path / "marker"
+    site.write("thirdq.py", f"try:\n    open({str(marker)!r}, 'w').close()\nexcept OSError:\n    pass\n")
+    ludus.trust("thirdq", "sandbox")
+    try:
+        with pytest.raises(LudusError, match="thirdq"):
+            make()
+    finally:
+        ludus.trust("thirdq", None)
+    assert not marker.exists()
 
 
 def test_an_array_library_is_named_out_of_a_list(site):

@@ -442,6 +442,19 @@ def test_text_is_shown_as_it_is_and_cut_where_it_does_not_fit(terminal, screen):
         assert rows(terminal) == ["one", "two", "a line tha"]
 
 
+def test_a_text_of_an_environment_gives_the_terminal_no_orders_but_colours(terminal, screen):
+    """A title, a clipboard, text that is written over: a sandbox kept none of that from the terminal."""
+    with screen:
+        screen.show("a\x1b]0;title\x07b \x1b[31mred\x1b[2J\n\x9b5nc\x1b]52;c;bWU=\x1b\\\td", ["Maze\x1b]0;x\x07"])
+        told = terminal.wait_for("Maze]0;x") + "Maze]0;x"
+    told = told.partition("\x1b[2J")[2]  # its own
+    assert "a]0;titleb \x1b[31mred[2J\x1b[0m" in told
+    assert "5nc]52;c;bWU=\\" in told
+    assert "Maze]0;x" in told
+    assert not set(told) & {"\x07", "\x9b"}
+    assert "\x1b]" not in told
+
+
 def test_a_resized_terminal_is_wiped(terminal, screen):
     with screen:
         screen.show("one", [])

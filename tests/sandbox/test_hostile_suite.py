@@ -1,12 +1,13 @@
 """The hostile suite itself: complete, honest about what it cannot tell, and as its page says."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from ludus.errors import ContractViolation
-from ludus.sandbox import Limits, Sandbox
+from ludus.sandbox import Guarantees, Limits, Policy, Sandbox, backend, process
 from tests.attacks import Account, Attack, attack_sandbox, attacks, run_attack, run_attacks, without_isolation
 from tests.attacks.canaries import Canaries
 from tests.attacks.environment_attacks import HANGING, MOMENTS, TITLES
@@ -40,6 +41,42 @@ def test_every_deed_of_an_environment_is_an_attack():
     assert set(HANGING) <= set(DEEDS)
 
 
+def left_out(kept: Guarantees) -> dict[str, set[str]]:
+    """The words of attacks that are known to get through, by the field that has to say them."""
+    known = [one for one in attacks() if kept.backend in one.open_on and one.guarantee in kept.enforced]
+    return {field: {one.open_on[kept.backend] for one in known if one.guarantee == field} for field in kept.enforced}
+
+
+@pytest.mark.parametrize("name", ["bubblewrap", "landlock", "podman", "process"])
+def test_a_guarantee_leaves_out_what_is_known_to_get_through_and_nothing_else(name):
+    kept = backend(name).guarantees(Policy())
+    for field, known in left_out(kept).items():
+        text = getattr(kept, field)
+        assert [words for words in known if words not in text] == []
+        for words in known:
+            text = text.replace(words, "")
+        assert not re.search(r"\b(but|except|unless|not)\b", text), (field, text)
+
+
+def test_what_is_known_to_get_through_is_known_by_name():
+    """A new one is a decision, and is told on the pages of sandboxes and of security."""
+    known = {name: {one.name for one in attacks() if name in one.open_on} for name in ("landlock", "process")}
+    assert known == {
+        "landlock": {"look-up-files"},
+        "process": {"read-roots-own", "leave-set-user-id", "keep-privileges", "shared-memory", "sibling-read"},
+    }
+    assert {name for one in attacks() for name in one.open_on} == set(known)
+
+
+def test_a_plain_process_of_an_ordinary_user_promises_what_its_own_mounts_keep(monkeypatch):
+    monkeypatch.setattr(process, "_sees_mapped", lambda: False)
+    monkeypatch.setattr(process, "_forms", lambda: [process.ProcessIsolation("user", False)])
+    for disk, seen in ((1 << 20, ""), (None, f" {process.OF_ITS_USER}")):
+        kept = process.Process().guarantees(Policy(limits=Limits(disk=disk)))
+        assert kept.other_processes == f"pid namespace, {process.SHARED_MEMORY}{seen}"
+        assert kept.user == ""
+
+
 def test_what_gets_through_is_an_error_in_the_report():
     report = attack_sandbox(without_isolation(), attacks=[NAMED["read-keys"]])
     assert report.rules == ()
@@ -55,7 +92,7 @@ def test_a_backend_that_is_no_boundary_is_attacked_where_it_enforces_something()
     assert report.rules == ("fork-bomb",)
     assert report.not_checked == {
         "read-home": "process does not enforce files",
-        "shared-memory": "it has no namespace for System V",
+        "shared-memory": process.SHARED_MEMORY,
     }
 
 

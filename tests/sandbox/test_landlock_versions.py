@@ -4,10 +4,12 @@ import subprocess
 
 import pytest
 
-from ludus.sandbox import Limits, Policy, Sandbox, landlock
+from ludus.sandbox import Deadlines, Limits, Policy, Sandbox, landlock
+from ludus.sandbox.environment import ForkServer
 from ludus.sandbox.landlock import MIN_ABI, Landlock
 from ludus.sandbox.launcher_process import interpreter
 from ludus.sandbox.user import USER
+from tests.sandbox.neighbours import DWELLER, FOLDER
 
 NEWEST = landlock._version()
 VERSIONS = range(MIN_ABI, NEWEST + 1)
@@ -114,3 +116,34 @@ def test_a_ruleset_asks_for_no_more_than_a_kernel_knows(version, monkeypatch, tm
 
 def steps(folder):
     return landlock._restrictions(Policy(), str(folder), {}, sized=False)
+
+
+@pytest.mark.parametrize("version", [WITH_SCOPES - 1, NEWEST])
+def test_children_of_a_fork_server_end_where_nobody_may_send_signals(version, monkeypatch):
+    """The server could end none there, and whoever closed one was told a PermissionError of the other side."""
+    monkeypatch.setattr(landlock, "_version", lambda: version)
+    box = Sandbox(Landlock(), limits=Limits(wall=600))
+    given = {"deed": "hang"}
+    with ForkServer(DWELLER, given, box, paths=[FOLDER], deadline=Deadlines(step=2.0)) as server:
+        stuck, other = server.spawn(), server.spawn()
+        for env in (stuck, other):
+            env.reset(seed=0)
+        with server.spawn() as third:
+            third.reset(seed=0)
+        assert other.step(0).reward == 1.0  # that one was closed is nothing to its neighbours
+        assert stuck.step(2).info["sandbox"]["limit"] == "deadline"
+        step = other.step(0)
+        assert step.truncated == (version < WITH_SCOPES)  # it went with the server, where there is no other way
+        for env in (stuck, other):
+            env.reset(seed=0)
+            assert env.step(0).reward == 1.0
+            env.close()
+
+
+def test_it_is_said_since_which_kernel_it_holds_as_it_is_used_here(monkeypatch):
+    """Before 6.2 there was Landlock, and it is refused: any file could be emptied."""
+    for version, signals in ((MIN_ABI, "Linux 3.5"), (WITH_SCOPES, "Linux 6.12")):
+        monkeypatch.setattr(landlock, "_version", lambda version=version: version)
+        kept = Landlock().guarantees(Policy())
+        assert kept.since["files"] == "Linux 6.2"
+        assert kept.since["other_processes"] == signals

@@ -183,7 +183,10 @@ class OpenEnvSession:
         """Attach anew, and send again what was certainly not carried out."""
         if not self.id and kind == "reset":  # which begins anew anyway
             yield from self.open()
-            return (yield from self._exchanged(text, ends))
+            try:
+                return (yield from self._exchanged(text, ends))
+            except OSError as newer:
+                raise lost(self.terms.where, newer) from newer
         if not self.id:
             raise marked(
                 SessionLost(

@@ -16,6 +16,7 @@ from ludus.registry import register as enter
 from ludus.registry import registry as known
 from ludus.registry.arguments import LIMITS
 from ludus.registry.resolution import resolve, spec_meant
+from ludus.registry.trust import required_before_import
 
 __all__ = [
     "VectorizeMode",
@@ -34,7 +35,6 @@ __all__ = [
     "spec",
 ]
 
-load_env_creator = load_entry_point
 current_namespace: str | None = None
 
 
@@ -102,6 +102,17 @@ def pprint_registry(
     return print_ids(
         print_registry, num_cols=num_cols, exclude_namespaces=exclude_namespaces or (), disable_print=disable_print
     )
+
+
+def load_env_creator(name: str) -> Any:
+    """What `module:name` is; IsolationNeeded where trust asks for some, since it would run here."""
+    asked = required_before_import(name)
+    if asked.isolation != "none":
+        raise IsolationNeeded(
+            f"{name}: expected code that may run in this process, got {', '.join(asked.reasons)}; make it by "
+            f"ludus.make({name!r}), which isolates it"
+        )
+    return load_entry_point(name)
 
 
 # --- ids ---

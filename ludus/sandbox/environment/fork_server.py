@@ -9,7 +9,7 @@ from threading import RLock
 from typing import Any, Self
 
 from ludus.core import EnvSpec
-from ludus.errors import ChannelError, SandboxError
+from ludus.errors import ChannelError, EnvError, SandboxError
 from ludus.sandbox.backend import Guarantees, Usage
 from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.environment.blueprint import Blueprint
@@ -37,7 +37,8 @@ class ForkServer:
 
     The children share one sandbox: its limits count for all of them together, and what the sandbox does not keep apart
     (signals, and whatever files it lets be written) one child may use against another. `isolate` gives each its own.
-    Threads may spawn and close at once.
+    Threads may spawn and close at once. Where nobody may send signals, as under Landlock before Linux 6.12, a child
+    that misses a deadline is ended with the whole server, and the others begin anew at `reset`.
 
     >>> with ForkServer("CartPole-v1", sandbox="process") as server:
     ...     with server.spawn() as env:
@@ -149,8 +150,8 @@ class ForkServer:
                 if zygote is not self._zygote or self._closed:
                     return None
                 return self._ask(EndRequest(number, seconds), EndReply).code
-        except (ChannelClosed, DeadlinePassed, SandboxError):
-            zygote.close()  # whoever does not answer is killed, and its children with it
+        except (ChannelClosed, DeadlinePassed, SandboxError, EnvError):
+            zygote.close()  # whoever does not answer, or cannot do it, is killed, and its children with it
             return None
 
     @property

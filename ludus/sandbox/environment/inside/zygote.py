@@ -171,8 +171,12 @@ class Zygote:
         pid = self._running.get(number)
         if pid is None:
             return self._codes.pop(number, None)
-        os.kill(pid, signal.SIGKILL)  # not reaped yet, so that it is no other's number
-        if seconds is None:  # to be reaped when it is gone
+        try:
+            os.kill(pid, signal.SIGKILL)  # not reaped yet, so that it is no other's number
+        except PermissionError:  # Landlock of an older kernel, where nobody may send signals
+            if seconds is not None:
+                raise  # whoever asked ends all of us
+        if seconds is None:  # to be reaped when it is gone; its channel is closed, and so it goes by itself
             return None
         del self._running[number]
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
