@@ -7,7 +7,7 @@ import numpy as np
 
 from ludus.core import Env
 from ludus.errors import InvalidArgument, shorten
-from ludus.spaces import Box, Discrete
+from ludus.spaces import Box, Discrete, Space
 from ludus.spaces.kinds import is_array, is_integer, is_mapping
 
 __all__ = ["QUIT", "RESTART", "KeyMap"]
@@ -126,7 +126,7 @@ def _action_names(env: Env[Any, Any]) -> dict[Any, str]:
     return {start + place: str(name).lower() for place, name in enumerate(given)}
 
 
-def _guessed(space: object) -> dict[Any, Any]:
+def _guessed(space: Space[Any]) -> dict[str, Any]:
     if isinstance(space, Discrete) and int(space.n) <= len(MORE):
         return _discrete_keys(int(space.n), int(space.start))
     if isinstance(space, Box) and space.shape == (1,):
