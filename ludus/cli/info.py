@@ -14,7 +14,8 @@ from rich.text import Text
 
 from ludus.cli.console import out
 from ludus.cli.target import meant
-from ludus.core import Env, EnvSpec, Security
+from ludus.core import EnvSpec, Security
+from ludus.core.env import AnyEnv
 from ludus.errors import IsolationNeeded, LudusError
 from ludus.registry import registry, spec
 from ludus.registry.make import build
@@ -61,7 +62,7 @@ def _resolved(target: str) -> tuple[ResolvedSpec, IsolationNeeded | None]:
         return ResolvedSpec(found, required_isolation(found), None, is_granted(authors(found))), error
 
 
-def _made(resolved: ResolvedSpec) -> tuple[Env[Any, Any] | None, LudusError | None]:
+def _made(resolved: ResolvedSpec) -> tuple[AnyEnv | None, LudusError | None]:
     """The environment, or why it cannot be had: what the spec says is worth showing all the same."""
     try:
         with redirect_stdout(sys.stderr):  # what an environment prints is no part of what is shown
@@ -70,7 +71,7 @@ def _made(resolved: ResolvedSpec) -> tuple[Env[Any, Any] | None, LudusError | No
         return None, error
 
 
-def _json(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> str:
+def _json(resolved: ResolvedSpec, env: AnyEnv | None) -> str:
     found = resolved.spec
     data: dict[str, Any] = {
         "spec": msgspec.json.decode(found.replace(isolation_record=None).to_json()),
@@ -89,7 +90,7 @@ def _json(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> str:
     return msgspec.json.encode(data).decode()
 
 
-def _print(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> None:
+def _print(resolved: ResolvedSpec, env: AnyEnv | None) -> None:
     found = resolved.spec
     out.print(
         Text.assemble(
@@ -107,7 +108,7 @@ def _print(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> None:
     out.print(Padding(table, (1, 0, 0, 2)))
 
 
-def _spaces(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> list[tuple[str, str]]:
+def _spaces(resolved: ResolvedSpec, env: AnyEnv | None) -> list[tuple[str, str]]:
     if env is None:
         return [("spaces", "not loaded")]
     parameters = ", ".join(str(one) for one in signature(type(env.unwrapped)).parameters.values())

@@ -6,13 +6,13 @@ from ludus.core.outcome import OUTCOME, Outcome
 
 __all__ = ["Info", "Step"]
 
-ObsT = TypeVar("ObsT")
+ObsT_co = TypeVar("ObsT_co", covariant=True)
 SeenT = TypeVar("SeenT")
 Info = dict[str, Any]
 """What an environment tells beside its observations, by name; each knows what its own entries are."""
 
 
-class Step(NamedTuple, Generic[ObsT]):
+class Step(NamedTuple, Generic[ObsT_co]):
     """The outcome of one action, for one environment or for a batch (then every field but `info` is batched).
 
     `terminated` is the task's own end; `truncated` cuts the episode for a reason outside it, as a time limit does.
@@ -32,7 +32,7 @@ class Step(NamedTuple, Generic[ObsT]):
     <Outcome.SUCCESS: 'success'>
     """
 
-    observation: ObsT
+    observation: ObsT_co
     reward: Any
     terminated: Any
     truncated: Any

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument, shorten
 from ludus.spaces import Box, Discrete, Space
 from ludus.spaces.kinds import is_array, is_integer, is_mapping
@@ -54,7 +54,7 @@ class KeyMap:
             raise InvalidArgument("keys_to_action: expected at least one key, got none")
 
     @classmethod
-    def of(cls, env: Env[Any, Any], keys_to_action: Mapping[Any, Any] | None = None) -> "KeyMap":
+    def of(cls, env: AnyEnv, keys_to_action: Mapping[Any, Any] | None = None) -> "KeyMap":
         """The keys given, else those of the environment's author, else keys that fit the action space.
 
         An author writes `metadata["keys_to_action"]`, or a method `get_keys_to_action()`.
@@ -113,7 +113,7 @@ def _coded(code: int) -> str:
     return chr(code)
 
 
-def _action_names(env: Env[Any, Any]) -> dict[Any, str]:
+def _action_names(env: AnyEnv) -> dict[Any, str]:
     """Names of discrete actions, where the author gave some."""
     given: Any = env.metadata.get("action_names")
     if given is None and env.has_wrapper_attr("get_action_meanings"):

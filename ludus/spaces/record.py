@@ -152,11 +152,7 @@ class Record(Composite[ModelT_co]):
         both = [
             (name, field.named, self.fields[name].named) for name, field in bare.fields.items() if name in self.fields
         ]
-        spaces = {
-            name: there
-            for name, here, there in both
-            if there is not None and type(here) is type(there) and here != there
-        }
+        spaces = {one: it for one, here, it in both if it is not None and type(here) is type(it) and here != it}
         return Record(model, spaces=spaces, within=Within(nan=bare._nan)) if spaces else bare
 
     def become(self, other: "Record") -> None:
