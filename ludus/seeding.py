@@ -18,7 +18,7 @@ from ludus.errors import InvalidSeed, shorten
 
 __all__ = ["as_seed", "copy_generator", "derived_stream", "lane_seeds", "np_random"]
 
-Seed = int | np.integer[Any]
+Seed = int | np.integer
 
 
 def as_seed(seed: object, name: str = "seed") -> int:
@@ -87,7 +87,7 @@ def copy_generator(generator: np.random.Generator) -> np.random.Generator:
     bits = generator.bit_generator
     if type(bits) is not np.random.PCG64:
         return deepcopy(generator)
-    sequence: Any = bits.seed_seq
+    sequence: Any = bits.seed_seq  # what `PCG64` gives is what it takes, though NumPy's types say less of it
     copied = np.random.PCG64(sequence)
     copied.state = bits.state
     return np.random.Generator(copied)
@@ -102,7 +102,7 @@ def derived_stream(generator: np.random.Generator, name: str) -> np.random.Gener
     >>> derived_stream(rng, "render").random() == before
     True
     """
-    parent: Any = generator.bit_generator.seed_seq
+    parent: object = generator.bit_generator.seed_seq
     if not isinstance(parent, np.random.SeedSequence):
         raise InvalidSeed(
             f"stream {name!r}: expected a generator seeded through SeedSequence, got {shorten(generator)}; "

@@ -1,9 +1,9 @@
 """Episodes of a random policy, as the command line plays and counts them."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from ludus.core import Env, Outcome
+from ludus.core import Outcome
+from ludus.core.env import AnyEnv
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import InvalidType
 
@@ -32,7 +32,7 @@ class PlayedEpisode:
         return self.outcome is None or not self.outcome.masked
 
 
-def play(env: Env[Any, Any], seed: int, max_steps: int) -> PlayedEpisode:
+def play(env: AnyEnv, seed: int, max_steps: int) -> PlayedEpisode:
     """Play one episode with random actions; the same seed plays the same one."""
     if env.batch_shape:
         raise InvalidType(f"expected one environment, got a batch of {env.batch_shape}")

@@ -15,7 +15,8 @@ from rich.text import Text
 
 from ludus.cli.console import out
 from ludus.cli.target import meant
-from ludus.core import Env, EnvSpec, Security
+from ludus.core import EnvSpec, Security
+from ludus.core.env import AnyEnv
 from ludus.errors import IsolationNeeded, LudusError
 from ludus.registry import registry, spec
 from ludus.registry.make import build
@@ -63,7 +64,7 @@ def _resolved(target: str) -> tuple[ResolvedSpec, IsolationNeeded | None]:
         return ResolvedSpec(found, required_isolation(found), None, is_granted(authors(found))), error
 
 
-def _made(resolved: ResolvedSpec) -> tuple[Env[Any, Any] | None, LudusError | None]:
+def _made(resolved: ResolvedSpec) -> tuple[AnyEnv | None, LudusError | None]:
     """The environment, or why it cannot be had: what the spec says is worth showing all the same."""
     try:
         with redirect_stdout(sys.stderr):  # what an environment prints is no part of what is shown
@@ -72,7 +73,7 @@ def _made(resolved: ResolvedSpec) -> tuple[Env[Any, Any] | None, LudusError | No
         return None, error
 
 
-def _json(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> str:
+def _json(resolved: ResolvedSpec, env: AnyEnv | None) -> str:
     found = resolved.spec
     data: dict[str, Any] = {
         "spec": msgspec.json.decode(found.replace(isolation_record=None).to_json()),
@@ -91,7 +92,7 @@ def _json(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> str:
     return msgspec.json.encode(data).decode()
 
 
-def _print(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> None:
+def _print(resolved: ResolvedSpec, env: AnyEnv | None) -> None:
     found = resolved.spec
     package = "made for OpenEnv" if adapted(found) else registry.package(found)
     out.print(Text.assemble((found.id, "bold cyan"), "  ", (" · ".join(filter(None, (found.family, package))), "dim")))
@@ -106,7 +107,7 @@ def _print(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> None:
     out.print(Padding(table, (1, 0, 0, 2)))
 
 
-def _spaces(resolved: ResolvedSpec, env: Env[Any, Any] | None) -> list[tuple[str, str]]:
+def _spaces(resolved: ResolvedSpec, env: AnyEnv | None) -> list[tuple[str, str]]:
     if env is None:
         return [("spaces", "not loaded")]
     return [

@@ -9,7 +9,7 @@ import yaml
 from ludus.cli.console import out
 from ludus.cli.record import SUFFIX, recorded
 from ludus.cli.target import meant
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument, RenderError, listing
 from ludus.registry import make
 from ludus.rendering import Drawn, TerminalScreen, WindowScreen
@@ -76,7 +76,7 @@ def _value(name: str, text: str) -> Any:
         raise InvalidArgument(f"arguments: expected a value as YAML, got {name}={text!r}") from error
 
 
-def playable(target: str, arguments: dict[str, Any]) -> Env[Any, Any]:
+def playable(target: str, arguments: dict[str, Any]) -> AnyEnv:
     """The environment, made so that its picture can be had."""
     found = meant(target, arguments.get("isolation"))
     given: dict[str, Any] = arguments if found.isolation is None else {"isolation": found.isolation, **arguments}

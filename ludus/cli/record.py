@@ -1,9 +1,8 @@
 """`--record FILE`, as several verbs have it: what happens goes into a file."""
 
 from enum import StrEnum
-from typing import Any
 
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument
 from ludus.trajectory import Recorder
 
@@ -20,7 +19,7 @@ class Level(StrEnum):
     FULL = "full"
 
 
-def recorded(env: Env[Any, Any], path: str | None, level: Level = Level.SEEDS) -> Env[Any, Any]:
+def recorded(env: AnyEnv, path: str | None, level: Level = Level.SEEDS) -> AnyEnv:
     """The environment with a recorder around it, where there is a file for it."""
     if path is None:
         return env

@@ -10,6 +10,7 @@ from ludus.errors import EntryPointError, InvalidSpec, LudusError, did_you_mean,
 __all__ = ["EntryPoint", "entry_point_name", "import_named", "load_entry_point", "member"]
 
 EntryPoint = str | Callable[..., Any]
+"""`module:name` of something callable, or the thing itself: what it takes and gives is its own affair."""
 
 
 def load_entry_point(entry_point: EntryPoint, what: str = "entry_point") -> Any:

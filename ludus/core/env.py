@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from ludus.core.snapshot import Snapshot, capture_attributes, put, reinstate_attributes, take
+from ludus.core.options import Options
+from ludus.core.snapshot import Memo, Snapshot, capture_attributes, put, reinstate_attributes, take
 from ludus.core.spec import EnvSpec
 from ludus.core.state import state_data
 from ludus.core.step import Info, Step
@@ -16,11 +17,13 @@ from ludus.errors import RenderError
 from ludus.seeding import Seed, derived_stream, np_random
 from ludus.spaces import Space
 
-__all__ = ["Env"]
+__all__ = ["AnyEnv", "Env"]
 
 ObsT = TypeVar("ObsT")
 ActT = TypeVar("ActT")
 WrappedT = TypeVar("WrappedT")
+Metadata = dict[str, Any]
+"""What a class says of itself: `render_modes`, `render_fps`, and what its author adds."""
 
 
 class Env(Generic[ObsT, ActT]):
@@ -44,7 +47,7 @@ class Env(Generic[ObsT, ActT]):
     Step(observation=1, reward=1.0, terminated=True, truncated=False, info={})
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  (the field's convention; copied before it is changed)
+    metadata: Metadata = {"render_modes": []}  # noqa: RUF012  (the field's convention; copied before it is changed)
     render_mode: str | None = None
     spec: EnvSpec | None = None
     action_space: Space[ActT]
@@ -59,7 +62,7 @@ class Env(Generic[ObsT, ActT]):
 
     # --- the episode ---
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Start an episode and return its first observation and info.
 
         A seed starts the random stream anew; without one the stream goes on. Subclasses begin with
@@ -94,11 +97,11 @@ class Env(Generic[ObsT, ActT]):
         return ()
 
     @property
-    def unwrapped(self) -> Env[Any, Any]:
+    def unwrapped(self) -> AnyEnv:
         """The environment under all wrappers."""
         return self
 
-    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+    def state_data(self, *, private: bool = False) -> Info:
         """What the author shows of the episode: the environment's `state`, if it has one, as plain data.
 
         Fields marked `Private` are left out, unless `private`: those are for whoever runs the episode.
@@ -149,14 +152,14 @@ class Env(Generic[ObsT, ActT]):
         """Go back (or forward) to a snapshot of this environment, or of another one made alike."""
         put(self._layers(), snapshot, lambda layer, state, memo: layer._reinstate(state, memo))
 
-    def _layers(self) -> list[Env[Any, Any]]:
+    def _layers(self) -> list[AnyEnv]:
         return [self]
 
-    def _capture(self, memo: dict[int, object]) -> Any:
+    def _capture(self, memo: Memo) -> object:
         """This layer's state as data; override together with `_reinstate` where attributes are not all of it."""
         return capture_attributes(self, memo)
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: Any, memo: Memo) -> None:
         """Take on the state that `_capture` gave; it may be asked for again and must not be changed."""
         reinstate_attributes(self, state, memo)
 
@@ -170,7 +173,7 @@ class Env(Generic[ObsT, ActT]):
         """The attribute of this environment, or of the nearest one under it that has it."""
         return getattr(self, name)
 
-    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+    def set_wrapper_attr(self, name: str, value: object, *, force: bool = True) -> bool:
         """Set the attribute where it already exists, else here when `force`; returns whether it was set."""
         if force or hasattr(self, name):
             setattr(self, name, value)
@@ -193,3 +196,7 @@ class Env(Generic[ObsT, ActT]):
 
     def __str__(self) -> str:
         return f"<{type(self).__name__} instance>" if self.spec is None else f"<{type(self).__name__}<{self.spec.id}>>"
+
+
+AnyEnv = Env[Any, Any]
+"""An environment of whatever observations and actions: `Env` is invariant, so that `Env[object, object]` takes none."""

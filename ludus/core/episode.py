@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ludus.core.options import Options
 from ludus.errors import InvalidType, shorten
 from ludus.seeding import Seed, as_seed
 
@@ -21,7 +22,7 @@ class Episode(NamedTuple):
     """
 
     seed: Seed | None = None
-    options: dict[str, Any] | None = None
+    options: Options | None = None
 
 
 EpisodePlan = Callable[[int, int], Episode]
@@ -36,8 +37,8 @@ def planned(plan: EpisodePlan | None, lane: int, number: int) -> Episode:
     """
     if plan is None:
         return Episode()
-    episode: Any = plan(lane, number)
-    options: Any = episode.options if isinstance(episode, Episode) else ""
+    episode: Any = plan(lane, number)  # of a stranger's function, whatever its type says
+    options: object = episode.options if isinstance(episode, Episode) else ""
     if not isinstance(options, dict | None):
         raise InvalidType(
             f"episodes({lane}, {number}): expected an Episode(seed, options), got {shorten(episode)}; return Episode()"

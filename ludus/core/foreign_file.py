@@ -51,7 +51,7 @@ def read_foreign_yaml(text: bytes | str, type: type[T], most_values: int = MAX_Y
     """
     try:
         _check_depth(text, most_values)
-        found: Any = msgspec.yaml.decode(text)
+        found: object = msgspec.yaml.decode(text)
     except msgspec.DecodeError:
         raise
     except Exception as error:  # tags raise what Python raises: ValueError, KeyError, AttributeError, …

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ludus.core.autoreset import AutoresetMode
 from ludus.core.env import ActT, Env, ObsT
+from ludus.core.options import Options
 from ludus.core.step import Info, Step
 from ludus.core.wrapper import WrapActT, WrapObsT, Wrapper
 from ludus.seeding import Seed
@@ -82,7 +83,7 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
         each = [one if moving else filler for one, moving in zip(taken, moves.tolist(), strict=True)]
         return _packed(below.single_action_space, each)
 
-    def _hooked_observation(self, observation: object, space: Space[Any]) -> Any:
+    def _hooked_observation(self, observation: object, space: Space[object]) -> Any:
         own: Any = self
         if not self._lead:
             return own.observation(observation)
@@ -90,7 +91,7 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
             return own.observations(observation)
         return _packed(self.single_observation_space, [own.observation(one) for one in _lanes_of(space, observation)])
 
-    def _hooked_finals(self, info: Info, observation: object, space: Space[Any]) -> Info:
+    def _hooked_finals(self, info: Info, observation: object, space: Space[object]) -> Info:
         """Infos with the last observations of episodes as the hook shows them; `observation` is the batch's own."""
         if self._mode is not AutoresetMode.SAME_STEP or "final_obs" not in info:
             return info
@@ -125,7 +126,7 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
             earned[lane] = own.reward(each[lane])
         return earned
 
-    def _idle_lanes(self, terminated: Any, truncated: Any) -> Mask | None:
+    def _idle_lanes(self, terminated: Mask, truncated: Mask) -> Mask | None:
         """The lanes that make no step of their own, this time; remembers who will make none the next time."""
         if not self._lead:
             return None
@@ -139,9 +140,12 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
             return before
         return ~stepped if before is None else before | ~stepped
 
-    def _begin_lanes(self, options: dict[str, Any] | None) -> None:
-        mask: Any = None if options is None else options.get("reset_mask")
+    def _begin_lanes(self, options: Options | None) -> None:
+        mask: Mask | None = None if options is None else options.get("reset_mask")
         self._idle = None if mask is None or self._idle is None else self._idle & ~mask
+
+
+AnyHooked = Hooked[Any, Any, Any, Any]
 
 
 def _owner(kind: type, name: str) -> type | None:
@@ -158,14 +162,14 @@ def _takes_batches(kind: type, hook: str, form: str) -> bool:
     return many is not None and (one is None or kind.__mro__.index(many) <= kind.__mro__.index(one))
 
 
-def _call_around(kind: Any, hooks: set[str]) -> None:
+def _call_around(kind: type[AnyHooked], hooks: set[str]) -> None:
     """Have a class call hooks that its bases do not know of: the action first, observation and reward last."""
     inner_step, inner_reset = kind.step, kind.reset
 
     known = {hook for hook in hooks if _defines(kind, hook)}  # one environment has no use for a batch's form
 
     @wraps(inner_step)
-    def step(self: Any, action: Any) -> Step[Any]:
+    def step(self: Any, action: object) -> Step[object]:
         called = hooks if self._lead else known
         if "action" in called:
             action = self._hooked_action(action)
@@ -178,7 +182,7 @@ def _call_around(kind: Any, hooks: set[str]) -> None:
         return Step(observation, reward, terminated, truncated, info)
 
     @wraps(inner_reset)
-    def reset(self: Any, *, seed: object = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self: Any, *, seed: Seed | None = None, options: Options | None = None) -> tuple[object, Info]:
         observation, info = inner_reset(self, seed=seed, options=options)
         self._begin_lanes(options)
         if "observation" in (hooks if self._lead else known):
@@ -192,13 +196,13 @@ def _all_true(lead: tuple[int, ...]) -> Mask:
     return np.ones(lead, dtype=np.bool_)
 
 
-def _lanes_of(space: Space[object], batch: object) -> list[Any]:
+def _lanes_of(space: Space[object], batch: object) -> list[object]:
     return list(batch) if is_array(batch) else list(space.iterate(batch))
 
 
-def _packed(space: Space[Any], lanes: list[Any]) -> Any:
+def _packed(space: Space[object], lanes: list[Any]) -> object:
     """Values of lanes as one; numbers and arrays in the dtype they have, as one environment gives them."""
-    kinds: Callable[[Any], bool] = lambda one: isinstance(one, np.ndarray | np.generic | int | float)  # noqa: E731
+    kinds: Callable[[object], bool] = lambda one: isinstance(one, np.ndarray | np.generic | int | float)  # noqa: E731
     return np.stack(lanes) if all(map(kinds, lanes)) else space.concatenate(lanes)
 
 
@@ -219,7 +223,7 @@ class ObservationWrapper(Hooked[WrapObsT, ActT, ObsT, ActT]):
         """The observation to show instead."""
         raise NotImplementedError(f"{type(self).__name__} defines no observation(observation)")
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[WrapObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[WrapObsT, Info]:
         """Reset, with the observation changed."""
         observation, info = self.env.reset(seed=seed, options=options)
         return self._hooked_observation(observation, self.env.observation_space), info
@@ -277,7 +281,7 @@ class RewardWrapper(Hooked[ObsT, ActT, ObsT, ActT]):
         """The reward to give instead."""
         raise NotImplementedError(f"{type(self).__name__} defines no reward(reward)")
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Reset; no lane that begins here waits for it any more."""
         result = self.env.reset(seed=seed, options=options)
         self._begin_lanes(options)

@@ -1,13 +1,15 @@
 """Infos of a batch, by lanes: what some lanes told, and what two groups of lanes told together."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.core.outcome import OUTCOME, Outcome, read_outcome
 from ludus.core.step import Info
-from ludus.spaces.kinds import is_array, is_dict, is_list
+from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import is_array, is_dict
 
 __all__ = [
     "FINAL",
@@ -22,6 +24,8 @@ __all__ = [
 ]
 
 Mask = npt.NDArray[np.bool_]
+Column = Array | Info
+"""What lanes told under one key: an array with an entry for each, or the columns of a dictionary."""
 FINAL = ("final_obs", "final_info")
 """What autoreset in the same step tells of the episodes that are over."""
 FACTS = "facts"
@@ -32,14 +36,22 @@ UNANNOUNCED = "unannounced"
 """Fields of an observation that its space has not, by name, where an environment written for OpenEnv gives more."""
 
 
-def info_of(info: Any, lanes: Mask) -> Any:
+@overload
+def info_of(info: Info, lanes: Mask) -> Info: ...
+
+
+@overload
+def info_of(info: list[Info], lanes: Mask) -> list[Info]: ...
+
+
+def info_of(info: Info | list[Info], lanes: Mask) -> Info | list[Info]:
     """What these lanes told; of the others a column holds nothing.
 
     >>> told = {"n": np.array([1, 2]), "_n": np.array([True, True])}
     >>> info_of(told, np.array([False, True]))
     {'n': array([0, 2]), '_n': array([False,  True])}
     """
-    if is_list(info):  # one dictionary for each lane, as DictInfoToList gives them
+    if isinstance(info, list):  # one dictionary for each lane, as DictInfoToList gives them
         return [one if chosen else {} for one, chosen in zip(info, lanes.tolist(), strict=True)]
     found: Info = {}
     for key, column, told in _columns(info, len(lanes)):
@@ -67,19 +79,19 @@ def joined(first: Info, second: Info) -> Info:
         return dict(first or second)
     found = dict(first)
     for key, column in second.items():
-        told: Any = second.get(f"_{key}")
+        told: Mask | None = second.get(f"_{key}")
         if key not in first or told is None:
             found.setdefault(key, column)
-        elif isinstance(column, dict):
-            found[key] = joined(first[key], column)  # type: ignore[arg-type]
+        elif is_dict(column):
+            found[key] = joined(first[key], column)
             found[f"_{key}"] = first[f"_{key}"] | told
         else:
-            before: Any = first.get(f"_{key}", np.zeros(len(told), np.bool_))
+            before: Mask = first.get(f"_{key}", np.zeros(len(told), np.bool_))
             found[key], found[f"_{key}"] = _merged(first[key], before, column, told), before | told
     return found
 
 
-def add_final(info: Info, lanes: Mask, observations: list[Any], begun: Info) -> Info:
+def add_final(info: Info, lanes: Mask, observations: Sequence[object], begun: Info) -> Info:
     """The info of a step in which these lanes ended and began again, as autoreset in the same step gives it.
 
     `observations` are their last ones, in order; `begun` is what they told when they began. What they told with the
@@ -107,13 +119,13 @@ def _lane_entries(infos: Info, lane: int, *, whole: bool) -> Info:
     """The same for an info as a `whole`, whose outcome is one, or for a dictionary inside it."""
     found: Info = {}
     for key, column in infos.items():
-        mask: Any = infos.get(f"_{key}")
+        mask: Mask | None = infos.get(f"_{key}")
         if mask is None or not mask[lane]:
             continue
         if is_dict(column):
             found[key] = _lane_entries(column, lane, whole=whole and key == FINAL[1])
             continue
-        value: Any = column[lane]
+        value: object = column[lane]
         if key == OUTCOME and whole:
             value = read_outcome(value, f"lane {lane} info['outcome']")
         found[key] = value.item() if type(value) is np.bool_ else value
@@ -126,7 +138,7 @@ def add_outcome(info: Info, outcome: Outcome, lanes: Mask) -> Info:
     >>> add_outcome({}, Outcome.TIME_LIMIT, np.array([True, False]))
     {'outcome': array([3, 0], dtype=int8), '_outcome': array([ True, False])}
     """
-    told: Any = info.get(f"_{OUTCOME}")
+    told: Mask | None = info.get(f"_{OUTCOME}")
     left = lanes if told is None else lanes & ~told
     if not left.any():
         return info
@@ -135,20 +147,20 @@ def add_outcome(info: Info, outcome: Outcome, lanes: Mask) -> Info:
     return {**info, OUTCOME: codes, f"_{OUTCOME}": left.copy() if told is None else told | left}
 
 
-def _columns(info: Info, count: int) -> list[tuple[str, Any, Mask | None]]:
+def _columns(info: Info, count: int) -> list[tuple[str, Column, Mask | None]]:
     """The entries of an info, each with the lanes that told it; None for what is no column."""
-    found: list[tuple[str, Any, Mask | None]] = []
+    found: list[tuple[str, Column, Mask | None]] = []
     for key, column in info.items():
         if key.startswith("_") and key[1:] in info:
             continue
-        told: Any = info.get(f"_{key}")
+        told: Mask | None = info.get(f"_{key}")
         if told is None and is_array(column) and column.shape[:1] == (count,):
             told = np.ones(count, np.bool_)
         found.append((key, column, told))
     return found
 
 
-def _emptied(column: Any, left: Mask) -> Any:
+def _emptied(column: Column, left: Mask) -> Column:
     if isinstance(column, dict):
         return info_of(column, left)
     found = column.copy()
@@ -156,7 +168,7 @@ def _emptied(column: Any, left: Mask) -> Any:
     return found
 
 
-def _merged(a: Any, of_a: Mask, b: Any, of_b: Mask) -> Any:
+def _merged(a: Array, of_a: Mask, b: Array, of_b: Mask) -> Array:
     """One column of two; where no dtype holds both, of objects."""
     same = a.shape == b.shape
     if same and a.dtype == b.dtype:
@@ -172,5 +184,5 @@ def _merged(a: Any, of_a: Mask, b: Any, of_b: Mask) -> Any:
     return found
 
 
-def _numbers(a: Any, b: Any) -> bool:
+def _numbers(a: Array, b: Array) -> bool:
     return {a.dtype.kind, b.dtype.kind} <= set("biufc")

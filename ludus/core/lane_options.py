@@ -1,18 +1,17 @@
 """Options of a reset by lanes: `options={"each": {"start": [1, 2, 3]}}` gives every lane a value of its own."""
 
 from collections.abc import Sized
-from typing import Any
 
+from ludus.core.options import Options
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
 from ludus.spaces.kinds import is_dict
 
 __all__ = ["check_each", "lane_options", "part_options"]
 
 EACH = "each"
-Options = dict[str, Any] | None
 
 
-def lane_options(options: Options, lane: int) -> Options:
+def lane_options(options: Options | None, lane: int) -> Options | None:
     """What one lane of a batch is to be reset with.
 
     >>> lane_options({"speed": 2, "each": {"start": [3, 4]}}, 1)
@@ -24,7 +23,7 @@ def lane_options(options: Options, lane: int) -> Options:
     return common | {name: values[lane] for name, values in options[EACH].items()}
 
 
-def part_options(options: Options, lanes: slice) -> Options:
+def part_options(options: Options | None, lanes: slice) -> Options | None:
     """What some lanes of a batch, which are a batch of their own elsewhere, are to be reset with.
 
     >>> part_options({"each": {"start": [3, 4, 5]}}, slice(1, 3))
@@ -35,9 +34,9 @@ def part_options(options: Options, lanes: slice) -> Options:
     return {**options, EACH: {name: values[lanes] for name, values in options[EACH].items()}}
 
 
-def check_each(options: Options, lanes: int) -> None:
+def check_each(options: Options | None, lanes: int) -> None:
     """Raise unless `options["each"]`, if it is there, has one value a lane of each of its options."""
-    each: Any = None if options is None else options.get(EACH)
+    each: object = None if options is None else options.get(EACH)
     if options is None or EACH not in options:
         return
     if not is_dict(each):

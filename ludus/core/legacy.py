@@ -3,12 +3,14 @@
 An old environment becomes an `Env` by `from_legacy`; an `Env` serves an old loop by `to_legacy`.
 """
 
+from collections.abc import Callable, Sequence
 from inspect import Parameter, signature
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ludus.core.env import Env
+from ludus.core.env import AnyEnv, Env
+from ludus.core.options import Options
 from ludus.core.step import Info, Step
 from ludus.errors import ContractViolation, InvalidArgument, InvalidSeed, InvalidType, shorten
 from ludus.seeding import Seed, as_seed
@@ -23,7 +25,7 @@ CUT = "TimeLimit.truncated"
 """The info key by which the old API told a cut episode from a finished one."""
 
 
-def from_done_step(result: tuple[Any, ...]) -> Step[Any]:
+def from_done_step(result: Sequence[Any]) -> Step[Any]:
     """Five values from the old four, of one environment or a batch; five pass through. The info given is left alone.
 
     >>> from_done_step(("s", 1.0, True, {"TimeLimit.truncated": True}))
@@ -37,7 +39,7 @@ def from_done_step(result: tuple[Any, ...]) -> Step[Any]:
         )
     observation, reward, done, info = result
     if is_list(info):
-        cut: Any = np.array([bool(one.get(CUT, False)) for one in info])
+        cut = np.array([bool(one.get(CUT, False)) for one in info])
         rest: Any = [{key: value for key, value in one.items() if key != CUT} for one in info]
     else:
         cut = info.get(CUT, False)
@@ -71,7 +73,7 @@ def to_done_step(step: tuple[Any, ...]) -> tuple[Any, Any, Any, Info]:
 
 def from_legacy(
     env: object, *, observation_space: Space[object] | None = None, action_space: Space[object] | None = None
-) -> Env[Any, Any]:
+) -> AnyEnv:
     """An environment of the old API as an `Env`.
 
     Its spaces must be Ludus's; pass them where the old environment has another library's.
@@ -83,7 +85,7 @@ def from_legacy(
     )
 
 
-class _FromLegacy(Env[Any, Any]):
+class _FromLegacy(AnyEnv):
     def __init__(self, env: Any, observation_space: Any, action_space: Any) -> None:
         for name, space in (("observation_space", observation_space), ("action_space", action_space)):
             if not isinstance(space, Space):
@@ -97,15 +99,15 @@ class _FromLegacy(Env[Any, Any]):
         self.metadata = {**getattr(env, "metadata", {}), "render_modes": list(modes)}
         self.render_mode = getattr(env, "render_mode", None)
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
         super().reset(seed=seed)
         arguments = self._reset_arguments(seed, options)
         result = self.env.reset(**arguments)
         pair = is_tuple(result) and len(result) == 2 and is_dict(result[1])
         return result if pair else (result, {})
 
-    def _reset_arguments(self, seed: Any, options: Any) -> dict[str, Any]:
-        arguments: dict[str, Any] = {}
+    def _reset_arguments(self, seed: Seed | None, options: Options | None) -> dict[str, object]:
+        arguments: dict[str, object] = {}
         if options:
             if not accepts(self.env.reset, "options"):
                 raise InvalidArgument(
@@ -184,7 +186,7 @@ class LegacyEnv(Generic[ObsT, ActT]):
         self.env.close()
 
     @property
-    def unwrapped(self) -> Env[Any, Any]:
+    def unwrapped(self) -> AnyEnv:
         """The environment under all wrappers."""
         return self.env.unwrapped
 
@@ -194,8 +196,10 @@ def to_legacy(env: Env[ObsT, ActT]) -> LegacyEnv[ObsT, ActT]:
     return LegacyEnv(env)
 
 
-def accepts(function: Any, name: str, *, by_name: bool = False) -> bool:
+def accepts(function: Callable[..., object] | None, name: str, *, by_name: bool = False) -> bool:
     """Whether `function` has a parameter of that name, or (unless `by_name`) takes any."""
+    if function is None:
+        return False
     try:
         parameters = signature(function).parameters
     except (TypeError, ValueError):

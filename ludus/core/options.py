@@ -3,12 +3,18 @@
 import sys
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["TrackedOptions"]
+if TYPE_CHECKING:
+    from _collections_abc import dict_items, dict_keys, dict_values
+
+__all__ = ["Options", "TrackedOptions"]
+
+Options = dict[str, Any]
+"""What a reset is asked for beside its seed, by name; each environment knows what its own are."""
 
 
-class TrackedOptions(dict[str, Any]):
+class TrackedOptions(Options):
     """A dictionary that remembers which of its keys were read, or asked for, or whether it was gone through.
 
     >>> options = TrackedOptions({"size": 3, "difficulty": 2})
@@ -16,7 +22,7 @@ class TrackedOptions(dict[str, Any]):
     (3, ['difficulty'])
     """
 
-    def __init__(self, given: dict[str, Any]) -> None:
+    def __init__(self, given: Options) -> None:
         super().__init__(given)
         self._unread = set(given)
         self._holders: int | None = None
@@ -56,7 +62,7 @@ class TrackedOptions(dict[str, Any]):
         self._gone_through()
         return super().__repr__()
 
-    def get(self, key: str, default: Any = None) -> Any:  # type: ignore[override]
+    def get(self, key: str, default: object = None) -> Any:  # type: ignore[override]
         """The value of a key, or the default."""
         self._unread.discard(key)
         return super().get(key, default)
@@ -66,7 +72,7 @@ class TrackedOptions(dict[str, Any]):
         self._unread.discard(key)
         return super().pop(key, *default)
 
-    def setdefault(self, key: str, default: Any = None) -> Any:  # type: ignore[override]
+    def setdefault(self, key: str, default: object = None) -> Any:  # type: ignore[override]
         """The value of a key, set where there is none."""
         self._unread.discard(key)
         return super().setdefault(key, default)
@@ -76,34 +82,34 @@ class TrackedOptions(dict[str, Any]):
         self._gone_through()
         return super().popitem()
 
-    def keys(self) -> Any:
+    def keys(self) -> "dict_keys[str, Any]":
         """All keys."""
         self._gone_through()
         return super().keys()
 
-    def values(self) -> Any:
+    def values(self) -> "dict_values[str, Any]":
         """All values."""
         self._gone_through()
         return super().values()
 
-    def items(self) -> Any:
+    def items(self) -> "dict_items[str, Any]":
         """All pairs."""
         self._gone_through()
         return super().items()
 
-    def copy(self) -> dict[str, Any]:
+    def copy(self) -> Options:
         """A plain dictionary with the same entries."""
         self._gone_through()
         return dict(super().items())
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: Any) -> Options:
         return self.copy() | other
 
-    def __ror__(self, other: Any) -> Any:
+    def __ror__(self, other: Any) -> Options:
         return other | self.copy()
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[Options], tuple[Options]]:
         return dict, (self.copy(),)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+    def __deepcopy__(self, memo: dict[int, object]) -> Options:
         return deepcopy(self.copy(), memo)

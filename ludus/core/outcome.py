@@ -5,7 +5,6 @@ one column of codes (int8, 0 where nothing is told) and the mask `info["_outcome
 """
 
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -145,7 +144,7 @@ def read_outcome(told: object, where: str = "info['outcome']") -> Outcome | None
         raise ContractViolation(f"{where}: {error}") from error
 
 
-def code_column(codes: npt.NDArray[Any], where: str = "info['outcome']") -> npt.NDArray[np.int8]:
+def code_column(codes: npt.NDArray[np.integer], where: str = "info['outcome']") -> npt.NDArray[np.int8]:
     """A column of codes as batches give it; ContractViolation names the first that is none.
 
     >>> code_column(np.array([0, 2]))

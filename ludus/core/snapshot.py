@@ -4,16 +4,26 @@ The default copies every attribute of every layer at once, so that two names for
 References to the layers themselves are kept as places: a snapshot of one environment fits another made alike.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from types import ModuleType
-from typing import Any
+from typing import ClassVar, Protocol, TypeVar
 
 from ludus.errors import SnapshotError, shorten
 from ludus.spaces.kinds import is_dict, is_list_or_tuple
 from ludus.spaces.space import is_space
 
-__all__ = ["Snapshot", "capture_attributes", "put", "reinstate_attributes", "take"]
+__all__ = ["Memo", "Snapshot", "capture_attributes", "put", "reinstate_attributes", "take"]
+
+LayerT = TypeVar("LayerT")
+Memo = dict[int, object]
+"""What `deepcopy` has copied already, by the `id` of the original."""
+
+
+class Layer(Protocol):
+    """What a snapshot has to know of an environment or wrapper."""
+
+    snapshot_shared: ClassVar[tuple[str, ...]]
 
 
 class LayerReference:
@@ -36,7 +46,7 @@ class Snapshot:
     True
     """
 
-    def __init__(self, kinds: Sequence[str], states: Sequence[Any], places: Sequence[LayerReference]) -> None:
+    def __init__(self, kinds: Sequence[str], states: Sequence[object], places: Sequence[LayerReference]) -> None:
         self.kinds = tuple(kinds)
         self.states = tuple(states)
         self.places = tuple(places)
@@ -45,14 +55,14 @@ class Snapshot:
         return f"Snapshot({' of '.join(kind.rpartition('.')[2] for kind in self.kinds)})"
 
 
-def take(layers: Sequence[Any], capture: Callable[[Any, dict[int, Any]], Any]) -> Snapshot:
+def take(layers: Sequence[LayerT], capture: Callable[[LayerT, Memo], object]) -> Snapshot:
     """A snapshot of a stack of layers, outermost first."""
     places = [LayerReference(number) for number in range(len(layers))]
-    memo: dict[int, Any] = {id(layer): place for layer, place in zip(layers, places, strict=True)}
+    memo: Memo = {id(layer): place for layer, place in zip(layers, places, strict=True)}
     return Snapshot([_kind(layer) for layer in layers], [capture(layer, memo) for layer in layers], places)
 
 
-def put(layers: Sequence[Any], snapshot: Snapshot, reinstate: Callable[[Any, Any, dict[int, Any]], None]) -> None:
+def put(layers: Sequence[LayerT], snapshot: Snapshot, reinstate: Callable[[LayerT, object, Memo], None]) -> None:
     """Bring a stack of layers to the state of a snapshot; nothing changes unless all of it fits."""
     if not isinstance(snapshot, Snapshot):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise SnapshotError(f"restore: expected what snapshot() returned, got {shorten(snapshot)}")
@@ -62,7 +72,7 @@ def put(layers: Sequence[Any], snapshot: Snapshot, reinstate: Callable[[Any, Any
             f"restore: expected a snapshot of {' of '.join(kinds)}, got one of {' of '.join(snapshot.kinds)}; "
             "make the environment with the same wrappers"
         )
-    memo: dict[int, Any] = {id(place): layer for place, layer in zip(snapshot.places, layers, strict=True)}
+    memo: Memo = {id(place): layer for place, layer in zip(snapshot.places, layers, strict=True)}
     for layer, state in zip(layers, snapshot.states, strict=True):
         reinstate(layer, state, memo)
 
@@ -71,7 +81,7 @@ def _kind(layer: object) -> str:
     return f"{type(layer).__module__}.{type(layer).__qualname__}"
 
 
-def capture_attributes(layer: Any, memo: dict[int, Any]) -> dict[str, Any]:
+def capture_attributes(layer: Layer, memo: Memo) -> dict[str, object]:
     """A deep copy of a layer's attributes, without those in its class's `snapshot_shared`."""
     attributes = {name: value for name, value in _attributes(layer).items() if name not in layer.snapshot_shared}
     memo.update(_modules(attributes))
@@ -88,7 +98,7 @@ def capture_attributes(layer: Any, memo: dict[int, Any]) -> dict[str, Any]:
         ) from error
 
 
-def reinstate_attributes(layer: Any, state: dict[str, Any], memo: dict[int, Any]) -> None:
+def reinstate_attributes(layer: Layer, state: dict[str, object], memo: Memo) -> None:
     """Give a layer a fresh copy of captured attributes; its spaces stay the objects they are."""
     current = _attributes(layer)
     for name, value in state.items():
@@ -105,15 +115,15 @@ def reinstate_attributes(layer: Any, state: dict[str, Any], memo: dict[int, Any]
             object.__setattr__(layer, name, value)
 
 
-def _modules(attributes: dict[str, object]) -> dict[int, Any]:
+def _modules(attributes: dict[str, object]) -> Memo:
     """Modules for a memo: they are what they are, though `deepcopy` refuses them."""
     return {id(value): value for value in attributes.values() if isinstance(value, ModuleType)}
 
 
-def _attributes(layer: object) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _attributes(layer: object) -> dict[str, object]:
+    found: dict[str, object] = {}
     for kind in type(layer).__mro__:
-        slots: Any = kind.__dict__.get("__slots__", ())
+        slots: str | Iterable[str] = kind.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             if hasattr(layer, name):
                 found[name] = getattr(layer, name)
@@ -121,13 +131,11 @@ def _attributes(layer: object) -> dict[str, Any]:
         held: object = getattr(type(layer), name, None)
         if is_space(held):
             found[name] = held
-    own: dict[str, Any] = vars(layer)
+    own: dict[str, object] = vars(layer)
     return found | own
 
 
-def _blame(
-    children: dict[str, object], memo: dict[int, object], path: str, depth: int = 0
-) -> tuple[str, Any, Any] | None:
+def _blame(children: dict[str, object], memo: Memo, path: str, depth: int = 0) -> tuple[str, object, Exception] | None:
     """The innermost child that cannot be copied: where it is, what it is, why."""
     for name, value in children.items():
         where = f"{path}{name}" if name.startswith("[") else f"{path}.{name}"
@@ -139,7 +147,7 @@ def _blame(
     return None
 
 
-def _children(value: object) -> dict[str, Any]:
+def _children(value: object) -> dict[str, object]:
     if is_dict(value):
         return {f"[{key!r}]": one for key, one in value.items()}
     if is_list_or_tuple(value):

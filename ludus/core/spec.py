@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, cached_property
-from typing import Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, get_args
 
 from ludus.core.entry_point import EntryPoint, entry_point_name, load_entry_point
 from ludus.core.id import EnvId
@@ -13,7 +13,24 @@ from ludus.spaces.kinds import is_dict, is_iterable, is_list_or_tuple, is_mappin
 from ludus.spaces.message import read_json, write_json
 from ludus.spaces.space import same_data
 
-__all__ = ["EnvSpec", "Isolation", "Security", "IsolationRecord", "WrapperSpec"]
+if TYPE_CHECKING:
+    from dataclasses import Field
+
+    from ludus.core.env import AnyEnv
+    from ludus.core.vector_env import AnyVectorEnv
+
+__all__ = ["Arguments", "EnvSpec", "Isolation", "Security", "IsolationRecord", "WrapperSpec"]
+
+SpecT = TypeVar("SpecT", bound="Dataclass")
+Arguments = dict[str, Any]
+"""Keyword arguments of a constructor, which alone knows what they have to be."""
+
+
+class Dataclass(Protocol):
+    """What `dataclasses.fields` takes: a spec of whichever kind."""
+
+    __dataclass_fields__: ClassVar[dict[str, "Field[Any]"]]
+
 
 Isolation = Literal["none", "process", "sandbox", "container"]
 
@@ -81,7 +98,7 @@ class WrapperSpec:
 
     name: str
     entry_point: str
-    kwargs: dict[str, Any] = field(default_factory=dict[str, Any])
+    kwargs: Arguments = field(default_factory=Arguments)
 
     def __post_init__(self) -> None:
         given: Any = self.kwargs
@@ -94,7 +111,7 @@ class WrapperSpec:
     def __eq__(self, other: object) -> bool:
         return type(other) is WrapperSpec and _same_fields(self, other)
 
-    def __call__(self, env: Any) -> Any:
+    def __call__(self, env: "AnyEnv") -> "AnyEnv":
         """Apply the wrapper to an environment."""
         return load_entry_point(self.entry_point, f"wrapper {self.name}")(env, **self.kwargs)
 
@@ -118,7 +135,7 @@ class EnvSpec:
     """Where an episode is truncated."""
     order_enforce: bool = True
     disable_env_checker: bool = False
-    kwargs: dict[str, Any] = field(default_factory=dict[str, Any])
+    kwargs: Arguments = field(default_factory=Arguments)
     additional_wrappers: tuple[WrapperSpec, ...] = ()
     vector_entry_point: EntryPoint | None = None
     author: str = ""
@@ -137,10 +154,10 @@ class EnvSpec:
     """Written by `make` where isolation was asked for or given; None: made in this process, as no more was asked."""
 
     # What the registry, which is above, tells of itself when `import ludus` loads it.
-    maker: ClassVar[Callable[..., Any] | None] = None
-    assembler: ClassVar[Callable[["EnvSpec", Mapping[str, Any]], Any] | None] = None
-    batch_maker: ClassVar[Callable[..., Any] | None] = None
-    file_spec: ClassVar[Callable[..., Any] | None] = None
+    maker: ClassVar["Callable[..., AnyEnv] | None"] = None
+    assembler: ClassVar["Callable[[EnvSpec, Mapping[str, object]], AnyEnv] | None"] = None
+    batch_maker: ClassVar["Callable[..., AnyVectorEnv] | None"] = None
+    file_spec: ClassVar["Callable[[EnvSpec, tuple[WrapperSpec, ...], object], EnvSpec] | None"] = None
 
     def __post_init__(self) -> None:
         _ = self.parsed_id
@@ -188,7 +205,7 @@ class EnvSpec:
         new.__dict__.update({**own, **read})
         return new if _FAMILY.isdisjoint(changes) else self._renamed(new, named, changes)
 
-    def _renamed(self, new: "EnvSpec", id: str, changes: Mapping[str, Any]) -> "EnvSpec":
+    def _renamed(self, new: "EnvSpec", id: str, changes: Mapping[str, object]) -> "EnvSpec":
         """The copy with its id; a family that nobody chose follows id and code."""
         new.__dict__.update(id=id, parsed_id=EnvId.parse(id))
         if not new.family or ("family" not in changes and self.family == self._default_family):
@@ -203,26 +220,26 @@ class EnvSpec:
         """A copy with one more wrapper outside."""
         return self.replace(additional_wrappers=(*self.additional_wrappers, wrapper))
 
-    def make(self, **kwargs: Any) -> Any:
+    def make(self, **kwargs: object) -> "AnyEnv":
         """Make the environment."""
         if EnvSpec.maker is None:
             raise InvalidSpec(f"{self.id}: expected `import ludus` before spec.make(), got only ludus.core")
         return EnvSpec.maker(self, **kwargs)
 
     @classmethod
-    def make_named(cls, target: str, **kwargs: object) -> Any:
+    def make_named(cls, target: str, **kwargs: object) -> "AnyEnv":
         """Make what `target` names, as `ludus.make` does."""
         if cls.maker is None:
             raise InvalidSpec(f"{target}: expected `import ludus` before it is made, got only ludus.core")
         return cls.maker(target, **kwargs)
 
-    def assemble(self, arguments: Mapping[str, object]) -> Any:
+    def assemble(self, arguments: Mapping[str, object]) -> "AnyEnv":
         """Make the environment in this process, whatever isolation it asks for: for where it is isolated already."""
         if EnvSpec.assembler is None:
             raise InvalidSpec(f"{self.id}: expected `import ludus` before spec.assemble(), got only ludus.core")
         return EnvSpec.assembler(self, arguments)
 
-    def make_vec(self, num_envs: int, **kwargs: object) -> Any:
+    def make_vec(self, num_envs: int, **kwargs: object) -> "AnyVectorEnv":
         """Make a batch of it."""
         if EnvSpec.batch_maker is None:
             raise InvalidSpec(f"{self.id}: expected `import ludus` before spec.make_vec(), got only ludus.core")
@@ -239,7 +256,7 @@ class EnvSpec:
 
     def to_json(self) -> str:
         """The spec as JSON text; raises InvalidSpec naming the argument that is code rather than data."""
-        data: dict[str, Any] = {}
+        data: dict[str, object] = {}
         for name, default in _DEFAULTS.items():
             value = self.__dict__[name]
             if value is not default and self._chose(name, value):
@@ -278,11 +295,11 @@ class EnvSpec:
     def __eq__(self, other: object) -> bool:
         return type(other) is EnvSpec and _same_fields(self, other)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "EnvSpec":
+    def __deepcopy__(self, memo: dict[int, object]) -> "EnvSpec":
         return self  # frozen
 
 
-def read_fields(kind: Any, data: Any, what: str) -> Any:
+def read_fields(kind: type[SpecT], data: object, what: str) -> SpecT:
     """A spec class from a mapping, with unknown and missing names reported."""
     if not is_mapping(data):
         raise InvalidSpec(f"{what}: expected an object, got {shorten(data)}")
@@ -296,7 +313,7 @@ def read_fields(kind: Any, data: Any, what: str) -> Any:
         raise InvalidSpec(f"{what}: {error}") from error
 
 
-def _check_names(kind: Any, data: Mapping[str, Any], what: str) -> None:
+def _check_names(kind: "type[Dataclass]", data: Mapping[str, object], what: str) -> None:
     known = [one.name for one in _fields(kind)]
     unknown = [name for name in data if name not in known]
     if unknown:
@@ -304,23 +321,23 @@ def _check_names(kind: Any, data: Mapping[str, Any], what: str) -> None:
 
 
 @cache
-def _fields(kind: Any) -> tuple[Any, ...]:
+def _fields(kind: "type[Dataclass]") -> "tuple[Field[object], ...]":
     """The fields of a class, looked up once: a catalog has hundreds of entries."""
     return fields(kind)
 
 
-def _is_required(one: Any) -> bool:
+def _is_required(one: "Field[object]") -> bool:
     return one.default is MISSING and one.default_factory is MISSING
 
 
-def _default(one: Any) -> Any:
+def _default(one: "Field[object]") -> object:
     return one.default_factory() if callable(one.default_factory) else one.default
 
 
 def _typed(kind: type | tuple[type, ...], expected: str) -> "Reader":
     """Take a field that is of a kind; True is no number."""
 
-    def read(value: object, id: str, name: str) -> Any:
+    def read(value: object, id: str, name: str) -> object:
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise InvalidSpec(f"{id}.{name}: expected {expected}, got {shorten(value)}")
         return value
@@ -340,7 +357,7 @@ def _code(value: object, id: str, name: str) -> EntryPoint | None:
     return value
 
 
-def _arguments(value: object, id: str, name: str) -> dict[str, Any]:
+def _arguments(value: object, id: str, name: str) -> Arguments:
     if not is_dict(value):
         raise InvalidSpec(f"{id}.{name}: expected a dictionary of keyword arguments, got {shorten(value)}")
     return dict(value)
@@ -361,15 +378,19 @@ def _texts(value: object, id: str, name: str) -> tuple[str, ...]:
 
 
 def _security(value: object, id: str, name: str) -> Security:
-    if not isinstance(value, Security | Mapping):
+    if isinstance(value, Security):
+        return value
+    if not is_mapping(value):
         raise InvalidSpec(f"{id}.{name}: expected a Security block, got {shorten(value)}")
-    return read_fields(Security, value, "security") if isinstance(value, Mapping) else value
+    return read_fields(Security, value, "security")
 
 
 def _isolation_record(value: object, id: str, name: str) -> IsolationRecord | None:
-    if value is not None and not isinstance(value, IsolationRecord | Mapping):
+    if value is None or isinstance(value, IsolationRecord):
+        return value
+    if not is_mapping(value):
         raise InvalidSpec(f"{id}.{name}: expected an IsolationRecord or None, got {shorten(value)}")
-    return read_fields(IsolationRecord, value, "isolation_record") if isinstance(value, Mapping) else value
+    return read_fields(IsolationRecord, value, "isolation_record")
 
 
 def _check_isolation(what: str, value: object) -> None:
@@ -383,7 +404,7 @@ def _strings(what: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _same_fields(a: Any, b: Any) -> bool:
+def _same_fields(a: "Dataclass", b: object) -> bool:
     return all(same_data(getattr(a, one.name), getattr(b, one.name)) for one in fields(a))
 
 
@@ -391,7 +412,7 @@ def _set(frozen: object, name: str, value: object) -> None:
     object.__setattr__(frozen, name, value)
 
 
-Reader = Callable[[Any, str, str], Any]
+Reader = Callable[[object, str, str], object]
 _flag, _text = _typed(bool, "True or False"), _typed(str, "text")
 _READERS: dict[str, Reader] = {
     "entry_point": _code,
@@ -430,7 +451,7 @@ def _folder(entry_point: object) -> str:
     return path[2].partition(":")[0] if path[:2] == ["ludus", "envs"] and len(path) > 2 else ""
 
 
-def _plain(value: object, what: str) -> Any:
+def _plain(value: object, what: str) -> object:
     if isinstance(value, WrapperSpec):
         entry_point_name(value.entry_point, f"{what}.entry_point")
     if isinstance(value, Security | IsolationRecord | WrapperSpec):

@@ -1,7 +1,6 @@
 """State: what an author shows of an episode, as plain data; fields marked `Private` only to those who may see them."""
 
-from typing import Any
-
+from ludus.core.step import Info
 from ludus.spaces.kinds import is_mapping
 from ludus.spaces.models import field_names
 from ludus.spaces.plain import PlainLimits
@@ -14,7 +13,7 @@ FORMS = {private: Shown(words=False, private=private, limits=LIMITS) for private
 """Floats stay floats: a state is plain data in this process too, and each protocol has its own words for NaN."""
 
 
-def state_data(state: object, *, private: bool = False) -> dict[str, Any]:
+def state_data(state: object, *, private: bool = False) -> Info:
     """A state as plain data: of a mapping, a dataclass, a named tuple, a msgspec Struct or a Pydantic model.
 
     Private fields are left out, in states inside it too, unless `private`. Anything else that an environment happens to

@@ -6,15 +6,17 @@ from ludus.core.outcome import OUTCOME, Outcome
 
 __all__ = ["Info", "Step"]
 
-ObsT = TypeVar("ObsT")
+ObsT_co = TypeVar("ObsT_co", covariant=True)
 SeenT = TypeVar("SeenT")
 Info = dict[str, Any]
+"""What an environment tells beside its observations, by name; each knows what its own entries are."""
 
 
-class Step(NamedTuple, Generic[ObsT]):
+class Step(NamedTuple, Generic[ObsT_co]):
     """The outcome of one action, for one environment or for a batch (then every field but `info` is batched).
 
     `terminated` is the task's own end; `truncated` cuts the episode for a reason outside it, as a time limit does.
+    What is a number here is an array in a batch, so that the fields are typed as either: `Any`.
     Constructors say which it is, so that an environment need not spell out flags:
 
     >>> Step.transition("s1", 0.5)
@@ -30,7 +32,7 @@ class Step(NamedTuple, Generic[ObsT]):
     <Outcome.SUCCESS: 'success'>
     """
 
-    observation: ObsT
+    observation: ObsT_co
     reward: Any
     terminated: Any
     truncated: Any
@@ -62,7 +64,7 @@ class Step(NamedTuple, Generic[ObsT]):
         return Step.ending(observation, Outcome.SUCCESS, reward, info, **more)
 
     @staticmethod
-    def failure(observation: SeenT, reward: float = 0.0, info: Info | None = None, **more: Any) -> "Step[SeenT]":
+    def failure(observation: SeenT, reward: float = 0.0, info: Info | None = None, **more: object) -> "Step[SeenT]":
         """The task has ended undone; `more` are further entries of `info`."""
         return Step.ending(observation, Outcome.FAILURE, reward, info, **more)
 

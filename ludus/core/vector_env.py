@@ -1,22 +1,24 @@
 """`VectorEnv`: many environments behind one; an `Env` whose every value carries a leading lane axis."""
 
-from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.core.autoreset import AutoresetMode
-from ludus.core.env import Env
+from ludus.core.env import Env, Metadata
 from ludus.core.episode import EpisodePlan
+from ludus.core.fork import Lanes
 from ludus.core.lane_options import check_each
+from ludus.core.options import Options
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.core.step import Info, Step
 from ludus.errors import ContractViolation, InvalidArgument, InvalidType, shorten
 from ludus.spaces import Space
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_array
 
-__all__ = ["VectorEnv"]
+__all__ = ["AnyVectorEnv", "VectorEnv"]
 
 ObsT = TypeVar("ObsT")
 ActT = TypeVar("ActT")
@@ -44,7 +46,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
     ((2,), Discrete(4), MultiDiscrete([4 4]))
     """
 
-    metadata: dict[str, Any] = {}  # noqa: RUF012
+    metadata: Metadata = {}  # noqa: RUF012
     num_envs: int
     single_observation_space: Space[Any]
     single_action_space: Space[Any]
@@ -64,12 +66,12 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
         """When ended lanes are reset."""
         return AutoresetMode.of(self.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
 
-    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+    def state_data(self, *, private: bool = False) -> Info:
         """What each lane shows of its episode, as `lanes`; nothing where lanes are no environments of their own."""
         del private
         return {}
 
-    def close(self, **kwargs: Any) -> None:
+    def close(self, **kwargs: object) -> None:
         """Close every lane, once; `kwargs` go to `close_extras`."""
         if not self.closed:
             self.close_extras(**kwargs)
@@ -78,7 +80,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
     def close_extras(self, **kwargs: Any) -> None:
         """What a subclass has to release."""
 
-    def reset_mask(self, options: dict[str, Any] | None) -> tuple[Mask, dict[str, Any] | None]:
+    def reset_mask(self, options: Options | None) -> tuple[Mask, Options | None]:
         """Which lanes `reset(options=…)` is to reset, and the options without the mask, in a new dictionary.
 
         `options["each"]` stays, checked to have a value for every lane; `lane_options` gives a lane its own.
@@ -86,7 +88,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
         check_each(options, self.num_envs)
         if options is None or "reset_mask" not in options:
             return np.ones(self.num_envs, dtype=np.bool_), options
-        mask: Any = options["reset_mask"]
+        mask: object = options["reset_mask"]
         if not is_array(mask) or mask.dtype != np.bool_:
             raise InvalidType(f"options['reset_mask']: expected an array of bool, got {shorten(mask)}")
         if mask.shape != (self.num_envs,) or not mask.any():
@@ -121,7 +123,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
             f"define {method}, or wrap each lane, by make_vec(wrappers=[…])"
         )
 
-    def lane_mask(self, mask: Any, name: str = "mask") -> Mask:
+    def lane_mask(self, mask: object, name: str = "mask") -> Mask:
         """`mask` if it is an array of bool with one for each lane; raises InvalidType and InvalidArgument."""
         if not is_array(mask) or mask.dtype != np.bool_:
             raise InvalidType(f"{name}: expected an array of bool, got {shorten(mask)}")
@@ -129,7 +131,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
             raise InvalidArgument(f"{name}: expected shape ({self.num_envs},), got {shorten(mask)}")
         return mask
 
-    def fork(self, lanes: Sequence[int] | npt.NDArray[Any]) -> "VectorEnv[ObsT, ActT]":
+    def fork(self, lanes: Lanes) -> "VectorEnv[ObsT, ActT]":
         """A new batch whose lane `j` goes on from where lane `lanes[j]` is; both then go their own ways."""
         raise InvalidType(f"fork: expected an executor that can copy lanes, got {type(self).__name__}")
 
@@ -142,7 +144,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
             raise InvalidArgument(f"fork: expected lanes from 0 to {self.num_envs - 1}, got {shorten(lanes)}")
         return found.astype(np.intp)
 
-    def _add_info(self, vector_infos: dict[str, Any], env_info: dict[str, Any], env_num: int) -> dict[str, Any]:
+    def _add_info(self, vector_infos: Info, env_info: Info, env_num: int) -> Info:
         """Enter the info of lane `env_num` into the batch's."""
         return self._add_entries(vector_infos, env_info, env_num, whole=True)
 
@@ -177,7 +179,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
             vector_infos[key] = column
         return vector_infos
 
-    def _column(self, value: object) -> npt.NDArray[Any]:
+    def _column(self, value: object) -> Array:
         """An empty column for values like `value`: typed for numbers and arrays, of objects otherwise."""
         if _is_number(value):
             return np.zeros(self.num_envs, dtype=type(value))
@@ -185,9 +187,9 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
             return np.zeros((self.num_envs, *value.shape), dtype=value.dtype)
         return np.full(self.num_envs, None, dtype=object)
 
-    def _widened(self, column: npt.NDArray[Any], value: object, mask: Mask) -> npt.NDArray[Any]:
+    def _widened(self, column: Array, value: object, mask: Mask) -> Array:
         """The column in a dtype that holds `value` too: of numbers if it can be, of objects otherwise."""
-        like: Any = np.asarray(value) if _is_number(value) else value
+        like: object = np.asarray(value) if _is_number(value) else value
         if is_array(like) and column.shape[1:] == like.shape and _akin(column.dtype, like.dtype):
             return column.astype(np.result_type(column.dtype, like.dtype))
         objects = np.full(self.num_envs, None, dtype=object)
@@ -203,6 +205,10 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
         return repr(self)
 
 
+AnyVectorEnv = VectorEnv[Any, Any]
+"""A batch whose observations and actions are of whatever type."""
+
+
 def _is_number(value: object) -> bool:
     """A number that a NumPy dtype holds: not a Python integer beyond 64 bits."""
     if type(value) is int:
@@ -214,7 +220,7 @@ def _akin(a: np.dtype[np.generic], b: np.dtype[np.generic]) -> bool:
     return a.kind == b.kind or {a.kind, b.kind} <= set("biufc")
 
 
-def _holds(column: npt.NDArray[Any], value: object) -> bool:
+def _holds(column: Array, value: object) -> bool:
     """Whether `value` enters the column unchanged."""
     if column.dtype == object:
         return True

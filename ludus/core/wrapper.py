@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from inspect import BoundArguments, Parameter, signature
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.core.autoreset import AutoresetMode
-from ludus.core.env import ActT, Env, ObsT
-from ludus.core.fork import fork_state, lane_fields_of
+from ludus.core.env import ActT, AnyEnv, Env, Metadata, ObsT
+from ludus.core.fork import Lanes, fork_state, lane_fields_of
 from ludus.core.info import info_of
-from ludus.core.spec import EnvSpec, WrapperSpec
+from ludus.core.options import Options
+from ludus.core.spec import Arguments, EnvSpec, WrapperSpec
 from ludus.core.step import Info, Step
 from ludus.errors import InvalidType, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Space
+
+if TYPE_CHECKING:
+    from ludus.core.vector_env import VectorEnv
 
 __all__ = ["SomeLanes", "Wrapper"]
 
@@ -43,7 +46,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     <Scaled(factor=3.0)<GridWorld instance>>
     """
 
-    _constructed: tuple[tuple[Any, ...], dict[str, Any]]
+    _constructed: tuple[tuple[object, ...], dict[str, object]]
     lane_fields: ClassVar[tuple[str, ...]] = ()
     """The attributes of this very class that have an entry for each lane of a batch: `fork` needs to know."""
 
@@ -62,11 +65,11 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         self.env = env
         self._action_space: Space[WrapActT] | None = None
         self._observation_space: Space[WrapObsT] | None = None
-        self._metadata: dict[str, Any] | None = None
+        self._metadata: Metadata | None = None
 
     # --- the episode ---
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[WrapObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[WrapObsT, Info]:
         """Reset the environment below."""
         result: Any = self.env.reset(seed=seed, options=options)
         return result
@@ -84,7 +87,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         """Close the environment below."""
         self.env.close()
 
-    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+    def state_data(self, *, private: bool = False) -> Info:
         """What the environment below shows of the episode."""
         return self.env.state_data(private=private)
 
@@ -95,7 +98,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         """Which lanes the step under way moves; None for all of them."""
         return self.env.mask if isinstance(self.env, SomeLanes) else None
 
-    def step_masked(self, action: Any, mask: Mask) -> Step[Any]:
+    def step_masked(self, action: WrapActT, mask: Mask) -> Step[WrapObsT]:
         """`step`, as every subclass has it, of the lanes of `mask` alone; the others stay as they are."""
         below = self.env
         if mask.all():
@@ -109,7 +112,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         reward = np.where(mask, reward, 0.0)
         return Step(observation, reward, terminated & mask, truncated & mask, info_of(info, mask) if info else info)
 
-    def autoreset(self, mask: Mask) -> tuple[Any, Info]:
+    def autoreset(self, mask: Mask) -> tuple[WrapObsT, Info]:
         """`reset`, as every subclass has it, of the lanes of `mask`, which begin as autoreset begins them."""
         below = self.env
         self.env = SomeLanes(below, mask, begins=True)
@@ -118,7 +121,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         finally:
             self.env = below
 
-    def fork(self, lanes: Sequence[int] | npt.NDArray[Any]) -> Any:
+    def fork(self, lanes: Lanes) -> Self:
         """This wrapper around a fork of the batch below: lane `j` goes on from where lane `lanes[j]` is."""
         lane_fields_of(type(self))
         below: Any = self.env
@@ -129,7 +132,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     # --- arguments, spec and text ---
 
     @property
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> Arguments:
         """The constructor arguments as given, `env` left out."""
         args, kwargs = self._constructed
         return _named(signature(type(self)).bind(*args, **kwargs))
@@ -145,7 +148,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         return WrapperSpec(cls.class_name(), f"{cls.__module__}:{cls.__qualname__}", kwargs)
 
     @classmethod
-    def using(cls, *args: Any, **kwargs: object) -> WrapperSpec:
+    def using(cls, *args: object, **kwargs: object) -> WrapperSpec:
         """This wrapper with these arguments, not yet applied: the one spelling for pipes, lists, specs and files.
 
         >>> from ludus.envs.teaching.grid_world import GridWorld
@@ -172,7 +175,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     # --- what it is ---
 
     @property
-    def unwrapped(self) -> Env[Any, Any]:
+    def unwrapped(self) -> AnyEnv:
         """The environment under all wrappers."""
         return self.env.unwrapped
 
@@ -202,12 +205,12 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         self._observation_space = space
 
     @property
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> Metadata:
         """The wrapper's own metadata if it set some, else that of the environment below."""
         return self.env.metadata if self._metadata is None else self._metadata
 
     @metadata.setter
-    def metadata(self, value: dict[str, Any]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def metadata(self, value: Metadata) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         self._metadata = value
 
     @property
@@ -269,7 +272,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
 
     # --- snapshots ---
 
-    def _layers(self) -> list[Env[Any, Any]]:
+    def _layers(self) -> list[AnyEnv]:
         return [self, *self.env._layers()]
 
     # --- attributes through wrappers ---
@@ -288,7 +291,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
             raise AttributeError(f"no attribute {name!r} in {looked}")
         return getattr(layer, name)
 
-    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+    def set_wrapper_attr(self, name: str, value: object, *, force: bool = True) -> bool:
         """Set the attribute on the nearest layer that has it, else here when `force`."""
         if hasattr(self, name):
             setattr(self, name, value)
@@ -311,7 +314,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
 
-class SomeLanes(Wrapper[Any, Any, Any, Any]):
+class SomeLanes(Wrapper[ObsT, ActT, ObsT, ActT]):
     """A batch as a wrapper sees it in a masked call: whatever it asks of its lanes is asked of those of `mask`.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld
@@ -322,33 +325,34 @@ class SomeLanes(Wrapper[Any, Any, Any, Any]):
     [[0, 0], [1, 0]]
     """
 
-    def __init__(self, env: Env[Any, Any], mask: Mask, *, begins: bool = False) -> None:
+    def __init__(self, env: Env[ObsT, ActT], mask: Mask, *, begins: bool = False) -> None:
         super().__init__(env)
         self.mask, self.begins = mask, begins
-        self._batch: Any = env
+        batch: Any = env  # whoever steps some lanes of an environment has a batch
+        self._batch: VectorEnv[ObsT, ActT] = batch
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """A reset, of which the first one of an autoreset begins the next episode."""
         if self.begins and seed is None:
             return self._batch.autoreset(self.mask)
         return self._batch.reset(seed=seed, options=options)
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: ActT) -> Step[ObsT]:
         """A step of the lanes of the mask."""
         return self._batch.step_masked(action, self.mask)
 
-    def step_masked(self, action: Any, mask: Mask) -> Step[Any]:
+    def step_masked(self, action: ActT, mask: Mask) -> Step[ObsT]:
         """A step of the lanes that are in both masks."""
         return self._batch.step_masked(action, mask & self.mask)
 
-    def autoreset(self, mask: Mask) -> tuple[Any, Info]:
+    def autoreset(self, mask: Mask) -> tuple[ObsT, Info]:
         """Begins the lanes that are in both masks."""
         return self._batch.autoreset(mask & self.mask)
 
 
-def _named(bound: BoundArguments) -> dict[str, Any]:
+def _named(bound: BoundArguments) -> Arguments:
     """Bound arguments by name, without the environment, which comes first."""
-    found: dict[str, Any] = {}
+    found: Arguments = {}
     for place, (name, value) in enumerate(bound.arguments.items()):
         kind = bound.signature.parameters[name].kind
         if kind is Parameter.VAR_KEYWORD:

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import Info, VectorEnv
+from ludus.core import Info
 from ludus.core.info import lane_info
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import InvalidArgument
 from ludus.evaluate.seeds import STEP, U64, mixed
 from ludus.spaces import Discrete, Space, concatenate, iterate
+from ludus.spaces.array_space import Array
 
 __all__ = ["FILES", "Agent", "FunctionAgent", "NopAgent", "PolicyAgent", "RandomAgent", "ScriptedAgent"]
 
@@ -43,7 +45,7 @@ class Agent:
         self.observation_space, self.action_space = observation_space, action_space
         return self
 
-    def attach(self, envs: VectorEnv[Any, Any]) -> None:
+    def attach(self, envs: AnyVectorEnv) -> None:
         """The batch that is played in, after `prepare`: for agents that look ahead in forks of it."""
 
     def close(self) -> None:
@@ -116,7 +118,7 @@ class RandomAgent(Agent):
         actions[lanes] += self._drawn(lanes) * int(space.n) >> 32
         return actions
 
-    def _drawn(self, lanes: npt.NDArray[Any]) -> Any:
+    def _drawn(self, lanes: Array) -> Any:
         """A number of 32 bits from the stream of each lane."""
         word = self._words[lanes] + STEP
         self._words[lanes] = word

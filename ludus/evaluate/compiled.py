@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import Outcome
 from ludus.errors import LudusError
@@ -16,12 +15,12 @@ from ludus.evaluate.agents import Agent, NopAgent, RandomAgent
 from ludus.evaluate.result import Result
 from ludus.evaluate.segment import Segment
 from ludus.spaces import ArraySpace, Discrete
+from ludus.spaces.array_space import Array
 from ludus.trajectory.digest import digest_keys
 from ludus.trajectory.tracker import CODES, DERIVED
 
 __all__ = ["Certain", "CompiledCheck"]
 
-Array = npt.NDArray[Any]
 LANES = 2048
 
 

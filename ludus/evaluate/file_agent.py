@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ludus.core import Env, EnvSpec, Info
+from ludus.core import EnvSpec, Info
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument, InvalidType
 from ludus.evaluate.agents import FILES, Agent
 from ludus.registry import make
@@ -37,7 +38,7 @@ class FileAgent(Agent):
             raise InvalidArgument(f"agent: expected a file ending in {', '.join(FILES)}, got {path!r}")
         self.path, self.name = os.path.realpath(path), os.path.basename(text)
         self.trust, self.sandbox = trust, sandbox
-        self._env: Env[Any, Any] | None = None
+        self._env: AnyEnv | None = None
 
     def prepare(self, observation_space: Space[object], action_space: Space[object], num_envs: int) -> Agent:
         """Load the policy, once."""
@@ -59,7 +60,7 @@ class FileAgent(Agent):
             self._env.reset(seed=0)
         return super().prepare(observation_space, action_space, num_envs)
 
-    def _confined(self, spec: EnvSpec) -> Env[Any, Any]:
+    def _confined(self, spec: EnvSpec) -> AnyEnv:
         box = Sandbox(limits=LIMITS, mounts=[Mount(self.path)]) if self.sandbox is None else self.sandbox
         own = [self.entry_point.partition(":")[0]] if self.entry_point else []
         return isolate(spec, sandbox=box, modules=own)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ludus.core import AutoresetMode, EnvSpec, VectorEnv
+from ludus.core import AutoresetMode, EnvSpec
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import LudusError
 from ludus.evaluate.result import Result
 from ludus.registry import make_vec
@@ -24,9 +25,9 @@ __all__ = ["Place", "made_place", "single_hash"]
 class Place(NamedTuple):
     """An environment to execute a result in, or why there is none."""
 
-    make: Callable[[int], VectorEnv[Any, Any]] | None
+    make: Callable[[int], AnyVectorEnv] | None
     """Makes a batch of so many lanes, which are reset by hand."""
-    make_compiled: Callable[[int], VectorEnv[Any, Any]] | None = None
+    make_compiled: Callable[[int], AnyVectorEnv] | None = None
     """Makes a compiled one, whose ended lanes begin with the next step; None where there is none."""
     findings: tuple[tuple[str, str], ...] = ()
     """What is wrong already, by subject."""
@@ -53,11 +54,11 @@ def made_place(result: Result, env: object, *, executor: object, isolation: obje
     if any(subject == "environment" for subject, _ in findings):
         return Place(None, None, tuple(findings))
 
-    def make(lanes: int) -> VectorEnv[Any, Any]:
+    def make(lanes: int) -> AnyVectorEnv:
         options: dict[str, Any] = {"executor": executor, "isolation": isolation}
         return make_vec(spec, lanes, autoreset_mode=AutoresetMode.DISABLED, **options)
 
-    def make_compiled(lanes: int) -> VectorEnv[Any, Any]:
+    def make_compiled(lanes: int) -> AnyVectorEnv:
         return make_vec(spec, lanes, executor=Kernel(threads=1))
 
     try:
@@ -95,7 +96,7 @@ def _named_otherwise(result: Result, spec: EnvSpec, *, given: bool) -> list[tupl
     return found
 
 
-def _unlike(header: RunHeader, envs: VectorEnv[Any, Any], spec: EnvSpec, isolation: object) -> list[tuple[str, str]]:
+def _unlike(header: RunHeader, envs: AnyVectorEnv, spec: EnvSpec, isolation: object) -> list[tuple[str, str]]:
     """Where the environment that was made is not the one that was recorded."""
     found: list[tuple[str, str]] = []
     for name, space in (("observation", envs.single_observation_space), ("action", envs.single_action_space)):

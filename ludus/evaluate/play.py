@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ludus.core import Info, Outcome, VectorEnv
+from ludus.core import Info, Outcome
 from ludus.core.info import info_of, joined, lane_info
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import ContractViolation, InvalidAction, InvalidArgument, WorkerFailure
 from ludus.evaluate.agents import Agent, NopAgent
 from ludus.evaluate.evaluation import EpisodeResult
 from ludus.evaluate.step_log import EpisodeRecord, StepLog
 from ludus.spaces import ArraySpace, concatenate, iterate
+from ludus.spaces.array_space import Array
 from ludus.trajectory.lane_digest import LaneDigest
 from ludus.trajectory.values import ValueColumns
 
 __all__ = ["PlayConfig", "play_episodes"]
 
-Array = npt.NDArray[Any]
 NOBODY = -1
 """The number of the episode of a lane that plays none."""
 
@@ -29,7 +29,7 @@ NOBODY = -1
 class PlayConfig(NamedTuple):
     """What is played, how many at once, and with which seeds."""
 
-    make: Callable[[int], VectorEnv[Any, Any]]
+    make: Callable[[int], AnyVectorEnv]
     """Makes a batch of so many lanes, which are reset by hand."""
     agent: Agent
     lanes: int
@@ -74,7 +74,7 @@ class _Broken(Exception):
 class _Play:
     """The lanes of one batch."""
 
-    def __init__(self, envs: VectorEnv[Any, Any], course: PlayConfig) -> None:
+    def __init__(self, envs: AnyVectorEnv, course: PlayConfig) -> None:
         self.envs, self.course = envs, course
         n = envs.num_envs
         self.agent = course.agent.prepare(envs.single_observation_space, envs.single_action_space, n)

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env, Info, Step
+from ludus.core import Info, Step
+from ludus.core.env import AnyEnv
+from ludus.core.options import Options
 from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidArgument, MissingExtra
 from ludus.spaces import Discrete, Space, from_json
@@ -22,7 +24,7 @@ ALGORITHMS = ("PPO", "A2C", "DQN", "SAC", "TD3", "DDPG")
 """Of Stable-Baselines3, in the order in which they are tried: a file does not say which of them wrote it."""
 
 
-class PolicyEnv(Env[Any, Any]):
+class PolicyEnv(AnyEnv):
     """The policy in a file; `kind` is how the file ends, `entry_point` the class of weights without one.
 
     >>> from ludus.spaces import to_json
@@ -40,7 +42,7 @@ class PolicyEnv(Env[Any, Any]):
         self.observation_space: Space[Any] = from_json(acts)
         self._policy = loaders[kind](path, entry_point)
 
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Any = None, options: Options | None = None) -> tuple[Any, Info]:
         """Nothing is done yet."""
         super().reset(seed=seed, options=options)
         return self.observation_space.default(), {}

@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ludus.core import Info, Outcome, VectorEnv
+from ludus.core import Info, Outcome
 from ludus.core.info import info_of, joined, lane_info
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.evaluate.agents import Agent
 from ludus.evaluate.compiled import Certain
 from ludus.evaluate.result import Result
 from ludus.evaluate.segment import Segment
 from ludus.spaces import iterate
+from ludus.spaces.array_space import Array
 from ludus.trajectory.lane_digest import LaneDigest
 from ludus.trajectory.replay import ReplayDifference, first_difference
 from ludus.trajectory.tracker import CODES, OUTCOMES, outcome_of
@@ -23,7 +24,6 @@ from ludus.trajectory.values import ValueColumns
 
 __all__ = ["Reexecution", "SegmentCheck"]
 
-Array = npt.NDArray[Any]
 NOBODY = -1
 CHECKED_EPISODES = 1 << 12
 """Episodes after which it is looked whether enough of them differ."""
@@ -63,7 +63,7 @@ class Reexecution:
         self,
         result: Result,
         segment: Segment,
-        make: Callable[[int], VectorEnv[Any, Any]],
+        make: Callable[[int], AnyVectorEnv],
         agent: Agent | None = None,
     ) -> None:
         self.result, self.segment, self.make, self.agent = result, segment, make, agent
@@ -180,7 +180,7 @@ class _Raised(Exception):
 class _Lanes:
     """The lanes of one batch, each in an episode of the segment."""
 
-    def __init__(self, envs: VectorEnv[Any, Any], work: Reexecution) -> None:
+    def __init__(self, envs: AnyVectorEnv, work: Reexecution) -> None:
         n = envs.num_envs
         self.envs, self.work, self.segment = envs, work, work.segment
         self.episodes = np.full(n, NOBODY)

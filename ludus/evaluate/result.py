@@ -8,20 +8,18 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import TrajectoryError, shorten
 from ludus.evaluate.declaration import Declaration, read_declaration
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation, summarized
 from ludus.evaluate.result_file import RESULT
+from ludus.spaces.array_space import Array
 from ludus.trajectory.block import RESET
 from ludus.trajectory.run import Run
 from ludus.trajectory.table import MASKED
 from ludus.trajectory.tracker import CODES, OUTCOMES
 
 __all__ = ["Result", "open_result", "read_evaluation"]
-
-Array = npt.NDArray[Any]
 
 
 class Result:

@@ -15,12 +15,13 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from ludus.core import Outcome, VectorEnv
+from ludus.core import Outcome
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import InvalidArgument, TrajectoryError
 from ludus.evaluate.declaration import Declaration
 from ludus.evaluate.step_log import EpisodeRecord
+from ludus.spaces.array_space import Array
 from ludus.spaces.plain import encode_value
 from ludus.trajectory.archive import Archive, ArchiveWriter
 from ludus.trajectory.block import RESET, STEP, StoredReset
@@ -34,7 +35,6 @@ from ludus.trajectory.values import ValueColumns
 
 __all__ = ["RESULT", "SIGNATURE", "ResultFile", "ResultWriter", "file_digest", "result_header"]
 
-Array = npt.NDArray[Any]
 RESULT, SIGNATURE = "result.json", "signature.json"
 """Members beside those of a run: what its episodes come to, and who says so."""
 FLUSH_SECONDS = 0.4
@@ -66,7 +66,7 @@ class ResultFile:
 
 
 def result_header(
-    envs: VectorEnv[Any, Any], declaration: Declaration, level: Literal["seeds", "steps"], rules: str = ""
+    envs: AnyVectorEnv, declaration: Declaration, level: Literal["seeds", "steps"], rules: str = ""
 ) -> RunHeader:
     """The header of a result: of one environment, however many were played at once; `rules` is its hash, if known."""
     header = header_of(envs, level, metadata=declaration.metadata())

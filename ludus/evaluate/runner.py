@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import AutoresetMode, Env, VectorEnv
+from ludus.core import AutoresetMode, Env
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import InvalidArgument, InvalidType, TrajectoryError, shorten
 from ludus.evaluate.agent_names import AgentLike, agent_name, as_agent
 from ludus.evaluate.agents import Agent
@@ -105,7 +106,7 @@ class Evaluated(NamedTuple):
     options: Mapping[str, Any]
     """Those of `make_vec`."""
 
-    def batch(self, lanes: int) -> VectorEnv[Any, Any]:
+    def batch(self, lanes: int) -> AnyVectorEnv:
         """A batch of so many lanes, which are reset by hand."""
         return make_vec(self.env, lanes, autoreset_mode=AutoresetMode.DISABLED, **self.options)
 

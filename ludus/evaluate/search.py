@@ -9,17 +9,16 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ludus.core import Info, VectorEnv
+from ludus.core import Info
 from ludus.core.info import lane_info
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import InvalidArgument, InvalidType
 from ludus.evaluate.agents import Agent, Mask, RandomAgent
 from ludus.spaces import Discrete, Space
+from ludus.spaces.array_space import Array
 
 __all__ = ["MctsAgent", "OneStepAgent", "SearchAgent"]
-
-Array = npt.NDArray[Any]
 
 
 class SearchAgent(Agent):
@@ -46,7 +45,7 @@ class SearchAgent(Agent):
             raise InvalidType(f"{type(self).__name__}: expected actions of Discrete(n), got {action_space!r}")
         return super().prepare(observation_space, action_space, num_envs)
 
-    def attach(self, envs: VectorEnv[Any, Any]) -> None:
+    def attach(self, envs: AnyVectorEnv) -> None:
         """Take the batch that is played in."""
         self.envs = envs
 
@@ -186,7 +185,7 @@ class MctsAgent(SearchAgent):
         return max(root.children, key=lambda one: (root.children[one].visits, root.children[one].total))
 
 
-def _forked(envs: VectorEnv[Any, Any], lane: int, count: int, rng: np.random.Generator) -> VectorEnv[Any, Any]:
+def _forked(envs: AnyVectorEnv, lane: int, count: int, rng: np.random.Generator) -> AnyVectorEnv:
     """So many copies of a lane, each with a stream of its own."""
     fork: Any = envs.fork([lane] * count)
     seeds = rng.integers(1 << 62, size=count, dtype=np.uint64)

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import TrajectoryError
 from ludus.evaluate.result import Result
+from ludus.spaces.array_space import Array
 from ludus.trajectory.digest import chunk_digest
 
 __all__ = ["Segment", "segments"]
 
-Array = npt.NDArray[Any]
 SEGMENT_ROWS = 1 << 22
 """Rows that are read at once: enough that lanes which have no episode left at the end of them do not matter."""
 

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.evaluate.evaluation import EpisodeResult
+from ludus.spaces.array_space import Array
 
 __all__ = ["EpisodeRecord", "StepLog"]
 
-Array = npt.NDArray[Any]
 PAGE_ROWS = 256
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from ludus.core import VectorEnv
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.evaluate.agent_names import AGENTS, AgentLike, as_agent
 from ludus.evaluate.agents import Agent
@@ -28,7 +28,7 @@ from ludus.trajectory.replay import ReplayDifference
 
 __all__ = ["VerificationFinding", "Verification", "verify"]
 
-Make = Callable[[int], VectorEnv[Any, Any]]
+Make = Callable[[int], AnyVectorEnv]
 LANES = 64
 MAX_FINDINGS = 20
 """How many findings are told; after so many it is clear that the file is another's."""

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numpy import empty, ndarray
 
 from ludus.core import AutoresetMode, EpisodePlan, Info, Outcome, Step
 from ludus.core.episode import planned
 from ludus.core.info import add_outcome
+from ludus.core.options import Options
 from ludus.core.outcome import OUTCOME
 from ludus.errors import InvalidAction, InvalidType, ResetNeeded, shorten
 from ludus.kernels.block import columns_of
@@ -24,6 +24,7 @@ from ludus.kernels.source import CUT_LANE, DISABLED, NEXT_STEP, SAME_STEP
 from ludus.kernels.start import EpisodeStart
 from ludus.kernels.tree import composed
 from ludus.seeding import Seed, lane_seeds
+from ludus.spaces.array_space import Array
 
 __all__ = ["KernelVectorEnv"]
 
@@ -32,7 +33,6 @@ MODES = {
     AutoresetMode.SAME_STEP: SAME_STEP,
     AutoresetMode.DISABLED: DISABLED,
 }
-Array = npt.NDArray[Any]
 INTEGER, FLAG = np.dtype(np.int64), np.dtype(np.bool_)
 new_tuple = tuple.__new__
 
@@ -84,7 +84,7 @@ class KernelVectorEnv(KernelLanes):
     # --- the episode ---
 
     def reset(
-        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: dict[str, Any] | None = None
+        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: Options | None = None
     ) -> tuple[Any, Info]:
         """Reset every lane, or those of `options["reset_mask"]`; lane `i` is seeded with `seed + i`."""
         self._check_open("reset")

@@ -1,15 +1,15 @@
 """The memory of a compiled batch: one block, column after column, copied at once and handed over as one."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from ludus.spaces.array_space import Array
 
 __all__ = ["ALIGNMENT", "BlockColumn", "column_of", "columns_of", "new_block"]
 
 ALIGNMENT = 64
 """Columns begin on cache lines of their own."""
-Array = npt.NDArray[Any]
 
 
 class BlockColumn(NamedTuple):

@@ -21,11 +21,11 @@ from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
-import numpy.typing as npt
 
 from ludus.kernels.call_text import ARRAY, CALLING, SHARING
 from ludus.kernels.disk_cache import MachineCode, read_code, text_path, write_code
 from ludus.kernels.machine import Machine, object_of
+from ludus.spaces.array_space import Array
 
 __all__ = ["FAULT", "KernelCall", "Team", "can_split"]
 
@@ -51,8 +51,6 @@ DECLARED = {"x86_64": "@llvm.x86.sse2.pause()", "aarch64": "@llvm.aarch64.hint(i
 NAP_NANOSECONDS = 20_000
 TRIES = 2000
 ALIGNMENT = 64
-
-Array = npt.NDArray[Any]
 
 
 def can_split() -> bool:

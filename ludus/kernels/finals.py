@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import Info
 from ludus.core.outcome import OUTCOME, code_column
 from ludus.kernels.legal_actions import lane_masks
 from ludus.kernels.source import RulesLayout
 from ludus.kernels.tree import Leaf, composed
+from ludus.spaces.array_space import Array
 
 __all__ = ["finals", "outcomes"]
-
-Array = npt.NDArray[Any]
 
 
 def finals(layout: RulesLayout, ended: Array, last: dict[str, Array], informed: Sequence[Array]) -> Info:

@@ -1,14 +1,9 @@
 """Lanes that a masked step leaves alone: their memory is kept, and put back when all lanes have been stepped."""
 
-from typing import Any
-
-import numpy.typing as npt
-
 from ludus.kernels.source import CUT_LANE
+from ludus.spaces.array_space import Array
 
 __all__ = ["Held"]
-
-Array = npt.NDArray[Any]
 
 
 class Held:

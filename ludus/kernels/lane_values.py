@@ -4,15 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import InvalidArgument, listing, shorten
 from ludus.kernels.tree import Leaf, Tree
 from ludus.spaces import Dict, Space, Tuple
+from ludus.spaces.array_space import Array
 
 __all__ = ["filled", "fitting", "known", "state_parts", "value_at"]
 
-Array = npt.NDArray[Any]
 PYTHONS = ("float64", "int64", "bool_")
 """The dtypes whose numbers rules know as Python's."""
 

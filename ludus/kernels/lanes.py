@@ -7,10 +7,9 @@ from copy import copy, deepcopy
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
-from ludus.core import VectorEnv
 from ludus.core.lane_options import check_each, lane_options
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import (
     ClosedEnvironment,
     InvalidAction,
@@ -39,16 +38,16 @@ from ludus.kernels.tree import Leaf, composed, leaves
 from ludus.kernels.values import ParameterTable
 from ludus.seeding import derived_stream
 from ludus.spaces import Discrete, Space
+from ludus.spaces.array_space import Array
 
 __all__ = ["KernelLanes"]
 
-Array = npt.NDArray[Any]
 OF_THIS_MEMORY = {"_loop", "_call", "_run", "_begins", "_columns", "_ended"}
 LAID_OUT = ("C_CONTIGUOUS", "ALIGNED")
 """How an array lies that a loop reads by its address."""
 
 
-class KernelLanes(VectorEnv[Any, Any]):
+class KernelLanes(AnyVectorEnv):
     """What a compiled batch holds; how it is stepped is `KernelVectorEnv`'s."""
 
     executor = "kernel"
@@ -376,7 +375,7 @@ class KernelLanes(VectorEnv[Any, Any]):
         self.observation_space.copy_rng_from(spaces[0])
         self.action_space.copy_rng_from(spaces[1])
 
-    def fork(self, lanes: Sequence[int] | npt.NDArray[Any]) -> KernelLanes:
+    def fork(self, lanes: Sequence[int] | Array) -> KernelLanes:
         """A new batch whose lane `j` goes on from where lane `lanes[j]` is: a copy of columns."""
         self._check_open("fork")
         chosen = self._forked_lanes(lanes)

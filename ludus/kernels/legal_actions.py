@@ -3,14 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import ContractViolation, InvalidAction, shorten
 from ludus.spaces import Discrete, MultiDiscrete, Space, Tuple
+from ludus.spaces.array_space import Array
 
 __all__ = ["Choices", "as_mask", "check_legal", "choices_of", "lane_masks"]
-
-Array = npt.NDArray[Any]
 
 
 class Choices(NamedTuple):

@@ -8,17 +8,16 @@ included, and all that is compared is compared in one pass over the lanes.
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import AutoresetMode
 from ludus.errors import InvalidType
 from ludus.kernels.batch import KernelVectorEnv
 from ludus.kernels.seeds import seeded_words
 from ludus.kernels.tally import kept, row_digest
+from ludus.spaces.array_space import Array
 
 __all__ = ["Executed", "Recorded", "drawn_alike", "reexecute"]
 
-Array = npt.NDArray[Any]
 NOBODY = -1
 
 

@@ -6,7 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ludus.core import Env, Info, Step
+from ludus.core import Info, Step
+from ludus.core.env import AnyEnv
+from ludus.core.options import Options
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import InvalidArgument, InvalidType, ResetNeeded, listing, shorten
 from ludus.kernels.action import finite_row, read_action
@@ -28,7 +30,7 @@ new_tuple = tuple.__new__
 PLAIN = frozenset({int, float, bool})
 
 
-class RuleEnv(Env[Any, Any]):
+class RuleEnv(AnyEnv):
     """An environment made of `rules`; a subclass adds the spaces, and `draw` if it can be seen.
 
     Every parameter is an attribute, to read and to set, of an environment or of a class. What a subclass overrides is
@@ -147,7 +149,7 @@ class RuleEnv(Env[Any, Any]):
     # --- the episode ---
 
     @hook
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
         """Draw a first state."""
         params, chosen = self._under(options)
         super().reset(seed=seed)

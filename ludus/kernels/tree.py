@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import KernelError, shorten
 from ludus.kernels.block import BlockColumn, column_of
@@ -12,7 +11,6 @@ from ludus.kernels.parameters import coerce_parameter
 
 __all__ = ["Branch", "Leaf", "Tree", "composed", "is_record", "leaves", "record_kinds", "tree_of", "written"]
 
-Array = npt.NDArray[Any]
 NUMBERS = (bool, int, float, np.generic)
 
 

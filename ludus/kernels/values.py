@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels.loose_parameters import form_of, words_of
 from ludus.kernels.source import ParameterField
 from ludus.kernels.state_arrays import read_only
+from ludus.spaces.array_space import Array
 
 __all__ = ["ParameterTable"]
 
 KINDS = {float: "float", int: "int", bool: "bool"}
-Array = npt.NDArray[Any]
 
 
 class ParameterTable:

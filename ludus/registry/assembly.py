@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ludus.core import Env, EnvSpec, Wrapper, WrapperSpec
 from ludus.core.entry_point import load_entry_point
+from ludus.core.env import AnyEnv
 from ludus.errors import EntryPointError, InvalidArgument, InvalidType, MissingExtra, RenderError, listing, shorten
 from ludus.registry.arguments import Creator, check_arguments
 from ludus.registry.ownership import owner
@@ -14,7 +15,6 @@ from ludus.wrappers import CoerceAction, OrderEnforcing, PassiveEnvChecker, Time
 
 __all__ = ["Created", "assemble", "create", "creator_of", "finish"]
 
-AnyEnv = Env[Any, Any]
 BUILT_IN = "ludus.envs."
 
 

@@ -6,12 +6,14 @@ from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ludus.core import AutoresetMode, EnvSpec, EpisodePlan, VectorEnv
+from ludus.core import AutoresetMode, EnvSpec, EpisodePlan
+from ludus.core.env import AnyEnv
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import InvalidArgument, InvalidType, KernelError, shorten
 from ludus.registry.arguments import Given
 from ludus.registry.assembly import Created
 from ludus.registry.isolation import isolated_batch
-from ludus.registry.lanes import AnyEnv, LaneMaker, Lanes
+from ludus.registry.lanes import LaneMaker, Lanes
 from ludus.vector.executor import Executor, Kernel, Process, Serial, Thread, executor_of
 from ludus.wrappers.wrapper_list import wrapper_of
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Batch"]
 
-Chosen = tuple[VectorEnv[Any, Any], str]
+Chosen = tuple[AnyVectorEnv, str]
 """A batch, and why it runs where it does."""
 
 
@@ -132,9 +134,7 @@ class _Once:
         return self._lane() if created is None else self._lane.around(created)
 
 
-def _batch(
-    makers: Sequence[Callable[[], AnyEnv]], executor: Serial | Thread | Process, course: Course
-) -> VectorEnv[Any, Any]:
+def _batch(makers: Sequence[Callable[[], AnyEnv]], executor: Serial | Thread | Process, course: Course) -> AnyVectorEnv:
     envs = executor.batch(makers, *course)
     if envs.spec is None:
         with suppress(InvalidType):  # of a worker: one that cannot be pickled stays where it is
@@ -195,7 +195,7 @@ def _rules(lane: LaneMaker, created: Created) -> _Rules:
     return _Rules(bare, spec)
 
 
-def _compiled(lanes: Lanes, created: Created, executor: Kernel, course: Course) -> VectorEnv[Any, Any]:
+def _compiled(lanes: Lanes, created: Created, executor: Kernel, course: Course) -> AnyVectorEnv:
     """A compiled batch of lanes that nothing but `make`'s own wrappers is around."""
     first = _rules(lanes.first, created)
     others = [_rules(lane, lane.bare()) for lane in lanes.makers[1:]]

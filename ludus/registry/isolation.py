@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from os.path import exists, expanduser, realpath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ludus.core import AutoresetMode, Env, EnvSpec, EpisodePlan, Security, VectorEnv
+from ludus.core import AutoresetMode, EnvSpec, EpisodePlan, Security
+from ludus.core.env import AnyEnv
 from ludus.core.spec import Isolation
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import InvalidArgument, IsolationNeeded, SandboxUnavailable, listing, shorten
 from ludus.registry.search import ISOLATION_LEVELS
 from ludus.registry.trust import IsolationRequirement
@@ -88,7 +90,7 @@ def _mounts(security: Security) -> "list[Mount]":
 # --- environments ---
 
 
-def isolated(spec: EnvSpec, arguments: Mapping[str, object], sandbox: "Sandbox") -> Env[Any, Any]:
+def isolated(spec: EnvSpec, arguments: Mapping[str, object], sandbox: "Sandbox") -> AnyEnv:
     """The environment of a spec in a sandbox, its wrappers with it; a window that shows it is on this side."""
     from ludus.sandbox.environment.isolation import isolate  # loaded where somebody asks for isolation
 
@@ -110,7 +112,7 @@ def isolated_batch(
     workers: int,
     autoreset_mode: AutoresetMode | str,
     episodes: EpisodePlan | None,
-) -> VectorEnv[Any, Any]:
+) -> AnyVectorEnv:
     """A batch in `workers` sandboxed processes."""
     from ludus.sandbox.environment.isolation import isolate_vec  # loaded where somebody asks for isolation
 

@@ -5,6 +5,7 @@ from operator import index
 from typing import Any, NamedTuple
 
 from ludus.core import Env, EnvSpec
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
 from ludus.registry.arguments import LIMITS, NOTHING, Creator, Given
 from ludus.registry.assembly import Created, create, finish
@@ -12,9 +13,8 @@ from ludus.registry.isolation import isolated
 from ludus.registry.make import limited
 from ludus.registry.resolution import ResolvedSpec, resolve
 
-__all__ = ["AnyEnv", "LaneMaker", "Lanes"]
+__all__ = ["LaneMaker", "Lanes"]
 
-AnyEnv = Env[Any, Any]
 WrapLane = Callable[[AnyEnv], AnyEnv]
 
 

@@ -5,6 +5,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ludus.core import Env, EnvSpec
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument, shorten
 from ludus.registry.arguments import Creator, Given, given_by
 from ludus.registry.assembly import assemble, create, finish
@@ -45,7 +46,7 @@ def make(
     isolation: "str | Sandbox | None" = None,
     kwargs: Mapping[str, Any] | None = None,
     **env_kwargs: Any,
-) -> Env[Any, Any]: ...
+) -> AnyEnv: ...
 
 
 def make(
@@ -56,7 +57,7 @@ def make(
     isolation: "str | Sandbox | None" = None,
     kwargs: Mapping[str, Any] | None = None,
     **env_kwargs: Any,
-) -> Env[Any, Any]:
+) -> AnyEnv:
     """Make the environment of an id, a spec, or an Env class; other keywords go to its constructor, over the spec's.
 
     `kwargs` is for the same, and for arguments whose names `make` has too: `kwargs={"isolation": 3}`.
@@ -80,7 +81,7 @@ def make(
     return build(resolve(id, isolation, given.arguments), given, max_episode_steps, disable_env_checker)
 
 
-def assemble_here(spec: EnvSpec, arguments: Mapping[str, object]) -> Env[Any, Any]:
+def assemble_here(spec: EnvSpec, arguments: Mapping[str, object]) -> AnyEnv:
     """Make the environment of a spec in this process, which is isolated already."""
     # The owner's name: what other packages announce is not looked at, which takes longer than all the rest.
     return assemble(spec, arguments, owner(spec))
@@ -96,7 +97,7 @@ def build(
     given: Given = NOTHING_GIVEN,
     max_episode_steps: int | None = None,
     disable_env_checker: bool | None = None,
-) -> Env[Any, Any]:
+) -> AnyEnv:
     """Make what was decided on, without deciding again."""
     spec = limited(resolved.spec, max_episode_steps, disable_env_checker)
     if resolved.sandbox is None:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ludus.core import AutoresetMode, EnvSpec, EpisodePlan, VectorEnv
+from ludus.core import AutoresetMode, EnvSpec, EpisodePlan
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.registry.arguments import LIMITS, given_by
 from ludus.registry.resolution import Target
 
@@ -27,7 +28,7 @@ def make_vec(
     verbose: bool = False,
     kwargs: Mapping[str, object] | None = None,
     **env_kwargs: object,
-) -> VectorEnv[Any, Any]:
+) -> AnyVectorEnv:
     """A batch of lanes, each made as `make(id, …)` makes it and then wrapped by each of `wrappers`.
 
     `id` is an id, a spec, an Env class or a function that returns an environment; a list of them gives every lane its

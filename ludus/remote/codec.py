@@ -211,9 +211,10 @@ class BatchCodec(EnvCodec):
 
     def _lanes(self, action: Any) -> Any:
         """A list of one action for each lane is as good as the tuple that batches of such spaces are."""
-        if not is_list(action) or not isinstance(self.action_space, Tuple):
+        space: Space[Any] = self.action_space
+        if not is_list(action) or not isinstance(space, Tuple):
             return action
-        if len(action) != len(self.action_space.subspaces):
+        if len(action) != len(space.subspaces):
             raise InvalidArgument(f"action: expected one for each of {self.num_envs} lanes, got {len(action)}")
         return tuple(action)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.errors import RenderError, ResetNeeded, listing
 from ludus.rendering.canvas import Canvas
 
@@ -17,7 +17,7 @@ RENDER_MODES = ("human", "rgb_array", "ansi", "svg")
 """What one drawing becomes; a new mode is a branch of `_rendered`."""
 
 
-class Drawn(Env[Any, Any]):
+class Drawn(AnyEnv):
     """An environment whose author writes `draw()`; `render()` and `close()` follow.
 
     Stands first among the bases: `class CartPole(Drawn, RuleEnv)`. Randomness in a drawing comes from

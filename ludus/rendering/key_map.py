@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument, shorten
-from ludus.spaces import Box, Discrete
+from ludus.spaces import Box, Discrete, Space
 from ludus.spaces.kinds import is_array, is_integer, is_mapping
 
 __all__ = ["QUIT", "RESTART", "KeyMap"]
@@ -54,7 +54,7 @@ class KeyMap:
             raise InvalidArgument("keys_to_action: expected at least one key, got none")
 
     @classmethod
-    def of(cls, env: Env[Any, Any], keys_to_action: Mapping[Any, Any] | None = None) -> "KeyMap":
+    def of(cls, env: AnyEnv, keys_to_action: Mapping[Any, Any] | None = None) -> "KeyMap":
         """The keys given, else those of the environment's author, else keys that fit the action space.
 
         An author writes `metadata["keys_to_action"]`, or a method `get_keys_to_action()`.
@@ -113,7 +113,7 @@ def _coded(code: int) -> str:
     return chr(code)
 
 
-def _action_names(env: Env[Any, Any]) -> dict[Any, str]:
+def _action_names(env: AnyEnv) -> dict[Any, str]:
     """Names of discrete actions, where the author gave some."""
     given: Any = env.metadata.get("action_names")
     if given is None and env.has_wrapper_attr("get_action_meanings"):
@@ -126,7 +126,7 @@ def _action_names(env: Env[Any, Any]) -> dict[Any, str]:
     return {start + place: str(name).lower() for place, name in enumerate(given)}
 
 
-def _guessed(space: object) -> dict[Any, Any]:
+def _guessed(space: Space[Any]) -> dict[str, Any]:
     if isinstance(space, Discrete) and int(space.n) <= len(MORE):
         return _discrete_keys(int(space.n), int(space.start))
     if isinstance(space, Box) and space.shape == (1,):

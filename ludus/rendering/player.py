@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidType, RenderError
 from ludus.rendering.drawing import Drawing
 from ludus.rendering.drawn import Drawn
@@ -28,7 +28,7 @@ SLOWEST_FPS = 15.0
 
 
 def play(
-    env: Env[Any, Any],
+    env: AnyEnv,
     keys_to_action: Mapping[Any, Any] | None = None,
     *,
     screen: Screen | None = None,
@@ -62,7 +62,7 @@ def play(
 class PlayedGame:
     """One environment, its score, and what the player is told."""
 
-    def __init__(self, env: Env[Any, Any], keys: KeyMap, video: VideoWriter | None) -> None:
+    def __init__(self, env: AnyEnv, keys: KeyMap, video: VideoWriter | None) -> None:
         self.env, self.keys, self.video = env, keys, video
         self.scores: list[float] = []
         self.steps = 0

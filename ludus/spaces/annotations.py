@@ -1,7 +1,7 @@
 """From annotations to field types: what a type, and the constraints on it, say about a value."""
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Sequence as AbstractSequence
 from copy import deepcopy
 from enum import Enum
@@ -25,10 +25,12 @@ __all__ = ["ALONE", "WITH_NAN", "Within", "field_type"]
 
 _BOUNDS = ("ge", "le", "gt", "lt", "min_length", "max_length")
 _LENGTHS = ("min_length", "max_length")
+Limits = dict[str, Any]
+"""What constraints on a type ask for, by their names: numbers, of whichever type the author wrote."""
 _NAMES = {kind: name for name, kind in SCALARS.items()}
-_DATA: dict[Any, str] = {Any: "any", object: "any", dict: "object", list: "array"}
+_DATA: dict[object, str] = {Any: "any", object: "any", dict: "object", list: "array"}
 """Types that leave the form of the data open."""
-_LISTS: dict[Any, str] = {
+_LISTS: dict[object, str] = {
     list: "list",
     set: "set",
     frozenset: "frozenset",
@@ -39,7 +41,7 @@ _LISTS: dict[Any, str] = {
 class Within(NamedTuple):
     """Where an annotation stands."""
 
-    models: tuple[Any, ...] = ()
+    models: tuple[type, ...] = ()
     """Those that it is inside of."""
     nan: bool = False
     """Whether a float without bounds may be NaN there."""
@@ -49,7 +51,7 @@ ALONE, WITH_NAN = Within(), Within(nan=True)
 
 
 def field_type(
-    annotation: object, metadata: tuple[Any, ...] = (), path: str = "value", within: Within = ALONE
+    annotation: object, metadata: tuple[object, ...] = (), path: str = "value", within: Within = ALONE
 ) -> FieldType:
     """The field type of an annotation; raises InvalidSpace, naming the field, for types that have none.
 
@@ -119,7 +121,7 @@ def _unbounded(annotation: Any, path: str, within: Within) -> FieldType:
     )
 
 
-def _container(annotation: object, limits: dict[str, Any], path: str, within: Within) -> FieldType | None:
+def _container(annotation: object, limits: Limits, path: str, within: Within) -> FieldType | None:
     """Lists and dictionaries, which may have lengths; None of any other type."""
     origin, args = get_origin(annotation), get_args(annotation)
     lengths = int(limits.get("min_length", 0)), limits.get("max_length")
@@ -144,7 +146,7 @@ def _hashable(annotation: object) -> bool:
     return True
 
 
-def _named(annotation: Any, space: Space[Any], path: str) -> FieldType:
+def _named(annotation: Any, space: Space[object], path: str) -> FieldType:
     """A space named outright: plain Python scalars are still read and built as such."""
     own = deepcopy(space)  # the one in the annotation is shared by all, its generator included
     make = {int: IntField, float: FloatField, str: StrField}.get(annotation)
@@ -158,9 +160,9 @@ def _named(annotation: Any, space: Space[Any], path: str) -> FieldType:
     return make(named=own)
 
 
-def _constraints(metadata: tuple[object, ...], path: str) -> dict[str, Any]:
+def _constraints(metadata: tuple[object, ...], path: str) -> Limits:
     """`ge`, `le`, `gt`, `lt`, `min_length` and `max_length`, whichever library they were said with."""
-    found: dict[str, Any] = {}
+    found: Limits = {}
     for one in metadata:
         inner = getattr(one, "metadata", None)  # a Pydantic `Field(…)` inside Annotated keeps them one level down
         found |= _constraints(tuple(inner), path) if is_list(inner) else {}
@@ -187,25 +189,31 @@ def _bool(metadata: object) -> FieldType:
     return BoolField()
 
 
-def _int(limits: dict[str, Any]) -> FieldType:
+def _int(limits: Limits) -> FieldType:
     low = ceil(limits["ge"]) if "ge" in limits else floor(limits["gt"]) + 1 if "gt" in limits else None
     high = floor(limits["le"]) if "le" in limits else ceil(limits["lt"]) - 1 if "lt" in limits else None
     return IntField(low, high)
 
 
-def _float(limits: dict[str, Any]) -> FieldType:
+def _float(limits: Limits) -> FieldType:
     low = limits.get("ge", nextafter(limits["gt"], inf) if "gt" in limits else -inf)
     high = limits.get("le", nextafter(limits["lt"], -inf) if "lt" in limits else inf)
     return FloatField(low, high)
 
 
-def _str(limits: dict[str, Any]) -> FieldType:
+def _str(limits: Limits) -> FieldType:
     return StrField(int(limits.get("min_length", 0)), limits.get("max_length"))
 
 
-def _bytes(limits: dict[str, Any]) -> FieldType:
+def _bytes(limits: Limits) -> FieldType:
     lengths = {name: one for name, one in limits.items() if name in _LENGTHS}
     return SpaceField(Scalar("bytes", **lengths))
 
 
-_SCALARS: dict[Any, Any] = {bool: _bool, int: _int, float: _float, str: _str, bytes: _bytes}
+_SCALARS: dict[object, Callable[[Limits], FieldType]] = {
+    bool: _bool,
+    int: _int,
+    float: _float,
+    str: _str,
+    bytes: _bytes,
+}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from math import isfinite, prod
 from sys import byteorder
-from typing import Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,13 @@ from ludus.spaces.kinds import is_array, is_list
 from ludus.spaces.slot import Allocate
 from ludus.spaces.space import Space, Violation, known_space
 
+if TYPE_CHECKING:
+    from ludus.spaces.box import Box
 __all__ = ["ArraySpace", "array_from_plain", "as_array", "dtype_limits", "nested_schema", "plain_from_array"]
 
 T_co = TypeVar("T_co", covariant=True)
 Array = npt.NDArray[Any]
+"""An array whose dtype is known when it runs, and not before."""
 
 LITTLE = byteorder == "little"
 RAW = (bytes, bytearray, memoryview)
@@ -65,7 +68,7 @@ class ArraySpace(Space[T_co]):
         return prod(self._shape)
 
     @property
-    def flat_dtype(self) -> np.dtype[Any]:
+    def flat_dtype(self) -> np.dtype[np.generic]:
         """The dtype of a value."""
         return self.dtype
 
@@ -73,11 +76,12 @@ class ArraySpace(Space[T_co]):
         """The numbers of `x` in one row, copied."""
         return np.asarray(x, dtype=self.dtype).flatten()
 
-    def unflatten(self, x: Any) -> Any:
+    def unflatten(self, x: Any) -> T_co:
         """The array of this shape with those numbers."""
-        return np.asarray(x, dtype=self.dtype).reshape(self._shape)
+        value: Any = np.asarray(x, dtype=self.dtype).reshape(self._shape)
+        return value
 
-    def flat_space(self) -> Space[Any]:
+    def flat_space(self) -> "Box":
         """A box of one row with the widest bounds the dtype has."""
         if self.dtype.kind == "f":
             low, high = -np.inf, np.inf
@@ -85,9 +89,10 @@ class ArraySpace(Space[T_co]):
             low, high = dtype_limits(self.dtype)
         return known_space("Box")(low, high, shape=(self.flatdim,), dtype=self.dtype)
 
-    def default(self) -> Any:
+    def default(self) -> T_co:
         """All zeros."""
-        return np.zeros(self._shape, dtype=self.dtype)
+        value: Any = np.zeros(self._shape, dtype=self.dtype)
+        return value
 
     def iterate(self, items: Any) -> Iterator[Any]:
         """The rows of an array."""
@@ -102,28 +107,29 @@ class ArraySpace(Space[T_co]):
         """The values stacked along a new first axis."""
         return np.stack(list(items), axis=0, out=out)
 
-    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> Array:
+    def empty(self, n: int = 1, fn: Callable[..., Array] = np.zeros) -> Array:
         """An array of `n` values."""
         return fn((n, *self._shape), dtype=self.dtype)
 
-    def encode(self, x: Any, *, binary: bool = False) -> Any:
+    def encode(self, x: Any, *, binary: bool = False) -> object:
         """Nested lists (infinities and NaN as strings), or little-endian bytes when `binary`."""
         return plain_from_array(np.asarray(x, dtype=self.dtype), binary=binary)
 
-    def decode(self, data: Any) -> Any:
+    def decode(self, data: object) -> T_co:
         """The array in nested lists or bytes, of exactly this shape."""
-        return array_from_plain(data, self.dtype, self._shape, repr(self))
+        value: Any = array_from_plain(data, self.dtype, self._shape, repr(self))
+        return value
 
-    def encode_many(self, items: Any, *, binary: bool = False) -> Any:
+    def encode_many(self, items: npt.ArrayLike, *, binary: bool = False) -> object:
         """The whole stack at once."""
         binary = binary and self._size > 0  # with no bytes an element, the bytes could not tell how many there are
         return plain_from_array(np.asarray(items, dtype=self.dtype), binary=binary)
 
-    def decode_many(self, data: Any) -> Array:
+    def decode_many(self, data: object) -> Array:
         """The whole stack at once, however many values it has."""
         return array_from_plain(data, self.dtype, (-1, *self._shape), repr(self))
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Nested arrays of numbers with fixed lengths."""
         return nested_schema(self._shape, {"type": "number" if self.dtype.kind == "f" else "integer"})
 
@@ -165,7 +171,7 @@ class ArraySpace(Space[T_co]):
 
 
 @lru_cache(maxsize=64)
-def dtype_limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+def dtype_limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:  # whole numbers of an integer dtype, else floats
     """The least and greatest finite value of a numeric dtype, as Python numbers."""
     if dtype.kind == "b":
         return 0, 1
@@ -174,7 +180,7 @@ def dtype_limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
     return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
 
 
-def as_array(x: object) -> Any:
+def as_array(x: object) -> object:
     """A sequence as an array, or as it is when its rows differ in length."""
     try:
         return np.array(x)
@@ -182,7 +188,7 @@ def as_array(x: object) -> Any:
         return x
 
 
-def plain_from_array(x: Array, *, binary: bool = False) -> Any:
+def plain_from_array(x: Array | np.generic, *, binary: bool = False) -> Any:
     """An array as nested lists, or as little-endian bytes when `binary`."""
     if binary:
         if LITTLE and x.dtype.byteorder != ">":  # as nearly always
@@ -208,7 +214,7 @@ def _is_raw(data: object) -> "TypeGuard[bytes | bytearray | memoryview[int]]":
     return isinstance(data, RAW)
 
 
-def array_from_plain(data: object, dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> Array:
+def array_from_plain(data: object, dtype: np.dtype[np.generic], shape: tuple[int, ...], what: str) -> Array:
     """The array that `plain_from_array` wrote; -1 as first length takes any. Raises CodecError for all else."""
     many = shape[:1] == (-1,)
     if _is_raw(data):
@@ -254,9 +260,9 @@ def _kind_fits(data: object, array: Array, dtype: np.dtype[np.generic]) -> bool:
     return array.dtype.kind in allowed
 
 
-def nested_schema(shape: tuple[int, ...], leaf: dict[str, Any]) -> dict[str, Any]:
+def nested_schema(shape: tuple[int, ...], leaf: dict[str, object]) -> dict[str, object]:
     """The JSON schema of nested arrays of that shape."""
-    schema = leaf
+    schema: dict[str, object] = leaf
     for length in reversed(shape):
         schema = {"type": "array", "items": schema, "minItems": length, "maxItems": length}
     return schema

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from ludus.spaces.array_space import Array, ArraySpace, dtype_limits, nested_sch
 from ludus.spaces.kinds import is_array, is_scalar
 from ludus.spaces.mask import refuse_mask
 from ludus.spaces.space import Space, Violation
+from ludus.spaces.type_variables import ArrayT_co
 
 __all__ = ["Box"]
 
@@ -22,10 +23,12 @@ LARGE_BOX_SIZE = 2**16
 """Numbers of a value beyond which a bound that is one number is held once, and read as if repeated."""
 _BOUNDS = ("low", "high", "bounded_below", "bounded_above")
 
-Bound = float | int | np.number[Any] | Array
+SpaceT = TypeVar("SpaceT")
+NumberT = TypeVar("NumberT", bound=np.generic)
+Bound = float | int | np.number | Array
 
 
-class Box(ArraySpace[Array]):
+class Box(ArraySpace[ArrayT_co]):
     """Arrays of one shape and dtype between `low` and `high`, both included.
 
     A sample is uniform where both ends are finite, exponential from the one end that is, normal where none is.
@@ -40,6 +43,36 @@ class Box(ArraySpace[Array]):
     """
 
     batched = True
+
+    @overload
+    def __init__(
+        self: Box[npt.NDArray[np.float32]],
+        low: Bound,
+        high: Bound,
+        shape: Sequence[int] | None = None,
+        *,
+        seed: Seed | np.random.Generator | None = None,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Box[npt.NDArray[NumberT]],
+        low: Bound,
+        high: Bound,
+        shape: Sequence[int] | None = None,
+        dtype: type[NumberT] | np.dtype[NumberT] = ...,
+        seed: Seed | np.random.Generator | None = None,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        low: Bound,
+        high: Bound,
+        shape: Sequence[int] | None = None,
+        dtype: npt.DTypeLike | None = ...,
+        seed: Seed | np.random.Generator | None = None,
+    ) -> None: ...
 
     def __init__(
         self,
@@ -66,7 +99,7 @@ class Box(ArraySpace[Array]):
         """Whether each bound is one number, held once: so are those of large boxes that were given so."""
         return self.low.size > 1 and not any(self.low.strides) and not any(self.high.strides)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         shared = {name: one for name in _BOUNDS if _is_repeated(one := getattr(self, name))}
         return {
             **vars(self),
@@ -81,7 +114,7 @@ class Box(ArraySpace[Array]):
         for name in shared:
             setattr(self, name, np.broadcast_to(state[name], self._shape))
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """The bounds (infinity where there is none), the shape and the dtype."""
         low, high = _outer(self.low, self.bounded_below, -np.inf), _outer(self.high, self.bounded_above, np.inf)
         return {"low": low, "high": high, "shape": list(self._shape), "dtype": str(self.dtype)}
@@ -96,7 +129,7 @@ class Box(ArraySpace[Array]):
 
     # --- sampling ---
 
-    def sample(self, mask: None = None, probability: None = None) -> Array:
+    def sample(self, mask: None = None, probability: None = None) -> ArrayT_co:
         """A random array, element by element by the kind of its interval."""
         if mask is not None or probability is not None:
             refuse_mask(self, mask, probability)
@@ -106,7 +139,8 @@ class Box(ArraySpace[Array]):
             drawn = rng.uniform(plan[1], plan[2], self._shape)
         else:
             drawn = self._sample_mixed(rng, plan)
-        return drawn.astype(self.dtype) if self.dtype.kind == "f" else self._to_integers(drawn)
+        value: Any = drawn.astype(self.dtype) if self.dtype.kind == "f" else self._to_integers(drawn)
+        return value
 
     def _make_plan(self) -> tuple[Any, ...]:
         """What does not change between samples: which elements have which interval, and their ends as doubles."""
@@ -143,11 +177,12 @@ class Box(ArraySpace[Array]):
         drawn = np.asarray(drawn).astype(self.dtype)
         return np.asarray(drawn.clip(min=self.low, max=self.high)) if self.dtype == np.int64 else drawn
 
-    def default(self) -> Array:
+    def default(self) -> ArrayT_co:
         """Zeros, moved into the bounds where zero is outside."""
-        return np.clip(
+        value: Any = np.clip(
             np.zeros(self._shape, dtype=self.dtype), self.low, self.high, out=np.empty(self._shape, self.dtype)
         )
+        return value
 
     # --- membership ---
 
@@ -172,7 +207,7 @@ class Box(ArraySpace[Array]):
         except (ValueError, TypeError, OverflowError, np.exceptions.ComplexWarning):
             return None
 
-    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+    def validate(self, x: object, path: str = "value") -> list[Violation]:
         """What is wrong with the type, shape or dtype, else each element out of bounds."""
         array = x if is_array(x) else self._cast(x)
         if array is None:
@@ -192,8 +227,8 @@ class Box(ArraySpace[Array]):
         return Box(self.low.flatten(), self.high.flatten(), dtype=self.dtype)
 
     def _of_shape(self, shape: tuple[int, ...], seed: np.random.Generator | None = None) -> Box:
-        found = self.arguments()
-        return Box(found["low"], found["high"], shape, self.dtype, seed)
+        low, high = _outer(self.low, self.bounded_below, -np.inf), _outer(self.high, self.bounded_above, np.inf)
+        return Box(low, high, shape, self.dtype, seed)
 
     def batch(self, n: int) -> Box:
         """A box with a leading axis of `n`."""
@@ -215,7 +250,7 @@ class Box(ArraySpace[Array]):
 
     def json_schema(self) -> dict[str, object]:
         """Nested arrays of numbers; one range for all elements where they share it."""
-        leaf: dict[str, Any] = {"type": {"f": "number", "b": "boolean"}.get(self.dtype.kind, "integer")}
+        leaf: dict[str, object] = {"type": {"f": "number", "b": "boolean"}.get(self.dtype.kind, "integer")}
         if self.dtype.kind != "b" and self.low.size:
             low, high = _one(self.low).min(), _one(self.high).max()
             number = float if self.dtype.kind == "f" else int  # not .item(): that leaves a longdouble as it is
@@ -362,7 +397,7 @@ def _check_range(name: str, array: Array, dtype: np.dtype[np.generic]) -> None:
         raise InvalidSpace(f"Box {name}: expected values within {dtype} ({least} to {most}), got {shorten(array)}")
 
 
-def require_same(space: object, spaces: Sequence[Space[object]], *names: str) -> Any:
+def require_same(space: SpaceT, spaces: Any, *names: str) -> Sequence[SpaceT]:  # their class is the caller's affair
     """`spaces`, checked to agree with `space` in these attributes."""
     for name in names:
         found = [getattr(one, name) for one in spaces]

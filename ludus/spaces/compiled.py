@@ -7,7 +7,7 @@ It may refuse what a field takes, such as 3.0 for an int: then the field types d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ class Construct(NamedTuple):
     whole: bool = False
     """Whether they are given as one dictionary."""
 
-    def make(self, values: Any) -> Any:
+    def make(self, values: Iterable[object]) -> Any:
         """The instance with those values, in the order of the fields."""
         if self.keywords is None:
             return self.call(*values)
@@ -50,7 +50,7 @@ class Compiled:
         self,
         name: str,
         fields: Mapping[str, FieldType],
-        defaults: Mapping[str, Callable[[], Any]],
+        defaults: Mapping[str, Callable[[], object]],
         construct: Construct,
     ) -> None:
         import msgspec
@@ -74,7 +74,7 @@ class Compiled:
         self.fits = _tester(row_held, fields, getter(tuple(fields)))
         """Whether the fields of an object do."""
 
-    def reader(self, otherwise: Callable[[Any, str], Any]) -> Callable[..., Any]:
+    def reader(self, otherwise: Callable[[object, str], object]) -> Callable[..., Any]:
         """`read` of data and a name for it, and another way where that fails."""
         return _reader(self.type, *self._parts, otherwise)
 
@@ -86,7 +86,7 @@ def _reader(
     kind: object,
     fields: Mapping[str, FieldType],
     construct: Construct,
-    otherwise: Callable[[Any, str], object] | None = None,
+    otherwise: Callable[[object, str], object] | None = None,
 ) -> Callable[..., Any]:
     """What makes an instance of data by way of `kind`, or of such a value itself; raises where a field refuses.
 
@@ -102,18 +102,18 @@ def _reader(
     if construct.whole and construct.keywords == tuple(fields) and not tests and not parts:
         return _whole_reader(kind, fields, call, otherwise)
 
-    def finish(values: Any) -> Any:
+    def finish(values: Values) -> object:
         for place, test in tests:
             if not test(values[place]):
                 raise ValueError
-        values = list(values)
+        made = list(values)
         for place, one in parts:
-            values[place] = one(values[place])
-        return call(*values) if by_position else make(values)
+            made[place] = one(made[place])
+        return call(*made) if by_position else make(made)
 
     plain = by_position and not tests and not parts
 
-    def read(x: object, name: str = "value") -> Any:
+    def read(x: object, name: str = "value") -> object:
         try:
             values = astuple(convert(x, kind))
             for place in texts:
@@ -131,8 +131,8 @@ def _reader(
 def _whole_reader(
     kind: object,
     fields: Mapping[str, FieldType],
-    call: Callable[[dict[str, Any]], object],
-    otherwise: Callable[[Any, str], object] | None,
+    call: Callable[[dict[str, object]], object],
+    otherwise: Callable[[object, str], object] | None,
 ) -> Callable[..., Any]:
     """The same for what is made of a dictionary, where no field asks for more than msgspec does."""
     from msgspec import convert
@@ -140,7 +140,7 @@ def _whole_reader(
 
     texts = [name for name, field in fields.items() if _is_plain_text(field)]
 
-    def read(x: object, name: str = "value") -> Any:
+    def read(x: object, name: str = "value") -> object:
         try:
             values = asdict(convert(x, kind))
             for one in texts:

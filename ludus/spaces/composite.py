@@ -38,11 +38,11 @@ class Composite(Space[T_co]):
         return sum(space.flatdim for space in self.subspaces)
 
     @property
-    def flat_dtype(self) -> np.dtype[Any]:
+    def flat_dtype(self) -> np.dtype[np.generic]:
         """The dtype that holds every part."""
         return np.result_type(*(space.flat_dtype for space in self.subspaces))
 
-    def same_layout(self, other: Space[Any]) -> bool:
+    def same_layout(self, other: Space[object]) -> bool:
         """The same structure, and parts that fit the same buffers."""
         mine, theirs = self.subspaces, other.subspaces
         return (

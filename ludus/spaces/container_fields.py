@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sized
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, Any, TypeGuard
@@ -41,7 +41,7 @@ class ListField(FieldType):
             raise InvalidSpace(f"expected no min_length of a set, which no sample could promise, got {least}")
 
     @cached_property
-    def space(self) -> Space[Any]:
+    def space(self) -> Space[object]:
         """A `Sequence`, whose samples are cut or filled."""
         return Sequence(self.item.space)
 
@@ -57,13 +57,13 @@ class ListField(FieldType):
             one for i, part in enumerate(x) for one in self.item.validate(part, f"{path}[{i}]")
         )
 
-    def _wrong_length(self, x: Any, path: str) -> list[Violation]:
+    def _wrong_length(self, x: Sized, path: str) -> list[Violation]:
         if len(x) >= self.least and (self.most is None or len(x) <= self.most):
             return []
         upto = "or more" if self.most is None else f"to {self.most}"
         return [Violation(path, f"{self.least} {upto} elements", f"{len(x)}")]
 
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
+    def coerce(self, x: object, path: str, problems: list[Violation]) -> object:
         """Every element; any kind of list will do."""
         if not _is_arrayed(x):
             problems.append(Violation(path, f"a {self.kind}", shorten(x)))
@@ -80,7 +80,7 @@ class ListField(FieldType):
             problems.append(Violation(path, f"a {self.kind}", f"{shorten(x)}: {error}"))
             return x
 
-    def quick(self, x: object) -> Any:
+    def quick(self, x: object) -> object:
         """Any kind of list of what the elements can be."""
         if not _is_arrayed(x) or self._wrong_length(x, ""):
             raise ValueError
@@ -91,7 +91,7 @@ class ListField(FieldType):
         """A list of any kind."""
         return "array"
 
-    def native(self, *, strict: bool) -> Any:
+    def native(self, *, strict: bool) -> object:
         """The list of the element's type."""
         import msgspec
 
@@ -108,36 +108,36 @@ class ListField(FieldType):
             return (lambda x: isinstance(x, kind)) if strict else None
         return lambda x: isinstance(x, kind) and all(map(item, x))
 
-    def finisher(self) -> Callable[[Any], Any] | None:
+    def finisher(self) -> Callable[[Any], object] | None:
         """The elements finished."""
         kind, item = self.type, self.item.finisher()
         return None if item is None else lambda x: kind([item(part) for part in x])
 
-    def read(self, x: Any) -> Any:
+    def read(self, x: Any) -> object:
         """A tuple of the elements' values."""
         return tuple(self.item.read(part) for part in x)
 
-    def build(self, value: Any) -> Any:
+    def build(self, value: Any) -> object:
         """The elements in a list."""
         values = list(value[: self.most])
         values += [values[-1] if values else self.item.space.default()] * (self.least - len(values))
         return self.type(self.item.build(part) for part in values)
 
-    def encode(self, x: Any, *, binary: bool) -> Any:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """A list."""
         item = self.item
         if isinstance(item, IntField | BoolField | StrField) or (binary and isinstance(item, FloatField)):
             return list(x)  # written as they are
         return [item.encode(part, binary=binary) for part in x]
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> Mapping[str, object]:
         """An array, with its lengths where they are bounded."""
-        schema: dict[str, Any] = {"type": "array", "items": self.item.json_schema()}
+        schema: dict[str, object] = {"type": "array", "items": self.item.json_schema()}
         schema |= {"uniqueItems": True} if self.kind in ("set", "frozenset") else {}
         schema |= {"minItems": self.least} if self.least else {}
         return schema | ({} if self.most is None else {"maxItems": self.most})
 
-    def arguments(self) -> list[Any]:
+    def arguments(self) -> list[object]:
         """The element and, where they are bounded, the lengths."""
         bounds = [self.least, self.most] if self.least or self.most is not None else []
         return [self.kind, self.item.arguments(), *bounds]
@@ -159,7 +159,7 @@ class DictField(FieldType):
             raise InvalidSpace(f"expected no min_length of a dictionary, which no sample could promise, got {least}")
 
     @cached_property
-    def space(self) -> Space[Any]:
+    def space(self) -> Space[object]:
         """A `Sequence` of pairs."""
         return Sequence(Tuple((self.key.space, self.item.space)))
 
@@ -167,11 +167,11 @@ class DictField(FieldType):
         """Those of key and value."""
         return (self.key, self.item)
 
-    def _wrong_length(self, x: Any, path: str) -> list[Violation]:
+    def _wrong_length(self, x: Sized, path: str) -> list[Violation]:
         too_long = self.most is not None and len(x) > self.most
         return [Violation(path, f"at most {self.most} entries", f"{len(x)}")] if too_long else []
 
-    def validate(self, x: Any, path: str) -> list[Violation]:
+    def validate(self, x: object, path: str) -> list[Violation]:
         """Every key and value, or the type."""
         if not is_dict(x):
             return [Violation(path, "a dictionary", shorten(x))]
@@ -181,7 +181,7 @@ class DictField(FieldType):
             for one in (self.key.validate(key, f"{path} key") or self.item.validate(part, f'{path}["{key}"]'))
         )
 
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
+    def coerce(self, x: object, path: str, problems: list[Violation]) -> object:
         """Every key and value; any mapping will do, and text for a key that is a number."""
         if not is_mapping(x):
             problems.append(Violation(path, "a dictionary", shorten(x)))
@@ -197,14 +197,14 @@ class DictField(FieldType):
                 found[one] = value
         return x if len(problems) > before else found
 
-    def _key(self, key: object, path: str, problems: list[Violation]) -> Any:
+    def _key(self, key: object, path: str, problems: list[Violation]) -> object:
         if isinstance(key, str) and not isinstance(self.key, StrField):
             number = _whole(key)
             if number is not None and self.key.validate(key, path):
                 key = number
         return self.key.coerce(key, path, problems)
 
-    def quick(self, x: object) -> Any:
+    def quick(self, x: object) -> object:
         """Any mapping of what keys and values can be."""
         if not is_mapping(x) or self._wrong_length(x, ""):
             raise ValueError
@@ -219,7 +219,7 @@ class DictField(FieldType):
         """A dictionary, where its keys are text."""
         return "dict" if isinstance(self.key, StrField) else None
 
-    def native(self, *, strict: bool) -> Any:
+    def native(self, *, strict: bool) -> object:
         """The dictionary, where its keys are text."""
         import msgspec
 
@@ -239,22 +239,22 @@ class DictField(FieldType):
 
         return test
 
-    def finisher(self) -> Callable[[Any], Any] | None:
+    def finisher(self) -> Callable[[Any], object] | None:
         """The values finished."""
         item = self.item.finisher()
         if self.category is None or item is None:
             return super().finisher()
         return lambda x: {key: item(part) for key, part in x.items()}
 
-    def read(self, x: Any) -> Any:
+    def read(self, x: Any) -> object:
         """A tuple of pairs."""
         return tuple((self.key.read(key), self.item.read(part)) for key, part in x.items())
 
-    def build(self, value: Any) -> Any:
+    def build(self, value: Any) -> object:
         """A dictionary; of pairs with one key the last counts."""
         return {self.key.build(key): self.item.build(part) for key, part in value[: self.most]}
 
-    def encode(self, x: Any, *, binary: bool) -> Any:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """An object."""
         if isinstance(self.key, StrField):
             return {key: self.item.encode(part, binary=binary) for key, part in x.items()}
@@ -262,12 +262,12 @@ class DictField(FieldType):
             str(self.key.encode(key, binary=binary)): self.item.encode(part, binary=binary) for key, part in x.items()
         }
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> Mapping[str, object]:
         """An object with any keys."""
         schema = {"type": "object", "additionalProperties": self.item.json_schema()}
         return schema | ({} if self.most is None else {"maxProperties": self.most})
 
-    def arguments(self) -> list[Any]:
+    def arguments(self) -> list[object]:
         """Those of key and value and, where it is bounded, the number of entries."""
         return [self.kind, self.key.arguments(), self.item.arguments(), *([] if self.most is None else [0, self.most])]
 
@@ -284,7 +284,7 @@ class TupleField(FieldType):
         self.items = list(items)
 
     @cached_property
-    def space(self) -> Space[Any]:
+    def space(self) -> Space[object]:
         """A `Tuple`."""
         return Tuple([one.space for one in self.items])
 
@@ -292,14 +292,14 @@ class TupleField(FieldType):
         """Those of the places."""
         return self.items
 
-    def validate(self, x: Any, path: str) -> list[Violation]:
+    def validate(self, x: object, path: str) -> list[Violation]:
         """Every element, or the type and length."""
         if not is_tuple(x) or len(x) != len(self.items):
             return [Violation(path, f"a tuple of {len(self.items)}", shorten(x))]
         each = enumerate(zip(self.items, x, strict=True))
         return [one for i, (item, value) in each for one in item.validate(value, f"{path}[{i}]")]
 
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
+    def coerce(self, x: object, path: str, problems: list[Violation]) -> object:
         """Every element; any kind of list will do."""
         if not _is_arrayed(x) or len(x) != len(self.items):
             problems.append(Violation(path, f"a tuple of {len(self.items)}", shorten(x)))
@@ -307,7 +307,7 @@ class TupleField(FieldType):
         each = enumerate(zip(self.items, x, strict=True))
         return tuple([item.coerce(value, f"{path}[{i}]", problems) for i, (item, value) in each])
 
-    def quick(self, x: object) -> Any:
+    def quick(self, x: object) -> object:
         """Any kind of list of what the elements can be."""
         if not _is_arrayed(x) or len(x) != len(self.items):
             raise ValueError
@@ -318,7 +318,7 @@ class TupleField(FieldType):
         """A list of any kind."""
         return "array" if self.items else None
 
-    def native(self, *, strict: bool) -> Any:
+    def native(self, *, strict: bool) -> object:
         """The tuple of their types."""
         return tuple[tuple(one.native(strict=strict) for one in self.items)] if self.items else Any
 
@@ -331,22 +331,22 @@ class TupleField(FieldType):
             return None
         return lambda x: isinstance(x, tuple) and all(test(x[i]) for i, test in tests)
 
-    def finisher(self) -> Callable[[Any], Any] | None:
+    def finisher(self) -> Callable[[Any], object] | None:
         """The elements finished."""
         finishers = [one.finisher() for one in self.items]
         if self.category is None or not any(finishers):
             return super().finisher()
         return lambda x: tuple([part if one is None else one(part) for one, part in zip(finishers, x, strict=True)])
 
-    def read(self, x: Any) -> Any:
+    def read(self, x: Any) -> object:
         """A tuple of the elements' values."""
         return tuple(item.read(value) for item, value in zip(self.items, x, strict=True))
 
-    def build(self, value: Any) -> Any:
+    def build(self, value: Any) -> object:
         """The elements in a tuple."""
         return tuple(item.build(one) for item, one in zip(self.items, value, strict=True))
 
-    def encode(self, x: Any, *, binary: bool) -> Any:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """A list."""
         return [item.encode(value, binary=binary) for item, value in zip(self.items, x, strict=True)]
 
@@ -355,7 +355,7 @@ class TupleField(FieldType):
         schemas = [one.json_schema() for one in self.items]
         return {"type": "array", "prefixItems": schemas, "minItems": len(schemas), "maxItems": len(schemas)}
 
-    def arguments(self) -> list[Any]:
+    def arguments(self) -> list[object]:
         """Those of the elements."""
         return [self.kind, [one.arguments() for one in self.items]]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.errors import CodecError, InvalidSpace, shorten
 from ludus.spaces.field_types import FieldType
@@ -15,7 +15,7 @@ from ludus.spaces.union_field import UnionField
 __all__ = ["Default", "described_default", "model_default"]
 
 
-def nothing() -> Any:
+def nothing() -> object:
     """What stands for a default that only the model itself, which is elsewhere, can make."""
     raise InvalidSpace("expected a value for the field, got none; its default is made by the model itself")
 
@@ -23,17 +23,17 @@ def nothing() -> Any:
 class Default(NamedTuple):
     """How a field that need not be given is filled in."""
 
-    make: Callable[[], Any]
-    data: Any
+    make: Callable[[], object]
+    data: object
     """The default as plain data; `NO_DEFAULT` where it is another each time, so that only the model can make it."""
 
     @property
-    def maker(self) -> Callable[[], Any] | None:
+    def maker(self) -> Callable[[], object] | None:
         """What makes it, where that can be done here."""
         return None if self.make is nothing else self.make
 
     @property
-    def described(self) -> list[Any] | None:
+    def described(self) -> list[object] | None:
         """It in a description: as data, or None where it is another each time."""
         return None if self.data is NO_DEFAULT else [self.data]
 
@@ -68,7 +68,7 @@ def _checked(field: FieldType, value: object, factory: Callable[[], object] | No
     return Default(lambda: value if is_shareable(value) else deepcopy(value), data)
 
 
-def _again(field: FieldType, factory: Callable[[], object]) -> Any:
+def _again(field: FieldType, factory: Callable[[], object]) -> object:
     try:
         return field.encode(factory(), binary=False)
     except Exception:  # it gives now this and now that

@@ -17,7 +17,7 @@ MAX_NUMBERS = 2**27
 """How many numbers the bounds of a described space may have: a limit for descriptions from strangers."""
 
 
-def to_json(space: Space[Any]) -> str:
+def to_json(space: Space[object]) -> str:
     """The space as JSON text.
 
     >>> from ludus.spaces import Discrete
@@ -82,7 +82,7 @@ def _build(data: object) -> Space[Any]:
         ) from error
 
 
-def _kind(name: str) -> Any:
+def _kind(name: str) -> type[Space[object]]:
     """The class of a space; those of typed values are loaded when there are any: most environments have none."""
     if name not in ("Record", "Scalar"):
         return known_space(name)
@@ -92,12 +92,12 @@ def _kind(name: str) -> Any:
     return Record if name == "Record" else Scalar
 
 
-def _write_dtype(dialect: Dialect, value: object, path: str, depth: int) -> Any:
+def _write_dtype(dialect: Dialect, value: object, path: str, depth: int) -> object:
     del dialect, path, depth
     return {"$dtype": str(value)}
 
 
-def _write_type(dialect: Dialect, value: type, path: str, depth: int) -> Any:
+def _write_type(dialect: Dialect, value: type, path: str, depth: int) -> object:
     """`np.float32` and the like stand for their dtype; other classes are code, not data."""
     del depth
     kind: Any = value
@@ -106,17 +106,17 @@ def _write_type(dialect: Dialect, value: type, path: str, depth: int) -> Any:
     return dialect.refuse(f"{path}: expected data, got the class {value.__qualname__}")
 
 
-def _write_space(dialect: Dialect, value: Space[object], path: str, depth: int) -> Any:
+def _write_space(dialect: Dialect, value: Space[object], path: str, depth: int) -> object:
     del dialect, path, depth
     return {"$space": describe(value)}
 
 
-def _read_dtype(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> Any:
+def _read_dtype(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> object:
     del dialect, path, depth
     return np.dtype(data["$dtype"])
 
 
-def _read_space(dialect: Dialect, data: dict[str, object], path: str, depth: int) -> Any:
+def _read_space(dialect: Dialect, data: dict[str, object], path: str, depth: int) -> object:
     del dialect, path, depth
     return _build(data["$space"])
 

@@ -19,16 +19,18 @@ from ludus.errors import (
     shorten,
 )
 from ludus.seeding import Seed, copy_generator
+from ludus.spaces.array_space import Array
 from ludus.spaces.composite import Composite, combined_box, split_flat
 from ludus.spaces.kinds import is_dict, is_list, is_mapping
 from ludus.spaces.mask import exclusive
 from ludus.spaces.slot import Allocate
 from ludus.spaces.space import Space, Violation
+from ludus.spaces.type_variables import DictT_co
 
 __all__ = ["Dict"]
 
 
-class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
+class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
     """Dictionaries with exactly the space's keys. A plain mapping is sorted by key unless `sort_keys=False`.
 
     >>> from ludus.spaces import Box, Discrete
@@ -37,13 +39,15 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
     {'position': array([0.6273108, 0.240238 ], dtype=float32), 'color': np.int64(2)}
     >>> print(*space.validate({"position": np.zeros(2, np.float32), "color": 7}, "observation"))
     observation["color"]: expected Discrete(3), got 7
+
+    To a type checker values are `dict[str, Any]`, or what their author says: `Dict[Seen]({…})` of a TypedDict.
     """
 
     batched = True
 
     def __init__(
         self,
-        spaces: Mapping[Any, Space[Any]] | Sequence[tuple[Any, Space[Any]]] | None = None,
+        spaces: Mapping[Any, Space[object]] | Sequence[tuple[Any, Space[object]]] | None = None,
         seed: Seed | Mapping[object, object] | np.random.Generator | None = None,
         *,
         sort_keys: bool = True,
@@ -61,12 +65,12 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
             _check_space(key, space)
         super().__init__(None, None, seed)
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """The pairs of key and space, in order."""
         return {"spaces": tuple(self.spaces.items()), "sort_keys": self.sort_keys}
 
     @property
-    def subspaces(self) -> tuple[Space[Any], ...]:
+    def subspaces(self) -> tuple[Space[object], ...]:
         """The spaces in the order of their keys."""
         return tuple(self.spaces.values())
 
@@ -76,7 +80,7 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
             return False
         return all(space.same_layout(other.spaces[key]) for key, space in self.spaces.items())
 
-    def seed(self, seed: Any = None) -> dict[Any, Any]:
+    def seed(self, seed: object = None) -> dict[Any, object]:
         """Seed by one integer, from which each space's is drawn, or by a dictionary of one seed for each key."""
         if seed is None:
             return {key: space.seed(None) for key, space in self.spaces.items()}
@@ -87,19 +91,23 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
         drawn = self._drawn_seeds(seed)
         return {key: space.seed(one) for (key, space), one in zip(self.spaces.items(), drawn, strict=True)}
 
-    def sample(self, mask: Any = None, probability: Any = None) -> dict[Any, Any]:
+    def sample(self, mask: object = None, probability: object = None) -> DictT_co:
         """Independent samples; `mask` and `probability` are dictionaries with one entry, or None, for each key."""
+        drawn: Any
         if mask is None and probability is None:
-            return {key: space.sample() for key, space in self.spaces.items()}
+            drawn = {key: space.sample() for key, space in self.spaces.items()}
+            return drawn
         kind = exclusive(mask, probability) or "mask"
         given = mask if kind == "mask" else probability
         if not is_mapping(given) or given.keys() != self.spaces.keys():
             raise InvalidMask(f"{kind}: expected a dictionary with the keys {list(self.spaces)}, got {shorten(given)}")
-        return {key: space.sample(**{kind: given[key]}) for key, space in self.spaces.items()}
+        drawn = {key: space.sample(**{kind: given[key]}) for key, space in self.spaces.items()}
+        return drawn
 
-    def default(self) -> dict[Any, Any]:
+    def default(self) -> DictT_co:
         """The zero of each space."""
-        return {key: space.default() for key, space in self.spaces.items()}
+        zeros: Any = {key: space.default() for key, space in self.spaces.items()}
+        return zeros
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a dictionary with exactly these keys, each value in its space."""
@@ -110,7 +118,7 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
                 return False
         return True
 
-    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+    def validate(self, x: object, path: str = "value") -> list[Violation]:
         """Missing and unknown keys, and the violations of every value."""
         if not is_dict(x):
             return [self._violation(x, path, f"a dictionary with the keys {list(self.spaces)}")]
@@ -123,11 +131,12 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
             Violation(f"{path}{_subscript(key)}", f"only the keys {list(self.spaces)}", "this one") for key in strange
         ]
 
-    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
+    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> DictT_co:
         """A dictionary of the values that its entries stand for."""
         if not self.typed or not isinstance(x, dict) or x.keys() != self.spaces.keys():
             return super().coerce(x, name, error)
-        return {key: space.coerce(x[key], f"{name}{_subscript(key)}", error) for key, space in self.spaces.items()}
+        made: Any = {key: space.coerce(x[key], f"{name}{_subscript(key)}", error) for key, space in self.spaces.items()}
+        return made
 
     # --- a mapping of key to space ---
 
@@ -158,12 +167,13 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
         flat = {key: space.flatten(x[key]) for key, space in self.spaces.items()}
         return np.concatenate(list(flat.values())) if self.is_np_flattenable else flat
 
-    def unflatten(self, x: Any) -> dict[Any, Any]:
+    def unflatten(self, x: Any) -> DictT_co:
         """The values from their joined or separate flat forms."""
         flat = dict(zip(self.spaces, split_flat(self, x), strict=True)) if self.is_np_flattenable else x
-        return {key: space.unflatten(flat[key]) for key, space in self.spaces.items()}
+        value: Any = {key: space.unflatten(flat[key]) for key, space in self.spaces.items()}
+        return value
 
-    def flat_space(self) -> Space[Any]:
+    def flat_space(self) -> Space[object]:
         """One box, or a dictionary of flattened spaces."""
         flat = {key: space.flat_space() for key, space in self.spaces.items()}
         return combined_box(list(flat.values())) if self.is_np_flattenable else self._like(flat)
@@ -181,7 +191,7 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
 
     def batch_differing(self, spaces: Sequence[Space[object]]) -> Dict:
         """A dictionary of batches of differing spaces."""
-        each: Any = spaces
+        each: Any = spaces  # of this class, as the caller has seen to
         if any(one.keys() != self.keys() for one in each):
             raise InvalidSpace(
                 f"batch_differing: expected the keys {list(self)} in every space, got {[list(one) for one in each]}"
@@ -189,18 +199,20 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
         columns = {key: space.batch_differing([one[key] for one in each]) for key, space in self.spaces.items()}
         return self._like(columns, copy_generator(self.np_random))
 
-    def iterate(self, items: Any) -> Iterator[dict[Any, Any]]:
+    def iterate(self, items: Mapping[Any, object]) -> Iterator[dict[Any, object]]:
         """Lane by lane, a dictionary each."""
         columns = [space.iterate(items[key]) for key, space in self.spaces.items()]
         return (dict(zip(self.spaces, row, strict=True)) for row in zip(*columns, strict=True))
 
-    def concatenate(self, items: Iterable[Any], out: Any = None) -> dict[Any, Any]:
+    def concatenate(
+        self, items: Iterable[Mapping[Any, object]], out: Mapping[Any, object] | None = None
+    ) -> dict[Any, object]:
         """Each key's values joined."""
         rows = list(items)
-        outs: Any = {} if out is None else out
+        outs: Mapping[Any, object] = {} if out is None else out
         return {key: space.concatenate([row[key] for row in rows], outs.get(key)) for key, space in self.spaces.items()}
 
-    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> dict[Any, Any]:
+    def empty(self, n: int = 1, fn: Callable[..., Array] = np.zeros) -> dict[Any, object]:
         """A dictionary of buffers."""
         return {key: space.empty(n, fn) for key, space in self.spaces.items()}
 
@@ -210,31 +222,33 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
     def _named(self) -> bool:
         return all(isinstance(key, str) for key in self.spaces)
 
-    def encode(self, x: Any, *, binary: bool = False) -> Any:
+    def encode(self, x: Mapping[Any, object], *, binary: bool = False) -> dict[Any, object] | list[object]:
         """An object of encoded values."""
         coded = {key: space.encode(x[key], binary=binary) for key, space in self.spaces.items()}
         return coded if self._named else list(coded.values())
 
-    def decode(self, data: Any) -> dict[Any, Any]:
+    def decode(self, data: object) -> DictT_co:
         """The dictionary in an object with exactly these keys."""
         if not self._named and is_list(data) and len(data) == len(self.spaces):
             data = dict(zip(self.spaces, data, strict=True))
         if not is_dict(data) or data.keys() != self.spaces.keys():
             raise CodecError(f"{self!r}: expected an object with the keys {list(self.spaces)}, got {shorten(data)}")
-        return {key: space.decode(data[key]) for key, space in self.spaces.items()}
+        value: Any = {key: space.decode(data[key]) for key, space in self.spaces.items()}
+        return value
 
-    def read(self, data: Any, name: str = "value") -> Any:
+    def read(self, data: object, name: str = "value") -> DictT_co:
         """Each value read by its own space."""
-        if not self.typed or not isinstance(data, dict) or data.keys() != self.spaces.keys():
+        if not self.typed or not is_dict(data) or data.keys() != self.spaces.keys():
             return super().read(data, name)
-        return {key: space.read(data[key], f"{name}{_subscript(key)}") for key, space in self.spaces.items()}
+        value: Any = {key: space.read(data[key], f"{name}{_subscript(key)}") for key, space in self.spaces.items()}
+        return value
 
-    def to_jsonable(self, sample_n: Iterable[Any]) -> dict[Any, Any]:
+    def to_jsonable(self, sample_n: Iterable[Mapping[Any, object]]) -> dict[Any, object]:
         """For each key the list of its values."""
         rows = list(sample_n)
         return {key: space.to_jsonable([row[key] for row in rows]) for key, space in self.spaces.items()}
 
-    def from_jsonable(self, sample_n: Any) -> list[Any]:
+    def from_jsonable(self, sample_n: Mapping[Any, Any]) -> list[Any]:
         """The dictionaries again."""
         columns = [space.from_jsonable(sample_n[key]) for key, space in self.spaces.items()]
         return [dict(zip(self.spaces, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -253,15 +267,15 @@ class Dict(Composite[dict[str, Any]], Mapping[str, Any]):
 
     # --- shared memory ---
 
-    def create_shared(self, n: int, allocate: Allocate) -> dict[Any, Any]:
+    def create_shared(self, n: int, allocate: Allocate) -> dict[Any, object]:
         """Memory for each key."""
         return {key: space.create_shared(n, allocate) for key, space in self.spaces.items()}
 
-    def read_shared(self, memory: Any, n: int) -> dict[Any, Any]:
+    def read_shared(self, memory: Mapping[Any, object], n: int) -> dict[Any, object]:
         """A dictionary of batches."""
         return {key: space.read_shared(memory[key], n) for key, space in self.spaces.items()}
 
-    def write_shared(self, memory: Any, lane: int, x: Any) -> None:
+    def write_shared(self, memory: Mapping[Any, object], lane: int, x: Mapping[Any, object]) -> None:
         """Each value into its own memory."""
         for key, space in self.spaces.items():
             space.write_shared(memory[key], lane, x[key])
@@ -282,7 +296,7 @@ def _check_space(key: object, space: object) -> None:
         raise InvalidType(f"Dict[{key!r}]: expected a ludus Space, got {shorten(space)}")
 
 
-def _ordered(spaces: object, sort_keys: bool) -> dict[Any, Any]:
+def _ordered(spaces: object, sort_keys: bool) -> dict[Any, Space[Any]]:
     pairs: Any = spaces
     if spaces is None:
         return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsInt
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,15 @@ from ludus.spaces.kinds import is_integer
 from ludus.spaces.mask import choice, exclusive
 from ludus.spaces.space import Space, known_space
 
+if TYPE_CHECKING:
+    from ludus.spaces.multi_discrete import MultiDiscrete
+
 __all__ = ["Discrete"]
 
-Integer = np.integer[Any]
+Integer = np.integer
 
 
-class Discrete(ArraySpace[Any]):
+class Discrete(ArraySpace[Any]):  # so that it is a Space[int] to whoever takes Python's integers
     """The integers `start`, …, `start + n - 1`.
 
     >>> space = Discrete(3, start=-1, seed=42)
@@ -32,6 +35,8 @@ class Discrete(ArraySpace[Any]):
     np.int64(1)
     >>> print(*space.validate(5, "action"))
     action: expected Discrete(3, start=-1), got 5
+
+    To a type checker a sample is an `np.int64`, which it is unless another dtype was asked for.
     """
 
     batched = True  # so that a Tuple of these is refused by `iterate` rather than taken for a batch
@@ -58,11 +63,11 @@ class Discrete(ArraySpace[Any]):
         self._count, self._first, self._type = count, first, found.type
         super().__init__((), found, seed)
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """`n`, `start` and the dtype."""
         return {"n": self._count, "start": self._first, "dtype": str(self.dtype)}
 
-    def sample(self, mask: Array | None = None, probability: Array | None = None) -> Any:
+    def sample(self, mask: Array | None = None, probability: Array | None = None) -> np.int64:
         """A random element: uniform, uniform over `mask == 1` (`start` when none is), or by `probability`."""
         rng = self._np_random or self._seeded_lazily()
         if mask is None and probability is None:
@@ -80,7 +85,7 @@ class Discrete(ArraySpace[Any]):
             return bool(fits and self._first <= int(number) < self._first + self._count)
         return False
 
-    def default(self) -> Any:
+    def default(self) -> np.int64:
         """The first element."""
         return self.start
 
@@ -89,13 +94,13 @@ class Discrete(ArraySpace[Any]):
         """`n`: a flattened value is one-hot."""
         return self._count
 
-    def flatten(self, x: Any) -> Array:
+    def flatten(self, x: SupportsInt) -> Array:
         """A one-hot row."""
         row = np.zeros(self._count, dtype=self.dtype)
         row[int(x) - self._first] = 1
         return row
 
-    def unflatten(self, x: Any) -> Any:
+    def unflatten(self, x: Array) -> np.int64:
         """The element whose place in the row is not zero."""
         places = np.nonzero(x)[0]
         if not len(places):
@@ -106,27 +111,27 @@ class Discrete(ArraySpace[Any]):
         """A box of zeros and ones."""
         return Box(0, 1, shape=(self._count,), dtype=self.dtype)
 
-    def batch(self, n: int) -> Space[Any]:
+    def batch(self, n: int) -> MultiDiscrete:
         """A `MultiDiscrete` of `n` equal counts."""
         return self.batch_differing([self] * n)
 
-    def batch_differing(self, spaces: Sequence[Space[object]]) -> Space[Any]:
+    def batch_differing(self, spaces: Sequence[Space[object]]) -> MultiDiscrete:
         """A `MultiDiscrete` with the count and start of each, in the widest dtype."""
         each: Any = spaces
         widest: Any = max({one.dtype for one in each}, key=attrgetter("itemsize"))
         counts, starts = np.array([one.n for one in each], widest), np.array([one.start for one in each], widest)
         return known_space("MultiDiscrete")(counts, dtype=widest, seed=copy_generator(self.np_random), start=starts)
 
-    def iterate(self, items: Any) -> Any:
+    def iterate(self, items: object) -> NoReturn:
         """Refused: one integer is not a batch."""
         raise InvalidType(f"iterate: expected a batched space, got {self!r}, whose values are single integers")
 
-    def encode(self, x: Any, *, binary: bool = False) -> int:
+    def encode(self, x: SupportsInt, *, binary: bool = False) -> int:
         """A plain integer."""
         del binary
         return int(x)
 
-    def decode(self, data: Any) -> Any:
+    def decode(self, data: object) -> np.int64:
         """The integer as a NumPy scalar of the space's dtype."""
         least, most = dtype_limits(self.dtype)
         if not isinstance(data, int) or isinstance(data, bool) or not least <= data <= most:

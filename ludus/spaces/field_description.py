@@ -45,25 +45,25 @@ def field_from_arguments(data: object) -> FieldType:
     raise CodecError(f"field type: expected a known kind, got {shorten(kind)}")
 
 
-def _space(data: object) -> Space[Any]:
+def _space(data: object) -> Space[object]:
     if not is_space(data):
         raise CodecError(f"field type: expected a space, got {shorten(data)}")
     return data
 
 
-def _parts(data: object) -> list[Any]:
+def _parts(data: object) -> list[object]:
     if not is_list(data) or len(data) > MAX_PARTS:
         raise CodecError(f"field type: expected a list of at most {MAX_PARTS} types, got {shorten(data)}")
     return data
 
 
-def _constants(data: object) -> list[Any]:
+def _constants(data: object) -> list[object]:
     if not is_list(data) or not all(one is None or type(one) in (bool, int, float, str) for one in data):
         raise CodecError(f"field type: expected a list of constants, got {shorten(data)}")
     return data
 
 
-def _ends(kind: str, data: list[object]) -> list[Any]:
+def _ends(kind: str, data: list[object]) -> list[object]:
     if kind == "str":
         return _lengths(data)
     allowed = (int, float) if kind == "float" else (int, type(None))

@@ -7,7 +7,7 @@ the work wherever it can; the methods here decide, and explain, whenever msgspec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -29,11 +29,11 @@ class FieldType:
     """
 
     kind: str
-    named: Space[Any] | None = None
+    named: Space[object] | None = None
     """The space of numbers or arrays that an annotation names, or that was named in its place."""
 
     @cached_property
-    def space(self) -> Space[Any]:
+    def space(self) -> Space[object]:
         """The space that samples and flat forms come from; most records are only checked, and never make it."""
         raise NotImplementedError
 
@@ -51,24 +51,24 @@ class FieldType:
         for part in self.parts():
             yield from part.walk()
 
-    def validate(self, x: Any, path: str) -> list[Violation]:
+    def validate(self, x: object, path: str) -> list[Violation]:
         """Every reason why the value does not fit as it is."""
         raise NotImplementedError
 
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
+    def coerce(self, x: object, path: str, problems: list[Violation]) -> object:
         """The value that `x` stands for: itself, its plain form, or its like; what is wrong is added to `problems`."""
         problems += self.validate(x, path)
         return x
 
-    def fits(self, x: Any) -> bool:
+    def fits(self, x: object) -> bool:
         """Whether the value fits as it is."""
         return not self.validate(x, "")
 
-    def fits_exactly(self, x: Any) -> bool:
+    def fits_exactly(self, x: object) -> bool:
         """Whether it fits, and is of no other type that only stands for it: so unions tell their options apart."""
         return self.fits(x)
 
-    def quick(self, x: Any) -> Any:
+    def quick(self, x: object) -> object:
         """What `coerce` gives, of a value or its plain form, with no explanation: ValueError where it is neither."""
         if not self.fits(x):
             raise ValueError
@@ -79,7 +79,7 @@ class FieldType:
         """What msgspec tells options of a union apart by; None where it does not know the type, and leaves it to us."""
         return self.kind
 
-    def native(self, *, strict: bool) -> Any:
+    def native(self, *, strict: bool) -> object:
         """The type by which msgspec takes a value as it is when `strict`, else its plain form too.
 
         It may take more, which `retest` or `finisher` refuse; `Any` leaves all to them.
@@ -90,23 +90,23 @@ class FieldType:
         """What must hold beside `native`: of a value as it came when `strict`, and else of what msgspec made of it."""
         return self.fits if strict and self.category is None else None
 
-    def finisher(self) -> Callable[[Any], Any] | None:
+    def finisher(self) -> Callable[[Any], object] | None:
         """What makes the value of what msgspec made of it, or raises; None where that is the value already."""
         return self.quick if self.category is None else None
 
-    def read(self, x: Any) -> Any:
+    def read(self, x: Any) -> object:
         """The sampling space's value of a valid value."""
         return x
 
-    def build(self, value: Any) -> Any:
+    def build(self, value: Any) -> object:
         """The value of a value of the sampling space."""
         return value
 
-    def encode(self, x: Any, *, binary: bool) -> Any:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """Plain data, as the type itself would be written."""
         raise NotImplementedError
 
-    def decode(self, data: Any) -> Any:
+    def decode(self, data: object) -> object:
         """The value in plain data; raises CodecError."""
         problems: list[Violation] = []
         value = self.coerce(data, self.kind, problems)
@@ -114,11 +114,11 @@ class FieldType:
             raise CodecError("; ".join(map(str, problems)))
         return value
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> Mapping[str, object]:
         """The schema of the plain data."""
         return self.space.json_schema()
 
-    def arguments(self) -> list[Any]:
+    def arguments(self) -> list[object]:
         """The field type as data: kind, then what it is made of."""
         return [self.kind]
 
@@ -135,11 +135,11 @@ class SpaceField(FieldType):
         self.__dict__["space"] = space
         self.named = space if space.shape is not None else None
 
-    def validate(self, x: Any, path: str) -> list[Violation]:
+    def validate(self, x: object, path: str) -> list[Violation]:
         """As the space says."""
         return held_by(self.space, x, path)
 
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
+    def coerce(self, x: object, path: str, problems: list[Violation]) -> object:
         """The value, or the one that is written so."""
         if self.record is not None:
             return self.record.coerce_fields(x, path, problems)
@@ -149,7 +149,7 @@ class SpaceField(FieldType):
             problems += self.validate(x, path) or [Violation(path, repr(self.space), shorten(x))]
             return x
 
-    def take(self, x: Any, path: str = "value") -> Any:
+    def take(self, x: object, path: str = "value") -> object:
         """The value in `x`, which may be one already; raises CodecError or InvalidValue."""
         if self.space.typed:
             return self.space.coerce(x, path)
@@ -157,14 +157,14 @@ class SpaceField(FieldType):
             return x
         return self.space.read(x, path)
 
-    def fits(self, x: Any) -> bool:
+    def fits(self, x: object) -> bool:
         """As the space says."""
         try:
             return self.space.contains(x)
         except ODD_ERRORS:
             return False
 
-    def quick(self, x: object) -> Any:
+    def quick(self, x: object) -> object:
         """The value, or the one that is written so."""
         return self.take(x) if self.record is None else self.record.quick(x)
 
@@ -183,7 +183,7 @@ class SpaceField(FieldType):
             return None
         return "str" if (space.min_length, space.max_length) == (0, None) else None
 
-    def native(self, *, strict: bool) -> Any:
+    def native(self, *, strict: bool) -> object:
         """The record's own type, or the type itself where msgspec knows it, of plain data."""
         if self.category is None or strict:
             return Any
@@ -195,18 +195,18 @@ class SpaceField(FieldType):
             return None
         return self.space.contains if self.record is not None else self.fits
 
-    def finisher(self) -> Callable[[Any], Any] | None:
+    def finisher(self) -> Callable[[Any], object] | None:
         """Makes a record of what msgspec made of its fields, and takes what msgspec does not know."""
         if self.record is None:
             return super().finisher()
         made, read = self.record.compiled.type, self.record.compiled.read
         return lambda x: read(x) if type(x) is made else x
 
-    def encode(self, x: Any, *, binary: bool) -> Any:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """As the space writes it."""
         return self.space.encode(x, binary=binary)
 
-    def arguments(self) -> list[Any]:
+    def arguments(self) -> list[object]:
         """The space."""
         return [self.kind, self.space]
 

@@ -1,12 +1,15 @@
 """The operations of spaces as functions, by the names the field knows them under."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ludus.errors import InvalidArgument, InvalidType, shorten
+from ludus.spaces.array_space import Array
 from ludus.spaces.space import Space, is_space
+
+T = TypeVar("T")
 
 __all__ = [
     "batch_differing_spaces",
@@ -25,23 +28,23 @@ __all__ = [
 ]
 
 
-def _space(space: object, what: str) -> Space[Any]:
+def _space(space: Space[T], what: str) -> Space[T]:
     if not is_space(space):
         raise InvalidType(f"{what}: expected a ludus Space, got {shorten(space)}")
     return space
 
 
-def flatdim(space: Space[Any]) -> int:
+def flatdim(space: Space[object]) -> int:
     """How many numbers a flattened value of `space` has."""
     return _space(space, "flatdim").flatdim
 
 
-def flatten(space: Space[Any], x: object) -> Any:
+def flatten(space: Space[object], x: object) -> Any:
     """`x`, of `space`, as flat as it gets."""
     return _space(space, "flatten").flatten(x)
 
 
-def unflatten(space: Space[Any], x: object) -> Any:
+def unflatten(space: Space[T], x: object) -> T:
     """The value of `space` that `flatten` made `x` from."""
     return _space(space, "unflatten").unflatten(x)
 
@@ -73,22 +76,22 @@ def batch_differing_spaces(spaces: Sequence[Space[object]]) -> Space[Any]:
     return first.batch_differing(spaces)
 
 
-def iterate(space: Space[Any], items: object) -> Iterator[Any]:
+def iterate(space: Space[object], items: object) -> Iterator[Any]:
     """The lanes of `items`, a value of the batched `space`."""
     return _space(space, "iterate").iterate(items)
 
 
-def concatenate(space: Space[Any], items: Iterable[Any], out: object = None) -> Any:
+def concatenate(space: Space[object], items: Iterable[object], out: object = None) -> Any:
     """Values of `space` as one batched value, written into `out` where it is an array."""
     return _space(space, "concatenate").concatenate(items, out)
 
 
-def create_empty_array(space: Space[object], n: int = 1, fn: Callable[..., object] = np.zeros) -> Any:
+def create_empty_array(space: Space[object], n: int = 1, fn: Callable[..., Array] = np.zeros) -> Any:
     """A buffer for `n` values of `space`."""
     return _space(space, "create_empty_array").empty(n, fn)
 
 
-def create_shared_memory(space: Space[Any], n: int = 1, ctx: Any = None) -> Any:
+def create_shared_memory(space: Space[object], n: int = 1, ctx: Any = None) -> Any:
     """Memory for `n` values of `space` that child processes of `ctx` (a multiprocessing context) share.
 
     It is given back to the system when its last user is gone, however that one ended.

@@ -54,7 +54,7 @@ class Graph(Space[GraphInstance]):
         super().__init__(None, None, seed)
 
     @property
-    def subspaces(self) -> tuple[Space[Any], ...]:
+    def subspaces(self) -> tuple[Space[object], ...]:
         """The node space, and the edge space if there is one."""
         return (self.node_space,) if self.edge_space is None else (self.node_space, self.edge_space)
 
@@ -66,7 +66,7 @@ class Graph(Space[GraphInstance]):
             and all(a.same_layout(b) for a, b in zip(self.subspaces, other.subspaces, strict=True))
         )
 
-    def seed(self, seed: Any = None) -> tuple[Any, ...]:
+    def seed(self, seed: object = None) -> tuple[object, ...]:
         """Seed by one integer, from which the others are drawn, or by one each for graph, nodes and edges."""
         parts = self.subspaces
         if seed is None:
@@ -85,7 +85,7 @@ class Graph(Space[GraphInstance]):
         return (super().seed(own), *[space.seed(int(one)) for space, one in zip(parts, drawn, strict=True)])
 
     def sample(
-        self, mask: Any = None, probability: Any = None, num_nodes: int = 10, num_edges: int | None = None
+        self, mask: object = None, probability: object = None, num_nodes: int = 10, num_edges: int | None = None
     ) -> GraphInstance:
         """A random graph of `num_nodes`; without `num_edges`, fewer than `num_nodes * (num_nodes - 1)` edges."""
         if num_nodes < 1 or (num_edges is not None and num_edges < 0):
@@ -121,7 +121,7 @@ class Graph(Space[GraphInstance]):
         """Whether every node, edge and link of `x` fits."""
         return not self.validate(x)
 
-    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+    def validate(self, x: object, path: str = "value") -> list[Violation]:
         """The violations of every node, edge and link."""
         if not isinstance(x, GraphInstance):
             return [self._violation(x, path, f"a GraphInstance, {self!r}")]
@@ -173,7 +173,7 @@ class Graph(Space[GraphInstance]):
         """Graphs of flattened nodes and edges."""
         return Graph(self.node_space.flat_space(), None if self.edge_space is None else self.edge_space.flat_space())
 
-    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> tuple[GraphInstance, ...]:
+    def empty(self, n: int = 1, fn: Callable[..., Array] = np.zeros) -> tuple[GraphInstance, ...]:
         """Graphs of one node, with one edge where there are edges."""
         edges = self.edge_space
         return tuple(
@@ -195,7 +195,7 @@ class Graph(Space[GraphInstance]):
             coded["edge_links"] = x.edge_links.tolist()
         return coded
 
-    def decode(self, data: Any) -> GraphInstance:
+    def decode(self, data: object) -> GraphInstance:
         """The graph in an object."""
         if not is_dict(data) or data.keys() not in ({"nodes"}, {"nodes", "edges", "edge_links"}):
             raise CodecError(
@@ -211,7 +211,7 @@ class Graph(Space[GraphInstance]):
 
     def json_schema(self) -> dict[str, object]:
         """An object of nodes, and of edges and links."""
-        listed: dict[str, Any] = {"nodes": {"type": "array", "items": self.node_space.json_schema()}}
+        listed: dict[str, object] = {"nodes": {"type": "array", "items": self.node_space.json_schema()}}
         if self.edge_space is not None:
             link = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2}
             listed["edges"] = {"type": "array", "items": self.edge_space.json_schema()}

@@ -25,11 +25,11 @@ class Json(Space[Any]):
     (True, False, False)
     """
 
-    def __init__(self, kind: str = "any", schema: dict[str, Any] | None = None, seed: object = None) -> None:
+    def __init__(self, kind: str = "any", schema: dict[str, object] | None = None, seed: object = None) -> None:
         self.kind, self.schema = kind if kind in ZEROES else "any", schema
         super().__init__(None, None, seed)
 
-    def sample(self, mask: Any = None, probability: Any = None) -> Any:
+    def sample(self, mask: object = None, probability: object = None) -> Any:
         """An empty object or array, or null: what else would do is not known."""
         del mask, probability
         return self.default()
@@ -42,7 +42,7 @@ class Json(Space[Any]):
         """Whether JSON carries it."""
         return not self.validate(x)
 
-    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+    def validate(self, x: object, path: str = "value") -> list[Violation]:
         """The first thing that JSON does not carry."""
         expected: Any = {"object": dict, "array": list}.get(self.kind, object)
         if not isinstance(x, expected):
@@ -54,7 +54,7 @@ class Json(Space[Any]):
         del binary
         return x
 
-    def decode(self, data: Any) -> Any:
+    def decode(self, data: object) -> Any:
         """Itself, where JSON carries it."""
         found = self.validate(data)
         if found:
@@ -65,7 +65,7 @@ class Json(Space[Any]):
         """The schema it came from, or one that leaves all open."""
         return self.schema or ({} if self.kind == "any" else {"type": self.kind})
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """Its kind."""
         return {"kind": self.kind}
 

@@ -64,11 +64,11 @@ def is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(value, Iterable)
 
 
-def is_scalar(value: object) -> TypeGuard[np.generic[Any]]:
+def is_scalar(value: object) -> TypeGuard[np.generic]:
     """Whether it is one of NumPy's scalars, of any kind."""
     return isinstance(value, np.generic)
 
 
-def is_integer(value: object) -> TypeGuard[int | np.integer[Any]]:
+def is_integer(value: object) -> TypeGuard[int | np.integer]:
     """Whether it is an integer of Python's or NumPy's: `True` is one too, and so is a span of time."""
     return isinstance(value, int | np.integer)

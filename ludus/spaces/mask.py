@@ -73,7 +73,7 @@ def choice_of_possible(rng: np.random.Generator, value: object, n: int) -> int:
     return int(rng.choice(possible, p=(chance / chance.sum())[possible]))
 
 
-def parts(value: object, kind: str, n: int) -> tuple[Any, ...]:
+def parts(value: object, kind: str, n: int) -> tuple[object, ...]:
     """A mask with one entry for each of `n` parts."""
     if not is_tuple(value) or len(value) != n:
         raise InvalidMask(

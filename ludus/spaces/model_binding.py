@@ -20,7 +20,7 @@ from ludus.spaces.space import Space, is_space
 
 __all__ = ["bind_models", "find_models"]
 
-Choose = Callable[[Record], type | None]
+Choose = Callable[[Record], type[object] | None]
 
 
 def bind_models(space: Space[object], models: Sequence[type]) -> Space[Any]:
@@ -100,7 +100,7 @@ def _replaced(record: Record, choose: Choose) -> Record:
     return record if model is None else record.bind(model)
 
 
-def _choice(record: Record, choose: Choose) -> type | None:
+def _choice(record: Record, choose: Choose) -> type[object] | None:
     """The class to put into a record that has none of its own yet, where it has the same fields."""
     model = choose(record) if issubclass(record.model, StandIn) else None
     try:
@@ -122,10 +122,10 @@ def _records(space: Space[object]) -> Iterator[Record]:
             yield from _records(one)
 
 
-def _spaces_of(field: FieldType) -> Iterable[Space[Any]]:
+def _spaces_of(field: FieldType) -> Iterable[Space[object]]:
     return (one.space for one in field.walk() if isinstance(one, SpaceField))
 
 
-def _parts(space: Space[object]) -> Iterable[Space[Any]]:
+def _parts(space: Space[object]) -> Iterable[Space[object]]:
     stacked = getattr(space, "stacked_feature_space", None)
     return (*space.subspaces, *((stacked,) if is_space(stacked) else ()))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.errors import InvalidSpace, InvalidType, shorten
 from ludus.seeding import Seed, copy_generator
@@ -18,7 +19,7 @@ from ludus.spaces.space import Space, Violation
 __all__ = ["MultiBinary"]
 
 
-class MultiBinary(ArraySpace[Array]):
+class MultiBinary(ArraySpace[npt.NDArray[np.int8]]):
     """Arrays of zeros and ones, of length `n` or of shape `n`.
 
     >>> MultiBinary(5, seed=42).sample()
@@ -42,11 +43,11 @@ class MultiBinary(ArraySpace[Array]):
             raise InvalidSpace(f"MultiBinary n: expected lengths of at least 1, got {shorten(n)}")
         super().__init__(shape, np.int8, seed)
 
-    def sample(self, mask: Any = None, probability: Any = None) -> Array:
+    def sample(self, mask: object = None, probability: object = None) -> npt.NDArray[np.int8]:
         """Fair coins; `mask` fixes elements to 0 or 1 (2 leaves the coin), `probability` is the chance of each 1."""
         rng = self._np_random or self._seeded_lazily()
         if mask is None and probability is None:
-            return rng.integers(0, 2, self.n, self.dtype)
+            return rng.integers(0, 2, self.n, np.int8)
         if exclusive(mask, probability) == "mask":
             fixed = array_mask(mask, "mask", self._shape, top=2)
             return np.where(fixed == 2, rng.integers(0, 2, self._shape, np.int8), fixed)
@@ -66,7 +67,7 @@ class MultiBinary(ArraySpace[Array]):
             and ((array == 0) | (array == 1)).all()
         )
 
-    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+    def validate(self, x: object, path: str = "value") -> list[Violation]:
         """What is wrong with the type or shape, else each element that is neither 0 nor 1."""
         array: Any = x
         if isinstance(array, Sequence):

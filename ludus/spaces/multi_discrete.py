@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,14 @@ from ludus.spaces.discrete import Discrete, integer_dtype
 from ludus.spaces.kinds import is_array
 from ludus.spaces.mask import choice, choice_of_possible, exclusive, parts
 from ludus.spaces.space import Space, Violation
+from ludus.spaces.type_variables import ArrayT_co
 
 __all__ = ["MultiDiscrete"]
 
+IntegerT = TypeVar("IntegerT", bound=np.integer)
 
-class MultiDiscrete(ArraySpace[Array]):
+
+class MultiDiscrete(ArraySpace[ArrayT_co]):
     """Arrays whose element `i` is one of `nvec[i]` integers from `start[i]`; `nvec` may have any shape.
 
     >>> space = MultiDiscrete([5, 2, 4], seed=42)
@@ -33,6 +36,33 @@ class MultiDiscrete(ArraySpace[Array]):
     """
 
     batched = True
+
+    @overload
+    def __init__(
+        self: MultiDiscrete[npt.NDArray[np.int64]],
+        nvec: npt.ArrayLike,
+        *,
+        seed: Seed | np.random.Generator | None = None,
+        start: npt.ArrayLike | None = None,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: MultiDiscrete[npt.NDArray[IntegerT]],
+        nvec: npt.ArrayLike,
+        dtype: type[IntegerT] | np.dtype[IntegerT] = ...,
+        seed: Seed | np.random.Generator | None = None,
+        start: npt.ArrayLike | None = None,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        nvec: npt.ArrayLike,
+        dtype: npt.DTypeLike | None = ...,
+        seed: Seed | np.random.Generator | None = None,
+        start: npt.ArrayLike | None = None,
+    ) -> None: ...
 
     def __init__(
         self,
@@ -55,20 +85,23 @@ class MultiDiscrete(ArraySpace[Array]):
             raise InvalidSpace(f"MultiDiscrete: expected start + nvec - 1 to fit {self.dtype}; use a wider dtype")
         super().__init__(self.nvec.shape, self.dtype, seed)
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """The counts, starts and dtype."""
         return {"nvec": self.nvec.tolist(), "start": self.start.tolist(), "dtype": str(self.dtype)}
 
-    def sample(self, mask: Any = None, probability: Any = None) -> Array:
+    def sample(self, mask: object = None, probability: object = None) -> ArrayT_co:
         """A random array; `mask` and `probability` are tuples, nested like `nvec`, of one array for each choice."""
         rng = self._np_random or self._seeded_lazily()
+        value: Any
         if mask is None and probability is None:
-            return (rng.random(self._shape) * self.nvec).astype(self.dtype) + self.start
+            value = (rng.random(self._shape) * self.nvec).astype(self.dtype) + self.start
+            return value
         kind = exclusive(mask, probability) or "mask"
         chosen = self._choose(rng, mask if kind == "mask" else probability, kind, self.nvec)
-        return np.array(chosen, dtype=self.dtype) + self.start
+        value = np.array(chosen, dtype=self.dtype) + self.start
+        return value
 
-    def _choose(self, rng: np.random.Generator, given: Any, kind: str, nvec: Any) -> Any:
+    def _choose(self, rng: np.random.Generator, given: object, kind: str, nvec: Array | np.integer) -> object:
         if is_array(nvec):
             each = parts(given, kind, len(nvec))
             return [self._choose(rng, one, kind, count) for one, count in zip(each, nvec, strict=True)]
@@ -90,7 +123,7 @@ class MultiDiscrete(ArraySpace[Array]):
             and (array <= self._last).all()
         )
 
-    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+    def validate(self, x: object, path: str = "value") -> list[Violation]:
         """What is wrong with the type, shape or dtype, else each choice out of range."""
         array: Any = x
         if isinstance(array, Sequence):
@@ -101,9 +134,10 @@ class MultiDiscrete(ArraySpace[Array]):
         bad = (array < self.start) | (array > self._last)
         return self._element_violations(path, array, bad, lambda at: repr(self[at]))
 
-    def default(self) -> Array:
+    def default(self) -> ArrayT_co:
         """The first element of each choice."""
-        return self.start.copy()
+        value: Any = self.start.copy()
+        return value
 
     def __getitem__(self, index: Any) -> Discrete | MultiDiscrete:
         nvec, start = self.nvec[index], self.start[index]
@@ -122,21 +156,23 @@ class MultiDiscrete(ArraySpace[Array]):
         """The sum of the counts: one-hot rows, one after another."""
         return int(self.nvec.sum())
 
-    def flatten(self, x: Any) -> Array:
+    def flatten(self, x: Array) -> Array:
         """A one-hot row for each choice, joined."""
         offsets = self._offsets()
         row = np.zeros(offsets[-1], dtype=self.dtype)
         row[offsets[:-1] + (x - self.start).flatten()] = 1
         return row
 
-    def unflatten(self, x: Any) -> Array:
+    def unflatten(self, x: Array) -> ArrayT_co:
         """The choices whose places in the row are not zero."""
         (places,) = np.nonzero(x)
         if len(places) != self.nvec.size:
             raise InvalidSpace(
                 f"unflatten into {self!r}: expected {self.nvec.size} one-hot rows joined, got {shorten(x)}"
             )
-        return np.asarray(places - self._offsets()[:-1], dtype=self.dtype).reshape(self._shape) + self.start
+        chosen = np.asarray(places - self._offsets()[:-1], dtype=self.dtype)
+        value: Any = chosen.reshape(self._shape) + self.start
+        return value
 
     def _offsets(self) -> Array:
         return np.concatenate([[0], np.cumsum(self.nvec.flatten(), dtype=np.int64)])
@@ -157,7 +193,7 @@ class MultiDiscrete(ArraySpace[Array]):
 
     def json_schema(self) -> dict[str, object]:
         """Nested arrays of integers; one range for all."""
-        leaf: dict[str, Any] = {"type": "integer"}
+        leaf: dict[str, object] = {"type": "integer"}
         if self.nvec.size:
             leaf |= {"minimum": int(self.start.min()), "maximum": int(self._last.max())}
         return nested_schema(self._shape, leaf)

@@ -23,11 +23,11 @@ class NanField(FloatField):
 
     kind = "nan"
 
-    def validate(self, x: Any, path: str) -> list[Violation]:
+    def validate(self, x: object, path: str) -> list[Violation]:
         """Any float."""
         return [] if type(x) is float else super().validate(x, path)
 
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
+    def coerce(self, x: object, path: str, problems: list[Violation]) -> object:
         """As a float; null is NaN."""
         return nan if x is None else super().coerce(x, path, problems)
 
@@ -36,11 +36,11 @@ class NanField(FloatField):
         """A float to msgspec."""
         return FloatField.kind
 
-    def native(self, *, strict: bool) -> Any:
+    def native(self, *, strict: bool) -> object:
         """Any float: a bound would keep NaN out."""
         return float
 
-    def encode(self, x: Any, *, binary: bool) -> Any:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """Itself; null in JSON, where that has no number for it."""
         x = float(x)
         return x if binary or isfinite(x) else None
@@ -49,7 +49,7 @@ class NanField(FloatField):
         """A number, or null."""
         return {"type": ["number", "null"]}
 
-    def arguments(self) -> list[Any]:
+    def arguments(self) -> list[object]:
         """Its kind alone."""
         return [self.kind]
 

@@ -19,10 +19,14 @@ from ludus.spaces.tuple import spaces_of
 
 __all__ = ["OneOf"]
 
-_NUMBER: Any = (int, np.int64)
+_NUMBER: Any = (int, np.int64)  # NumPy's types call the second no class
 
 
-class OneOf(Composite[tuple[Any, Any]]):
+Pair = tuple[int | np.int64, Any]
+"""The number of a space and a value of it."""
+
+
+class OneOf(Composite[Pair]):
     """Pairs of a number `i` and a value of space `i`.
 
     >>> from ludus.spaces import Box, Discrete
@@ -34,23 +38,23 @@ class OneOf(Composite[tuple[Any, Any]]):
     """
 
     def __init__(
-        self, spaces: Iterable[Space[Any]], seed: Seed | tuple[int, ...] | np.random.Generator | None = None
+        self, spaces: Iterable[Space[object]], seed: Seed | tuple[int, ...] | np.random.Generator | None = None
     ) -> None:
         self.spaces = spaces_of("OneOf", spaces)
         if not self.spaces:
             raise InvalidSpace("OneOf: expected at least one space, got none")
         super().__init__(None, None, seed)
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """The spaces."""
         return {"spaces": self.spaces}
 
     @property
-    def subspaces(self) -> tuple[Space[Any], ...]:
+    def subspaces(self) -> tuple[Space[object], ...]:
         """The spaces in order."""
         return self.spaces
 
-    def seed(self, seed: Any = None) -> tuple[Any, ...]:
+    def seed(self, seed: object = None) -> tuple[object, ...]:
         """Seed by one integer, from which each space's is drawn, or by one for the choice and one for each space."""
         if seed is None:
             return (super().seed(None), *[space.seed(None) for space in self.spaces])
@@ -67,7 +71,7 @@ class OneOf(Composite[tuple[Any, Any]]):
         # Seeded again, so that one integer and the seeds it stands for leave the same generator.
         return (super().seed(seed), *[space.seed(one) for space, one in zip(self.spaces, drawn, strict=True)])
 
-    def sample(self, mask: Any = None, probability: Any = None) -> tuple[Any, Any]:
+    def sample(self, mask: object = None, probability: object = None) -> tuple[np.int64, Any]:
         """A space chosen uniformly and a sample of it; a mask is a tuple with one entry, or None, for each space."""
         kind = exclusive(mask, probability)
         given = parts(mask if kind == "mask" else probability, kind, len(self.spaces)) if kind else ()
@@ -90,7 +94,7 @@ class OneOf(Composite[tuple[Any, Any]]):
             and self[pair[0]].contains(pair[1])
         )
 
-    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+    def validate(self, x: object, path: str = "value") -> list[Violation]:
         """What is wrong with the pair or its number, else the violations of the value."""
         if not is_tuple(x) or len(x) != 2:
             return [self._violation(x, path, f"a pair (number, value), {self!r}")]
@@ -98,7 +102,7 @@ class OneOf(Composite[tuple[Any, Any]]):
             return [self._violation(x[0], f"{path}[0]", f"0 to {len(self.spaces) - 1}")]
         return self[x[0]].validate(x[1], f"{path}[1]")
 
-    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
+    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Pair:
         """The number, and the value that the other stands for."""
         if not self.typed or not self._is_pair(x):
             return super().coerce(x, name, error)
@@ -108,7 +112,7 @@ class OneOf(Composite[tuple[Any, Any]]):
         pair = is_list_or_tuple(x) and len(x) == 2
         return pair and isinstance(x[0], _NUMBER) and 0 <= x[0] < len(self.spaces)
 
-    def __getitem__(self, index: int) -> Space[Any]:
+    def __getitem__(self, index: int | np.int64) -> Space[Any]:
         return self.spaces[index]
 
     def __len__(self) -> int:
@@ -122,7 +126,7 @@ class OneOf(Composite[tuple[Any, Any]]):
         return 1 + max(space.flatdim for space in self.spaces)
 
     @property
-    def flat_dtype(self) -> np.dtype[Any]:
+    def flat_dtype(self) -> np.dtype[np.generic]:
         """The dtype that holds every flat value and every number."""
         dtype = np.result_type(*(space.flat_dtype for space in self.spaces))
         last = len(self.spaces) - 1
@@ -132,7 +136,7 @@ class OneOf(Composite[tuple[Any, Any]]):
             else dtype
         )
 
-    def flatten(self, x: Any) -> Any:
+    def flatten(self, x: tuple[int | np.int64, object]) -> Array | tuple[int | np.int64, object]:
         """The number and the flat value, padded with its own first element."""
         if not self.is_np_flattenable:
             return x[0], self[x[0]].flatten(x[1])
@@ -142,7 +146,7 @@ class OneOf(Composite[tuple[Any, Any]]):
         row[1 : 1 + flat.size] = flat
         return row
 
-    def unflatten(self, x: Any) -> tuple[Any, Any]:
+    def unflatten(self, x: Any) -> tuple[np.int64, Any]:
         """The number and the value, padding dropped."""
         choice = np.int64(x[0])
         if not 0 <= choice < len(self.spaces):
@@ -151,7 +155,7 @@ class OneOf(Composite[tuple[Any, Any]]):
         flat = x[1 : 1 + space.flatdim].astype(space.flat_dtype) if self.is_np_flattenable else x[1]
         return choice, space.unflatten(flat)
 
-    def flat_space(self) -> Space[Any]:
+    def flat_space(self) -> Space[object]:
         """A box wide enough for every space."""
         flat: Any = [space.flat_space() for space in self.spaces]
         if not self.is_np_flattenable:
@@ -165,18 +169,18 @@ class OneOf(Composite[tuple[Any, Any]]):
         lows, highs = np.concatenate([[0], np.full(rest, low)]), np.concatenate([[len(flat) - 1], np.full(rest, high)])
         return Box(lows, highs, dtype=self.flat_dtype)
 
-    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> tuple[Any, ...]:
+    def empty(self, n: int = 1, fn: Callable[..., Array] = np.zeros) -> tuple[tuple[()], ...]:
         """Empty tuples."""
         del fn
         return ((),) * n
 
     # --- the wire ---
 
-    def encode(self, x: Any, *, binary: bool = False) -> list[Any]:
+    def encode(self, x: tuple[int | np.int64, object], *, binary: bool = False) -> list[object]:
         """A list of the number and the encoded value."""
         return [int(x[0]), self[x[0]].encode(x[1], binary=binary)]
 
-    def decode(self, data: Any) -> tuple[Any, Any]:
+    def decode(self, data: object) -> tuple[np.int64, Any]:
         """The pair in a list of two."""
         if not is_list(data) or len(data) != 2 or type(data[0]) is not int or not 0 <= data[0] < len(self.spaces):
             raise CodecError(
@@ -184,7 +188,7 @@ class OneOf(Composite[tuple[Any, Any]]):
             )
         return np.int64(data[0]), self[data[0]].decode(data[1])
 
-    def read(self, data: Any, name: str = "value") -> Any:
+    def read(self, data: Any, name: str = "value") -> Pair:
         """The number, and the value read by its space."""
         if not self.typed or not self._is_pair(data) or type(data[0]) is not int:
             return super().read(data, name)

@@ -9,14 +9,14 @@ Not here: values of a space, which the space writes; `ludus.spaces.description` 
 """
 
 from binascii import a2b_base64, b2a_base64  # what base64 calls, without it: `import ludus` is to be quick
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from math import isfinite
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
 from ludus.errors import CodecError, LudusError, shorten
-from ludus.spaces.array_space import array_from_plain, plain_from_array
+from ludus.spaces.array_space import Array, array_from_plain, plain_from_array
 from ludus.spaces.kinds import class_of, is_list
 
 __all__ = [
@@ -31,6 +31,9 @@ __all__ = [
     "decode_value",
     "encode_value",
 ]
+
+
+KeysT = TypeVar("KeysT", bound=Sized)
 
 
 class PlainLimits(NamedTuple):
@@ -51,7 +54,7 @@ INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 NUMBERS = ("bool", *INTEGERS, "float16", "float32", "float64", "longdouble")
 COMPLEX = ("complex64", "complex128")
 
-Write = Callable[["Dialect", Any, str, int], Any]
+Write = Callable[["Dialect", Any, str, int], object]
 """Writes a value at a path, whose parts may have so many levels."""
 
 
@@ -59,7 +62,7 @@ class Reader(NamedTuple):
     """What stands beside a tag, and what reads the object."""
 
     names: tuple[str, ...]
-    read: Callable[["Dialect", Any, str, int], Any]
+    read: Callable[["Dialect", dict[str, Any], str, int], object]
 
 
 class Dialect:
@@ -125,7 +128,7 @@ class Dialect:
         except RecursionError as error:
             raise self.error(f"{path}: expected a few levels of nesting, got more") from error
 
-    def walk(self, value: Any, path: str, depth: int) -> Any:
+    def walk(self, value: Any, path: str, depth: int) -> object:
         """A value inside another, which may have so many levels."""
         kind = class_of(value)
         if kind in self.as_is or (kind is int and -MAX_EXACT_INTEGER <= value <= MAX_EXACT_INTEGER):
@@ -135,7 +138,7 @@ class Dialect:
             return self.too_deep(path)
         return self.of_a_class(value, path, depth - 1) if write is None else write(self, value, path, depth - 1)
 
-    def of_a_class(self, value: object, path: str, depth: int) -> Any:
+    def of_a_class(self, value: object, path: str, depth: int) -> object:
         """A value of a class of its own: as one of the class that it is derived from."""
         for kind, write in self._bases:
             if isinstance(value, kind):
@@ -148,11 +151,11 @@ class Dialect:
             return self.walk(bytes(raw), path, depth)
         return self.unknown(value, path)
 
-    def unknown(self, value: Any, path: str) -> Any:
+    def unknown(self, value: object, path: str) -> object:
         """What becomes of that which is no data: it is refused."""
         self.refuse(f"{path}: expected {self.expected}, got {shorten(value)}; only such values can be written")
 
-    def too_deep(self, path: str) -> Any:
+    def too_deep(self, path: str) -> object:
         """What becomes of that which lies too deep: it is refused."""
         self.refuse(f"{path}: expected at most {self.limits.depth} levels, got more")
 
@@ -160,7 +163,7 @@ class Dialect:
         """Raise what is raised for a value that cannot be written."""
         raise self.error(why)
 
-    def items(self, values: Iterable[Any], path: str, depth: int) -> list[Any]:
+    def items(self, values: Iterable[Any], path: str, depth: int) -> list[object]:
         """Values one after another."""
         as_is, walk = self.as_is, self.walk
         return [
@@ -170,7 +173,7 @@ class Dialect:
             for place, one in enumerate(values)
         ]
 
-    def dtype_name(self, dtype: Any, path: str) -> str:
+    def dtype_name(self, dtype: np.dtype[np.generic], path: str) -> str:
         """The name of a dtype that is written."""
         name = self._names.get(dtype)
         if name is None:
@@ -190,7 +193,7 @@ class Dialect:
         except RecursionError as error:
             raise CodecError(f"{path}: expected a few levels of nesting, got more") from error
 
-    def part(self, data: Any, path: str, depth: int) -> Any:
+    def part(self, data: Any, path: str, depth: int) -> object:
         """The value in data that is part of other data."""
         kind = class_of(data)
         carried = self.carried
@@ -212,14 +215,14 @@ class Dialect:
             for key, one in data.items()
         }
 
-    def parts(self, data: Any, path: str, depth: int) -> list[Any]:
+    def parts(self, data: Any, path: str, depth: int) -> list[object]:
         """The values in a list."""
         if class_of(data) is not list:
             raise CodecError(f"{path}: expected a list, got {class_of(data).__name__}")
         carried, part = self.carried, self.part
         return [one if type(one) in carried else part(one, f"{path}[{place}]", depth) for place, one in enumerate(data)]
 
-    def _tagged(self, data: dict[str, Any], tag: str, path: str, depth: int) -> Any:
+    def _tagged(self, data: dict[str, Any], tag: str, path: str, depth: int) -> object:
         known = self.readers.get(tag)
         if known is None:
             raise CodecError(f"{path}: expected one of the tags {', '.join(self.readers)}, got {shorten(tag)}")
@@ -232,13 +235,13 @@ class Dialect:
         except (TypeError, ValueError, LookupError, ArithmeticError) as error:
             raise CodecError(f"{path}: expected a well-formed {tag}, got {shorten(data)}: {error}") from error
 
-    def keys(self, data: Any, path: str) -> Any:
+    def keys(self, data: KeysT, path: str) -> KeysT:
         """What is hashed when it is read: not too many of them."""
         if len(data) > self.limits.keys:
             raise CodecError(f"{path}: expected at most {self.limits.keys} entries, got {len(data)}")
         return data
 
-    def array(self, data: Any, name: Any, shape: Any, path: str) -> Any:
+    def array(self, data: object, name: object, shape: tuple[int, ...], path: str) -> Array:
         """An array of its dtype's name, its shape, and its numbers in the form of the dialect."""
         dtype = self.dtypes.get(name) if type(name) is str else None
         if dtype is None:
@@ -255,21 +258,21 @@ LEAVES: dict[type, Callable[[Any], Any]] = {int: int, float: float, str: str.__s
 # --- what both dialects share ---
 
 
-def _write_items(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_items(dialect: Dialect, value: Iterable[Any], path: str, depth: int) -> object:
     return dialect.items(value, path, depth)
 
 
-def _write_tuple(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_tuple(dialect: Dialect, value: Iterable[Any], path: str, depth: int) -> object:
     return {"$tuple": dialect.items(value, path, depth - 1)}
 
 
-def _write_set(dialect: Dialect, value: object, path: str, depth: int) -> Any:
+def _write_set(dialect: Dialect, value: set[Any] | frozenset[Any], path: str, depth: int) -> object:
     return {"$set": dialect.items(sorted(dialect.keys(value, path), key=repr), path, depth - 1)}
 
 
-def _write_mapping(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_mapping(dialect: Dialect, value: Mapping[Any, Any], path: str, depth: int) -> object:
     as_is, walk = dialect.as_is, dialect.walk
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for key, one in value.items():
         if type(key) is not str or key.startswith("$"):
             return _write_pairs(dialect, value, path, depth - 1)
@@ -279,27 +282,27 @@ def _write_mapping(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     return found
 
 
-def _write_pairs(dialect: Dialect, value: object, path: str, depth: int) -> Any:
+def _write_pairs(dialect: Dialect, value: Mapping[Any, Any], path: str, depth: int) -> object:
     walk, pairs = dialect.walk, dialect.keys(value, path).items()
     return {"$dict": [[walk(key, path, depth), walk(one, f"{path}[{key!r}]", depth)] for key, one in pairs]}
 
 
-def _read_tuple(dialect: Dialect, data: Any, path: str, depth: int) -> Any:
+def _read_tuple(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> object:
     return tuple(dialect.parts(data["$tuple"], path, depth))
 
 
-def _read_set(dialect: Dialect, data: Any, path: str, depth: int) -> Any:
+def _read_set(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> object:
     return set(dialect.parts(dialect.keys(data["$set"], path), path, depth))
 
 
-def _read_dict(dialect: Dialect, data: Any, path: str, depth: int) -> Any:
+def _read_dict(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> object:
     pairs = dialect.keys(data["$dict"], path)
     if not is_list(pairs) or not all(is_list(pair) and len(pair) == 2 for pair in pairs):
         raise CodecError(f"{path}: expected pairs of key and value, got {shorten(pairs)}")
     return {dialect.part(key, path, depth): dialect.part(one, path, depth) for key, one in pairs}
 
 
-def _write_array(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_array(dialect: Dialect, value: Array, path: str, depth: int) -> object:
     if value.dtype.kind == "O" and dialect.objects:
         items = dialect.items(value.ravel().tolist(), path, depth - 1)
         return {"$array": items, "dtype": "object", "shape": list(value.shape)}
@@ -311,21 +314,21 @@ def _write_array(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     }
 
 
-def _write_scalar(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_scalar(dialect: Dialect, value: np.generic, path: str, depth: int) -> object:
     if value.dtype.kind in "US":  # text and bytes
         return dialect.walk(value.item(), path, depth)
     name = dialect.dtype_name(value.dtype, path)
     return {"$scalar": plain_from_array(value, binary=bytes in dialect.carried), "dtype": name}
 
 
-def _read_array(dialect: Dialect, data: Any, path: str, depth: int) -> Any:
+def _read_array(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> object:
     shape = _shape(dialect, data["shape"], path)
     if data["dtype"] == "object" and dialect.objects:
         return _objects(dialect.parts(data["$array"], path, depth), shape)
     return dialect.array(data["$array"], data["dtype"], shape, path)
 
 
-def _objects(items: list[Any], shape: tuple[int, ...]) -> Any:
+def _objects(items: list[object], shape: tuple[int, ...]) -> Array:
     """An array of items, which may be lists and arrays themselves: NumPy would make more dimensions of them."""
     found = np.empty(len(items), dtype=object)
     for place, one in enumerate(items):
@@ -343,7 +346,7 @@ def _shape(dialect: Dialect, data: object, path: str) -> tuple[int, ...]:
     raise CodecError(f"{path}: expected a shape of up to {dialect.limits.depth} lengths, got {shorten(data)}")
 
 
-def _read_scalar(dialect: Dialect, data: Any, path: str, depth: int) -> Any:
+def _read_scalar(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> object:
     del depth
     return dialect.array(data["$scalar"], data["dtype"], (), path)[()]
 
@@ -370,7 +373,7 @@ READERS = {
 # --- msgpack ---
 
 
-def _write_int(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_int(dialect: Dialect, value: int, path: str, depth: int) -> object:
     del depth
     if -(1 << 63) <= value < 1 << 64:
         return value
@@ -380,7 +383,7 @@ def _write_int(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     return {"$int": text}
 
 
-def _read_int(dialect: Dialect, data: Any, path: str, depth: int) -> int:
+def _read_int(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> int:
     del depth
     text = data["$int"]
     if type(text) is not str or len(text) > dialect.limits.digits:
@@ -403,22 +406,22 @@ decode_value = BINARY.read
 # --- JSON ---
 
 
-def _write_float(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_float(dialect: Dialect, value: float, path: str, depth: int) -> object:
     del dialect, path, depth
     return value if isfinite(value) else {"$float": plain_from_array(np.asarray(value))}
 
 
-def _write_base64(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_base64(dialect: Dialect, value: bytes, path: str, depth: int) -> object:
     del dialect, path, depth
     return {"$bytes": b2a_base64(value, newline=False).decode()}
 
 
-def _read_float(dialect: Dialect, data: Any, path: str, depth: int) -> Any:
+def _read_float(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> object:
     del dialect, path, depth
     return float(data["$float"])
 
 
-def _read_base64(dialect: Dialect, data: Any, path: str, depth: int) -> Any:
+def _read_base64(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> object:
     del dialect, path, depth
     return a2b_base64(data["$bytes"], strict_mode=True)
 

@@ -6,7 +6,9 @@ from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
 from functools import cached_property, partial
 from keyword import iskeyword
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from ludus.errors import CodecError, InvalidSpace, InvalidValue, did_you_mean, shorten
 from ludus.spaces.annotations import ALONE, WITH_NAN, Within, field_type
@@ -21,14 +23,16 @@ from ludus.spaces.mask import exclusive
 from ludus.spaces.models import NO_DEFAULT, StandIn, model_fields, runs_code, shared_standin, takes_positions, validator
 from ludus.spaces.record_columns import WRITTEN_ALIKE, RecordColumns, is_flat
 from ludus.spaces.space import LanesCodec, Space, Violation, same_data
+from ludus.spaces.type_variables import ModelT_co
 
 __all__ = ["Record"]
 
+T = TypeVar("T")
 MAX_ORIGIN_CHARS = 1024
 """Characters of the place of a model in a description."""
 
 
-class Record(Composite[Any]):
+class Record(Composite[ModelT_co]):
     """The instances of `model` whose every field is what its annotation says.
 
     `spaces` are those of fields whose size is known only when an environment is made: they stand for what the
@@ -55,10 +59,10 @@ class Record(Composite[Any]):
 
     def __init__(
         self,
-        model: type,
+        model: type[ModelT_co],
         seed: object = None,
         *,
-        spaces: Mapping[str, Space[Any]] | None = None,
+        spaces: Mapping[str, Space[object]] | None = None,
         within: Within = ALONE,
     ) -> None:
         found = model_fields(model)
@@ -79,7 +83,7 @@ class Record(Composite[Any]):
 
     def _set(
         self,
-        model: type,
+        model: type[Any],
         name: str,
         fields: dict[str, FieldType],
         defaults: dict[str, Default],
@@ -87,17 +91,18 @@ class Record(Composite[Any]):
     ) -> None:
         if not fields:
             raise InvalidSpace(f"Record({name}): expected a model with fields, got none")
-        self.model, self.name, self.fields, self.defaults = model, name, fields, defaults
+        self.model: type[ModelT_co] = model
+        self.name, self.fields, self.defaults = name, fields, defaults
         self.origin: str | None = None
         """Where the model is, as `module:Class`; nobody is led there by a description."""
         self._keywords = keywords
-        self._spaces: dict[str, Space[Any]] = {}
+        self._spaces: dict[str, Space[object]] = {}
         self._nan = False
         self._compiled: Compiled | None = None
 
     # --- description ---
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """The model's name and place, and each field's type and default: all a stranger needs, none of the code."""
         fields = [
             [name, field.arguments(), self.defaults[name].described if name in self.defaults else []]
@@ -106,7 +111,7 @@ class Record(Composite[Any]):
         return {"name": self.name, "model": self.origin, "fields": fields}
 
     @classmethod
-    def from_arguments(cls, arguments: Mapping[str, Any]) -> "Record":
+    def from_arguments(cls, arguments: Mapping[str, object]) -> "Record":
         """A record of a class made for the occasion, with the same fields and defaults; `bind` puts the real one in."""
         name, fields = arguments.get("name"), arguments.get("fields")
         if not isinstance(name, str) or not _is_name(name) or not is_list(fields):
@@ -131,7 +136,7 @@ class Record(Composite[Any]):
         super(Record, self).__init__()
         return self
 
-    def bind(self, model: type) -> "Record":
+    def bind(self, model: type[T]) -> "Record[T]":
         """The same space over your own class, checked to have the same fields."""
         bound = self.over(model)
         if bound != self:
@@ -139,7 +144,7 @@ class Record(Composite[Any]):
         bound.copy_rng_from(self)
         return bound
 
-    def over(self, model: type) -> "Record":
+    def over(self, model: type[T]) -> "Record[T]":
         """A record of a class with this one's spaces, where the class names others of their kind."""
         bare = next(
             (one for one in (Record(model, within=place) for place in (ALONE, WITH_NAN)) if one == self), Record(model)
@@ -147,11 +152,7 @@ class Record(Composite[Any]):
         both = [
             (name, field.named, self.fields[name].named) for name, field in bare.fields.items() if name in self.fields
         ]
-        spaces = {
-            name: there
-            for name, here, there in both
-            if there is not None and type(here) is type(there) and here != there
-        }
+        spaces = {one: it for one, here, it in both if it is not None and type(here) is type(it) and here != it}
         return Record(model, spaces=spaces, within=Within(nan=bare._nan)) if spaces else bare
 
     def become(self, other: "Record") -> None:
@@ -174,30 +175,30 @@ class Record(Composite[Any]):
         return Dict([(name, field.space) for name, field in self.fields.items()])
 
     @property
-    def subspaces(self) -> tuple[Space[Any], ...]:
+    def subspaces(self) -> tuple[Space[object], ...]:
         """The spaces that the fields are sampled from, in order."""
         return self._dict.subspaces
 
     # --- sampling ---
 
-    def seed(self, seed: Any = None) -> dict[str, Any]:
+    def seed(self, seed: object = None) -> dict[str, object]:
         """Seed by one integer, from which each field's is drawn, or by a dictionary of one seed for each field."""
         used = self._dict.seed(seed)
         self._np_random = self._dict.np_random
         return used
 
-    def copy_rng_from(self, other: Space[Any]) -> None:
+    def copy_rng_from(self, other: Space[object]) -> None:
         """Continue from where the generators of an equal space are."""
         if "_dict" in vars(other):
             super().copy_rng_from(other)
 
-    def sample(self, mask: Any = None, probability: Any = None) -> Any:
+    def sample(self, mask: object = None, probability: object = None) -> ModelT_co:
         """An instance with random fields; a mask is a dictionary with one entry, or None, for each field."""
         kind = exclusive(mask, probability)
         values = self._dict.sample(**{kind: mask if kind == "mask" else probability}) if kind else self._dict.sample()
         return self.from_fields(values)
 
-    def default(self) -> Any:
+    def default(self) -> ModelT_co:
         """An instance with the zero of each field."""
         return self.from_fields(self._dict.default())
 
@@ -232,7 +233,7 @@ class Record(Composite[Any]):
             found = Construct(model, keywords)
         return found._replace(call=partial(self._checked, model)) if runs_code(model) else found
 
-    def _checked(self, model: type, *values: object, **named: object) -> Any:
+    def _checked(self, model: Callable[..., T], *values: object, **named: object) -> T:
         made = model(*values, **named)
         if not self._fits(made):
             raise ValueError(f"{shorten(made)} is what the model's own code makes of them")
@@ -245,7 +246,7 @@ class Record(Composite[Any]):
     def _fits(self, x: object) -> bool:
         return (self._compiled or self._compile()).fits(x) or not self.validate(x)
 
-    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+    def validate(self, x: object, path: str = "value") -> list[Violation]:
         """The violations of every field, by attribute."""
         if not isinstance(x, self.model):
             return [self._violation(x, path, f"an instance of {self.name}")]
@@ -256,7 +257,7 @@ class Record(Composite[Any]):
             found += missing if value is NO_DEFAULT else field.validate(value, f"{path}.{name}")
         return found
 
-    def check(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> None:
+    def check(self, x: object, name: str = "value", error: type[InvalidValue] = InvalidValue) -> None:
         """Raise `error` with every violation unless `x` is in the space."""
         if isinstance(x, self.model) and (self._compiled or self._compile()).fits(x):
             return
@@ -266,7 +267,7 @@ class Record(Composite[Any]):
 
     # --- values of other classes, and plain data ---
 
-    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
+    def coerce(self, x: object, name: str = "value", error: type[InvalidValue] = InvalidValue) -> ModelT_co:
         """`x` as an instance of the model: itself, or made of a mapping or an object of any class with the fields."""
         self.compiled  # noqa: B018  (made outside the net: a fault in it is ours)
         try:
@@ -275,7 +276,7 @@ class Record(Composite[Any]):
             pass
         return self._explained(x, name, error)
 
-    def quick(self, x: object) -> Any:
+    def quick(self, x: object) -> ModelT_co:
         """What `coerce` gives where msgspec can tell; it raises whatever it meets elsewhere, and does not say why."""
         compiled = self._compiled or self._compile()
         if type(x) is dict:
@@ -286,7 +287,7 @@ class Record(Composite[Any]):
             return compiled.read(dict(x))
         return compiled.read_row(getter(tuple(self.fields))(x))
 
-    def _explained(self, x: object, name: str, error: type[Exception]) -> Any:
+    def _explained(self, x: object, name: str, error: type[Exception]) -> ModelT_co:
         """The instance, made field by field, or `error` with all that is wrong."""
         if isinstance(x, self.model) and not self.validate(x):
             return x
@@ -296,7 +297,7 @@ class Record(Composite[Any]):
             raise error("; ".join(map(str, problems)))
         return value
 
-    def coerce_fields(self, x: object, path: str, problems: list[Violation]) -> Any:
+    def coerce_fields(self, x: object, path: str, problems: list[Violation]) -> Any:  # the instance, or `x` as it is
         """The instance that `x` stands for; what is wrong with it is added to `problems`."""
         given = self._given(x)
         if given is None:
@@ -314,7 +315,7 @@ class Record(Composite[Any]):
             problems.append(Violation(path, f"fields that {self.name} accepts", f"{shorten(x)}: {reason}"))
             return x
 
-    def _given(self, x: object) -> dict[Any, Any] | None:
+    def _given(self, x: object) -> dict[Any, object] | None:
         """The fields that an object has; None where it has none of them."""
         if is_mapping(x):
             return dict(x)
@@ -324,7 +325,7 @@ class Record(Composite[Any]):
         found = {name: getattr(x, name) for name in self.fields if hasattr(x, name)}
         return found or None
 
-    def _field_value(self, name: str, given: dict[Any, object], path: str, problems: list[Violation]) -> Any:
+    def _field_value(self, name: str, given: dict[Any, object], path: str, problems: list[Violation]) -> object:
         if name in given:
             return self.fields[name].coerce(given[name], f"{path}.{name}", problems)
         default = self.defaults.get(name)
@@ -337,18 +338,18 @@ class Record(Composite[Any]):
         hint = did_you_mean(key, list(self.fields)) if isinstance(key, str) else ""
         return Violation(f"{path}.{key}", f"one of the fields {list(self.fields)}", f"{shorten(key)}{hint}")
 
-    def read(self, data: Any, name: str = "value") -> Any:
+    def read(self, data: object, name: str = "value") -> ModelT_co:
         """The instance in an object with these fields and no others; defaults fill in what it leaves out."""
         self._compile()
         return vars(self)["read"](data, name)
 
-    def _read_slowly(self, data: object, name: str) -> Any:
+    def _read_slowly(self, data: object, name: str) -> ModelT_co:
         try:
             return self._explained(data, name, InvalidValue)
         except RecursionError as error:
             raise CodecError(f"{name}: expected a few levels of nesting, got more than can be read") from error
 
-    def decode(self, data: Any) -> Any:
+    def decode(self, data: object) -> ModelT_co:
         """What `read` gives; CodecError where the fields do not fit."""
         compiled = self._compiled or self._compile()
         try:
@@ -357,16 +358,16 @@ class Record(Composite[Any]):
             pass
         return self._explained(data, self.name, CodecError)
 
-    def write(self, x: Any, name: str = "value", *, binary: bool = False) -> dict[str, Any]:
+    def write(self, x: object, name: str = "value", *, binary: bool = False) -> dict[str, object]:
         """An object of the fields of what `x` stands for."""
         return self.encode(self.coerce(x, name), binary=binary)
 
-    def reader(self, name: str) -> Callable[[Any], Any]:
+    def reader(self, name: str) -> Callable[[object], ModelT_co]:
         """`read` for values of that name, as it was compiled."""
         self.compiled  # noqa: B018  (it puts the compiled function in the method's place)
         return partial(self.read, name=name)
 
-    def batch(self, n: int) -> Space[Any]:
+    def batch(self, n: int) -> Space[tuple[ModelT_co, ...]]:
         """A tuple of `n` copies, which share what was compiled: so they are known to be equal."""
         self.compiled  # noqa: B018  (made before it is copied)
         return super().batch(n)
@@ -384,13 +385,13 @@ class Record(Composite[Any]):
             return False
         return other._compiled is self.compiled or (other.model is self.model and other == self)
 
-    def writer(self, name: str) -> Callable[[Any], Any]:
+    def writer(self, name: str) -> Callable[[object], object]:
         """`write` of that name for msgpack: an instance of a plain dataclass is left to the encoder, which knows it."""
         model, fits, write = self.model, self.compiled.fits, partial(self.write, name=name, binary=True)
         if not self._is_plain():
             return write
 
-        def write_plain(x: object) -> Any:
+        def write_plain(x: object) -> object:
             return x if type(x) is model and fits(x) else write(x)
 
         return write_plain
@@ -401,7 +402,7 @@ class Record(Composite[Any]):
         known = {one.name for one in dataclass_fields(model)} if is_dataclass(model) else None
         return known == set(self.fields) and all(type(one) in WRITTEN_ALIKE for one in self.fields.values())
 
-    def encode(self, x: Any, *, binary: bool = False) -> dict[str, Any]:
+    def encode(self, x: Any, *, binary: bool = False) -> dict[str, object]:
         """An object of the fields, each written as its own type would be."""
         return {name: field.encode(getattr(x, name), binary=binary) for name, field in self.fields.items()}
 
@@ -410,7 +411,7 @@ class Record(Composite[Any]):
         schemas = {name: field.json_schema() for name, field in self.fields.items()}
         for name, default in self.defaults.items():
             if default.data is not NO_DEFAULT:
-                schemas[name] = schemas[name] | {"default": default.data}
+                schemas[name] = {**schemas[name], "default": default.data}
         return {
             "title": self.name,
             "type": "object",
@@ -421,23 +422,23 @@ class Record(Composite[Any]):
 
     # --- to and from the values of the fields' spaces ---
 
-    def to_fields(self, x: object) -> dict[str, Any]:
+    def to_fields(self, x: object) -> dict[str, object]:
         """The value of each field's space, by name."""
         return {name: field.read(getattr(x, name)) for name, field in self.fields.items()}
 
-    def from_fields(self, values: dict[str, Any]) -> Any:
+    def from_fields(self, values: Mapping[str, object]) -> ModelT_co:
         """The instance with those values of the fields' spaces."""
         return self.model(**{self._keywords[name]: field.build(values[name]) for name, field in self.fields.items()})
 
-    def flatten(self, x: Any) -> Any:
+    def flatten(self, x: object) -> Any:
         """The flattened fields joined, or a dictionary of them where one is not an array."""
         return self._dict.flatten(self.to_fields(x))
 
-    def unflatten(self, x: Any) -> Any:
+    def unflatten(self, x: Any) -> ModelT_co:
         """The instance again."""
         return self.from_fields(self._dict.unflatten(x))
 
-    def flat_space(self) -> Space[Any]:
+    def flat_space(self) -> Space[object]:
         """One box, or a dictionary of flattened fields."""
         return self._dict.flat_space()
 
@@ -451,7 +452,7 @@ class Record(Composite[Any]):
     def __repr__(self) -> str:
         return f"Record({self.name}: {', '.join(f'{name}={field!r}' for name, field in self.fields.items())})"
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Record":
+    def __deepcopy__(self, memo: dict[int, object]) -> "Record":
         twin = copy(self)
         memo[id(self)] = twin
         vars(twin).pop("_dict", None)
@@ -470,14 +471,16 @@ class Record(Composite[Any]):
         twin.recompile()
         return twin
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Callable[..., "Record"], tuple[object, ...]]:
         drawn, model = vars(self).get("_dict"), self.model
         if issubclass(self.model, StandIn):
             return _restored, (None, self.arguments(), drawn, self._np_random)
         return _restored, (model, self._spaces, drawn, self._np_random, self._nan)
 
 
-def _restored(model: type | None, given: Any, drawn: Dict | None, generator: Any, nan: bool = False) -> "Record":
+def _restored(
+    model: type[Any] | None, given: Any, drawn: Dict | None, generator: np.random.Generator | None, nan: bool = False
+) -> "Record":
     """A record that was pickled: its model by name, with its spaces, or its description, and its generators."""
     place = Within(nan=nan)
     record = Record.from_arguments(given) if model is None else Record(model, spaces=given, within=place)

@@ -13,7 +13,7 @@ from ludus.spaces.space import Space, Violation
 
 __all__ = ["SCALARS", "Scalar"]
 
-SCALARS: dict[str, Any] = {
+SCALARS: dict[str, type[Any]] = {
     "bytes": bytes,
     "datetime": datetime,
     "date": date,
@@ -55,7 +55,7 @@ class Scalar(Space[Any]):
             )
         super().__init__(None, None, seed)
 
-    def sample(self, mask: Any = None, probability: Any = None) -> Any:
+    def sample(self, mask: object = None, probability: object = None) -> Any:
         """A random value; dates lie between 1970 and 2100."""
         if mask is not None or probability is not None:
             refuse_mask(self, mask, probability)
@@ -73,7 +73,7 @@ class Scalar(Space[Any]):
             return self.min_length <= len(x) and (self.max_length is None or len(x) <= self.max_length)
         return self.kind != "decimal" or x.is_finite()
 
-    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+    def validate(self, x: object, path: str = "value") -> list[Violation]:
         """What is wrong with the type or length."""
         if self.contains(x):
             return []
@@ -89,7 +89,7 @@ class Scalar(Space[Any]):
 
         return bytes(x) if binary and self.kind == "bytes" else msgspec.to_builtins(x)
 
-    def decode(self, data: Any) -> Any:
+    def decode(self, data: object) -> Any:
         """The value in text, or the value itself."""
         import msgspec
 
@@ -98,15 +98,16 @@ class Scalar(Space[Any]):
         except (msgspec.ValidationError, ValueError, OverflowError) as error:
             raise CodecError(f"expected {self.kind}, got {shorten(data)}: {error}") from error
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Text of a format."""
         if self.kind in FORMATS:
             return {"type": "string", "format": FORMATS[self.kind]}
-        return {"type": "string"} | ({"contentEncoding": "base64"} if self.kind == "bytes" else {"format": "decimal"})
+        text: dict[str, object] = {"type": "string"}
+        return text | ({"contentEncoding": "base64"} if self.kind == "bytes" else {"format": "decimal"})
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """The type's name, and the lengths where there are any."""
-        lengths = {"min_length": self.min_length, "max_length": self.max_length}
+        lengths: dict[str, object] = {"min_length": self.min_length, "max_length": self.max_length}
         return {"kind": self.kind} | (lengths if self.kind == "bytes" else {})
 
     def __repr__(self) -> str:
@@ -124,7 +125,7 @@ def _bytes(space: Scalar) -> bytes:
     return space.np_random.bytes(int(space.np_random.integers(space.min_length, most + 1)))
 
 
-_SAMPLES: dict[str, Callable[[Scalar], Any]] = {
+_SAMPLES: dict[str, Callable[[Scalar], object]] = {
     "bytes": _bytes,
     "datetime": _moment,
     "date": lambda space: _moment(space).date(),
@@ -133,7 +134,7 @@ _SAMPLES: dict[str, Callable[[Scalar], Any]] = {
     "uuid": lambda space: UUID(bytes=space.np_random.bytes(16), version=4),
     "decimal": lambda space: Decimal(int(space.np_random.integers(-(10**9), 10**9))) / 1000,
 }
-_ZEROES: dict[str, Any] = {
+_ZEROES: dict[str, object] = {
     "datetime": datetime(1970, 1, 1),  # noqa: DTZ001
     "date": date(1970, 1, 1),
     "time": time(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import cached_property
 from math import inf, isfinite
@@ -36,27 +36,27 @@ class NoneField(FieldType):
     kind = "none"
 
     @cached_property
-    def space(self) -> Space[Any]:
+    def space(self) -> Space[object]:
         """One value."""
         return Discrete(1)
 
-    def validate(self, x: Any, path: str) -> list[Violation]:
+    def validate(self, x: object, path: str) -> list[Violation]:
         """None alone."""
         return [] if x is None else [Violation(path, "None", shorten(x))]
 
-    def native(self, *, strict: bool) -> Any:
+    def native(self, *, strict: bool) -> object:
         """None."""
         return None
 
-    def read(self, x: Any) -> Any:
+    def read(self, x: Any) -> object:
         """The only one."""
         return 0
 
-    def build(self, value: Any) -> Any:
+    def build(self, value: Any) -> object:
         """None."""
         return None
 
-    def encode(self, x: Any, *, binary: bool) -> Any:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """Null."""
         return None
 
@@ -74,23 +74,23 @@ class BoolField(FieldType):
     kind = "bool"
 
     @cached_property
-    def space(self) -> Space[Any]:
+    def space(self) -> Space[object]:
         """Two values."""
         return Discrete(2)
 
-    def validate(self, x: Any, path: str) -> list[Violation]:
+    def validate(self, x: object, path: str) -> list[Violation]:
         """True or False."""
         return [] if isinstance(x, bool) else [Violation(path, "bool", shorten(x))]
 
-    def native(self, *, strict: bool) -> Any:
+    def native(self, *, strict: bool) -> object:
         """`bool`."""
         return bool
 
-    def build(self, value: Any) -> Any:
+    def build(self, value: Any) -> object:
         """A Python bool."""
         return bool(value)
 
-    def encode(self, x: Any, *, binary: bool) -> Any:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """Itself."""
         return x
 
@@ -121,7 +121,7 @@ class IntField(FieldType):
         return MAX_INT if self.high is None else self.high
 
     @cached_property
-    def space(self) -> Space[Any]:
+    def space(self) -> Space[object]:
         """The named one; `Discrete` where there are few values, else an integer `Box`."""
         if self.named is not None:
             return self.named
@@ -130,7 +130,7 @@ class IntField(FieldType):
         ends = -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
         return Box(*ends, shape=(), dtype=np.int64)
 
-    def validate(self, x: Any, path: str) -> list[Violation]:
+    def validate(self, x: object, path: str) -> list[Violation]:
         """The type, then the range."""
         if not isinstance(x, int) or isinstance(x, bool):
             return [Violation(path, repr(self) if self.named is None else f"int, {self.named!r}", shorten(x))]
@@ -141,7 +141,7 @@ class IntField(FieldType):
         bounded = self.low is not None or self.high is not None
         return [Violation(path, repr(self) if bounded else "an int of 64 bits", shorten(x))]
 
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
+    def coerce(self, x: object, path: str, problems: list[Violation]) -> object:
         """A whole float as the int it is, NumPy's integers, and members of an `IntEnum`."""
         if is_scalar(x) and x.dtype.kind == "m":  # NumPy counts spans of time among its integers
             return super().coerce(x, path, problems)
@@ -156,11 +156,12 @@ class IntField(FieldType):
         """An int, and of no class derived from it."""
         return type(x) is int and self.fits(x)
 
-    def quick(self, x: object) -> Any:
+    def quick(self, x: object) -> object:
         """As an int."""
-        return int(super().quick(x))
+        number: Any = super().quick(x)
+        return int(number)
 
-    def native(self, *, strict: bool) -> Any:
+    def native(self, *, strict: bool) -> object:
         """`int` between the ends."""
         import msgspec
 
@@ -176,19 +177,19 @@ class IntField(FieldType):
     def _ends(self) -> tuple[int, int] | None:
         return (self._low, self._high) if self.named is None else _whole_ends(self.named)
 
-    def read(self, x: Any) -> Any:
+    def read(self, x: Any) -> object:
         """A number of the space's type."""
         return _as_held(self.space, x)
 
-    def build(self, value: Any) -> Any:
+    def build(self, value: Any) -> object:
         """A Python int."""
         return int(value)
 
-    def encode(self, x: Any, *, binary: bool) -> Any:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """Itself."""
         return x if type(x) is int else int(x)
 
-    def arguments(self) -> list[Any]:
+    def arguments(self) -> list[object]:
         """The ends, or the space."""
         return [self.kind, self.low, self.high] if self.named is None else [self.kind, self.named]
 
@@ -227,11 +228,11 @@ class FloatField(FieldType):
             raise InvalidSpace(f"expected a float with low <= high, got {low} to {high}")
 
     @cached_property
-    def space(self) -> Space[Any]:
+    def space(self) -> Space[object]:
         """The named one, or a `Box` of one double."""
         return Box(self.low, self.high, shape=(), dtype=np.float64) if self.named is None else self.named
 
-    def validate(self, x: Any, path: str) -> list[Violation]:
+    def validate(self, x: object, path: str) -> list[Violation]:
         """The type, then the range."""
         if not isinstance(x, int | float) or isinstance(x, bool):
             return [Violation(path, repr(self) if self.named is None else f"float, {self.named!r}", shorten(x))]
@@ -241,23 +242,24 @@ class FloatField(FieldType):
             return held_by(self.named, self.read(x), path)
         return [] if self.low <= x <= self.high else [Violation(path, repr(self), shorten(x))]
 
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
+    def coerce(self, x: Any, path: str, problems: list[Violation]) -> object:
         """An int as a float, NumPy's numbers, a Decimal, and infinities by the name that JSON has for them."""
         if isinstance(x, str):
             x = NAMED_FLOATS.get(x, x)
         elif _stands_for_a_float(x):
             x = float(x)
         before = len(problems)
-        x = super().coerce(x, path, problems)
+        problems += self.validate(x, path)
         return x if len(problems) > before else float(x)
 
     def fits_exactly(self, x: object) -> bool:
         """A float; an int is one of another type."""
         return type(x) is float and self.fits(x)
 
-    def quick(self, x: object) -> Any:
+    def quick(self, x: object) -> object:
         """As a float."""
-        return float(super().quick(x))
+        number: Any = super().quick(x)
+        return float(number)
 
     @property
     def category(self) -> str | None:
@@ -268,7 +270,7 @@ class FloatField(FieldType):
     def _ends(self) -> tuple[float, float] | None:
         return (self.low, self.high) if self.named is None else _float_ends(self.named)
 
-    def native(self, *, strict: bool) -> Any:
+    def native(self, *, strict: bool) -> object:
         """`float` between the ends; msgspec's bounds must be finite, and the lower one keeps NaN out."""
         import msgspec
 
@@ -285,20 +287,20 @@ class FloatField(FieldType):
             return super().retest(strict=strict)
         return _is_int_or_float
 
-    def read(self, x: Any) -> Any:
+    def read(self, x: Any) -> object:
         """A number of the space's type."""
         return _as_held(self.space, x)
 
-    def build(self, value: Any) -> Any:
+    def build(self, value: Any) -> object:
         """A Python float."""
         return float(value)
 
-    def encode(self, x: Any, *, binary: bool) -> Any:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """Itself; infinities by name in JSON, which has no other way."""
         x = float(x)
         return x if binary or isfinite(x) else plain_from_array(np.asarray(x))
 
-    def arguments(self) -> list[Any]:
+    def arguments(self) -> list[object]:
         """The ends, or the space."""
         return [self.kind, self.low, self.high] if self.named is None else [self.kind, self.named]
 
@@ -319,17 +321,17 @@ class StrField(FieldType):
             raise InvalidSpace(f"expected text with 0 <= min_length <= max_length, got {least} and {most}")
 
     @cached_property
-    def space(self) -> Space[Any]:
+    def space(self) -> Space[object]:
         """The named one, or text of any characters."""
         return Text(self.most, min_length=self.least, charset=None) if self.named is None else self.named
 
-    def validate(self, x: Any, path: str) -> list[Violation]:
+    def validate(self, x: object, path: str) -> list[Violation]:
         """The type, then the length and characters."""
         if not isinstance(x, str):
             return [Violation(path, repr(self) if self.named is None else f"str, {self.named!r}", shorten(x))]
         return self.space.validate(x, path)
 
-    def native(self, *, strict: bool) -> Any:
+    def native(self, *, strict: bool) -> object:
         """`str` of the lengths."""
         import msgspec
 
@@ -342,18 +344,18 @@ class StrField(FieldType):
         del strict
         return is_unicode if self.named is None else self.named.contains
 
-    def encode(self, x: Any, *, binary: bool) -> Any:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """Itself."""
         return x if type(x) is str else str.__str__(x)
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> Mapping[str, object]:
         """A string with the lengths that were named."""
         if self.named is not None:
             return self.named.json_schema()
         least = {"minLength": self.least} if self.least else {}
         return {"type": "string"} | least | ({} if self.most is None else {"maxLength": self.most})
 
-    def arguments(self) -> list[Any]:
+    def arguments(self) -> list[object]:
         """The lengths, or the space."""
         return [self.kind, self.least, self.most] if self.named is None else [self.kind, self.named]
 
@@ -379,7 +381,7 @@ class ChoiceField(FieldType):
             raise InvalidSpace("expected at least one constant to choose from, got none")
 
     @cached_property
-    def space(self) -> Space[Any]:
+    def space(self) -> Space[object]:
         """The places of the constants."""
         return Discrete(len(self.values))
 
@@ -389,11 +391,11 @@ class ChoiceField(FieldType):
         except TypeError:  # it has no hash, as constants have
             return None
 
-    def validate(self, x: Any, path: str) -> list[Violation]:
+    def validate(self, x: object, path: str) -> list[Violation]:
         """Equal to one of the constants, and of its type."""
         return [] if self.fits(x) else [Violation(path, f"one of {shorten(self.values)}", shorten(x))]
 
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
+    def coerce(self, x: object, path: str, problems: list[Violation]) -> object:
         """The constant, by itself or as it is written; a member of another enum by its value."""
         if self.fits(x):
             return x
@@ -417,17 +419,17 @@ class ChoiceField(FieldType):
             return None
         return "int" if kinds == {int} else "str"
 
-    def native(self, *, strict: bool) -> Any:
+    def native(self, *, strict: bool) -> object:
         """The enum, or `Literal`, where msgspec has one that is as strict."""
         if self.category is None:
             return Any
         return Literal[tuple(self.values)] if self.enum is None else self.enum  # type: ignore[return-value]
 
-    def fits(self, x: Any) -> bool:
+    def fits(self, x: object) -> bool:
         """Equal to one of the constants, and of its type."""
         return self._place(x) is not None
 
-    def quick(self, x: object) -> Any:
+    def quick(self, x: object) -> object:
         """By itself or as it is written."""
         problems: list[Violation] = []
         value = self.coerce(x, "", problems)
@@ -439,15 +441,15 @@ class ChoiceField(FieldType):
         """That it is the constant itself, which msgspec takes by its value too."""
         return self.fits if strict else None
 
-    def read(self, x: Any) -> Any:
+    def read(self, x: Any) -> object:
         """The place of the constant."""
         return self._place(x)
 
-    def build(self, value: Any) -> Any:
+    def build(self, value: Any) -> object:
         """The constant at that place."""
         return self.values[int(value)]
 
-    def encode(self, x: Any, *, binary: bool) -> Any:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """The constant; an enum's value."""
         return written(x)
 
@@ -455,7 +457,7 @@ class ChoiceField(FieldType):
         """An enumeration."""
         return {"enum": self.written}
 
-    def arguments(self) -> list[Any]:
+    def arguments(self) -> list[object]:
         """The constants as written."""
         return [self.kind, self.written]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ludus.errors import CodecError, InvalidMask, InvalidSeed, InvalidType, InvalidValue, shorten
 from ludus.seeding import Seed
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_array, is_integer, is_list, is_list_or_tuple, is_tuple
 from ludus.spaces.mask import exclusive
 from ludus.spaces.space import Space, Violation
@@ -16,7 +17,7 @@ from ludus.spaces.space import Space, Violation
 __all__ = ["Sequence"]
 
 
-class Sequence(Space[Any]):
+class Sequence(Space[Any]):  # tuples, or whatever a batch of the elements is
     """Tuples of any length whose every element is in `space`; one stacked value instead of a tuple when `stack`.
 
     >>> from ludus.spaces import Box
@@ -41,12 +42,12 @@ class Sequence(Space[Any]):
             self.stacked_feature_space = space.batch(1)
         super().__init__(None, None, seed)
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """The space and whether values are stacked."""
         return {"space": self.feature_space, "stack": self.stack}
 
     @property
-    def subspaces(self) -> tuple[Space[Any], ...]:
+    def subspaces(self) -> tuple[Space[object], ...]:
         """The space of one element."""
         return (self.feature_space,)
 
@@ -58,7 +59,7 @@ class Sequence(Space[Any]):
             and self.feature_space.same_layout(other.feature_space)
         )
 
-    def seed(self, seed: Any = None) -> tuple[Any, Any]:
+    def seed(self, seed: object = None) -> tuple[object, object]:
         """Seed by one integer, from which the element space's is drawn, or by a pair of both."""
         if seed is None:
             return super().seed(None), self.feature_space.seed(None)
@@ -71,7 +72,7 @@ class Sequence(Space[Any]):
         # Seeded again, so that one integer and the pair it stands for leave the same generator.
         return super().seed(own), self.feature_space.seed(element)
 
-    def sample(self, mask: Any = None, probability: Any = None) -> Any:
+    def sample(self, mask: object = None, probability: object = None) -> Any:
         """Elements of geometric number; a mask is a pair of a length (or an array of them) and an element mask."""
         kind = exclusive(mask, probability)
         if kind is None:
@@ -94,13 +95,13 @@ class Sequence(Space[Any]):
             f"{kind} length: expected None, an integer of at least 0 or a row of them, got {shorten(lengths)}"
         )
 
-    def _joined(self, values: Any) -> Any:
+    def _joined(self, values: tuple[object, ...]) -> object:
         if not values:
             nothing = self.feature_space.empty(0)
             return () if nothing is None else nothing
         return self.feature_space.concatenate(values, self.feature_space.empty(len(values)))
 
-    def _elements(self, x: object) -> list[Any] | None:
+    def _elements(self, x: object) -> list[object] | None:
         """The elements of `x`, or None where it is not a sequence at all."""
         if not self.stack:
             return list(x) if is_tuple(x) else None
@@ -118,7 +119,7 @@ class Sequence(Space[Any]):
         elements = self._elements(x)
         return elements is not None and all(self.feature_space.contains(element) for element in elements)
 
-    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+    def validate(self, x: object, path: str = "value") -> list[Violation]:
         """The violations of every element, or of the type."""
         elements = self._elements(x)
         if elements is None:
@@ -128,7 +129,7 @@ class Sequence(Space[Any]):
             one for i, element in enumerate(elements) for one in self.feature_space.validate(element, f"{path}[{i}]")
         ]
 
-    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
+    def coerce(self, x: object, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
         """A tuple of the values that its elements stand for."""
         if not self.typed or self.stack or not is_list_or_tuple(x):
             return super().coerce(x, name, error)
@@ -144,7 +145,9 @@ class Sequence(Space[Any]):
         flat = self.feature_space.flat_space().batch(1) if self.stack else None
         return self._mapped(x, flat, self.feature_space.unflatten, self.feature_space)
 
-    def _mapped(self, x: Any, source: Space[object] | None, change: Callable[[Any], Any], target: Space[object]) -> Any:
+    def _mapped(
+        self, x: Any, source: Space[object] | None, change: Callable[[Any], object], target: Space[object]
+    ) -> Any:
         if not self.stack or source is None:
             return tuple(change(element) for element in x)
         changed = [change(element) for element in source.iterate(x)]
@@ -154,17 +157,17 @@ class Sequence(Space[Any]):
         """A sequence of flattened elements."""
         return Sequence(self.feature_space.flat_space(), stack=self.stack)
 
-    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> tuple[Any, ...]:
+    def empty(self, n: int = 1, fn: Callable[..., Array] = np.zeros) -> tuple[object, ...]:
         """Empty tuples, or buffers of one element when stacked."""
         return tuple(self.feature_space.empty(1, fn) if self.stack else () for _ in range(n))
 
-    def encode(self, x: Any, *, binary: bool = False) -> Any:
+    def encode(self, x: Any, *, binary: bool = False) -> object:
         """A list of encoded elements, or the encoded stack."""
         if self.stack:
             return self.feature_space.encode_many(x, binary=binary)
         return [self.feature_space.encode(element, binary=binary) for element in x]
 
-    def decode(self, data: Any) -> Any:
+    def decode(self, data: object) -> Any:
         """The tuple or the stack."""
         if self.stack:
             return self.feature_space.decode_many(data)
@@ -172,7 +175,7 @@ class Sequence(Space[Any]):
             raise CodecError(f"{self!r}: expected a list, got {shorten(data)}")
         return tuple(self.feature_space.decode(element) for element in data)
 
-    def read(self, data: Any, name: str = "value") -> Any:
+    def read(self, data: object, name: str = "value") -> Any:
         """Each element read by its space."""
         if not self.typed or self.stack or not is_list(data):
             return super().read(data, name)

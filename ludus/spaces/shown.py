@@ -5,7 +5,7 @@ Tuples, sets and arrays are lists, bytes are base64, dates ISO 8601, models obje
 """
 
 from binascii import b2a_base64
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import lru_cache
 from math import isfinite, isnan
@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 import numpy as np
 
 from ludus.errors import ContractViolation, shorten
-from ludus.spaces.array_space import plain_from_array
+from ludus.spaces.array_space import Array, plain_from_array
 from ludus.spaces.kinds import class_of, is_mapping
 from ludus.spaces.models import field_names, fields_of, written
 from ludus.spaces.plain import LIMITS, Dialect, PlainLimits, Write
@@ -56,7 +56,7 @@ class Shown(Dialect):
         """How values are written that JSON has no form for."""
         return _FORMS
 
-    def of_a_class(self, value: object, path: str, depth: int) -> Any:
+    def of_a_class(self, value: object, path: str, depth: int) -> object:
         """A model as the object of its fields, also where it is a tuple; a date and its like as text.
 
         Others are written as what they are derived from.
@@ -71,16 +71,16 @@ class Shown(Dialect):
 
         return msgspec.to_builtins(value)
 
-    def _model(self, value: object, path: str, depth: int) -> dict[str, Any]:
+    def _model(self, value: object, path: str, depth: int) -> dict[str, object]:
         hidden = frozenset[str]() if self.private else hidden_fields(class_of(value), path)
         fields = {name: one for name, one in (fields_of(value) or {}).items() if name not in hidden}
         return {name: self.walk(one, f"{path}.{name}", depth) for name, one in fields.items()}
 
-    def key(self, key: Any) -> str:
+    def key(self, key: object) -> str:
         """The key of an object."""
         return str(key)
 
-    def numbers(self, array: Any, path: str, depth: int) -> Any:
+    def numbers(self, array: Array, path: str, depth: int) -> object:
         """An array as lists."""
         if array.dtype.kind not in "biuf":
             return self.walk(array.tolist(), path, depth)
@@ -100,37 +100,37 @@ def named_float(value: float) -> float | str:
     return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def _write_float(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_float(dialect: Dialect, value: float, path: str, depth: int) -> object:
     del dialect, path, depth
     return named_float(value)
 
 
-def _write_bytes(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_bytes(dialect: Dialect, value: bytes, path: str, depth: int) -> object:
     del dialect, path, depth
     return b2a_base64(value, newline=False).decode()
 
 
-def _write_items(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_items(dialect: Dialect, value: Iterable[object], path: str, depth: int) -> object:
     return dialect.items(value, path, depth)
 
 
-def _write_set(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_set(dialect: Dialect, value: Iterable[object], path: str, depth: int) -> object:
     return dialect.items(sorted(value, key=repr), path, depth)
 
 
-def _write_mapping(dialect: Any, value: Any, path: str, depth: int) -> Any:
+def _write_mapping(dialect: Any, value: Mapping[object, object], path: str, depth: int) -> object:
     return {dialect.key(key): dialect.walk(one, f"{path}[{key!r}]", depth) for key, one in value.items()}
 
 
-def _write_array(dialect: Any, value: Any, path: str, depth: int) -> Any:
+def _write_array(dialect: Any, value: Array, path: str, depth: int) -> object:
     return dialect.numbers(value, path, depth)
 
 
-def _write_number(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_number(dialect: Dialect, value: Any, path: str, depth: int) -> object:
     return dialect.walk(float(value) if value.dtype.kind == "f" else value.item(), path, depth)
 
 
-def _write_enum(dialect: Dialect, value: object, path: str, depth: int) -> Any:
+def _write_enum(dialect: Dialect, value: Enum, path: str, depth: int) -> object:
     return dialect.walk(written(value), path, depth)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from inspect import Parameter, signature
-from typing import Any, ClassVar, Generic, NamedTuple, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeGuard, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,13 @@ from ludus.errors import CodecError, InvalidSpace, InvalidType, InvalidValue, sh
 from ludus.seeding import copy_generator, np_random
 from ludus.spaces.kinds import is_array, is_dict, is_list, is_list_or_tuple, is_scalar
 from ludus.spaces.slot import Allocate, create_slots, read_slots, write_slot
+
+if TYPE_CHECKING:
+    from ludus.spaces.box import Box
+    from ludus.spaces.field_types import FieldType
+    from ludus.spaces.multi_discrete import MultiDiscrete
+    from ludus.spaces.record import Record
+    from ludus.spaces.tuple import Tuple
 
 __all__ = ["ODD_ERRORS", "LanesCodec", "Space", "Violation", "is_space", "known_space", "same_data"]
 
@@ -47,7 +54,7 @@ class Violation(NamedTuple):
 class Space(Generic[T_co]):
     """The set of valid values of something: actions, observations, messages.
 
-    What its methods take is `Any`, so that those of a space of your own may say what it is: `contains(self, x: int)`.
+    What methods that a space of your own defines take is `Any` here, so that it may say more: `contains(self, x: int)`.
 
     >>> class Even(Space[int]):
     ...     def sample(self, mask=None, probability=None):
@@ -61,7 +68,7 @@ class Space(Generic[T_co]):
     (0, 62, 40)
     """
 
-    _known: ClassVar[dict[str, type[Space[Any]]]] = {}
+    _known: ClassVar[dict[str, type[Space[object]]]] = {}
     batched: ClassVar[bool] = False
     """Whether a value of this space can be read as a batch, by `iterate`."""
 
@@ -97,11 +104,11 @@ class Space(Generic[T_co]):
         return self._shape
 
     @property
-    def subspaces(self) -> tuple[Space[Any], ...]:
+    def subspaces(self) -> tuple[Space[object], ...]:
         """The spaces this one is made of."""
         return ()
 
-    def field_types(self) -> tuple[Any, ...]:
+    def field_types(self) -> tuple[FieldType, ...]:
         """The types of its fields, where its values have fields."""
         return ()
 
@@ -143,7 +150,7 @@ class Space(Generic[T_co]):
             self._np_random = np_random()[0]
         return self._np_random
 
-    def seed(self, seed: Any = None) -> Any:
+    def seed(self, seed: Any = None) -> object:
         """Seed this space, and its subspaces; returns the seeds used."""
         self._np_random, used = np_random(seed)
         return used
@@ -155,7 +162,7 @@ class Space(Generic[T_co]):
         for space in self.subspaces:
             space.ensure_seeded()
 
-    def copy_rng_from(self, other: Space[Any]) -> None:
+    def copy_rng_from(self, other: Space[object]) -> None:
         """Continue from where the generators of an equal space are."""
         self._np_random = None if other._np_random is None else copy_generator(other._np_random)
         for mine, theirs in zip(self.subspaces, other.subspaces, strict=True):
@@ -173,7 +180,7 @@ class Space(Generic[T_co]):
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is in the space: the fast form of `not validate(x)`."""
-        base: type[Space[Any]] = Space
+        base: type[Space[object]] = Space
         if type(self).validate is base.validate:
             raise NotImplementedError(f"{type(self).__name__} defines neither contains(x) nor validate(x, path)")
         return not self.validate(x)
@@ -185,7 +192,7 @@ class Space(Generic[T_co]):
         """Every reason why `x` is not in the space, each with its path; empty when it is."""
         return [] if self.contains(x) else [self._violation(x, path)]
 
-    def check(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> None:
+    def check(self, x: object, name: str = "value", error: type[InvalidValue] = InvalidValue) -> None:
         """Raise `error` with every violation unless `x` is in the space.
 
         >>> from ludus.spaces import Discrete
@@ -208,7 +215,7 @@ class Space(Generic[T_co]):
         self.check(x, name, error)
         return x
 
-    def read(self, data: Any, name: str = "value") -> T_co:
+    def read(self, data: object, name: str = "value") -> T_co:
         """The value in plain data, held to the space; CodecError or InvalidValue, and nothing else, on any data.
 
         >>> from ludus.spaces import Discrete
@@ -230,19 +237,19 @@ class Space(Generic[T_co]):
             raise InvalidValue(f"{name}: expected {self!r}, got {type(value).__name__}: {error}") from error
         return value
 
-    def write(self, x: Any, name: str = "value", *, binary: bool = False) -> Any:
+    def write(self, x: object, name: str = "value", *, binary: bool = False) -> Any:
         """`x`, or what it stands for, as plain data; InvalidValue where it is not in the space."""
         return self.encode(self.coerce(x, name), binary=binary)
 
-    def reader(self, name: str) -> Callable[[Any], T_co]:
+    def reader(self, name: str) -> Callable[[object], T_co]:
         """`read` for values of that name, as a function made once: for where thousands come in."""
         return partial(self.read, name=name)
 
-    def writer(self, name: str) -> Callable[[Any], Any]:
+    def writer(self, name: str) -> Callable[[object], object]:
         """`write` of that name for msgpack, as a function made once; msgpack's encoder takes what it gives."""
         return partial(self.write, name=name, binary=True)
 
-    def lanes_codec(self, spaces: Sequence[Space[Any]], name: str) -> LanesCodec | None:
+    def lanes_codec(self, spaces: Sequence[Space[object]], name: str) -> LanesCodec | None:
         """What reads and writes one value of each of `spaces`, of which this is the first, together as bytes.
 
         None where they travel one by one, as `reader` and `writer` have them.
@@ -262,7 +269,7 @@ class Space(Generic[T_co]):
         )
 
     @property
-    def flat_dtype(self) -> np.dtype[Any]:
+    def flat_dtype(self) -> np.dtype[np.generic]:
         """The dtype of a flattened value."""
         raise InvalidSpace(f"flat_dtype: expected a space that flattens to an array, got {self!r}")
 
@@ -287,11 +294,11 @@ class Space(Generic[T_co]):
         batch.seed([int(one) for one in copy_generator(self.np_random).integers(0, int(1e8), n)])
         return batch
 
-    def batch_differing(self, spaces: Sequence[Space[Any]]) -> Space[Any]:
+    def batch_differing(self, spaces: Sequence[Space[object]]) -> Space[Any]:
         """The space of one value of each of `spaces`, all of this class, which may differ in their bounds."""
         return known_space("Tuple")([deepcopy(space) for space in spaces], seed=copy_generator(self.np_random))
 
-    def same_layout(self, other: Space[Any]) -> bool:
+    def same_layout(self, other: Space[object]) -> bool:
         """Whether values of both fit the same buffers: equal dtype, shape and structure."""
         return type(self) is type(other) and (self.shape, self.dtype) == (other.shape, other.dtype)
 
@@ -306,7 +313,7 @@ class Space(Generic[T_co]):
         del out
         return tuple(items)
 
-    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> Any:
+    def empty(self, n: int = 1, fn: Callable[..., npt.NDArray[Any]] = np.zeros) -> Any:
         """A buffer for `n` values, made by `fn`; None where batches are not arrays."""
         del n, fn
 
@@ -335,7 +342,7 @@ class Space(Generic[T_co]):
             return () if buffer is None else buffer
         return self.concatenate(items, buffer)
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> Mapping[str, object]:
         """The JSON schema of an encoded value."""
         return {"title": type(self).__name__}
 
@@ -381,14 +388,34 @@ def is_space(value: object) -> TypeGuard[Space[Any]]:
     return isinstance(value, Space)
 
 
-def known_space(name: str) -> Any:
+@overload
+def known_space(name: Literal["Box"]) -> type[Box]: ...
+
+
+@overload
+def known_space(name: Literal["MultiDiscrete"]) -> type[MultiDiscrete]: ...
+
+
+@overload
+def known_space(name: Literal["Record"]) -> type[Record]: ...
+
+
+@overload
+def known_space(name: Literal["Tuple"]) -> type[Tuple]: ...
+
+
+@overload
+def known_space(name: str) -> type[Space[object]]: ...
+
+
+def known_space(name: str) -> type[Space[object]]:
     """The space class of that type name, which has been imported: nothing is loaded by name.
 
     >>> known_space("Box").__name__
     'Box'
     """
     classes = Space._known  # pyright: ignore[reportPrivateUsage]
-    known, base = classes.get(name), Space[Any]
+    known, base = classes.get(name), Space[object]
     if known is None or known.sample is base.sample:  # a class without `sample` is a base of spaces, not one
         names = sorted(one for one, kind in classes.items() if kind.sample is not base.sample)
         raise CodecError(
@@ -403,7 +430,7 @@ def describe_value(x: object) -> str:
     if is_scalar(x):
         return f"{x!s} ({x.dtype})"
     if is_array(x):
-        array: npt.NDArray[Any] = x
+        array = x
         return f"array of shape {array.shape}, dtype {array.dtype}"
     return shorten(x)
 

@@ -68,7 +68,7 @@ class Text(Space[str]):
     def _most(self) -> float:
         return inf if self.max_length is None else self.max_length
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """Both lengths and the characters in order."""
         charset = None if self._free else "".join(self._char_list)
         return {"max_length": self.max_length, "min_length": self.min_length, "charset": charset}
@@ -101,7 +101,7 @@ class Text(Space[str]):
         """Whether there is a longest: a row of character places, padded."""
         return self.max_length is not None
 
-    def sample(self, mask: Any = None, probability: Any = None) -> str:
+    def sample(self, mask: object = None, probability: object = None) -> str:
         """A random string; a mask or probability is a pair of a length and an array over the characters, or None."""
         rng = self._np_random or self._seeded_lazily()
         length, chance = None, self._uniform
@@ -148,7 +148,7 @@ class Text(Space[str]):
             and (is_unicode(x) if self._free else self._char_set.issuperset(x))
         )
 
-    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+    def validate(self, x: object, path: str = "value") -> list[Violation]:
         """What is wrong with the type or length, and each character that is not allowed."""
         if not isinstance(x, str):
             return [self._violation(x, path, f"a string, {self!r}")]
@@ -174,7 +174,7 @@ class Text(Space[str]):
         return super().flatdim if self.max_length is None else self.max_length
 
     @property
-    def flat_dtype(self) -> np.dtype[Any]:
+    def flat_dtype(self) -> np.dtype[np.generic]:
         """int32."""
         return np.dtype(np.int32)
 
@@ -206,12 +206,12 @@ class Text(Space[str]):
         mine = (self.max_length, self._free, self._char_set)
         return isinstance(other, Text) and mine == (other.max_length, other._free, other._char_set)
 
-    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> tuple[str, ...]:
+    def empty(self, n: int = 1, fn: Callable[..., Array] = np.zeros) -> tuple[str, ...]:
         """The shortest string of the first character, `n` times."""
         del fn
         return (self.default(),) * n
 
-    def decode(self, data: Any) -> str:
+    def decode(self, data: object) -> str:
         """The string itself."""
         if not isinstance(data, str):
             raise CodecError(f"{self!r}: expected a string, got {shorten(data)}")
@@ -219,7 +219,7 @@ class Text(Space[str]):
 
     def json_schema(self) -> dict[str, object]:
         """A string with both lengths, and a pattern for the characters."""
-        schema: dict[str, Any] = {"type": "string", "minLength": self.min_length}
+        schema: dict[str, object] = {"type": "string", "minLength": self.min_length}
         schema |= {} if self.max_length is None else {"maxLength": self.max_length}
         if not self._free:
             escaped = "".join("\\" + char if char in r"\]^-[" else char for char in self._char_str)

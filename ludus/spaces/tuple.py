@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from ludus.errors import CodecError, InvalidSeed, InvalidSpace, InvalidType, InvalidValue, shorten
 from ludus.seeding import Seed, copy_generator
+from ludus.spaces.array_space import Array
 from ludus.spaces.composite import Composite, combined_box, split_flat
 from ludus.spaces.kinds import is_array, is_iterable, is_list, is_list_or_tuple
 from ludus.spaces.mask import exclusive, parts
 from ludus.spaces.slot import Allocate
 from ludus.spaces.space import LanesCodec, Space, Violation
+from ludus.spaces.type_variables import TupleT_co
 
 __all__ = ["Tuple"]
 
 
-class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+TupleSeed = Seed | Sequence[object] | np.random.Generator | None
+
+
+class Tuple(Composite[TupleT_co], Sequence[Space[Any]]):
     """Tuples whose element `i` is in space `i`.
 
     >>> from ludus.spaces import Box, Discrete
@@ -31,22 +39,34 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
 
     batched = True
 
+    @overload
+    def __init__(self: Tuple[tuple[A]], spaces: tuple[Space[A]], seed: TupleSeed = None) -> None: ...
+
+    @overload
+    def __init__(self: Tuple[tuple[A, B]], spaces: tuple[Space[A], Space[B]], seed: TupleSeed = None) -> None: ...
+
+    @overload
     def __init__(
-        self, spaces: Iterable[Space[object]], seed: Seed | Sequence[object] | np.random.Generator | None = None
-    ) -> None:
+        self: Tuple[tuple[A, B, C]], spaces: tuple[Space[A], Space[B], Space[C]], seed: TupleSeed = None
+    ) -> None: ...
+
+    @overload
+    def __init__(self, spaces: Iterable[Space[object]], seed: TupleSeed = None) -> None: ...
+
+    def __init__(self, spaces: Iterable[Space[object]], seed: TupleSeed = None) -> None:
         self.spaces = spaces_of("Tuple", spaces)
         super().__init__(None, None, seed)
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """The spaces."""
         return {"spaces": self.spaces}
 
     @property
-    def subspaces(self) -> tuple[Space[Any], ...]:
+    def subspaces(self) -> tuple[Space[object], ...]:
         """The spaces in order."""
         return self.spaces
 
-    def seed(self, seed: Any = None) -> tuple[Any, ...]:
+    def seed(self, seed: object = None) -> tuple[object, ...]:
         """Seed by one integer, from which each space's is drawn, or by a sequence of one seed for each."""
         if seed is None:
             return tuple(space.seed(None) for space in self.spaces)
@@ -56,17 +76,21 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
             return tuple(space.seed(one) for space, one in zip(self.spaces, seed, strict=True))
         return tuple(space.seed(one) for space, one in zip(self.spaces, self._drawn_seeds(seed), strict=True))
 
-    def sample(self, mask: Any = None, probability: Any = None) -> tuple[Any, ...]:
+    def sample(self, mask: object = None, probability: object = None) -> TupleT_co:
         """Independent samples; `mask` and `probability` are tuples with one entry, or None, for each space."""
+        drawn: Any
         if mask is None and probability is None:
-            return tuple([space.sample() for space in self.spaces])
+            drawn = tuple([space.sample() for space in self.spaces])
+            return drawn
         kind = exclusive(mask, probability) or "mask"
         given = parts(mask if kind == "mask" else probability, kind, len(self.spaces))
-        return tuple([space.sample(**{kind: one}) for space, one in zip(self.spaces, given, strict=True)])
+        drawn = tuple([space.sample(**{kind: one}) for space, one in zip(self.spaces, given, strict=True)])
+        return drawn
 
-    def default(self) -> tuple[Any, ...]:
+    def default(self) -> TupleT_co:
         """The zero of each space."""
-        return tuple(space.default() for space in self.spaces)
+        zeros: Any = tuple(space.default() for space in self.spaces)
+        return zeros
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a tuple (a list or array will do) of that many values, each in its space."""
@@ -80,7 +104,7 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
                 return False
         return True
 
-    def validate(self, x: Any, path: str = "value") -> list[Violation]:
+    def validate(self, x: object, path: str = "value") -> list[Violation]:
         """The violations of every element, or of the type and length."""
         if not is_list_or_tuple(x) and not is_array(x):
             return [self._violation(x, path, f"a tuple of {len(self.spaces)}, {self!r}")]
@@ -91,33 +115,40 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         each = zip(self.spaces, x, strict=True)
         return [one for i, (space, part) in enumerate(each) for one in space.validate(part, f"{path}[{i}]")]
 
-    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
+    def coerce(self, x: object, name: str = "value", error: type[InvalidValue] = InvalidValue) -> TupleT_co:
         """A tuple of the values that its elements stand for."""
         if not self.typed or not is_list_or_tuple(x) or len(x) != len(self.spaces):
             return super().coerce(x, name, error)
         each = enumerate(zip(self.spaces, x, strict=True))
-        return tuple([space.coerce(part, f"{name}[{i}]", error) for i, (space, part) in each])
+        made: Any = tuple([space.coerce(part, f"{name}[{i}]", error) for i, (space, part) in each])
+        return made
 
-    def __getitem__(self, index: Any) -> Any:
-        spaces: Any = self.spaces
-        return spaces[index]
+    @overload
+    def __getitem__(self, index: int) -> Space[Any]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Space[Any], ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Space[Any] | tuple[Space[Any], ...]:
+        return self.spaces[index]
 
     def __len__(self) -> int:
         return len(self.spaces)
 
     # --- flattening ---
 
-    def flatten(self, x: Any) -> Any:
+    def flatten(self, x: Iterable[object]) -> Array | tuple[object, ...]:
         """The flattened elements joined, or a tuple of them where one is not an array."""
         flat = [space.flatten(part) for space, part in zip(self.spaces, x, strict=True)]
         return np.concatenate(flat) if self.is_np_flattenable else tuple(flat)
 
-    def unflatten(self, x: Any) -> tuple[Any, ...]:
+    def unflatten(self, x: Any) -> TupleT_co:
         """The elements from their joined or separate flat forms."""
         flat = split_flat(self, x) if self.is_np_flattenable else x
-        return tuple(space.unflatten(part) for space, part in zip(self.spaces, flat, strict=True))
+        value: Any = tuple(space.unflatten(part) for space, part in zip(self.spaces, flat, strict=True))
+        return value
 
-    def flat_space(self) -> Space[Any]:
+    def flat_space(self) -> Space[object]:
         """One box, or a tuple of flattened spaces."""
         flat = [space.flat_space() for space in self.spaces]
         return combined_box(flat) if self.is_np_flattenable else Tuple(flat)
@@ -135,7 +166,7 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
         columns = zip(*[space.subspaces for space in spaces], strict=True)
         return Tuple([column[0].batch_differing(column) for column in columns], seed=copy_generator(self.np_random))
 
-    def iterate(self, items: Any) -> Iterator[Any]:
+    def iterate(self, items: Iterable[object]) -> Iterator[object]:
         """Lane by lane: across batches where the elements are batches, else the elements themselves."""
         if all(space.batched for space in self.spaces):
             return zip(*[space.iterate(part) for space, part in zip(self.spaces, items, strict=True)], strict=True)
@@ -146,36 +177,38 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
                 f"iterate over {self!r}: expected a tuple with one value a lane, got {shorten(items)}"
             ) from error
 
-    def concatenate(self, items: Iterable[Any], out: Any = None) -> tuple[Any, ...]:
+    def concatenate(self, items: Iterable[Sequence[object]], out: Sequence[object] | None = None) -> tuple[object, ...]:
         """Each element's values joined."""
         rows = list(items)
         outs = [None] * len(self.spaces) if out is None else out
         return tuple(space.concatenate([row[i] for row in rows], outs[i]) for i, space in enumerate(self.spaces))
 
-    def empty(self, n: int = 1, fn: Callable[..., Any] = np.zeros) -> tuple[Any, ...]:
+    def empty(self, n: int = 1, fn: Callable[..., Array] = np.zeros) -> tuple[object, ...]:
         """A tuple of buffers."""
         return tuple(space.empty(n, fn) for space in self.spaces)
 
     # --- the wire ---
 
-    def encode(self, x: Any, *, binary: bool = False) -> list[Any]:
+    def encode(self, x: Iterable[object], *, binary: bool = False) -> list[object]:
         """A list of encoded elements."""
         return [space.encode(part, binary=binary) for space, part in zip(self.spaces, x, strict=True)]
 
-    def decode(self, data: Any) -> tuple[Any, ...]:
+    def decode(self, data: object) -> TupleT_co:
         """The tuple in a list of exactly that many elements."""
         if not is_list(data) or len(data) != len(self.spaces):
             raise CodecError(f"{self!r}: expected a list of {len(self.spaces)}, got {shorten(data)}")
-        return tuple(space.decode(part) for space, part in zip(self.spaces, data, strict=True))
+        value: Any = tuple(space.decode(part) for space, part in zip(self.spaces, data, strict=True))
+        return value
 
-    def read(self, data: Any, name: str = "value") -> Any:
+    def read(self, data: object, name: str = "value") -> TupleT_co:
         """Each element read by its own space."""
         if not self.typed or not is_list(data) or len(data) != len(self.spaces):
             return super().read(data, name)
         each = enumerate(zip(self.spaces, data, strict=True))
-        return tuple([space.read(part, f"{name}[{i}]") for i, (space, part) in each])
+        value: Any = tuple([space.read(part, f"{name}[{i}]") for i, (space, part) in each])
+        return value
 
-    def reader(self, name: str) -> Callable[[Any], Any]:
+    def reader(self, name: str) -> Callable[[object], TupleT_co]:
         """Each element by the function of its own space, or all at once where they travel together."""
         readers = [space.reader(f"{name}[{i}]") for i, space in enumerate(self.spaces)]
         together = self._lanes_codec(name)
@@ -189,12 +222,12 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
 
         return read_each if self.typed else super().reader(name)
 
-    def writer(self, name: str) -> Callable[[Any], Any]:
+    def writer(self, name: str) -> Callable[[object], object]:
         """Each element by the function of its own space, or all at once where they travel together."""
         writers = [space.writer(f"{name}[{i}]") for i, space in enumerate(self.spaces)]
         together = self._lanes_codec(name)
 
-        def write_each(x: object) -> Any:
+        def write_each(x: object) -> object:
             if not is_list_or_tuple(x) or len(x) != len(writers):
                 return self.write(x, name, binary=True)
             if together is not None:
@@ -206,12 +239,12 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
     def _lanes_codec(self, name: str) -> LanesCodec | None:
         return self.spaces[0].lanes_codec(self.spaces, name) if self.spaces else None
 
-    def to_jsonable(self, sample_n: Iterable[Any]) -> list[Any]:
+    def to_jsonable(self, sample_n: Iterable[Sequence[object]]) -> list[object]:
         """For each space the list of its values."""
         rows = list(sample_n)
         return [space.to_jsonable([row[i] for row in rows]) for i, space in enumerate(self.spaces)]
 
-    def from_jsonable(self, sample_n: Any) -> list[Any]:
+    def from_jsonable(self, sample_n: Iterable[Any]) -> list[Any]:
         """The tuples again."""
         columns = [space.from_jsonable(column) for space, column in zip(self.spaces, sample_n, strict=True)]
         return list(zip(*columns, strict=True))
@@ -223,15 +256,15 @@ class Tuple(Composite[tuple[Any, ...]], Sequence[Any]):
 
     # --- shared memory ---
 
-    def create_shared(self, n: int, allocate: Allocate) -> tuple[Any, ...]:
+    def create_shared(self, n: int, allocate: Allocate) -> tuple[object, ...]:
         """Memory for each space."""
         return tuple(space.create_shared(n, allocate) for space in self.spaces)
 
-    def read_shared(self, memory: Any, n: int) -> tuple[Any, ...]:
+    def read_shared(self, memory: Iterable[object], n: int) -> tuple[object, ...]:
         """A tuple of batches."""
         return tuple(space.read_shared(part, n) for space, part in zip(self.spaces, memory, strict=True))
 
-    def write_shared(self, memory: Any, lane: int, x: Any) -> None:
+    def write_shared(self, memory: Iterable[object], lane: int, x: Iterable[object]) -> None:
         """Each element into its own memory."""
         for space, part, value in zip(self.spaces, memory, x, strict=True):
             space.write_shared(part, lane, value)

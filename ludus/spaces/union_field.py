@@ -27,7 +27,7 @@ class UnionField(FieldType):
             raise InvalidSpace("expected at least one option of a union, got none")
 
     @cached_property
-    def space(self) -> Space[Any]:
+    def space(self) -> Space[object]:
         """`OneOf` the options."""
         return OneOf([option.space for option in self.options])
 
@@ -42,7 +42,7 @@ class UnionField(FieldType):
                 return place
         return next((place for place, option in enumerate(self.options) if not option.validate(x, "")), None)
 
-    def validate(self, x: Any, path: str) -> list[Violation]:
+    def validate(self, x: object, path: str) -> list[Violation]:
         """The violations of the option that comes nearest, where none fits."""
         return [] if self.fits(x) else self._nearest([one.validate(x, path) for one in self.options], x, path)
 
@@ -52,7 +52,7 @@ class UnionField(FieldType):
             return min(inner, key=len)
         return [Violation(path, " or ".join(one[0].expected for one in found), shorten(x))]
 
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> Any:
+    def coerce(self, x: object, path: str, problems: list[Violation]) -> object:
         """The value of its own type, or else of the first option that can make one of it."""
         with suppress(ValueError):
             return self.quick(x)
@@ -65,7 +65,7 @@ class UnionField(FieldType):
         problems += self._nearest(refused, x, path)
         return x
 
-    def quick(self, x: object) -> Any:
+    def quick(self, x: object) -> object:
         """The value of its own type, of the model of its class's name, or of the first option that takes it so."""
         for option in self.options:
             if option.fits_exactly(x):
@@ -76,7 +76,7 @@ class UnionField(FieldType):
                 return option.quick(x)
         raise ValueError
 
-    def fits(self, x: Any) -> bool:
+    def fits(self, x: object) -> bool:
         """Whether one of the options does."""
         return self._option(x) is not None
 
@@ -95,7 +95,7 @@ class UnionField(FieldType):
         kinds = [option.category for option in self.options]
         return len(set(kinds)) == len(kinds) and (None not in kinds or {*kinds} <= {None, "none"})
 
-    def native(self, *, strict: bool) -> Any:
+    def native(self, *, strict: bool) -> object:
         """The union, where msgspec can tell its options apart as we do."""
         if not self.is_native:
             return Any
@@ -113,7 +113,7 @@ class UnionField(FieldType):
             return lambda x: x is None or only(x)
         return self.fits
 
-    def finisher(self) -> Callable[[Any], Any] | None:
+    def finisher(self) -> Callable[[Any], object] | None:
         """The value finished by the option that msgspec found for it."""
         if not self.is_native:
             return self.quick
@@ -125,18 +125,18 @@ class UnionField(FieldType):
             return lambda x: x if x is None else other(x)
         return lambda x: finishers[type(x)](x) if type(x) in finishers else x
 
-    def read(self, x: Any) -> Any:
+    def read(self, x: Any) -> object:
         """The number of the option that fits, and its value."""
         place = self._option(x)
         if place is None:
             raise InvalidSpace(f"expected a value of the union, got {shorten(x)}")
         return place, self.options[place].read(x)
 
-    def build(self, value: Any) -> Any:
+    def build(self, value: Any) -> object:
         """The value of that option."""
         return self.options[int(value[0])].build(value[1])
 
-    def encode(self, x: Any, *, binary: bool) -> Any:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """The value, as its option writes it."""
         if x is None:
             return None
@@ -146,7 +146,7 @@ class UnionField(FieldType):
         """Any of the options."""
         return {"anyOf": [option.json_schema() for option in self.options]}
 
-    def arguments(self) -> list[Any]:
+    def arguments(self) -> list[object]:
         """Those of the options."""
         return [self.kind, [option.arguments() for option in self.options]]
 

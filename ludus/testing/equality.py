@@ -5,13 +5,12 @@ from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import shorten
+from ludus.spaces.array_space import Array
 
 __all__ = ["Difference", "arrays", "data_equal", "difference", "parts"]
 
-Array = npt.NDArray[Any]
 NUMBERS = (bool, int, float, complex)
 
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.core import AutoresetMode, Env, VectorEnv
+from ludus.core import AutoresetMode, VectorEnv
+from ludus.core.env import AnyEnv
 from ludus.errors import ContractViolation, InvalidMask, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Space
@@ -16,7 +17,6 @@ from ludus.testing.rule import raised
 
 __all__ = ["HistoryEvent", "Interrupted", "Player", "as_step", "first_difference", "plain_history", "play", "played"]
 
-AnyEnv = Env[Any, Any]
 Watch = Callable[[Any, Any], None]
 """Called with the observation and info just returned, before anything else happens."""
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ludus.client.remote_env import RemoteEnv
 from ludus.core import Env, EnvSpec, Wrapper
 from ludus.core.entry_point import import_named, load_entry_point, member
+from ludus.core.env import AnyEnv
 from ludus.core.legacy import accepts
 from ludus.errors import InvalidType, shorten
 from ludus.registry import make, spec
@@ -22,7 +23,6 @@ from ludus.testing.rule import Unchecked
 
 __all__ = ["Subject", "Target"]
 
-AnyEnv = Env[Any, Any]
 Target = AnyEnv | type[AnyEnv] | Callable[..., AnyEnv] | EnvSpec | str
 """An environment, its class, a function that makes one, its spec, its id or `module:Class`."""
 

@@ -1,9 +1,8 @@
 """The `Wrapper` contract: a wrapped environment keeps every rule of environments, and a few more."""
 
 from collections.abc import Callable
-from typing import Any
 
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.testing import wrapper_rules
 from ludus.testing.contract import Contract
 from ludus.testing.env_contract import ENV_RULES, FRESH
@@ -26,7 +25,7 @@ WRAPPER_RULES: tuple[Rule[Subject], ...] = (
 )
 
 
-def check_wrapper(make_wrapped: Callable[..., Env[Any, Any]], *, seed: int = 0, steps: int = 100) -> Report:
+def check_wrapper(make_wrapped: Callable[..., AnyEnv], *, seed: int = 0, steps: int = 100) -> Report:
     """Hold a wrapped environment to the contracts of environments and of wrappers.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld

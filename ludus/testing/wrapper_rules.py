@@ -6,6 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 from ludus.core import Env, EnvSpec, Wrapper
+from ludus.core.env import AnyEnv
 from ludus.errors import LudusError, shorten
 from ludus.registry import make
 from ludus.testing.equality import difference
@@ -21,7 +22,6 @@ __all__ = [
     "spec_makes_it_again",
 ]
 
-AnyEnv = Env[Any, Any]
 AnyWrapper = Wrapper[Any, Any, Any, Any]
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 

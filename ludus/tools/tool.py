@@ -69,13 +69,14 @@ class Tool:
         """The name in words."""
         return self.name.replace("_", " ").capitalize()
 
-    def input_schema(self) -> dict[str, Any]:
+    def input_schema(self) -> dict[str, object]:
         """The JSON schema of the arguments."""
-        properties: dict[str, Any] = {}
+        properties: dict[str, object] = {}
         for name, one in self.parameters.items():
-            properties[name] = one.type.json_schema() | ({"description": one.description} if one.description else {})
+            schema = {**one.type.json_schema(), **({"description": one.description} if one.description else {})}
             if not one.required:
-                properties[name]["default"] = one.type.encode(one.default, binary=False)
+                schema["default"] = one.type.encode(one.default, binary=False)
+            properties[name] = schema
         return {
             "type": "object",
             "properties": properties,
@@ -83,7 +84,7 @@ class Tool:
             "additionalProperties": False,
         }
 
-    def output_schema(self) -> dict[str, Any] | None:
+    def output_schema(self) -> Mapping[str, object] | None:
         """The JSON schema of the result, where the annotation says what it is, and it is not text."""
         schema = None if self.returns is None else self.returns.json_schema()
         return None if schema is None or schema.get("type") in ("string", "null") else schema

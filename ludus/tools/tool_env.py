@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from ludus.core import Env, Outcome, Step
+from ludus.core.options import Options
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded
 from ludus.spaces import Record
 from ludus.tools.calls import Call, Calls
@@ -56,7 +57,7 @@ class ToolEnv(Env[ToolOutcome, Call]):
         self._under_way = False
         self._loop: Loop | None = None
 
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[ToolOutcome, dict[str, Any]]:
+    def reset(self, *, seed: Any = None, options: Options | None = None) -> tuple[ToolOutcome, dict[str, Any]]:
         """Begin; subclasses start with `super().reset(seed=seed)`."""
         super().reset(seed=seed, options=options)
         self._under_way = True

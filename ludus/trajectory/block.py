@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import CodecError, TrajectoryError
+from ludus.spaces.array_space import Array
 from ludus.trajectory.event import StoredEvent
 from ludus.trajectory.tracker import Ended
 
@@ -25,7 +25,6 @@ __all__ = [
     "layout_of",
 ]
 
-Array = npt.NDArray[Any]
 RESET, STEP, AUTORESET, RESTORE = range(4)
 """What a row is; the numbers are part of the format."""
 BLOCK_BYTES = 8 << 20

@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import TrajectoryError, shorten
+from ludus.spaces.array_space import Array
 from ludus.trajectory.archive import ArchiveWriter
 from ludus.trajectory.block import RowBlock
 from ludus.trajectory.digest import chunk_digest
@@ -24,7 +24,6 @@ from ludus.trajectory.npy_column import ColumnHead, encode_column
 
 __all__ = ["ChunkHead", "chunk_member", "column_member", "read_chunk_head", "write_block", "write_chunk"]
 
-Array = npt.NDArray[Any]
 MAX_ROWS = 1 << 24
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import CodecError, TrajectoryError
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_list
 from ludus.trajectory.archive import Archive
 from ludus.trajectory.block import StoredReset
@@ -25,7 +25,6 @@ from ludus.wire.frame import FrameLimits, read_frame
 
 __all__ = ["Chunks"]
 
-Array = npt.NDArray[Any]
 HEAD_BYTES = 1 << 22
 OBJECTS = FrameLimits(size=1 << 26, depth=32, items=1 << 22)
 """What one member of values that are no arrays may hold."""

@@ -6,12 +6,11 @@ them, whose names and headers are larger than what they hold.
 
 import os
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
+from ludus.spaces.array_space import Array
 from ludus.trajectory.archive import Archive, ArchiveWriter
 from ludus.trajectory.chunk import write_chunk
 from ludus.trajectory.chunk_reader import Chunks
@@ -20,7 +19,6 @@ from ludus.trajectory.table import episode_part
 
 __all__ = ["compact", "worth_compacting"]
 
-Array = npt.NDArray[Any]
 MIN_CHUNKS_TO_COMPACT = 8
 """Up to so many chunks are left as they are."""
 SMALL_BYTES = 1 << 16

@@ -4,7 +4,6 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import MissingExtra
 from ludus.spaces.kinds import is_dict, is_list, is_tuple
@@ -13,7 +12,6 @@ from ludus.trajectory.run import Run
 
 __all__ = ["StepDataset", "flat_columns", "to_arrow", "to_pandas"]
 
-Array = npt.NDArray[Any]
 EXTRAS = {"pandas": "pandas", "pyarrow": "parquet"}
 
 

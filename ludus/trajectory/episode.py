@@ -5,10 +5,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Info, Outcome
 from ludus.errors import TrajectoryError
+from ludus.spaces.array_space import Array
 from ludus.trajectory.event import Event
 from ludus.trajectory.tracker import OUTCOMES
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ludus.trajectory.run import Run
 
 __all__ = ["RecordedEpisode", "RecordedTransition"]
-
-Array = npt.NDArray[Any]
 
 
 class RecordedTransition(NamedTuple):

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import AutoresetMode, Env
+from ludus.core import AutoresetMode
+from ludus.core.env import AnyEnv
 from ludus.errors import ResetNeeded, TrajectoryError
 from ludus.trajectory.block import AUTORESET, RESET, STEP
 from ludus.trajectory.episode import RecordedEpisode
@@ -44,7 +45,7 @@ def episode_frames(run: Run, number: int, *, isolation: object = None) -> Iterat
 class _Lane:
     """One lane of a run, executed by an environment of its own, which begins episodes as the batch's autoreset does."""
 
-    def __init__(self, run: Run, episode: RecordedEpisode, env: Env[Any, Any]) -> None:
+    def __init__(self, run: Run, episode: RecordedEpisode, env: AnyEnv) -> None:
         self.run, self.episode, self.env, self.lane = run, episode, env, episode.lane
         self.mode = run.header.autoreset_mode
         self.total: Any = 0.0

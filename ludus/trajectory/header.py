@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from ludus.core import Env, EnvSpec, VectorEnv, Wrapper
+from ludus.core import EnvSpec, VectorEnv, Wrapper
+from ludus.core.env import AnyEnv
 from ludus.core.spec import WrapperSpec, read_fields
 from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.spaces import Space, describe, find_models, from_description
@@ -89,7 +90,7 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def header_of(
-    env: Env[Any, Any], level: Level, *, info: Sequence[str] = (), metadata: dict[str, Any] | None = None
+    env: AnyEnv, level: Level, *, info: Sequence[str] = (), metadata: dict[str, Any] | None = None
 ) -> RunHeader:
     """The header of a run of this environment or batch."""
     batched = bool(env.batch_shape)
@@ -122,7 +123,7 @@ def read_header(data: bytes) -> RunHeader:
         raise TrajectoryError(f"run.json: expected the header of a run, got {shorten(data[:60])}: {error}") from error
 
 
-def _specs(env: Env[Any, Any]) -> tuple[dict[str, Any] | None, list[dict[str, Any]], str]:
+def _specs(env: AnyEnv) -> tuple[dict[str, Any] | None, list[dict[str, Any]], str]:
     """The spec of one lane, the wrappers around a batch, and why there is none."""
     bottom = env.unwrapped if isinstance(env, VectorEnv) else env
     layers: list[Wrapper[Any, Any, Any, Any]] = []
@@ -155,7 +156,7 @@ def _version(name: str) -> str:
         return ""
 
 
-def source_hash(env: Env[Any, Any]) -> str:
+def source_hash(env: AnyEnv) -> str:
     """BLAKE2 over the source files that define an environment and its wrappers; empty if one is not at hand.
 
     Modules of Ludus's own ground (`core`, `vector`, `kernels` …) are what `versions` stand for, and left out. Nothing

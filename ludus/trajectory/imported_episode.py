@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludus.core import Outcome
+from ludus.core.options import Options
 from ludus.spaces import Space, describe
 from ludus.spaces.plain import encode_value
 from ludus.trajectory.block import RESET, RESTORE, STEP, StepRow
@@ -35,7 +36,7 @@ class ImportedEpisode(NamedTuple):
     outcome: Outcome | None = None
     """None: nobody knows."""
     seed: int | None = None
-    options: dict[str, Any] | None = None
+    options: Options | None = None
     events: tuple[tuple[int, float, EventValue], ...] = ()
     """Each with the number of steps made before it, and its time in seconds."""
 

@@ -5,17 +5,15 @@ computed, and has to be there byte for byte. So nothing is evaluated, and no dty
 """
 
 from math import prod
-from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import TrajectoryError, shorten
+from ludus.spaces.array_space import Array
 
 __all__ = ["ColumnHead", "encode_column", "decode_column"]
 
-Array = npt.NDArray[Any]
 INTEGERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 DTYPES = {f"{'|' if kind.endswith('1') else '<'}{kind}" for kind in (*INTEGERS, "f2", "f4", "f8", "c8", "c16", "b1")}
 """The dtypes of columns, as `.npy` spells them: numbers of a fixed size, none of them an object."""

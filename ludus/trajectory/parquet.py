@@ -16,10 +16,10 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import LudusError, MissingExtra, TrajectoryError
 from ludus.spaces import Space, Text
+from ludus.spaces.array_space import Array
 from ludus.spaces.plain import decode_value, encode_value
 from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.header import RunHeader, read_header
@@ -30,7 +30,6 @@ from ludus.trajectory.values import ValueColumns
 
 __all__ = ["from_parquet", "to_parquet"]
 
-Array = npt.NDArray[Any]
 EPISODES, STEPS, HEADER = "episodes.parquet", "steps.parquet", b"ludus"
 GROUP_STEPS = 1 << 16
 """From how many steps on a group of rows is written."""

@@ -1,18 +1,14 @@
 """`PlannedLanes`: which episodes a batch's plan begins, and in which rows, as the batch asks it."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import AutoresetMode, EpisodePlan
 from ludus.core.episode import planned
+from ludus.spaces.array_space import Array
 from ludus.spaces.plain import encode_value
 from ludus.trajectory.block import PlannedEpisode
 
 __all__ = ["PlannedLanes"]
-
-Array = npt.NDArray[Any]
 
 
 class PlannedLanes:

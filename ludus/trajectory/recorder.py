@@ -6,9 +6,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from ludus.core import AutoresetMode, Env, EnvSpec, Info, Outcome, Step, Wrapper
+from ludus.core import AutoresetMode, EnvSpec, Info, Outcome, Step, Wrapper
+from ludus.core.env import AnyEnv
+from ludus.core.options import Options
 from ludus.core.wrapper import SomeLanes
 from ludus.errors import (
     InvalidAction,
@@ -22,6 +23,7 @@ from ludus.errors import (
     shorten,
 )
 from ludus.seeding import Seed, np_random
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_array
 from ludus.spaces.plain import encode_value
 from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP, StepRow
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Recorder"]
 
-Array = npt.NDArray[Any]
 FINAL = ("final_obs", "_final_obs")
 
 
@@ -73,7 +74,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
 
     def __init__(
         self,
-        env: Env[Any, Any],
+        env: AnyEnv,
         path: str | os.PathLike[str],
         level: Level = "seeds",
         *,
@@ -135,7 +136,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
 
     # --- the episode ---
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
         """Reset below. The first reset is seeded, from the system where the caller does not: it has to be replayed."""
         self._writer.check()
         begins = isinstance(self.env, SomeLanes) and self.env.begins
@@ -297,7 +298,7 @@ def _plain_seed(seed: Any) -> Any:
     return None if seed is None else encode_value(int(seed))
 
 
-def _plain_options(options: dict[str, Any] | None) -> Any:
+def _plain_options(options: Options | None) -> Any:
     """The options of a reset, its mask left out, as plain data; raises CodecError for what is none."""
     rest = {key: one for key, one in (options or {}).items() if key != "reset_mask"}
     return encode_value(rest, "options") if rest else None

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ludus.core import AutoresetMode, Env, Step
+from ludus.core import AutoresetMode, Step
+from ludus.core.env import AnyEnv
 from ludus.errors import LudusError, TrajectoryError, shorten
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_list
 from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP
 from ludus.trajectory.digest import RowDigest, chunk_digest
@@ -23,7 +24,6 @@ from ludus.vector.executor import EXECUTORS
 
 __all__ = ["ReplayDifference", "Replay", "first_difference", "recompute", "replay"]
 
-Array = npt.NDArray[Any]
 TABLE = ("lane", "start", "end", "length", "return", "terminated", "truncated")
 
 
@@ -71,7 +71,7 @@ class Replay(NamedTuple):
 
 def replay(
     run: Run | str | os.PathLike[str],
-    env: Env[Any, Any] | None = None,
+    env: AnyEnv | None = None,
     *,
     executor: object = None,
     isolation: object = None,
@@ -107,7 +107,7 @@ def recompute(
     path: str | os.PathLike[str],
     level: Level = "full",
     *,
-    env: Env[Any, Any] | None = None,
+    env: AnyEnv | None = None,
     executor: object = None,
     isolation: object = None,
 ) -> Replay:
@@ -120,7 +120,7 @@ def recompute(
         return replay(opened, recorder)
 
 
-def _made(run: Run, executor: object, isolation: object) -> Env[Any, Any]:
+def _made(run: Run, executor: object, isolation: object) -> AnyEnv:
     header = run.header
     spec, process = header.env_spec().of_file(tuple(header.batch_wrappers()), isolation), {"isolation": isolation}
     if not header.batched and executor is None:
@@ -138,7 +138,7 @@ def _made(run: Run, executor: object, isolation: object) -> Env[Any, Any]:
     return batch
 
 
-def _check_alike(run: Run, env: Env[Any, Any]) -> None:
+def _check_alike(run: Run, env: AnyEnv) -> None:
     lanes = env.batch_shape[0] if env.batch_shape else 1
     mode: Any = env.autoreset_mode.value if env.batch_shape else "Disabled"  # type: ignore[attr-defined]
     expected = run.header.autoreset_mode or "Disabled"
@@ -149,7 +149,7 @@ def _check_alike(run: Run, env: Env[Any, Any]) -> None:
 
 
 class _Replayer:
-    def __init__(self, run: Run, env: Env[Any, Any]) -> None:
+    def __init__(self, run: Run, env: AnyEnv) -> None:
         self.run_, self.env = run, env
         self.header, self.chunks = run.header, run.chunks
         self.batched = bool(env.batch_shape)

@@ -9,12 +9,12 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import Episode as PlannedReset
 from ludus.core import Info
 from ludus.core.info import lane_info
 from ludus.errors import LudusError, TrajectoryError, shorten
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_list
 from ludus.spaces.plain import decode_value
 from ludus.trajectory.archive import MEMBER_LIMIT_BYTES, Archive
@@ -30,7 +30,6 @@ from ludus.wire.space_codec import SpaceCodec
 
 __all__ = ["Run"]
 
-Array = npt.NDArray[Any]
 HEADER_BYTES = 1 << 24
 
 

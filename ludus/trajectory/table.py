@@ -1,19 +1,16 @@
 """`EpisodeTable`: a row for each episode of a run, in columns; what is read first, and often all that is."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Outcome
 from ludus.errors import TrajectoryError
+from ludus.spaces.array_space import Array
 from ludus.trajectory.block import STEP
 from ludus.trajectory.chunk_reader import Chunks
 from ludus.trajectory.tracker import DERIVED, OUTCOMES
 
 __all__ = ["EpisodeTable", "episode_part", "read_table"]
 
-Array = npt.NDArray[Any]
 ABORTED = OUTCOMES.index(Outcome.ABORTED)
 MASKED = np.array([outcome is not None and outcome.masked for outcome in OUTCOMES])
 NAMES = ("lane", "start", "end", "length", "return", "terminated", "truncated", "outcome")

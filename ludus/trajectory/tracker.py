@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Info, Outcome
 from ludus.errors import ContractViolation, InvalidArgument
+from ludus.spaces.array_space import Array
 
 __all__ = ["CODES", "DERIVED", "OUTCOMES", "UNTOLD", "Ended", "EpisodeTracker", "outcome_of"]
 
-Array = npt.NDArray[Any]
 INTEGERS = ("lane", "start", "end", "length")
 NEVER = int(np.iinfo(np.int64).max)
 """The first row of a lane that is in no episode."""

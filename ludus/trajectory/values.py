@@ -5,16 +5,14 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import InvalidValue, LudusError, TrajectoryError, shorten
 from ludus.spaces import ArraySpace, Space
+from ludus.spaces.array_space import Array
 from ludus.wire.space_codec import SpaceCodec
 from ludus.wrappers.lanes import leaf_spaces, leaves, rebuilt
 
 __all__ = ["ValueColumns"]
-
-Array = npt.NDArray[Any]
 
 
 class ValueColumns:

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ludus.core import AutoresetMode, Env, EpisodePlan, Info, Outcome
+from ludus.core import AutoresetMode, EpisodePlan, Info, Outcome
+from ludus.core.env import AnyEnv
 from ludus.core.episode import planned
 from ludus.core.lane_options import lane_options
+from ludus.core.options import Options
 from ludus.core.outcome import OUTCOME
 
 __all__ = ["Broken", "Lane", "LaneStep", "Maker", "make_envs"]
 
-Maker = Callable[[], Env[Any, Any]]
+Maker = Callable[[], AnyEnv]
 LaneStep = tuple[Any, Any, Any, Any, Info]
 """Observation, reward, terminated, truncated and info of one lane's step."""
 Broken = tuple[Any, str, str]
@@ -29,7 +31,7 @@ class Lane:
 
     __slots__ = ("_same_step", "broken", "ended", "env", "number", "place", "plan", "seed")
 
-    def __init__(self, env: Env[Any, Any], place: int, mode: AutoresetMode, plan: EpisodePlan | None = None) -> None:
+    def __init__(self, env: AnyEnv, place: int, mode: AutoresetMode, plan: EpisodePlan | None = None) -> None:
         self.env, self.place, self.plan = env, place, plan
         self._same_step = mode is AutoresetMode.SAME_STEP
         self.ended = True
@@ -40,7 +42,7 @@ class Lane:
         self.broken: Broken | None = None
         """Of an episode that cannot go on: the next step reports it as truncated."""
 
-    def reset(self, seed: int | None, options: dict[str, Any] | None) -> tuple[Any, Info]:
+    def reset(self, seed: int | None, options: Options | None) -> tuple[Any, Info]:
         """Begin an episode as asked."""
         observation, info = self.env.reset(seed=seed, options=lane_options(options, self.place))
         self.ended, self.number, self.seed, self.broken = False, 0, None, None
@@ -93,9 +95,9 @@ class Lane:
         self.ended, self.number, self.seed, self.broken = state
 
 
-def make_envs(makers: Sequence[Maker]) -> list[Env[Any, Any]]:
+def make_envs(makers: Sequence[Maker]) -> list[AnyEnv]:
     """An environment of each; where one cannot be made, those before it are closed, and a note says which it is."""
-    envs: list[Env[Any, Any]] = []
+    envs: list[AnyEnv] = []
     try:
         for make in makers:
             envs.append(make())  # noqa: PERF401  (a list that is cut short has to be known)

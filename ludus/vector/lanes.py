@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import AutoresetMode, EpisodePlan, VectorEnv
+from ludus.core import AutoresetMode, EpisodePlan
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, ResetNeeded, shorten
 from ludus.spaces import Discrete, Space
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_list_or_tuple
 from ludus.vector.actions import check_choices, is_choice
 from ludus.vector.lane import Maker
@@ -19,7 +21,7 @@ __all__ = ["LaneVectorEnv"]
 Mask = npt.NDArray[np.bool_]
 
 
-class LaneVectorEnv(VectorEnv[Any, Any]):
+class LaneVectorEnv(AnyVectorEnv):
     """A batch whose lanes are environments of their own: what is refused, and what is asked of every lane.
 
     >>> from ludus.vector import SerialVectorEnv
@@ -139,7 +141,7 @@ class LaneVectorEnv(VectorEnv[Any, Any]):
         one = self.single_action_space
         if type(one) is not Discrete or type(action) is not np.ndarray or action.dtype != one.dtype:
             return False
-        shifted: npt.NDArray[Any] = action - one.start if self._shift else action
+        shifted: Array = action - one.start if self._shift else action
         # Below the first, as an unsigned number, is far beyond the last.
         return int(np.maximum.reduce(shifted.view(self._unsigned), axis=None, initial=0)) < self._choices
 

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import AutoresetMode, EpisodePlan, Info, Step, VectorEnv
+from ludus.core import AutoresetMode, EpisodePlan, Info, Step
+from ludus.core.options import Options
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import ClosedEnvironment, InvalidArgument, InvalidSpace, OutOfTurn, ResetNeeded, shorten
 from ludus.seeding import Seed, lane_seeds
 from ludus.spaces import Space
+from ludus.spaces.array_space import Array
 from ludus.vector.checks import MAX_RESTARTS, TIMEOUT_SECONDS, OnFailure, count
 from ludus.vector.failure import error_of
 from ludus.vector.lane import Maker
@@ -129,7 +132,7 @@ class ProcessVectorEnv(LaneVectorEnv):
     # --- the episode ---
 
     def reset(
-        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: dict[str, Any] | None = None
+        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: Options | None = None
     ) -> tuple[Any, Info]:
         """Reset every lane, or those of `options["reset_mask"]`; lane `i` is seeded with `seed + i`.
 
@@ -218,7 +221,7 @@ class ProcessVectorEnv(LaneVectorEnv):
 
     # --- some lanes at a time ---
 
-    def send(self, actions: Any, lanes: Sequence[int] | npt.NDArray[Any] | None = None) -> None:
+    def send(self, actions: Any, lanes: Sequence[int] | Array | None = None) -> None:
         """Have lanes, all of them if nothing else is said, make a step; they go on while you do something else."""
         self._check_open("send")
         chosen = np.arange(self.num_envs) if lanes is None else self._chosen(lanes)
@@ -252,7 +255,7 @@ class ProcessVectorEnv(LaneVectorEnv):
                 )
             self._work.gather(self._ripe)
         lanes = np.array(sorted(list(self._ripe)[: self.batch_size]))
-        part = VectorEnv[Any, Any]()  # whose infos have a column for each of these lanes
+        part = AnyVectorEnv()  # whose infos have a column for each of these lanes
         part.num_envs, merged = len(lanes), dict[str, Any]()
         for place, lane in enumerate(lanes.tolist()):
             part._add_info(merged, self._ripe.pop(lane), place)
@@ -326,7 +329,7 @@ class ProcessVectorEnv(LaneVectorEnv):
             block.observations.write(lane, last[lane], [])
         self._steady = bool(begun.all()) and not self._work.lost_lanes
 
-    def fork(self, lanes: Sequence[int] | npt.NDArray[Any]) -> "ProcessVectorEnv":
+    def fork(self, lanes: Sequence[int] | Array) -> "ProcessVectorEnv":
         """A new batch, with workers of its own, whose lane `j` goes on from where lane `lanes[j]` is."""
         self._check_idle("fork")
         chosen = [int(lane) for lane in self._forked_lanes(lanes)]

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import AutoresetMode, Env, EpisodePlan, Info, Step
+from ludus.core import AutoresetMode, EpisodePlan, Info, Step
+from ludus.core.env import AnyEnv
+from ludus.core.options import Options
 from ludus.errors import InvalidSpace
 from ludus.seeding import Seed, lane_seeds
+from ludus.spaces.array_space import Array
 from ludus.vector.lane import Lane, LaneStep, Maker, make_envs
 from ludus.vector.lanes import LaneVectorEnv
 
@@ -41,7 +44,7 @@ class SerialVectorEnv(LaneVectorEnv):
         self._accept(env_fns, autoreset_mode, copy, episodes)
         self._open(make_envs(self._makers))
 
-    def _open(self, envs: list[Env[Any, Any]]) -> None:
+    def _open(self, envs: list[AnyEnv]) -> None:
         """Take these lanes, and make spaces and buffers for them."""
         self.envs, self.num_envs, first = envs, len(envs), envs[0]
         self._describe(first.metadata, first.render_mode, (first.observation_space, first.action_space))
@@ -68,7 +71,7 @@ class SerialVectorEnv(LaneVectorEnv):
     # --- the episode ---
 
     def reset(
-        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: dict[str, Any] | None = None
+        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: Options | None = None
     ) -> tuple[Any, Info]:
         """Reset every lane, or those of `options["reset_mask"]`; lane `i` is seeded with `seed + i`."""
         self._check_open("reset")
@@ -84,7 +87,7 @@ class SerialVectorEnv(LaneVectorEnv):
         return self._stacked(), infos
 
     def _resetting(
-        self, places: list[int], seeds: list[int | None], options: dict[str, Any] | None
+        self, places: list[int], seeds: list[int | None], options: Options | None
     ) -> Iterator[tuple[int, tuple[Any, Info]]]:
         """Reset these lanes, and give what each gave, in order."""
         for place in places:
@@ -204,7 +207,7 @@ class SerialVectorEnv(LaneVectorEnv):
         for lane, state in zip(self._lanes, states, strict=True):
             lane.take(state)
 
-    def fork(self, lanes: Sequence[int] | npt.NDArray[Any]) -> "SerialVectorEnv":
+    def fork(self, lanes: Sequence[int] | Array) -> "SerialVectorEnv":
         """A new batch whose lane `j` goes on from where lane `lanes[j]` is; each lane is made anew and restored."""
         self._check_open("fork")
         chosen = [int(lane) for lane in self._forked_lanes(lanes)]

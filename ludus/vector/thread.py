@@ -8,6 +8,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from ludus.core import AutoresetMode, EpisodePlan, Info
+from ludus.core.options import Options
 from ludus.errors import ClosedEnvironment, InvalidArgument, shorten
 from ludus.vector.lane import Lane, LaneStep, Maker
 from ludus.vector.serial import SerialVectorEnv
@@ -67,7 +68,7 @@ class ThreadVectorEnv(SerialVectorEnv):
     # --- the episode ---
 
     def _resetting(
-        self, places: list[int], seeds: list[int | None], options: dict[str, Any] | None
+        self, places: list[int], seeds: list[int | None], options: Options | None
     ) -> Iterator[tuple[int, tuple[Any, Info]]]:
         return self._in_threads(Lane.reset, {place: (seeds[place], options) for place in places})
 

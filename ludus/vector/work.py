@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Info, Outcome
+from ludus.core.options import Options
 from ludus.vector.block import ALL, DONE, MASKED, REQUEST, SharedBlock
 from ludus.vector.failure import Failure, error_of, line_of, outcome_of
 from ludus.vector.lane import Broken
@@ -181,7 +182,7 @@ class PoolWork:
         self.undrained = False
         return answers
 
-    def reset(self, lanes: list[int], seeds: list[int | None], options: dict[str, Any] | None) -> dict[int, Info]:
+    def reset(self, lanes: list[int], seeds: list[int | None], options: Options | None) -> dict[int, Info]:
         """Reset lanes; workers that were lost are started anew for it."""
         infos: dict[int, Info] = {}
         failures: list[Failure] = []

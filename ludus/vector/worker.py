@@ -7,6 +7,7 @@ from time import monotonic_ns
 from typing import Any
 
 from ludus.core import AutoresetMode, EpisodePlan, Info
+from ludus.core.options import Options
 from ludus.errors import CodecError, InvalidAction, SnapshotError
 from ludus.vector.block import ALL, ASKED, DONE, ISSUED, MASKED, PLACE, PROGRESS, QUIT, REQUEST, SharedBlock, WorkQueue
 from ludus.vector.channel import WorkerChannel
@@ -209,7 +210,7 @@ class Worker:
             self._desk.counters[PROGRESS] += 1
             yield lane
 
-    def _request_reset(self, seeds: dict[int, int | None], options: dict[str, Any] | None) -> list[Any]:
+    def _request_reset(self, seeds: dict[int, int | None], options: Options | None) -> list[Any]:
         return self._first(list(seeds), lambda lane: lane.reset(seeds[lane.place], options))
 
     def _request_begin(self, places: list[int]) -> list[Any]:

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import Env, Info, Step
+from ludus.core import Info, Step
+from ludus.core.env import AnyEnv
+from ludus.core.options import Options
 from ludus.errors import InvalidArgument, InvalidSpace, shorten
 from ludus.rendering import resize
 from ludus.seeding import Seed
@@ -39,7 +41,7 @@ class AtariPreprocessing(Cutting[Any, Any, Any, Any]):
 
     def __init__(
         self,
-        env: Env[Any, Any],
+        env: AnyEnv,
         noop_max: int = 30,
         frame_skip: int = 4,
         screen_size: int | tuple[int, int] = 84,
@@ -106,7 +108,7 @@ class AtariPreprocessing(Cutting[Any, Any, Any, Any]):
         below: Any = self.unwrapped
         return below.get_attr("ale") if self._lead else self.env.get_wrapper_attr("ale")
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
         """Reset, and do nothing for a while."""
         if self._lanes is not None:
             return self._lanes.reset(seed, options)

@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import Info, Step
 from ludus.core.info import FINAL, add_final, info_of, joined
+from ludus.core.options import Options
 from ludus.errors import InvalidArgument
+from ludus.spaces.array_space import Array
 from ludus.wrappers.lanes import expanded
 from ludus.wrappers.streams import LaneStreams
 from ludus.wrappers.transform import SAME_STEP, Mask
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["STREAM", "AtariLanes"]
 
 STREAM = "AtariPreprocessing"
-Array = npt.NDArray[Any]
 
 
 class AtariLanes:
@@ -84,7 +84,7 @@ class AtariLanes:
 
     # --- episodes that begin ---
 
-    def reset(self, seed: Any, options: dict[str, Any] | None) -> tuple[Any, Info]:
+    def reset(self, seed: Any, options: Options | None) -> tuple[Any, Info]:
         """Reset lanes, and have them do nothing for a while."""
         owner = self.owner
         observation, info = owner.env.reset(seed=seed, options=options)

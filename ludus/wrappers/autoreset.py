@@ -1,9 +1,8 @@
 """Autoreset for one environment: an ended episode is followed by the next without asking."""
 
-from typing import Any
-
 from ludus.core import Env, Hooked, Info, Step
 from ludus.core.env import ActT, ObsT
+from ludus.core.options import Options
 from ludus.errors import InvalidType
 from ludus.seeding import Seed
 
@@ -28,7 +27,7 @@ class Autoreset(Hooked[ObsT, ActT, ObsT, ActT]):
             )
         self._over = False
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Reset by hand."""
         result = self.env.reset(seed=seed, options=options)
         self._over = False

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env, Hooked, Info, Step
+from ludus.core import Hooked, Info, Step
+from ludus.core.env import AnyEnv
+from ludus.core.options import Options
 from ludus.errors import InvalidArgument, MissingExtra, listing, shorten
 from ludus.seeding import Seed
 from ludus.spaces.kinds import is_array, is_list_or_tuple, is_mapping, is_scalar
@@ -120,7 +122,7 @@ class ArrayConversion(Hooked[Any, Any, Any, Any]):
 
     def __init__(
         self,
-        env: Env[Any, Any],
+        env: AnyEnv,
         env_xp: ModuleType | str,
         target_xp: ModuleType | str,
         env_device: object = None,
@@ -146,7 +148,7 @@ class ArrayConversion(Hooked[Any, Any, Any, Any]):
     def _shown(self, value: Any) -> Any:
         return array_conversion(value, self._target_xp, self._target_device)
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
         """Reset; arrays among the options are converted."""
         if options is not None:
             options = array_conversion(options, self._env_xp, self._env_device, numbers=False)
@@ -171,7 +173,7 @@ class JaxToNumpy(ArrayConversion):
     'JaxToNumpy'
     """
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: AnyEnv) -> None:
         super().__init__(env, "jax.numpy", np)
 
 
@@ -182,7 +184,7 @@ class JaxToTorch(ArrayConversion):
     {'device': 'cpu'}
     """
 
-    def __init__(self, env: Env[Any, Any], device: object = None) -> None:
+    def __init__(self, env: AnyEnv, device: object = None) -> None:
         super().__init__(env, "jax.numpy", "torch", target_device=device)
         self.device = device
 
@@ -194,6 +196,6 @@ class NumpyToTorch(ArrayConversion):
     {'device': 'cpu'}
     """
 
-    def __init__(self, env: Env[Any, Any], device: object = None) -> None:
+    def __init__(self, env: AnyEnv, device: object = None) -> None:
         super().__init__(env, np, "torch", target_device=device)
         self.device = device

@@ -42,7 +42,7 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
         self._past: deque[Any] = deque(maxlen=self.delay + 1)
         self._age: Any = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
 
-    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: ObsT, info: Info, begun: Mask | None) -> tuple[ObsT, Info]:
         """Start counting the lanes that begin; the others go on waiting."""
         if begun is None:
             self._past.clear()
@@ -53,7 +53,7 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
             self._age = np.where(begun, 0, self._age)
         return self._delayed(), info
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def after_step(self, step: Step[ObsT], begun: Mask | None) -> Step[ObsT]:
         """Remember the observation and show an old one."""
         observation, reward, terminated, truncated, info = step
         final = self.final_observations(info) if self._lead else []

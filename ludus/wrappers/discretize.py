@@ -3,18 +3,16 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import Env
 from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidArgument, InvalidSpace, shorten
 from ludus.spaces import Box, Discrete, MultiDiscrete, Space
+from ludus.spaces.array_space import Array
 from ludus.wrappers.lanes import expanded
 from ludus.wrappers.transform import ActionTransform, ObservationTransform
 
 __all__ = ["DiscretizeAction", "DiscretizeObservation"]
-
-Array = npt.NDArray[Any]
 
 
 class Bins:

@@ -34,7 +34,7 @@ class DictInfoToList(Transform[ObsT, ActT, ObsT, ActT]):
         """Split the infos."""
         return observation, self._split(info, whole=True)
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def after_step(self, step: Step[ObsT], begun: Mask | None) -> Step[ObsT]:
         """Split the infos."""
         return step._replace(info=self._split(step.info, whole=True))  # type: ignore[arg-type]
 

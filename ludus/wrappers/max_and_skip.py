@@ -38,7 +38,7 @@ class MaxAndSkipObservation(Steered[ObsT, ActT, ObsT, ActT]):
                 f"MaxAndSkipObservation: expected a space of arrays, got {self.lane_observation_space!r}"
             )
 
-    def advance(self, action: Any) -> Step[Any]:
+    def advance(self, action: ActT) -> Step[ObsT]:
         """Step up to `skip` times."""
         if self._lead:
             return self._advance_lanes(action)
@@ -53,7 +53,7 @@ class MaxAndSkipObservation(Steered[ObsT, ActT, ObsT, ActT]):
                 break
         return Step(np.max(np.stack(seen), axis=0), total, step[2], step[3], step[4])
 
-    def _advance_lanes(self, action: object) -> Step[Any]:
+    def _advance_lanes(self, action: ActT) -> Step[ObsT]:
         below: Any = self.env
         step: Step[Any] = Step(*below.step(action))
         going, before = self.moving(step), step.observation

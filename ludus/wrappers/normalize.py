@@ -11,11 +11,10 @@ from ludus.core.env import ActT, ObsT
 from ludus.core.wrapper import WrapObsT
 from ludus.errors import InvalidArgument, InvalidSpace
 from ludus.spaces import Box
+from ludus.spaces.array_space import Array
 from ludus.wrappers.transform import Mask, Transform
 
 __all__ = ["NormalizeObservation", "NormalizeReward", "RunningMeanStd"]
-
-Array = npt.NDArray[Any]
 
 
 class RunningMeanStd:

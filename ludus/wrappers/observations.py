@@ -92,7 +92,8 @@ class FilterObservation(ObservationTransform[Any, ActT, Any]):
                 f"filter_keys: expected different keys out of {known}, at least one, got {list(filter_keys)}"
             )
         self.filter_keys = filter_keys
-        kept: list[Any] = [(key, space[key]) for key in filter_keys]
+        every: Any = space  # keys are names of a Dict and places of a Tuple
+        kept = [(key, every[key]) for key in filter_keys]
         self.show_observation_space(Dict(kept) if isinstance(space, Dict) else Tuple([part for _, part in kept]))
         self._named = isinstance(space, Dict)
 
@@ -129,9 +130,9 @@ class FlattenObservation(ObservationTransform[Any, ActT, Any]):
         return self.single_observation_space.concatenate(lanes)
 
 
-def image_space(name: str, space: Any, dimensions: tuple[int, ...]) -> Box:
-    fits = isinstance(space, Box) and space.dtype == np.uint8 and len(space.shape) in dimensions
-    if not fits or not ((space.low == 0).all() and (space.high == 255).all()):
+def image_space(name: str, space: Space[Any], dimensions: tuple[int, ...]) -> Box:
+    is_bytes = isinstance(space, Box) and space.dtype == np.uint8 and len(space.shape) in dimensions
+    if not isinstance(space, Box) or not is_bytes or not ((space.low == 0).all() and (space.high == 255).all()):
         raise InvalidSpace(
             f"{name}: expected images, a uint8 Box from 0 to 255 of {dimensions} dimensions, got {space!r}"
         )

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.core import AutoresetMode, Info, Step
+from ludus.core.env import AnyEnv
 from ludus.core.info import FINAL, info_of, joined
+from ludus.core.options import Options
 from ludus.errors import InvalidType, shorten
 from ludus.seeding import Seed
 from ludus.wrappers.steered import Steered
@@ -41,13 +43,13 @@ class PlayAgainst(Steered[Any, Any, Any, Any]):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, Any], policy: Callable[[Any, Info], Any], seat: int = 0) -> None:
+    def __init__(self, env: AnyEnv, policy: Callable[[Any, Info], Any], seat: int = 0) -> None:
         super().__init__(env)
         if not callable(policy):
             raise InvalidType(f"PlayAgainst policy: expected a function, got {shorten(policy)}")
         self.policy, self.seat = policy, seat
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
         """Begin, and move the others until it is the seat's turn."""
         observation, info = self.env.reset(seed=seed, options=options)
         if "turn" not in info:

@@ -3,6 +3,7 @@
 from typing import Any, TypeVar
 
 from ludus.core import Env, EnvSpec, Hooked, Info, Step
+from ludus.core.options import Options
 from ludus.errors import ResetNeeded
 from ludus.seeding import Seed
 
@@ -35,7 +36,7 @@ class OrderEnforcing(Hooked[ObsT, ActT, ObsT, ActT]):
         """Whether the environment was reset since it was made."""
         return self._has_reset
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Reset; from here on `step` and `render` may be called."""
         result = self.env.reset(seed=seed, options=options)
         self._has_reset, self._needs = True, ""

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ludus.core import Env, EnvSpec, Hooked, Info, Step
-from ludus.core.options import TrackedOptions
+from ludus.core.options import Options, TrackedOptions
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import ContractViolation, InvalidType, shorten
 from ludus.seeding import Seed
@@ -49,7 +49,7 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
                 )
         self._reset_checked = self._step_checked = self._render_checked = False
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Reset, and look at the first result."""
         given = TrackedOptions(options) if type(options) is dict and options else options
         if given is not options and isinstance(given, TrackedOptions):

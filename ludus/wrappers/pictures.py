@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ludus.core import Env, Hooked, Info, Step
-from ludus.core.env import ActT, ObsT
+from ludus.core.env import ActT, AnyEnv, ObsT
+from ludus.core.options import Options
 from ludus.errors import InvalidArgument, RenderError, shorten
 from ludus.rendering import VideoWriter, Window, grid
 from ludus.seeding import Seed
@@ -16,7 +17,7 @@ from ludus.spaces.kinds import is_tuple
 __all__ = ["AddWhiteNoise", "HumanRendering", "ObstructView", "RecordVideo", "RenderCollection", "every_cube"]
 
 
-def _require_mode(env: Env[Any, Any], what: str, *refused: str) -> str:
+def _require_mode(env: AnyEnv, what: str, *refused: str) -> str:
     mode = env.render_mode
     if mode is None or mode in refused or mode.endswith("_list"):
         raise RenderError(
@@ -50,7 +51,7 @@ class RenderCollection(Hooked[ObsT, ActT, ObsT, ActT]):
         """The mode below, as a list."""
         return self._name
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Reset, with a picture; `reset_clean` forgets those before."""
         result = self.env.reset(seed=seed, options=options)
         if self.reset_clean:
@@ -134,7 +135,7 @@ class RecordVideo(Hooked[ObsT, ActT, ObsT, ActT]):
         """Whether a video is being written."""
         return self._writer is not None
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Reset; an episode's video ends here and the next one's may begin."""
         result = self.env.reset(seed=seed, options=options)
         self._begin_episode()
@@ -217,7 +218,7 @@ class HumanRendering(Hooked[ObsT, ActT, ObsT, ActT]):
         """Always "human"."""
         return "human"
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Reset and show."""
         result = self.env.reset(seed=seed, options=options)
         self._show()
@@ -245,7 +246,7 @@ class HumanRendering(Hooked[ObsT, ActT, ObsT, ActT]):
 class _Disturbed(Hooked[Any, Any, Any, Any]):
     """Pictures with noise in them, drawn from a stream that the dynamics know nothing of."""
 
-    def __init__(self, env: Env[Any, Any], is_noise_grayscale: bool) -> None:
+    def __init__(self, env: AnyEnv, is_noise_grayscale: bool) -> None:
         super().__init__(env)
         _require_mode(env, type(self).__name__, "human", "ansi", "svg")
         self.is_noise_grayscale = is_noise_grayscale
@@ -281,9 +282,7 @@ class AddWhiteNoise(_Disturbed):
     dtype('uint8')
     """
 
-    def __init__(
-        self, env: Env[Any, Any], probability_of_noise_per_pixel: float, is_noise_grayscale: bool = False
-    ) -> None:
+    def __init__(self, env: AnyEnv, probability_of_noise_per_pixel: float, is_noise_grayscale: bool = False) -> None:
         if not 0 <= probability_of_noise_per_pixel < 1:
             raise InvalidArgument(
                 "probability_of_noise_per_pixel: expected at least 0 and less than 1, "
@@ -308,7 +307,7 @@ class ObstructView(_Disturbed):
 
     def __init__(
         self,
-        env: Env[Any, Any],
+        env: AnyEnv,
         obstructed_pixels_ratio: float,
         obstruction_width: int,
         is_noise_grayscale: bool = False,

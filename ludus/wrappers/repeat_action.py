@@ -27,7 +27,7 @@ class RepeatAction(Steered[ObsT, ActT, ObsT, ActT]):
         super().__init__(env)
         self.num_repeats = positive("num_repeats", num_repeats)
 
-    def advance(self, action: Any) -> Step[Any]:
+    def advance(self, action: ActT) -> Step[ObsT]:
         """Step up to `num_repeats` times."""
         if self._lead:
             return self._advance_lanes(action)
@@ -39,7 +39,7 @@ class RepeatAction(Steered[ObsT, ActT, ObsT, ActT]):
                 break
         return Step(step[0], total, step[2], step[3], step[4])  # type: ignore[index]
 
-    def _advance_lanes(self, action: object) -> Step[Any]:
+    def _advance_lanes(self, action: ActT) -> Step[ObsT]:
         below: Any = self.env
         step = Step(*below.step(action))
         going = self.moving(step)

@@ -44,7 +44,7 @@ class RecordEpisodeStatistics(Transform[ObsT, ActT, ObsT, ActT]):
         self.return_queue: deque[float] = deque(maxlen=buffer_length)
         self.length_queue: deque[int] = deque(maxlen=buffer_length)
 
-    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: ObsT, info: Info, begun: Mask | None) -> tuple[ObsT, Info]:
         """Start the lanes that begin."""
         self._start(begun)
         return observation, info
@@ -59,7 +59,7 @@ class RecordEpisodeStatistics(Transform[ObsT, ActT, ObsT, ActT]):
             self.episode_lengths = np.where(begun, 0, self.episode_lengths)
             self.episode_start_time = np.where(begun, now, self.episode_start_time)
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def after_step(self, step: Step[ObsT], begun: Mask | None) -> Step[ObsT]:
         """Count, and tell of what ended."""
         idle = self.idle(begun) if self._lead else None
         if idle is not None:

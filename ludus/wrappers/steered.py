@@ -7,6 +7,7 @@ import numpy as np
 from ludus.core import AutoresetMode, Env, Info, Step
 from ludus.core.env import ActT, ObsT
 from ludus.core.info import add_final, joined
+from ludus.core.options import Options
 from ludus.core.wrapper import WrapActT, WrapObsT
 from ludus.errors import ResetNeeded
 from ludus.seeding import Seed
@@ -39,7 +40,7 @@ class Steered(Transform[WrapObsT, WrapActT, ObsT, ActT]):
         own = Transform[Any, Any, Any, Any]
         cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)
 
-    def advance(self, action: Any) -> Step[Any]:
+    def advance(self, action: ActT) -> Step[ObsT]:
         """The step to give."""
         raise NotImplementedError(f"{type(self).__name__} defines no advance(action)")
 
@@ -48,7 +49,7 @@ class Steered(Transform[WrapObsT, WrapActT, ObsT, ActT]):
         step = self.advance(self.before_step(action))
         return self.after_step(step, self._begun(step) if self._lead else None)
 
-    def moving(self, step: Step[Any]) -> Mask:
+    def moving(self, step: Step[object]) -> Mask:
         """The lanes that made this step and can make another: not those that began with it, nor those that ended."""
         going: Mask = ~(step.terminated | step.truncated)
         if self._mode is AutoresetMode.NEXT_STEP:
@@ -71,12 +72,12 @@ class Cutting(Steered[WrapObsT, WrapActT, ObsT, ActT]):
         self._cut: Mask | None = None
         """The lanes whose episodes were ended here: their next step begins one, or is an error."""
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[WrapObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[WrapObsT, Info]:
         """Reset; lanes that begin here wait for it no longer."""
         observation, info = self.env.reset(seed=seed, options=options)
         return self.on_reset(observation, info, self.note_reset(options) if self._lead else None)
 
-    def note_reset(self, options: dict[str, Any] | None) -> Mask | None:
+    def note_reset(self, options: Options | None) -> Mask | None:
         """Which lanes a reset has begun, None for all: they wait for it no longer."""
         begun = self._reset_lanes(options)
         if self._cut is not None:
@@ -90,7 +91,7 @@ class Cutting(Steered[WrapObsT, WrapActT, ObsT, ActT]):
             return np.zeros(self._lead, np.bool_)
         return self._ended if self.stepped is None else self._ended & self.stepped
 
-    def step_below(self, action: Any) -> Step[Any]:
+    def step_below(self, action: ActT) -> Step[ObsT]:
         """A step of the environment below; lanes that were cut begin instead."""
         if self._cut is None:
             step = self.env.step(action)
@@ -115,7 +116,7 @@ class Cutting(Steered[WrapObsT, WrapActT, ObsT, ActT]):
         observation, reward, terminated, truncated, info = below.step_masked(action, rest)
         return Step(observation, reward, terminated, truncated, joined(told, info))
 
-    def cut(self, step: Step[Any], lanes: Mask) -> Step[Any]:
+    def cut(self, step: Step[ObsT], lanes: Mask) -> Step[ObsT]:
         """The step in which the episodes of these lanes end here; its flags say so already."""
         if self._mode is not SAME_STEP:
             self.wait_for_reset(lanes)

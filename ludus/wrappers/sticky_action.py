@@ -7,6 +7,7 @@ import numpy as np
 
 from ludus.core import AutoresetMode, Env, Info, Step
 from ludus.core.env import ActT, ObsT
+from ludus.core.options import Options
 from ludus.errors import InvalidArgument, shorten
 from ludus.seeding import Seed
 from ludus.spaces.kinds import is_tuple
@@ -62,14 +63,14 @@ class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
             plan = getattr(self.unwrapped, "episodes", None)
             self._lane_streams = LaneStreams(STREAM, self._lead[0], plan)
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Forget the previous action."""
         result = super().reset(seed=seed, options=options)
         if self._lead:
             self.note_streams(self._lane_streams, seed, options)
         return result
 
-    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: ObsT, info: Info, begun: Mask | None) -> tuple[ObsT, Info]:
         """Forget the previous action."""
         if not self._lead:
             self.last_action, self._left = None, 0
@@ -92,7 +93,7 @@ class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
         self.last_action = action
         return action
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def after_step(self, step: Step[ObsT], begun: Mask | None) -> Step[ObsT]:
         """Forget the previous action of lanes that begin."""
         if begun is not None:
             if self._mode is SAME_STEP:

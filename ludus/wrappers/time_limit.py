@@ -1,7 +1,5 @@
 """Time limits: end an episode after `max_episode_steps`, as truncation, never as termination."""
 
-from typing import Any
-
 import numpy as np
 
 from ludus.core import Env, EnvSpec, Info, Outcome, Step
@@ -40,7 +38,7 @@ class TimeLimit(Cutting[ObsT, ActT, ObsT, ActT]):
         self._due = self._max_episode_steps
         """Before the clock says so, no lane has reached its limit."""
 
-    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: ObsT, info: Info, begun: Mask | None) -> tuple[ObsT, Info]:
         """Count from zero."""
         if not self._lead:
             self._elapsed_steps = 0
@@ -56,7 +54,7 @@ class TimeLimit(Cutting[ObsT, ActT, ObsT, ActT]):
         """Step and count."""
         return self.advance(action) if self._quick else super().step(action)
 
-    def advance(self, action: Any) -> Step[Any]:
+    def advance(self, action: ActT) -> Step[ObsT]:
         """Step below and count."""
         if self._lead:
             return self._advance_lanes(action)
@@ -73,7 +71,7 @@ class TimeLimit(Cutting[ObsT, ActT, ObsT, ActT]):
             info = {**info, OUTCOME: Outcome.TIME_LIMIT}
         return Step(observation, reward, terminated, True, info)
 
-    def _advance_lanes(self, action: Any) -> Step[Any]:
+    def _advance_lanes(self, action: ActT) -> Step[ObsT]:
         step = self.env.step(action) if self._cut is None else self.step_below(action)
         self._clock = clock = self._clock + 1
         stepped = self.stepped

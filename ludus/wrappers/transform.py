@@ -5,6 +5,7 @@ autoreset mode; `Transform` works it out once, so that no wrapper has to. Hooks 
 arrays alike and look at lanes only when some begin: a NumPy function on a Python number costs ten times an operator.
 """
 
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Env, Hooked, Info, Step
 from ludus.core.env import ActT, ObsT
+from ludus.core.options import Options
 from ludus.core.wrapper import SomeLanes, WrapActT, WrapObsT
 from ludus.errors import InvalidArgument, listing
 from ludus.seeding import Seed
@@ -48,21 +50,24 @@ class Transform(Hooked[WrapObsT, WrapActT, ObsT, ActT]):
 
     # --- hooks ---
 
-    def before_step(self, action: Any) -> Any:
+    def before_step(self, action: WrapActT) -> ActT:
         """The action to pass on."""
-        return action
+        same: Any = action  # who leaves this as it is has actions of one type
+        return same
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def after_step(self, step: Step[ObsT], begun: Mask | None) -> Step[WrapObsT]:
         """The step to give; `begun` says which lanes begin an episode with this observation, None that none does."""
-        return step
+        same: Any = step
+        return same
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: ObsT, info: Info, begun: Mask | None) -> tuple[WrapObsT, Info]:
         """What to give for a reset of the lanes `begun`, or of everything (None)."""
-        return observation, info
+        same: Any = observation
+        return same, info
 
     # --- the law ---
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[WrapObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[WrapObsT, Info]:
         """Reset below, then `on_reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
         return self.on_reset(observation, info, self._reset_lanes(options) if self._lead else None)
@@ -74,7 +79,7 @@ class Transform(Hooked[WrapObsT, WrapActT, ObsT, ActT]):
             step = Step(*step)
         return self.after_step(step, self._begun(step) if self._lead else None)
 
-    def _reset_lanes(self, options: dict[str, Any] | None) -> Mask | None:
+    def _reset_lanes(self, options: Options | None) -> Mask | None:
         if options is None or "reset_mask" not in options:
             self._ended = np.zeros(self._lead, dtype=np.bool_)
             return None
@@ -82,7 +87,7 @@ class Transform(Hooked[WrapObsT, WrapActT, ObsT, ActT]):
         self._ended = self._ended & ~mask
         return None if mask.all() else mask
 
-    def _begun(self, step: Step[Any]) -> Mask | None:
+    def _begun(self, step: Step[object]) -> Mask | None:
         ended: Mask = step[2] | step[3]
         if self._mode is AutoresetMode.DISABLED:
             return None
@@ -107,16 +112,16 @@ class Transform(Hooked[WrapObsT, WrapActT, ObsT, ActT]):
             return []
         return [(int(lane), info["final_obs"][lane]) for lane in np.flatnonzero(info["_final_obs"])]
 
-    def with_final(self, info: Info, changed: list[tuple[int, Any]]) -> Info:
+    def with_final(self, info: Info, changed: Sequence[tuple[int, object]]) -> Info:
         """A copy of `info` with other last observations."""
         column = info["final_obs"].copy()
         for lane, observation in changed:
             column[lane] = observation
         return {**info, "final_obs": column}
 
-    def note_streams(self, streams: LaneStreams, seed: Any, options: dict[str, Any] | None) -> None:
+    def note_streams(self, streams: LaneStreams, seed: Seed | None, options: Options | None) -> None:
         """Tell the streams of lanes of a reset, or of lanes that an autoreset began."""
-        mask: Any = None if options is None else options.get("reset_mask")
+        mask: Mask | None = None if options is None else options.get("reset_mask")
         lanes = np.ones(self._lead, dtype=np.bool_) if mask is None else mask
         if isinstance(self.env, SomeLanes):
             streams.begin(lanes)
@@ -149,11 +154,11 @@ class Transform(Hooked[WrapObsT, WrapActT, ObsT, ActT]):
 
     # --- saved state ---
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, object]:
         """The wrapper's own state (statistics, counters) as a copy."""
         return {name: deepcopy(getattr(self, name)) for name in self.state_fields}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, object]) -> None:
         """Take on what `state_dict` gave."""
         if set(state) != set(self.state_fields):
             raise InvalidArgument(
@@ -188,28 +193,28 @@ class ObservationTransform(Transform[WrapObsT, ActT, ObsT, ActT]):
         cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)
         cls._plain = cls._quick and cls.observation == own.observation
 
-    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: ObsT, lead: tuple[int, ...]) -> WrapObsT:
         """The observation to show; `lead` is the batch shape it has in front."""
         raise NotImplementedError(f"{type(self).__name__} defines no convert(observation, lead)")
 
-    def observation(self, observation: Any) -> Any:
+    def observation(self, observation: ObsT) -> WrapObsT:
         """What is shown of one observation."""
         return self.convert(observation, ())
 
-    def observations(self, observations: Any) -> Any:
+    def observations(self, observations: ObsT) -> WrapObsT:
         """What is shown of the observations of a batch."""
         return self.convert(observations, self._lead)
 
-    def _shown(self, observation: object) -> Any:
+    def _shown(self, observation: ObsT) -> WrapObsT:
         if not self._lead:
             return self.observation(observation)
         return self._hooked_observation(observation, self.env.observation_space)
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: ObsT, info: Info, begun: Mask | None) -> tuple[WrapObsT, Info]:
         """Convert the first observation."""
         return self._shown(observation), info
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def after_step(self, step: Step[ObsT], begun: Mask | None) -> Step[WrapObsT]:
         """Convert the observation, and the last ones of lanes that ended."""
         observation, reward, terminated, truncated, info = step
         if self._mode is SAME_STEP:
@@ -241,11 +246,11 @@ class ActionTransform(Transform[ObsT, WrapActT, ObsT, ActT]):
 
     calls = frozenset({"action"})
 
-    def action(self, action: Any) -> Any:
+    def action(self, action: WrapActT) -> ActT:
         """The action to pass on."""
         raise NotImplementedError(f"{type(self).__name__} defines no action(action)")
 
-    def before_step(self, action: Any) -> Any:
+    def before_step(self, action: WrapActT) -> ActT:
         """Pass on another action."""
         return self._hooked_action(action) if self._lead else self.action(action)
 
@@ -269,7 +274,7 @@ class RewardTransform(Transform[ObsT, ActT, ObsT, ActT]):
         """The reward to give."""
         raise NotImplementedError(f"{type(self).__name__} defines no reward(reward)")
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def after_step(self, step: Step[ObsT], begun: Mask | None) -> Step[ObsT]:
         """Give another reward."""
         reward = self._hooked_reward(step[1], self.idle(begun)) if self._lead else self.reward(step[1])
         return Step(step[0], reward, step[2], step[3], step[4])

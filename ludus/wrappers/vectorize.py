@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ludus.core import Env, EnvSpec, Hooked
+from ludus.core import EnvSpec, Hooked
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidType, shorten
 from ludus.wrappers.transform import Transform
 
@@ -12,7 +13,7 @@ __all__ = ["VectorizeTransformAction", "VectorizeTransformObservation", "Vectori
 class _Vectorize(Hooked[Any, Any, Any, Any]):
     """A batch with `wrapper(env, **kwargs)` around it; under it, that wrapper does the work."""
 
-    def __init__(self, env: Env[Any, Any], wrapper: type[Transform[Any, Any, Any, Any]], **kwargs: Any) -> None:
+    def __init__(self, env: AnyEnv, wrapper: type[Transform[Any, Any, Any, Any]], **kwargs: Any) -> None:
         name = type(self).__name__
         if not env.batch_shape:
             raise InvalidType(f"{name}: expected a batch, got one environment; use {shorten(wrapper)} itself")

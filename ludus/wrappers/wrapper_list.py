@@ -4,14 +4,15 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from ludus.core import Env, Wrapper, WrapperSpec
+from ludus.core import Wrapper, WrapperSpec
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument, InvalidType, shorten
 from ludus.spaces.kinds import is_mapping
 
 __all__ = ["wrap", "wrapper_of"]
 
 
-def wrap(env: Env[Any, Any], *wrappers: object) -> Env[Any, Any]:
+def wrap(env: AnyEnv, *wrappers: object) -> AnyEnv:
     """`env` with each wrapper around it, the first one innermost.
 
     A wrapper is `X.using(…)`, a wrapper class, any function of an environment, or plain data as files have it: a spec

@@ -1,17 +1,18 @@
 """What a user of Ludus writes, strictly typed: `test_types.py` has pyright hold it to its claims, and runs it."""
 
 from dataclasses import dataclass
-from typing import Any, assert_type
+from typing import Any, TypedDict, assert_type
 
 import numpy as np
 import numpy.typing as npt
 
 import ludus
 from ludus import ActionWrapper, AutoresetMode, Env, ObservationWrapper, RewardWrapper, Step, VectorEnv, Wrapper
+from ludus.core.fork import Lanes
 from ludus.core.outcome import Outcome
 from ludus.core.step import Info
 from ludus.seeding import Seed
-from ludus.spaces import Box, Dict, Discrete, Record, Space, Tuple
+from ludus.spaces import ArraySpace, Box, Dict, Discrete, MultiBinary, MultiDiscrete, Record, Space, Text, Tuple
 from ludus.vector import SerialVectorEnv
 from ludus.wrappers import ClipReward, OrderEnforcing, RecordEpisodeStatistics, RescaleObservation, TimeLimit
 
@@ -93,6 +94,29 @@ class Even(Space[int]):
 
     def json_schema(self) -> dict[str, str]:
         return {"type": "integer"}
+
+
+class Low(Discrete):
+    """A space of ours, which holds less of what it takes."""
+
+    def contains(self, x: int) -> bool:
+        return super().contains(x) and x < self.n // 2
+
+
+class Simplex(ArraySpace[Row]):
+    """A space of arrays of one's own."""
+
+    def sample(self, mask: None = None, probability: None = None) -> Row:
+        return self.np_random.dirichlet(np.ones(3)).astype(np.float32)
+
+    def contains(self, x: Row) -> bool:
+        return bool(abs(x.sum() - 1) < 1e-4)
+
+    def flatten(self, x: Row) -> Row:
+        return x
+
+    def encode(self, x: Row, *, binary: bool = False) -> list[float]:
+        return [float(one) for one in x]
 
 
 class Halves(Box):
@@ -236,6 +260,93 @@ def own_space() -> int:
     assert pair.sample() in pair
     assert named.sample() in named
     return len(several.sample())
+
+
+class Seen(TypedDict):
+    """What one sees, by name."""
+
+    place: Row
+    goal: int
+
+
+class Named(Env[Seen, tuple[int, Row]]):
+    """An environment whose observations are dictionaries, and whose actions are pairs."""
+
+    observation_space: Space[Seen] = Dict({"place": Box(0.0, 1.0, shape=(1,)), "goal": Discrete(3)})
+    action_space: Space[tuple[int, Row]] = Tuple((Discrete(2), Box(0.0, 1.0)))
+
+    def reset(self, *, seed: Seed | None = None, options: dict[str, str] | None = None) -> tuple[Seen, Info]:
+        super().reset(seed=seed, options=options)
+        return {"place": np.zeros(1, np.float32), "goal": 1}, {}
+
+    def step(self, action: tuple[int, Row]) -> Step[Seen]:
+        return Step.termination({"place": action[1], "goal": action[0]}, 1.0)
+
+
+def samples() -> float:
+    """What a space samples, a type checker knows, from its class, its dtype or its parts."""
+    assert_type(Discrete(3).sample(), np.int64)
+    assert_type(Box(0.0, 1.0).sample(), npt.NDArray[np.float32])
+    assert_type(Box(0, 255, shape=(2, 2), dtype=np.uint8).sample(), npt.NDArray[np.uint8])
+    assert_type(MultiDiscrete([2, 3]).sample(), npt.NDArray[np.int64])
+    assert_type(MultiBinary(3).sample(), npt.NDArray[np.int8])
+    assert_type(Text(5).sample(), str)
+    assert_type(Record(Question).sample(), Question)
+    assert_type(Record(Question).coerce({"text": "?"}), Question)
+    assert_type(Record(Question).bind(Question), Record[Question])
+    assert_type(Tuple((Even(seed=0), Box(0.0, 1.0))).sample(), tuple[int, npt.NDArray[np.float32]])
+    assert_type(Dict({"even": Even(seed=0)}).sample(), dict[str, Any])
+    space = Dict[Seen]({"place": Box(0.0, 1.0, shape=(1,)), "goal": Discrete(3)}, seed=0)
+    assert_type(space.sample(), Seen)
+    assert_type(space.sample()["place"], Row)
+    low = Low(6, seed=0)
+    assert low.contains(2)
+    assert Simplex((3,), np.float32, seed=0).contains(np.array([0.5, 0.25, 0.25], np.float32))
+    return float(space.sample()["place"][0]) + int(low.default())
+
+
+def size(space: Space[Any]) -> int:
+    """Agents look at what a space is, and go on with what they found."""
+    if isinstance(space, Discrete):
+        return int(space.n)
+    if isinstance(space, Box):
+        return _numbers(space)
+    if isinstance(space, Dict):
+        return sum(size(one) for one in space.spaces.values())
+    if isinstance(space, Tuple):
+        return sum(size(one) for one in space)
+    return space.flatdim
+
+
+def _numbers(box: Box) -> int:
+    return int(box.low.size)
+
+
+def episode() -> float:
+    """The loop that everybody writes, with the types of the environment through what `make` puts around it."""
+    env = ludus.make(Walk, max_episode_steps=5)
+    observation, _ = env.reset(seed=0)
+    total, done = 0.0, False
+    while not done:
+        action = env.action_space.sample() if float(observation[0]) > 9 else 1
+        observation, reward, terminated, truncated, _ = env.step(action)
+        assert_type(observation, Row)
+        total += reward
+        done = terminated or truncated
+    assert_type(env.unwrapped, Env[Any, Any])
+    assert env.spec is not None
+    assert_type(env.spec.make(), Env[Any, Any])
+    assert_type(env.spec.make_vec(2), VectorEnv[Any, Any])
+    named = ludus.make(Named)
+    seen, _ = named.reset(seed=0)
+    assert_type(seen, Seen)
+    assert_type(seen["place"], Row)
+    return total + float(named.step((1, seen["place"])).reward)
+
+
+def lanes_of(envs: VectorEnv[Any, Any], lanes: Lanes) -> int:
+    """A part of a batch is a batch."""
+    return envs.fork(lanes).num_envs
 
 
 def own_wrappers() -> float:

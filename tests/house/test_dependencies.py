@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from functools import cache
@@ -23,6 +24,8 @@ PROGRAMS = {"pip-audit"}
 LOOKED_FOR = {"scipy", "smolagents"}
 """Never loaded by us: whether Numba would find it is asked, so that it is not loaded for nothing; or where it lies, for
 the sandboxed interpreter that loads it."""
+TYPES = {"typing-extensions"}
+"""Known to type checkers by themselves, and imported under TYPE_CHECKING alone."""
 UNUSED = {"box2d", "mujoco", "ray"}
 """Extras of engines that no environment of ours uses yet."""
 BUNDLES = {"all", "open", "dev", "test"}
@@ -65,10 +68,16 @@ def peers():
 
 
 def test_every_third_party_that_is_imported_is_declared():
-    known = {"ludus", *PROGRAMS, *LOOKED_FOR, *declared()}
+    known = {"ludus", *PROGRAMS, *LOOKED_FOR, *TYPES, *declared()}
     found = {name: files for name, files in third_parties(ROOT / "ludus").items() if name not in known}
     contestants = {name for name, files in found.items() if all(one.startswith("benchmarks/") for one in files)}
     assert {name: files for name, files in found.items() if name not in contestants & peers()} == {}
+
+
+def test_what_only_types_need_is_never_loaded():
+    everything = "import sys, ludus, ludus.spaces.type_variables; print('typing_extensions' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", everything], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert found.stdout == "False\n"
 
 
 def test_an_import_is_seen_however_it_is_spelt(tmp_path):

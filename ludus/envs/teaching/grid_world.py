@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Env, Step
+from ludus.core.options import Options
 from ludus.errors import InvalidAction, InvalidArgument, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Box, Discrete
@@ -32,7 +33,7 @@ class GridWorld(Env[Any, int]):
         self.observation_space = Box(0, size - 1, shape=(2,), dtype=np.int64)
         self.action_space = Discrete(4)
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, dict[str, Any]]:
         """Put the agent in its corner and draw a goal elsewhere."""
         if options:
             raise InvalidArgument(

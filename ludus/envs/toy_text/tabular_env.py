@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludus.core import Info
+from ludus.core.options import Options
 from ludus.envs.toy_text.categorical import which_of
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels import RuleEnv
@@ -133,7 +134,7 @@ class TabularEnv(Drawn, RuleEnv):
             self._set_params(starts=starts)
 
     @hook
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
         """Draw a first state; its `prob` is `first_prob`."""
         if self._distribution_given:
             self._take_distribution()

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ludus.core import AutoresetMode, VectorEnv
+from ludus.core import AutoresetMode
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import KernelError, LudusError
 from ludus.spaces import Box, Discrete
 from ludus.testing.equality import difference
@@ -29,7 +30,7 @@ STEPS_FOR_EACH = 1000
 """Steps of lanes for each step of a history that was asked for: 100,000 by default, and in full in every mode."""
 MAX_SECONDS = 5.0
 """Of a processor, unless it is asked for in full: interpreted rules may take a thousandth of one for each step."""
-Batch = VectorEnv[Any, Any]
+Batch = AnyVectorEnv
 FIX = "change the rule at the line that is named; where values differ without an error, report it with the rules"
 
 

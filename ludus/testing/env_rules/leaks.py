@@ -8,7 +8,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.errors import listing, shorten
 from ludus.testing.equality import data_equal
 from ludus.testing.global_random import global_random
@@ -19,7 +19,6 @@ from ludus.testing.subject import Subject
 
 __all__ = ["episodes_leave_nothing_behind", "episodes_see_nothing_of_others"]
 
-AnyEnv = Env[Any, Any]
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 DATA = (bool, int, float, complex, str, bytes, list, dict, set, tuple, type(None))
 """Module globals of these types are looked at; functions, classes and modules are no state."""

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.core import Env, Outcome
+from ludus.core import Outcome
+from ludus.core.env import AnyEnv
 from ludus.core.info import FACTS, REWARD_COMPONENTS
 from ludus.core.outcome import OUTCOME
 from ludus.errors import InvalidArgument, LudusError, listing, shorten
@@ -21,7 +22,6 @@ from ludus.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 __all__ = ["outcomes_come_last", "reward_components_add_up", "trivial_agents_do_not_succeed"]
 
-AnyEnv = Env[Any, Any]
 DECLARED = "trivial_success"
 """The key of `metadata` that names the agents which may succeed."""
 EPISODES = 8

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.errors import RenderError, shorten
 from ludus.testing.history import Interrupted, Player, first_difference
 from ludus.testing.report import Finding, error, warning
@@ -14,7 +14,6 @@ from ludus.testing.subject import Subject
 
 __all__ = ["render_gives_what_its_mode_says", "render_mode_is_an_argument", "rendering_changes_nothing"]
 
-AnyEnv = Env[Any, Any]
 EXPECTED = {
     "rgb_array": "a uint8 array of shape (height, width, 3)",
     "depth_array": "an array of shape (height, width)",

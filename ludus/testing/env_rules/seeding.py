@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env, EnvSpec
+from ludus.core import EnvSpec
+from ludus.core.env import AnyEnv
 from ludus.errors import EnvError, shorten
 from ludus.seeding import lane_seeds, np_random
 from ludus.testing.equality import data_equal
@@ -29,7 +30,6 @@ __all__ = [
     "same_seed_same_history",
 ]
 
-AnyEnv = Env[Any, Any]
 ROUNDS = 16
 """How many short episodes, at most, stand for the variety of an environment."""
 

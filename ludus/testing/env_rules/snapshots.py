@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.errors import SnapshotError
 from ludus.testing.equality import difference
 from ludus.testing.history import Player, first_difference
@@ -66,12 +66,12 @@ def _half(subject: Subject) -> int:
     return max(1, subject.steps // 2)
 
 
-def _begun(subject: Subject, env: Env[Any, Any]) -> Player:
+def _begun(subject: Subject, env: AnyEnv) -> Player:
     """Partway through the history of the seed."""
     player = Player(env, 0)
     player.reset(subject.seed)
     return player.run(_half(subject))
 
 
-def _samples(env: Env[Any, Any]) -> list[Any]:
+def _samples(env: AnyEnv) -> list[Any]:
     return [env.action_space.sample() for _ in range(4)]

@@ -128,7 +128,7 @@ def boxes_make_sense(subject: Subject) -> Found:
             yield warning(message, "bound the actions, to -1 and 1 for example, and scale them in step")
 
 
-def _boxes(space: Space[object], path: str) -> Iterator[tuple[str, Box]]:
+def _boxes(space: Space[Any], path: str) -> Iterator[tuple[str, Box]]:
     if isinstance(space, Box):
         yield path, space
     elif isinstance(space, Dict):

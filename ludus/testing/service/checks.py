@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.errors import EnvError, LudusError
 from ludus.registry import make
 from ludus.registry.resolution import resolve
@@ -94,7 +94,7 @@ def _contract(folder: EnvFolder) -> Report:
     if resolve(spec).sandbox is None:
         return _examined(ENV_RULES, Subject(spec, seed=folder.seed, steps=folder.steps), folder.name)
 
-    def isolated(**arguments: object) -> Env[Any, Any]:
+    def isolated(**arguments: object) -> AnyEnv:
         return make(spec, disable_env_checker=True, kwargs=arguments)
 
     return _examined(REMOTE_RULES, Subject(isolated, seed=folder.seed, steps=folder.steps), folder.name)

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from ludus.core import Env, EnvSpec
+from ludus.core import EnvSpec
+from ludus.core.env import AnyEnv
 from ludus.core.foreign_file import read_foreign_file, read_foreign_toml
 from ludus.errors import LudusError
 from ludus.packaging.contents import Contents, contents
@@ -62,13 +63,13 @@ class EnvFolder:
             raise Unchecked("it is an application, whose rules are its own: they are checked at its address")
         return self.manifest.spec
 
-    def make(self, isolation: Any = None) -> Env[Any, Any]:
+    def make(self, isolation: Any = None) -> AnyEnv:
         """Its environment, made in a sandbox; by default the one that it asks for."""
         env = make(self.spec, isolation=isolation, disable_env_checker=True, kwargs={})
         self._made.append(env)
         return env
 
-    def play(self, env: Env[Any, Any]) -> list[HistoryEvent]:
+    def play(self, env: AnyEnv) -> list[HistoryEvent]:
         """The history of the seed."""
         return play(env, seed=self.seed, steps=self.steps)
 

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from ludus.client import connect
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.errors import ServerBusy
 from ludus.testing.history import HistoryEvent, play
 from ludus.testing.service.http import Http
@@ -30,7 +30,7 @@ class Service:
         self._made: list[Any] = []
         self._patience = REPLY_TIMEOUT_S
 
-    def connected(self) -> Env[Any, Any]:
+    def connected(self) -> AnyEnv:
         """The same, for a subject that closes what it makes."""
         try:
             env = connect(self.url, token=self.token, timeout=self._patience)
@@ -39,13 +39,13 @@ class Service:
             raise
         return env
 
-    def connect(self) -> Env[Any, Any]:
+    def connect(self) -> AnyEnv:
         """A session of its own, as an environment, until the rule is done."""
         env = self.connected()
         self._made.append(env)
         return env
 
-    def close(self, env: Env[Any, Any]) -> None:
+    def close(self, env: AnyEnv) -> None:
         """End a session before the rule is done."""
         self._made.remove(env)
         env.close()
@@ -55,7 +55,7 @@ class Service:
         """Whether it is a server of OpenEnv's own, which never said that it keeps our contract."""
         return self.http.get(LUDUS_ONLY_PATH).status == 404
 
-    def play(self, env: Env[Any, Any]) -> list[HistoryEvent]:
+    def play(self, env: AnyEnv) -> list[HistoryEvent]:
         """The history of the seed."""
         return play(env, seed=self.seed, steps=self.steps)
 
