@@ -14,8 +14,7 @@ from ludus.seeding import Seed, copy_generator
 from ludus.spaces.array_space import Array, ArraySpace, dtype_limits, nested_schema
 from ludus.spaces.kinds import is_array, is_scalar
 from ludus.spaces.mask import refuse_mask
-from ludus.spaces.space import Space, Violation
-from ludus.spaces.type_variables import ArrayT_co
+from ludus.spaces.space import ArrayT_co, Space, Violation
 
 __all__ = ["Box"]
 

@@ -24,8 +24,7 @@ from ludus.spaces.composite import Composite, combined_box, split_flat
 from ludus.spaces.kinds import is_dict, is_list, is_mapping
 from ludus.spaces.mask import exclusive
 from ludus.spaces.slot import Allocate
-from ludus.spaces.space import Space, Violation
-from ludus.spaces.type_variables import DictT_co
+from ludus.spaces.space import DictT_co, Space, Violation
 
 __all__ = ["Dict"]
 

@@ -15,8 +15,7 @@ from ludus.spaces.box import Box, require_same
 from ludus.spaces.discrete import Discrete, integer_dtype
 from ludus.spaces.kinds import is_array
 from ludus.spaces.mask import choice, choice_of_possible, exclusive, parts
-from ludus.spaces.space import Space, Violation
-from ludus.spaces.type_variables import ArrayT_co
+from ludus.spaces.space import ArrayT_co, Space, Violation
 
 __all__ = ["MultiDiscrete"]
 

@@ -22,8 +22,7 @@ from ludus.spaces.kinds import is_list, is_list_or_tuple, is_mapping
 from ludus.spaces.mask import exclusive
 from ludus.spaces.models import NO_DEFAULT, StandIn, model_fields, runs_code, shared_standin, takes_positions, validator
 from ludus.spaces.record_columns import WRITTEN_ALIKE, RecordColumns, is_flat
-from ludus.spaces.space import LanesCodec, Space, Violation, same_data
-from ludus.spaces.type_variables import ModelT_co
+from ludus.spaces.space import LanesCodec, ModelT_co, Space, Violation, same_data
 
 __all__ = ["Record"]
 

@@ -21,6 +21,8 @@ from ludus.spaces.kinds import is_array, is_dict, is_list, is_list_or_tuple, is_
 from ludus.spaces.slot import Allocate, create_slots, read_slots, write_slot
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar as DefaultTypeVar
+
     from ludus.spaces.box import Box
     from ludus.spaces.field_types import FieldType
     from ludus.spaces.multi_discrete import MultiDiscrete
@@ -30,6 +32,19 @@ if TYPE_CHECKING:
 __all__ = ["ODD_ERRORS", "LanesCodec", "Space", "Violation", "is_space", "known_space", "same_data"]
 
 T_co = TypeVar("T_co", covariant=True)
+# What values are, with a default: `Box` alone is one of any arrays. Such defaults come with Python 3.13; type checkers
+# know them before, from typing_extensions, which is never loaded. Each is the value's whole type and not a part of it,
+# so that `isinstance(space, Box)` of a `Space[T]` is known to be a `Box[T]`.
+if TYPE_CHECKING:
+    ArrayT_co = DefaultTypeVar("ArrayT_co", default=npt.NDArray[Any], covariant=True)
+    ModelT_co = DefaultTypeVar("ModelT_co", default=Any, covariant=True)
+    DictT_co = DefaultTypeVar("DictT_co", default=dict[str, Any], covariant=True)
+    TupleT_co = DefaultTypeVar("TupleT_co", default=tuple[Any, ...], covariant=True)
+else:
+    ArrayT_co = TypeVar("ArrayT_co", covariant=True)
+    ModelT_co = TypeVar("ModelT_co", covariant=True)
+    DictT_co = TypeVar("DictT_co", covariant=True)
+    TupleT_co = TypeVar("TupleT_co", covariant=True)
 LanesCodec = tuple[Callable[[bytes], tuple[Any, ...]], Callable[[Sequence[Any]], bytes]]
 """Reads the values of lanes that travel together, and writes them."""
 ODD_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from ludus.spaces.composite import Composite, combined_box, split_flat
 from ludus.spaces.kinds import is_array, is_iterable, is_list, is_list_or_tuple
 from ludus.spaces.mask import exclusive, parts
 from ludus.spaces.slot import Allocate
-from ludus.spaces.space import LanesCodec, Space, Violation
-from ludus.spaces.type_variables import TupleT_co
+from ludus.spaces.space import LanesCodec, Space, TupleT_co, Violation
 
 __all__ = ["Tuple"]
 
@@ -23,7 +22,7 @@ __all__ = ["Tuple"]
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
-TupleSeed = Seed | Sequence[object] | np.random.Generator | None
+TupleSeed: TypeAlias = "Seed | Sequence[object] | np.random.Generator | None"  # in quotes: it would load numpy.random
 
 
 class Tuple(Composite[TupleT_co], Sequence[Space[Any]]):
