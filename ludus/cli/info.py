@@ -118,7 +118,7 @@ def _spaces(resolved: ResolvedSpec, env: AnyEnv | None) -> list[tuple[str, str]]
     ]
 
 
-def _arguments(resolved: ResolvedSpec, bare: Env[Any, Any]) -> list[tuple[str, str]]:
+def _arguments(resolved: ResolvedSpec, bare: AnyEnv) -> list[tuple[str, str]]:
     """What it is made with; of one that was written for OpenEnv, which makes itself, what its resets take."""
     hidden = "known inside the sandbox only"
     if not adapted(resolved.spec):
