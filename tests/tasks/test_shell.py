@@ -107,6 +107,15 @@ def test_usage_is_counted_in_infos_and_measured_beside_them(env):
     assert busy.info["budget"] == {"steps": 11, "validations": 2, "forfeits": 3}
 
 
+def test_what_a_step_writes_is_measured_and_what_others_wrote_is_not(env):
+    shell(env, "head -c 1000000 /dev/zero > big")
+    wrote = env.measured.written_bytes
+    shell(env, "true")
+    on_disk = os.major(env._placed().work.stat().st_dev) != 0  # in memory, a file is written to no device
+    assert wrote >= (1_000_000 if on_disk else 0)
+    assert env.measured.written_bytes < 1_000_000
+
+
 def test_the_same_seed_and_calls_give_the_same_infos(parity):
     calls = ["shell echo a > a; cat a", "no call", "shell sleep 0.3; false", "validate", "budget", "submit"]
 
