@@ -49,7 +49,7 @@ def tree_of(prefix: str, name: str, value: Any) -> Tree:
 
     >>> class Place(NamedTuple):
     ...     row: int
-    ...     visits: Array
+    ...     visits: np.ndarray
     >>> [leaf.column for leaf, _ in leaves(tree_of("s", "Place", Place(1, np.zeros((2, 3)))), "it")]
     [BlockColumn(name='s_0', dtype='int64', shape=()), BlockColumn(name='s_1', dtype='float64', shape=(2, 3))]
     """

@@ -24,6 +24,7 @@ class PlayAgainst(Steered[Any, Any, Any, Any]):
     `info["turn"]` and `info["action_mask"]` hold for those. The reward is the seat's. A rule of the game itself, as
     `Rules(opponent=…)`, is compiled and many times faster.
 
+    >>> from ludus.core import Env
     >>> from ludus.spaces import Discrete
     >>> class Countdown(Env):
     ...     "From 4 down by 1 or 2; who takes the last one wins."

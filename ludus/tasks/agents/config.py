@@ -107,8 +107,8 @@ def _call_of(action: Call | str, space: Calls | None) -> Call | None:
 class ToolSet:
     """An agent that knows some of the tools only; a call of another one is answered as one of none.
 
-    >>> from ludus.tasks.agents.agent import ScriptedAgent
-    >>> ToolSet(ScriptedAgent([]), AgentConfig(tools=("files",), name="reader")).name
+    >>> from ludus.tasks.agents.agent import ScriptedTaskAgent
+    >>> ToolSet(ScriptedTaskAgent([]), AgentConfig(tools=("files",), name="reader")).name
     'reader'
     """
 
