@@ -33,6 +33,8 @@ __all__ = ["compare", "fork", "replay", "run_agent"]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML page.")]
+NOT_MADE = 1
+"""The exit code where a run could not be made; the same command tries it again."""
 MAX_SHOWN = 12
 """Runs under way that are shown at once."""
 
@@ -78,7 +80,7 @@ def run_agent(
         for one in tasks:
             for name in agents:
                 make_agent(name, one, seed)  # what cannot be is told now, and not by each run
-        _report(_run_all(planned, make_agent, jobs, quiet=as_json), html, as_json=as_json)
+        _tell_all(_run_all(planned, make_agent, jobs, quiet=as_json), html, as_json=as_json)
         return
     if len(tasks) * len(agents) * seeds != 1 or html is not None:
         raise InvalidArgument("run: expected --out FOLDER for more than one run, or for a report, got none")
@@ -182,6 +184,13 @@ class _Board:
         for name, one in list(self.running.items())[:MAX_SHOWN]:
             table.add_row(name, str(one.steps), f"{one.total:+.3f}")
         return table
+
+
+def _tell_all(results: list[RunResult], html: Path | None, *, as_json: bool) -> None:
+    """The report; where runs say nothing of their agent, since something else failed, the command fails too."""
+    _report(results, html, as_json=as_json)
+    if any(one.masked for one in results):
+        raise typer.Exit(NOT_MADE)
 
 
 def compare(

@@ -64,6 +64,20 @@ def test_many_runs_are_made_compared_and_not_made_twice(tmp_path):
     assert "expected --out FOLDER for more than one run" in refused.stderr
 
 
+def test_runs_that_could_not_be_made_fail_the_command_and_are_made_by_the_next(tmp_path):
+    folder, place = tmp_path / "add_up", tmp_path / "runs"
+    run("task", "new", folder)
+    generator = folder / "generator.py"
+    whole = generator.read_text()
+    generator.write_text("def generate(seed, public, hidden):\n    raise RuntimeError('not today')\n")
+    words = ["task", "run", folder, "--agent", "nop", "--seeds", 2, "--out", place, "--json"]
+    code, text = run(*words)
+    assert (code, {one["outcome"] for one in json.loads(text)["runs"]}) == (1, {"environment_failed"})
+    generator.write_text(whole)
+    code, text = run(*words)
+    assert (code, {one["outcome"] for one in json.loads(text)["runs"]}) == (0, {"failure"})
+
+
 def test_what_cannot_be_imported_is_told(tmp_path):
     result = CliRunner().invoke(app, ["task", "import", str(tmp_path), str(tmp_path / "mine")])
     assert result.exit_code == 2
