@@ -200,7 +200,7 @@ def test_a_snapshot_outlives_the_resets_after_it_and_nothing_outlives_the_enviro
 WRONG = [
     ("get_reward", float("nan"), "budget", "get_reward: expected a finite number, got nan"),
     ("get_reward", "much", "budget", "get_reward: expected a finite number, got 'much'"),
-    ("evaluate", 0.5, "submit", "evaluate: expected a Score, got 0.5"),
+    ("evaluate", 0.5, "submit", "evaluate: expected a TaskScore, got 0.5"),
 ]
 
 

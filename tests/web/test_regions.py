@@ -116,7 +116,14 @@ def pressed(name):
     return lambda page: page.locator(".choices > .actions .action", has_text=name).first.click()
 
 
+def clicked(x, y):
+    return lambda page: click(page, x, y)
+
+
 PLAYED = {
+    "BrowserGym-v0": asked("goto('http://miniwob.test/miniwob/click-test.html')"),
+    "FinRL-v0": clicked(0.93, 0.04),  # the next day
+    "OpenSpiel-v0": clicked(0.3, 0.95),  # beside the paddle of Catch
     "Coding-v0": asked("print(6 * 7)"),
     "Chat-v0": asked("How can I help you?"),
     "Git-v0": pressed("list files"),
@@ -124,7 +131,7 @@ PLAYED = {
     "ReasoningGym-v0": asked("42"),
     "SumoRL-v0": pressed("phase"),
 }
-"""How a person acts where no board is clicked: by a text or a button."""
+"""How a person acts: by a text, a button, or a place of the picture that is one."""
 OFTEN = ("Chat-v0", "Coding-v0", "Git-v0")
 
 
