@@ -16,7 +16,7 @@ from tests.registry.test_trust_commands import TRUST, place  # noqa: F401  (a fi
 from tests.registry.test_trust_everywhere import MARKED
 
 WALKED = {
-    "benchmarks.bench.bench": "bench(target, [1], executors=['serial'], peers=[], pace=Pace(0.01, 1), memory=0)",
+    "benchmarks.bench.bench": "bench(target, [1], executors=['serial'], peers=[], pace=RacePace(0.01, 1), memory=0)",
     "benchmarks.lineup.lineup": "lineup(target, ['serial'], [])",
     "client.connection.connect": "used(connect(url, timeout=60))",
     "client.connection.aconnect": "asyncio.run(awaited(aconnect(url, timeout=60)))",
@@ -107,7 +107,7 @@ NO_CODE = {
     *("rubrics.rubric.Function", "sandbox.containers.docker.Docker", "sandbox.containers.gvisor.Gvisor"),
     *("sandbox.containers.podman.Podman", "sandbox.environment.sandboxed_env.SandboxedEnv", "sandbox.sandbox.Sandbox"),
     *("sandbox.environment.sandboxed_vector_env.SandboxedVectorEnv", "sandbox.user.give", "server.run.RunningServer"),
-    *("sandbox.workspace.store.Store", "sandbox.workspace.workspace.Workspace", "tasks.agents.agent.ScriptedAgent"),
+    *("sandbox.workspace.store.Store", "sandbox.workspace.workspace.Workspace", "tasks.agents.agent.ScriptedTaskAgent"),
     *("tasks.grading.data.checksum_of", "tasks.grading.submission.copy_submission", "tools.tool.Tool"),
     *("tools.tool.tool", "trajectory.atif.to_atif", "trajectory.messages.to_jsonl", "trajectory.minari.to_minari"),
     *("trajectory.parquet.to_parquet", "trajectory.selection.select", "trajectory.selection.split"),
@@ -144,7 +144,7 @@ import asyncio, contextlib, json, pathlib, sys
 from pathlib import Path
 import ludus
 from ludus import EnvSpec, connect, create_app, make, make_vec, register, serve, wrap
-from ludus.benchmarks import Pace, bench, lineup
+from ludus.benchmarks import RacePace, bench, lineup
 from ludus.client import GenericEnvClient, TypedClient, aconnect
 from ludus.errors import LudusError
 from ludus.evaluate import (FileAgent, as_agent, evaluate, evaluate_suite, leaderboard, open_result, read_evaluation,

@@ -263,7 +263,7 @@ def test_guarantees_name_the_version(monkeypatch):
 
 @pytest.mark.parametrize(
     ("made", "name"),
-    [(lambda: Cgroup({}, Limits()), "_bell"), (lambda: Group(os.getpid(), "no container"), "_alarm")],
+    [(lambda: Cgroup({}, Limits()), "_oom_event"), (lambda: Group(os.getpid(), "no container"), "_alarm")],
     ids=["ours", "an engine's"],
 )
 def test_what_is_read_is_not_closed_meanwhile(made, name, monkeypatch):

@@ -13,7 +13,7 @@ from ludus.sandbox import local_process
 from ludus.sandbox.containers.container import Container
 from ludus.sandbox.environment.channel import MessageChannel
 from ludus.sandbox.launcher_process import LauncherProcess
-from ludus.sandbox.session.channel import MessageChannel as SessionChannel
+from ludus.sandbox.session.channel import SessionChannel
 from ludus.sandbox.watch import watcher
 from ludus.vector.link import WorkerLink
 from tests.descriptors import taken

@@ -72,7 +72,7 @@ def test_a_plain_process_of_an_ordinary_user_promises_what_its_own_mounts_keep(m
     monkeypatch.setattr(process, "_sees_mapped", lambda: False)
     monkeypatch.setattr(process, "_forms", lambda: [process.ProcessIsolation("user", False)])
     for disk, seen in ((1 << 20, ""), (None, f" {process.OF_ITS_USER}")):
-        kept = process.Process().guarantees(Policy(limits=Limits(disk=disk)))
+        kept = process.ProcessBackend().guarantees(Policy(limits=Limits(disk=disk)))
         assert kept.other_processes == f"pid namespace, {process.SHARED_MEMORY}{seen}"
         assert kept.user == ""
 

@@ -103,9 +103,9 @@ def test_a_launcher_that_is_stopped_hears_of_the_end_of_its_owner():
 @pytest.mark.parametrize("met", [True, False])
 def test_what_bwrap_leaves_that_is_killed_while_it_begins_is_ended(monkeypatch, met):
     """Without a cgroup: inside, `bwrap` asks to be killed with the one outside only when all else is done."""
-    enclosing = bubblewrap._enclosing
+    command = bubblewrap._bwrap_command
     monkeypatch.setattr("ludus.sandbox.enforcement.places", dict)
-    monkeypatch.setattr(bubblewrap, "_enclosing", lambda: [*enclosing()[:-1], "--block-fd", "0", "--"])
+    monkeypatch.setattr(bubblewrap, "_bwrap_command", lambda: [*command()[:-1], "--block-fd", "0", "--"])
     if not met:
         monkeypatch.setattr(NamespaceProcess, "_meet", lambda *_: None)
     with Sandbox("bubblewrap").start(FOREVER, stdin=subprocess.PIPE) as process:

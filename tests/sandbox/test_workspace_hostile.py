@@ -12,7 +12,8 @@ import msgspec
 import pytest
 
 from ludus.errors import LimitExceeded, SnapshotError
-from ludus.sandbox.workspace import Skipped, Workspace, WorkspaceLimits, removal, restoration, scan
+from ludus.sandbox import removal
+from ludus.sandbox.workspace import Skipped, Workspace, WorkspaceLimits, restoration, scan
 from ludus.sandbox.workspace import diff as comparison
 from ludus.sandbox.workspace.tree import TreeEntry
 
