@@ -6,14 +6,19 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 from tests.attacks import attacks
 
-INSTALLERS = "pip3? install|(?:uv|poetry|pdm) add|uvx|(?:pipx|uv tool) (?:run|install)|conda install"
-HINT = re.compile(rf"""(?:{INSTALLERS}) +(?:-[\w-]+ +)*["'`]*ludus(?![\w-])""")
+INSTALLERS = "pip3? install|(?:uv|poetry|pdm) add|(?:pipx|uv tool) install|(?:conda|mamba) install"
+HINT = re.compile(rf"""(?:{INSTALLERS})(?: +[^\s`;&|#]+)*? +["'`]*ludus(?![\w-])""")
+RUN = re.compile(r"""(?:uvx|(?:pipx|uv tool) run|--with|--from)(?: +-[\w-]+)*[ =]+["'`]*ludus(?![\w-])""")
+"""The same for one run of a program of it."""
 PIN = re.compile(r"""(?:^|["'`])ludus(?:\[[\w,-]*\])? *(?:[<>=~!]=|@ |[<>] *\d)""", re.MULTILINE)
 """The same as a requirement of a file."""
+EXTRA = re.compile(r"(?<![\w.])ludus\[[a-z][a-z,-]*\]")
+"""The same without a version."""
 BINARY = (".png", ".pyc", ".so", ".gif", ".mp4", ".zip", ".ludus", ".woff2", ".ico")
 
 
@@ -72,10 +77,39 @@ def test_no_hint_installs_somebody_elses_package(root):
         if one.is_file() and one.suffix not in BINARY
     }
     assert len(texts) > 1000
-    assert [str(one.relative_to(root)) for one, text in texts.items() if HINT.search(text) or PIN.search(text)] == []
-    assert PIN.search('dependencies = ["ludus>=1"]')
-    assert PIN.search("numpy\nludus[serve] == 1.0")
-    assert not PIN.search('"ludus-rl>=1"')
-    assert HINT.search("pip install -U 'ludus[serve]'")
-    assert HINT.search("uvx ludus list")
-    assert not HINT.search("pip install ludus-rl")
+    found = {str(one.relative_to(root)): _installs(text) for one, text in texts.items()}
+    assert {path: said for path, said in found.items() if said} == {}
+
+
+def _installs(text: str) -> list[str]:
+    return [one.group() for pattern in (HINT, RUN, PIN, EXTRA) for one in pattern.finditer(text)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'dependencies = ["ludus>=1"]',
+        "numpy\nludus[serve] == 1.0",
+        'dependencies = ["numpy", "ludus[serve]"]',
+        "pip install -U 'ludus[serve]'",
+        "RUN pip install --no-cache-dir -r requirements.txt ludus",
+        "uvx ludus list",
+        "uvx --from ludus ludus list",
+        "uv run --with=ludus program.py",
+    ],
+)
+def test_a_hint_that_installs_somebody_elses_package_is_seen(line):
+    assert _installs(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'dependencies = ["ludus-rl>=1"]',
+        "pip install ludus-rl",
+        "pip install 'ludus-rl[serve]' && ludus list",
+        "uvx --from ludus-rl ludus list",
+    ],
+)
+def test_a_hint_that_installs_ours_is_none(line):
+    assert _installs(line) == []
