@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from math import isfinite
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ import msgspec
 from ludus.core import Env, Info, Step
 from ludus.core.info import UNANNOUNCED
 from ludus.core.state import state_data
-from ludus.errors import ContractViolation, InvalidArgument, ResetNeeded, listing, shorten
+from ludus.errors import CodecError, ContractViolation, InvalidArgument, InvalidValue, ResetNeeded, listing, shorten
 from ludus.interop.openenv.models import Models, data_of, instance_of, schema_of, space_of_model
 from ludus.remote.host import OWN_EPISODES
 from ludus.spaces import Record, Space
@@ -49,6 +50,7 @@ class FromOpenEnv(Env[Any, Any]):
         self.action_space, self.observation_space = self._spaces()
         self.metadata = {"render_modes": [], "openenv_schemas": self._schemas(), OWN_EPISODES: True}
         self._begun = False
+        self._reread: tuple[Any, Any] | None = None
         fields = self.observation_space.fields if isinstance(self.observation_space, Record) else {}
         self._open_fields = {name: one.space for name, one in fields.items() if _is_open(one.space)}
 
@@ -62,7 +64,7 @@ class FromOpenEnv(Env[Any, Any]):
         if observed is not None and first is not None and not issubclass(first, observed):
             observed = None  # resets give something else than steps
         bare = observed is not None and set(getattr(observed, "model_fields", ("",))) <= {"done", REWARD, "metadata"}
-        return space_of_model(self.models.action), space_of_model(None if bare else observed, nan=True)
+        return space_of_model(self.models.action), space_of_model(None if bare else observed, observed=True)
 
     def _schemas(self) -> dict[str, Any]:
         models = self.models
@@ -107,7 +109,7 @@ class FromOpenEnv(Env[Any, Any]):
         """Advance the episode."""
         if not self._begun:
             raise ResetNeeded("step: expected reset() first, got no episode under way")
-        told = self._run(self._call("step"), instance_of(self.models.action, action))
+        told = self._run(self._call("step"), self._instance(action))
         observation = told.observation if type(told).__name__ == WRAPPED else told
         info = self._info(observation)
         reward = getattr(told, REWARD, None)
@@ -149,7 +151,21 @@ class FromOpenEnv(Env[Any, Any]):
 
         OpenEnv's server leaves all of that to the model, which this process has and the server's need not have.
         """
-        return self.action_space.encode(instance_of(self.models.action, data), binary=False)
+        read = instance_of(self.models.action, data)
+        form = self.action_space.encode(read, binary=False)
+        with suppress(CodecError, InvalidValue):  # which whoever reads the form meets again, and tells
+            self._reread = (self.action_space.decode(form), read)
+        return form
+
+    def _instance(self, action: Any) -> Any:
+        """The author's own: where `read_action` gave the action, the model's first reading, not that of its reading.
+
+        A validator need not leave alone what it has made, and OpenEnv's server asks it once.
+        """
+        reread, self._reread = self._reread, None
+        if reread is not None and action == reread[0]:
+            return reread[1]
+        return instance_of(self.models.action, action)
 
     # --- how it is called ---
 

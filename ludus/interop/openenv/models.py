@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
@@ -68,27 +69,31 @@ def _model(found: Any) -> type | None:
     return found if is_model(found) else None
 
 
-def space_of_model(model: type | None, *, nan: bool = False) -> Space[Any]:
-    """A `Record` of the model, where every field has a space and JSON of its own would say no more than they do.
+def space_of_model(model: type | None, *, observed: bool = False) -> Space[Any]:
+    """A `Record` of the model, where every field has a space and JSON of its own would say just what they do.
 
-    Else the objects that its schema describes: a model that takes fields of any name, computes some, writes them in its
-    own way, or holds bytes, which Pydantic writes as text. With `nan`, floats without bounds may be NaN, as they may
-    for Pydantic.
+    Else the objects that its schema describes: a model that takes fields of any name, keeps the values of enums in
+    place of their members, or holds bytes, which Pydantic writes as text. So are `observed` ones that compute fields,
+    leave some out, or write them in a way of their own; their floats without bounds may be NaN, as for Pydantic.
     """
     if model is None:
         return Json("object")
-    if any(map(_writes_more, _models_within(model, set()))):
+    within = list(_models_within(model, set()))
+    if any(map(_holds_other, within)) or (observed and any(map(_writes_other, within))):
         return Json("object", schema_of(model))
     try:
-        return Record(model, spaces=_patterned(model), within=WITH_NAN if nan else ALONE)
+        return Record(model, spaces=_patterned(model), within=WITH_NAN if observed else ALONE)
     except LudusError:
         return Json("object", schema_of(model))
 
 
 def _models_within(kind: Any, seen: set[Any]) -> Iterator[Any]:
-    """A model, those that its fields name, and `bytes` where one does."""
+    """A model, those that its fields name, and, where one does, `bytes` and Pydantic's serializers."""
     for one in get_args(kind):
         yield from _models_within(one, seen)
+    if _is_serializer(kind):
+        yield kind
+        return
     fields: Any = getattr(kind, "__pydantic_fields__", None)
     if kind is not bytes and (fields is None or kind in seen):
         return
@@ -96,13 +101,29 @@ def _models_within(kind: Any, seen: set[Any]) -> Iterator[Any]:
     yield kind
     for field in (fields or {}).values():
         yield from _models_within(field.annotation, seen)
+        yield from filter(_is_serializer, field.metadata)
 
 
-def _writes_more(kind: Any) -> bool:
-    if kind is bytes or kind.model_config.get("extra") == "allow":
+def _is_serializer(said: object) -> bool:
+    """Whether it is a `PlainSerializer` or `WrapSerializer`, as annotations have them."""
+    return hasattr(said, "when_used") and callable(getattr(said, "func", None))
+
+
+def _holds_other(kind: Any) -> bool:
+    """Whether values are not those that the annotations of the fields say."""
+    if kind is bytes:
+        return True
+    config: Mapping[str, Any] = getattr(kind, "model_config", {})
+    return config.get("extra") == "allow" or bool(config.get("use_enum_values"))
+
+
+def _writes_other(kind: Any) -> bool:
+    """Whether Pydantic writes something else than the values of the fields."""
+    if _is_serializer(kind):
         return True
     own = kind.__pydantic_decorators__
-    return bool(own.computed_fields or own.field_serializers or own.model_serializers)
+    written = own.computed_fields or own.field_serializers or own.model_serializers
+    return bool(written) or any(one.exclude for one in kind.__pydantic_fields__.values())
 
 
 def _patterned(model: Any) -> dict[str, Space[Any]]:
@@ -138,9 +159,17 @@ def instance_of(model: type | None, value: Any) -> Any:
 
 
 def data_of(value: Any) -> dict[str, Any]:
-    """The fields of an object, as JSON has them."""
+    """The fields of an object, as JSON has them.
+
+    A Pydantic model writes itself first, and JSON what it wrote, as at OpenEnv's server: serializers for JSON alone and
+    formats of a model's configuration are not asked there.
+    """
     dump: Any = getattr(value, "model_dump", None)
     if dump is not None:
+        from pydantic_core import to_jsonable_python  # here already, or there would be no such model
+
+        with suppress(ValueError):  # classes that only the model knows how to write
+            return to_jsonable_python(dump())
         return dump(mode="json")
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
