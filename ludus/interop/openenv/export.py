@@ -10,7 +10,7 @@ from ludus.core import Env
 from ludus.registry import make
 from ludus.remote.host import EnvHost, HostStep
 from ludus.server.protocols.openenv.envelope import envelope
-from ludus.server.protocols.openenv.json_format import JsonFormat
+from ludus.server.protocols.openenv.json_format import OF_OBSERVATIONS, JsonFormat
 from ludus.server.served_env import describe
 from ludus.spaces.shown import shown
 
@@ -21,7 +21,8 @@ def to_openenv(source: Any) -> Any:
     """An instance for an environment; for an id, a spec or a class, the class of such instances.
 
     The class has its models as `Action` and `Observation`; values are as OpenEnv's clients see them at a
-    [server](serve_openenv.md): an array stands under `value`, a plain action under `action`.
+    [server](serve_openenv.md): an array stands under `value`, a plain action under `action`. An observation with a
+    `reward`, `done` or `metadata` of its own stands under `value`, too: OpenEnv's has those for itself.
     """
     target: Any = source
     bare: Env[Any, Any] = target if isinstance(source, Env) else make(target)
@@ -37,6 +38,7 @@ def _environment(target: Any, form: JsonFormat) -> Any:
     from ludus.interop.openenv.library import Environment, State  # the package is needed in this direction
 
     action, observation = _models(form)
+    own = _own_names(form)
 
     class ToOpenEnv(Environment):  # pyright: ignore[reportUntypedBaseClass]
         """A Ludus environment behind OpenEnv's interface."""
@@ -69,8 +71,9 @@ def _environment(target: Any, form: JsonFormat) -> Any:
         def _told(self, data: dict[str, Any], outcome: HostStep) -> Any:
             told = envelope(data, outcome, self._id, full=True)
             metadata = told["metadata"] or {}
-            fields = {name: _plain(one) for name, one in data.items() if name != "metadata"}
-            return observation(**fields, reward=told["reward"], done=told["done"], metadata=metadata)
+            fields = {name: _plain(one) for name, one in data.items() if name != "metadata" or name in own}
+            held = {"value": fields} if own else fields
+            return observation(**held, reward=told["reward"], done=told["done"], metadata=metadata)
 
         @property
         def state(self) -> Any:
@@ -85,7 +88,15 @@ def _environment(target: Any, form: JsonFormat) -> Any:
 
 def _data(action: Any) -> Any:
     """An action's fields: of the model, or of a dictionary of them, which the form looks at."""
-    return action.model_dump(exclude={"metadata"}, exclude_unset=True) if hasattr(action, "model_dump") else action
+    return action.model_dump(exclude_unset=True) if hasattr(action, "model_dump") else action
+
+
+def _own_names(form: JsonFormat) -> list[str]:
+    """Fields of our own observations by which OpenEnv's call something else."""
+    if form.schemas is not None or form.tools:
+        return []
+    fields: Any = form.description.observation_space.json_schema().get("properties", {})
+    return [name for name in ("reward", "done", "metadata") if name in fields]
 
 
 def _plain(value: Any) -> Any:
@@ -108,8 +119,8 @@ def _models(form: JsonFormat) -> tuple[type, type]:
             name, (base,), {"__module__": __name__, "model_config": config, "model_json_schema": staticmethod(told)}
         )
 
-    name = form.description.name
-    return (
-        model(Action, f"{name}Action", form.action_schema()),
-        model(Observation, f"{name}Observation", form.answer_schema()),
-    )
+    name, answers = form.description.name, form.answer_schema()
+    if _own_names(form):
+        inner = form.description.observation_space.json_schema()
+        answers = {"title": f"{name}Observation", "type": "object", "properties": {**OF_OBSERVATIONS, "value": inner}}
+    return model(Action, f"{name}Action", form.action_schema()), model(Observation, f"{name}Observation", answers)
