@@ -217,15 +217,19 @@ def test_every_shape_of_field_reaches_the_environment(opened):
     page.get_by_role("button", name="Add an entry").click()
     page.get_by_label("key").fill("a")
     page.get_by_label("value").fill("2")
-    assert page.get_by_label("iced").count() == page.get_by_label("sugar").count() == 1  # a boolean is one control
-    page.get_by_label("iced").select_option(label="false")
-    page.get_by_label("sugar").uncheck()
+    controls = [page.get_by_label(one) for one in ("iced", "sugar", "milk")]
+    assert [one.count() for one in controls] == [1, 1, 1]  # a boolean is one control
+    assert controls[2].locator("option:checked").inner_text() == "true"  # its default, and nothing can be chosen, too
+    controls[0].select_option(label="false")
+    controls[1].uncheck()
+    controls[2].select_option(label="not set")
     page.click("#step")
     page.wait_for_selector(".over:not([hidden])")
     expected = (
         "Order(kind='coffee', count=7, place=Place(x=0.5, level=-3), hot=True, notes=['sweet'], prices={'a': 2}, "
     )
-    assert f"{expected}message='please', iced=False, sugar=False)" in text(page, ".talk")
+    assert f"{expected}message='please', iced=False, sugar=False, milk=None)" in text(page, ".talk")
+    assert "iced: false\nsugar: false\nmilk: null" in page.locator(".mine").inner_text()  # what was chosen is told
     stage, over = (page.locator(one).bounding_box() for one in (".stage", ".over"))
     assert over["y"] >= stage["y"] + stage["height"]  # the end of the episode covers nothing of what was seen last
 

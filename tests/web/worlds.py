@@ -35,6 +35,7 @@ class Order:
     message: Line = "please"
     iced: bool | None = None
     sugar: bool = True
+    milk: bool | None = True
 
 
 @dataclass

@@ -165,17 +165,18 @@ function optional(inner, label, without) {
   return { node, read: () => (on.checked ? inner.read() : without) };
 }
 
-/** A boolean that may be left out is one control: a box where its default is known, else a choice of three. */
-function decision(schema, label, without) {
-  if (typeof schema.default === "boolean") return check(schema, label);
-  const values = [without, true, false];
-  const control = h("select", {}, ["not set", "true", "false"].map((one, at) => h("option", { value: String(at) }, one)));
+/** A boolean that may be left out, or be nothing, is one control: a box where yes or no is all, else a choice of three. */
+function decision(schema, label, without, open) {
+  const decided = typeof schema.default === "boolean";
+  if (decided && !open) return check(schema, label);
+  const values = [decided ? null : without, true, false];
+  const control = h("select", {}, ["not set", "true", "false"].map((one, at) => h("option", { value: String(at), selected: values[at] === schema.default }, one)));
   return { node: labelled(label, control, schema), read: () => values[Number(control.value)] };
 }
 
 function perhaps(schema, label) {
   const inner = nullable(schema);
-  return inner.type === "boolean" ? decision({ ...inner, default: schema.default }, label, null) : optional(field(inner, label), label, null);
+  return inner.type === "boolean" ? decision({ ...inner, default: schema.default }, label, null, true) : optional(field(inner, label), label, null);
 }
 
 function object(schema, label) {
@@ -183,8 +184,9 @@ function object(schema, label) {
   const parts = Object.entries(schema.properties).map(([key, one]) => {
     if (required.has(key) || (isSchema(one) && "const" in one)) return [key, field(one, key)];
     // What is left out is what nothing would be, nearly always: one box for both.
-    const inner = nullable(one ?? {}) ?? one;
-    return [key, inner?.type === "boolean" ? decision({ ...inner, default: one.default }, key, undefined) : optional(field(inner, key), key, undefined)];
+    const open = nullable(one ?? {});
+    const inner = open ?? one;
+    return [key, inner?.type === "boolean" ? decision({ ...inner, default: one.default }, key, undefined, Boolean(open)) : optional(field(inner, key), key, undefined)];
   });
   const nodes = parts.map(([, part]) => part.node);
   const read = () => Object.fromEntries(parts.map(([key, part]) => [key, part.read()]).filter(([, value]) => value !== undefined));

@@ -58,7 +58,7 @@ export class Stage {
   /** For environments that draw nothing: what was said to them, and what they said. */
   talk(first, steps) {
     const rows = steps.slice(-MAX_SAID).flatMap((one) => [
-      h("li", { class: "mine" }, said(one.action)),
+      h("li", { class: "mine" }, said(one.action, isChosen)),
       h("li", {}, said(one.observation), one.reward ? h("span", { class: "tag" }, `reward ${short(one.reward)}`) : null),
     ]);
     const list = h("ol", { class: "talk", tabindex: "0", "aria-label": "Actions and observations" }, h("li", {}, said(first.observation)), rows);
@@ -148,12 +148,22 @@ function put(node, [left, top, width, height]) {
   Object.assign(node.style, { left: `${100 * left}%`, top: `${100 * top}%`, width: `${100 * width}%`, height: `${100 * height}%` });
 }
 
+/** What an observation tells: no is what most of its fields say. */
+function isTold(one) {
+  return one !== "" && one !== null && one !== false;
+}
+
+/** What an action tells: no is a choice like any other. */
+function isChosen(one) {
+  return one !== "";
+}
+
 /** A value as one would say it: text as it is, a single field by itself, the rest as JSON. */
-function said(value) {
+function said(value, tells = isTold) {
   if (typeof value === "string") return cut(value) || "(nothing)";
   if (value === null || typeof value !== "object" || Array.isArray(value)) return h("code", {}, brief(value, 400));
   if (typeof value.tool === "string" && value.arguments) return h("code", {}, `${value.tool}(${Object.entries(value.arguments).map(([key, one]) => `${key}=${brief(one, 200)}`).join(", ")})`);
-  const told = Object.entries(value).filter(([, one]) => one !== "" && one !== null && one !== false);
+  const told = Object.entries(value).filter(([, one]) => tells(one));
   if (!told.length) return "(nothing yet)";
   if (told.length === 1 && typeof told[0][1] === "string") return cut(told[0][1]);
   return h("code", {}, told.map(([key, one]) => `${key}: ${typeof one === "string" ? cut(one) : brief(one, 300)}`).join("\n"));
