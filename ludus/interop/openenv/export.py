@@ -37,8 +37,7 @@ def _environment(target: Any, form: JsonFormat) -> Any:
     """The class whose instances are made of a target, or of an environment that is there."""
     from ludus.interop.openenv.library import Environment, State  # the package is needed in this direction
 
-    action, observation = _models(form)
-    own = _own_names(form)
+    (action, observation), own = _models(form), _own_names(form)
 
     class ToOpenEnv(Environment):  # pyright: ignore[reportUntypedBaseClass]
         """A Ludus environment behind OpenEnv's interface."""
@@ -70,10 +69,9 @@ def _environment(target: Any, form: JsonFormat) -> Any:
 
         def _told(self, data: dict[str, Any], outcome: HostStep) -> Any:
             told = envelope(data, outcome, self._id, full=True)
-            metadata = told["metadata"] or {}
             fields = {name: _plain(one) for name, one in data.items() if name != "metadata" or name in own}
             held = {"value": fields} if own else fields
-            return observation(**held, reward=told["reward"], done=told["done"], metadata=metadata)
+            return observation(**held, reward=told["reward"], done=told["done"], metadata=told["metadata"] or {})
 
         @property
         def state(self) -> Any:
