@@ -1,9 +1,10 @@
 """Models of an OpenEnv class: which ones its actions, observations and state have, and the spaces that they are."""
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, is_dataclass
+from functools import cache
 from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 from ludus.errors import InvalidAction, InvalidType, LudusError, shorten
@@ -158,6 +159,14 @@ def instance_of(model: type | None, value: Any) -> Any:
         ) from error
 
 
+@cache
+def _written() -> Callable[..., Any]:
+    """What writes values of whatever type as JSON has them."""
+    from pydantic import ConfigDict, TypeAdapter  # here already, or there would be no model to write
+
+    return TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants")).dump_python
+
+
 def data_of(value: Any) -> dict[str, Any]:
     """The fields of an object, as JSON has them.
 
@@ -166,10 +175,9 @@ def data_of(value: Any) -> dict[str, Any]:
     """
     dump: Any = getattr(value, "model_dump", None)
     if dump is not None:
-        from pydantic_core import to_jsonable_python  # here already, or there would be no such model
-
-        with suppress(ValueError):  # classes that only the model knows how to write
-            return to_jsonable_python(dump())
+        if hasattr(type(value), "__pydantic_fields__"):
+            with suppress(ValueError):  # classes that only the model knows how to write
+                return _written()(dump(), mode="json")
         return dump(mode="json")
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
