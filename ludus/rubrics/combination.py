@@ -8,7 +8,7 @@ from typing import Any
 from ludus.errors import InvalidArgument, listing, shorten
 from ludus.rubrics.rubric import Rubric, Transition, named_parts, rubric_of
 
-__all__ = ["Gate", "Sequence", "WeightedSum"]
+__all__ = ["Gate", "Sequential", "WeightedSum"]
 
 
 class Gate(Rubric):
@@ -86,14 +86,14 @@ class WeightedSum(Rubric):
         return [sum(step) for step in zip_longest(*shares, fillvalue=0.0)][::-1] if shares else None
 
 
-class Sequence(Rubric):
+class Sequential(Rubric):
     """Rubrics in order: the first that gives 0 ends it with 0, and those after it are not asked; else the last counts.
 
-    >>> rubric = Sequence({"parses": lambda action: float(action.isdigit()), "right": lambda action: int(action) / 10})
+    >>> rubric = Sequential({"parses": lambda action: float(action.isdigit()), "right": lambda action: int(action)})
     >>> rubric.grade(Transition("five", None)).scores
-    {'sequence': 0.0, 'sequence.parses': 0.0}
+    {'sequential': 0.0, 'sequential.parses': 0.0}
     >>> rubric(Transition("5", None))
-    0.5
+    5.0
     """
 
     def __init__(self, *parts: Any) -> None:

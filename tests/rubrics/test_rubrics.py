@@ -10,7 +10,7 @@ from threading import Lock
 import pytest
 
 from ludus.errors import ContractViolation, EnvError, InvalidArgument, InvalidType
-from ludus.rubrics import EpisodeRubric, Function, Gate, Judge, Rubric, Sequence, Transition, WeightedSum
+from ludus.rubrics import EpisodeRubric, Function, Gate, Judge, Rubric, Sequential, Transition, WeightedSum
 from tests.server.openenv_peers import VERSIONS, python_of
 
 ACTIONS = ["", "7", "12345", "hello", "0123456789012", "a longer text than ten", "42"]
@@ -38,8 +38,8 @@ def test_scores_are_those_of_openenvs_own_rubrics():
     ours = {
         "gate": Gate(length, threshold=0.4),
         "weighted_sum": WeightedSum([length, digits], [0.7, 0.3]),
-        "sequence": Sequence(Gate(digits), length),
-        "nested": WeightedSum([Sequence(digits, Gate(length, 0.3)), length], [0.25, 0.75]),
+        "sequence": Sequential(Gate(digits), length),
+        "nested": WeightedSum([Sequential(digits, Gate(length, 0.3)), length], [0.25, 0.75]),
         "judge": Judge("Rate {action}", answered),
         "episode": EpisodeRubric(lambda steps: len(steps[-1].action) / 20, discount=0.9),
     }
@@ -55,8 +55,8 @@ def test_scores_are_those_of_openenvs_own_rubrics():
         Gate(length, 0.4),
         WeightedSum({"long": length, "digits": digits}, {"long": 2, "digits": -0.5}),
         WeightedSum({"inner": WeightedSum([length, digits]), "gate": Gate(digits)}, [0.3, 0.7]),
-        Sequence(Gate(digits), WeightedSum([length, digits])),
-        Sequence(),
+        Sequential(Gate(digits), WeightedSum([length, digits])),
+        Sequential(),
         Function(length),
     ],
     ids=["gate", "penalty", "sums", "sequence", "nothing", "function"],
@@ -69,13 +69,13 @@ def test_components_add_up_to_the_reward_whatever_the_shape(rubric):
 
 
 def test_parts_have_paths_and_one_that_was_not_asked_is_left_out():
-    rubric = Sequence({"parses": Gate(digits), "quality": WeightedSum({"long": length})})
+    rubric = Sequential({"parses": Gate(digits), "quality": WeightedSum({"long": length})})
     assert rubric.grade(Transition("x", None)).scores == {
-        "sequence": 0.0,
-        "sequence.parses": 0.0,
-        "sequence.parses.digits": 0.0,
+        "sequential": 0.0,
+        "sequential.parses": 0.0,
+        "sequential.parses.digits": 0.0,
     }
-    assert rubric.grade(Transition("12345", None)).scores["sequence.quality.long"] == 0.5
+    assert rubric.grade(Transition("12345", None)).scores["sequential.quality.long"] == 0.5
 
 
 def test_parts_of_the_same_name_are_counted():
@@ -183,10 +183,10 @@ def test_what_each_step_deserves_is_told_wherever_the_episodes_rubric_stands():
     assert told_of(won()) == [0.25, 0.5, 1.0]
     assert told_of(WeightedSum({"won": won(), "long": length}, {"won": 2.0, "long": 1.0})) == [0.5, 1.0, 2.0]
     assert told_of(WeightedSum([won(), WeightedSum([won()])])) == [0.25, 0.5, 1.0]
-    assert told_of(Sequence(length, won())) == [0.25, 0.5, 1.0]
+    assert told_of(Sequential(length, won())) == [0.25, 0.5, 1.0]
     assert told_of(Gate(won())) == [0.25, 0.5, 1.0]
     assert told_of(Gate(won(), threshold=2.0)) == [0.0, 0.0, 0.0]
-    assert told_of(Sequence(lambda: 0.0, won())) is None
+    assert told_of(Sequential(lambda: 0.0, won())) is None
     assert told_of(WeightedSum([length])) is None
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from ludus.errors import LudusError
 from ludus.server.protocols.web_api.page_json import plain
 from ludus.trajectory import ModelUsage, RecordedEpisode, ResourceUse, Score
-from ludus.web.view.talk import Told, values
+from ludus.web.view.talk import IndexedEvent, values
 
 __all__ = ["curve", "curves"]
 
@@ -44,7 +44,7 @@ def _known(values: Array) -> list[float | None]:
     return [one if np.isfinite(one) else None for one in values.tolist()]
 
 
-def curves(episode: RecordedEpisode, rewards: Any, events: list[Told]) -> list[dict[str, Any]]:
+def curves(episode: RecordedEpisode, rewards: Any, events: list[IndexedEvent]) -> list[dict[str, Any]]:
     """All curves of an episode: scores by their names, rewards and what they add up to, infos, what steps took."""
     found: list[dict[str, Any]] = []
     if rewards is not None and len(rewards):
@@ -88,7 +88,7 @@ def _whole_infos(episode: RecordedEpisode) -> list[dict[str, Any]]:
     return [curve(str(plain(name)), column) for name, column in list(numbers.items())[:MAX_CURVES]]
 
 
-def _scores(events: list[Told]) -> list[dict[str, Any]]:
+def _scores(events: list[IndexedEvent]) -> list[dict[str, Any]]:
     by_name: dict[str, tuple[list[int], list[float]]] = {}
     for step, score in values(events, Score):
         steps, scores = by_name.setdefault(score.name, ([], []))
@@ -112,7 +112,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
-def _taken(events: list[Told]) -> list[dict[str, Any]]:
+def _taken(events: list[IndexedEvent]) -> list[dict[str, Any]]:
     """What steps took: the clock, the processor, memory, and what models cost so far."""
     columns: dict[str, dict[int, float]] = {"seconds": {}, "processor seconds": {}, "memory (MB)": {}, "cost ($)": {}}
     for step, used in values(events, ResourceUse):
