@@ -215,10 +215,12 @@ def test_files_of_ones_own_are_run_and_bad_ones_named(tmp_path):
         ({"net_file": "/nowhere.net.xml"}, "expected one of"),
         ({"route_file": "/nowhere.rou.xml"}, "route_file: expected a file"),
         ({"reward_fn": "presure"}, "did you mean 'pressure'"),
-        ({"delta_time": 2}, "delta_time: expected more than yellow_time"),
+        ({"delta_time": 2}, "^SumoRL delta_time: expected more than yellow_time"),
         ({"min_green": 60}, "min_green: expected 0 to max_green"),
         ({"num_second": 3}, "did you mean 'num_seconds'"),
-        ({"num_seconds": "many"}, "num_seconds"),
+        ({"num_seconds": "many"}, "^SumoRL num_seconds: expected int, got 'many'$"),
+        ({"enforce_max_green": "perhaps"}, "^SumoRL enforce_max_green: expected bool, got 'perhaps'$"),
+        ({"demand": "much"}, "^SumoRL demand: expected float . null, got 'much'$"),
     ],
 )
 def test_a_wrong_argument_is_told(arguments, match):
