@@ -11,6 +11,7 @@ import random
 import sys
 import threading
 from collections.abc import Generator
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -111,6 +112,7 @@ def _keep_dictionaries() -> None:
     lists.EnglishDictionary._load_dic = read_once
 
 
+@cache
 def _count_armies() -> None:
     """Have Stratego count pieces on its board: its own list fails at a defused bomb, and takes winner 0 for none."""
     stratego: Any = import_module("textarena.envs.Stratego.env").StrategoEnv
