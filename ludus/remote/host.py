@@ -7,7 +7,7 @@ those that speak the wire call `answer` with a message. What the environment giv
 from collections.abc import Callable
 from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 from uuid import uuid4
 
 import numpy as np
@@ -30,7 +30,7 @@ from ludus.errors import (
 )
 from ludus.remote.plans import EpisodePlans
 from ludus.remote.values import action_reader, flag, read_options, value_reply, with_outcome, write_info, write_number
-from ludus.spaces.kinds import is_dict, is_tuple
+from ludus.spaces.kinds import class_of, is_dict, is_tuple
 from ludus.wire import SpaceCodec, decode_value
 from ludus.wire.infos import write_infos
 from ludus.wire.messages import (
@@ -44,6 +44,7 @@ from ludus.wire.messages import (
     DoneReply,
     GetRequest,
     HasRequest,
+    HostReply,
     RenderRequest,
     ResetReply,
     ResetRequest,
@@ -59,6 +60,7 @@ from ludus.wire.messages import (
 
 __all__ = ["EnvHost", "HostStep"]
 
+RequestT = TypeVar("RequestT")
 MAX_ID_CHARS = 255
 CUT = "sandbox"
 """The key of `info` that tells that a process ended, and with it the episode."""
@@ -133,7 +135,7 @@ class EnvHost:
         self._read_action = action_reader(env, checked=checked)
         if (checked or self.action_space.typed) and hasattr(env, "checks_actions"):  # typed ones always are, as read
             env.checks_actions = False  # type: ignore[attr-defined]
-        self.answers: dict[type[Any], Callable[[Any], Any]] = self._answers()
+        self.answers: dict[type, Callable[[Any], HostReply]] = self._answers()
 
     # --- the episode, by values ---
 
@@ -249,16 +251,16 @@ class EnvHost:
 
     # --- the wire ---
 
-    def answer(self, request: object) -> Any:
+    def answer(self, request: object) -> HostReply:
         """The reply to a message; what goes wrong is raised."""
-        answer = self.answers.get(type(request))
+        answer = self.answers.get(class_of(request))
         if answer is None:
             kind = "a batch" if self.batched else "one environment"
             raise InvalidArgument(f"{kind}: expected another request, got a {type(request).__name__}")
         return answer(request)
 
-    def _answers(self) -> dict[type[Any], Callable[[Any], Any]]:
-        own: dict[type[Any], Callable[[Any], Any]] = (
+    def _answers(self) -> dict[type, Callable[[Any], HostReply]]:
+        own: dict[type, Callable[[Any], HostReply]] = (
             {
                 BatchStepRequest: self._step_batch,
                 BatchResetRequest: self._reset_batch,
@@ -492,7 +494,7 @@ class Exported(NamedTuple):
     state: Any
 
 
-def _attributes(answer: Callable[[Any], Any], request: object) -> Any:
+def _attributes(answer: Callable[[RequestT], HostReply], request: RequestT) -> HostReply:
     """Whoever asks for what is not there is told so, by an error that is no fault of the environment's."""
     try:
         return answer(request)

@@ -1,7 +1,7 @@
 """`SandboxedHost`: the host in a sandboxed process: it makes the environment, and what goes wrong is a reply too."""
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from ludus.wire.messages import (
     ImportRequest,
     MakeReply,
     MakeRequest,
+    Reply,
     ValueReply,
 )
 
@@ -38,9 +39,9 @@ class SandboxedHost:
 
     def __init__(self, make: Callable[[MakeRequest], AnyEnv] = make_env) -> None:
         self._make = make
-        self._answers: dict[type, Callable[[Any], object]] = {MakeRequest: self.make}
+        self._answers: Mapping[type, Callable[[Any], Reply]] = {MakeRequest: self.make}
 
-    def answer(self, request: object) -> object:
+    def answer(self, request: object) -> Reply:
         """The reply to a request."""
         try:
             answer = self._answers.get(class_of(request))

@@ -8,7 +8,7 @@ from ludus.sandbox.environment.channel import ChannelClosed, MessageChannel
 from ludus.sandbox.environment.inside.host import SandboxedHost
 from ludus.sandbox.environment.reports import ChannelProgress
 from ludus.wire.failures import write_failure
-from ludus.wire.messages import CloseRequest, MakeRequest, ReportedStepRequest, Request, StepRequest
+from ludus.wire.messages import CloseRequest, MakeRequest, Reply, ReportedStepRequest, Request, StepRequest
 
 __all__ = ["serve"]
 
@@ -32,7 +32,7 @@ def serve(channel: MessageChannel[Request], host: SandboxedHost | None = None) -
         return
 
 
-def _reported(channel: MessageChannel[Request], host: SandboxedHost, request: ReportedStepRequest) -> object:
+def _reported(channel: MessageChannel[Request], host: SandboxedHost, request: ReportedStepRequest) -> Reply:
     """The reply to a step that says how far it is."""
     progress = ChannelProgress(channel)
     try:
