@@ -32,7 +32,7 @@ MAX_MODE_CHARS = 100
 MAX_NAME_CHARS = 80
 
 
-def travelling(value: object, name: str) -> object:
+def travelling(value: object, name: str) -> Any:
     """A value as data; InvalidArgument names what cannot travel."""
     try:
         return encode_value(value, name)
