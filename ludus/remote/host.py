@@ -7,13 +7,13 @@ those that speak the wire call `answer` with a message. What the environment giv
 from collections.abc import Callable, Iterable
 from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import Info, Outcome, Snapshot, VectorEnv
+from ludus.core import Info, VectorEnv
 from ludus.core.env import AnyEnv
 from ludus.core.options import TrackedOptions
 from ludus.core.outcome import OUTCOME
@@ -31,6 +31,7 @@ from ludus.errors import (
     listing,
     shorten,
 )
+from ludus.remote.host_step import Export, Exported, HostStep, Kept, Transferred
 from ludus.remote.plans import EpisodePlans
 from ludus.remote.values import action_reader, flag, read_options, value_reply, with_outcome, write_info, write_number
 from ludus.spaces import Space
@@ -78,39 +79,6 @@ REASONS = {
 }
 NO_EPISODE = "step: expected reset() first, got no episode under way"
 new_tuple = cast(Any, tuple).__new__  # a named tuple's own constructor takes three times as long
-
-
-class HostStep(NamedTuple):
-    """What a reset (reward None) or a step gave."""
-
-    observation: Any
-    reward: Any
-    terminated: bool
-    truncated: bool
-    info: dict[str, Any]
-
-    @property
-    def done(self) -> bool:
-        """Whether the episode is over."""
-        return bool(self.terminated or self.truncated)
-
-    @property
-    def infrastructure(self) -> bool:
-        """Whether it was cut by the failure of a process, and not by the task: a trainer leaves it out."""
-        return bool(self.truncated) and self.info.get(OUTCOME) == Outcome.INFRASTRUCTURE_FAILED
-
-
-class Exported(NamedTuple):
-    """A state that is in the hands of sandboxed processes."""
-
-    state: object
-
-
-HostEpisode = tuple[str | None, int, bool, HostStep]
-"""How far an episode is: its name, its steps, whether it is over, and what it gave last."""
-Kept = tuple[Snapshot, HostEpisode]
-Transferred = tuple[Snapshot | Exported, HostEpisode]
-Export = Callable[[list[int] | None], object]
 
 
 class EnvHost:
