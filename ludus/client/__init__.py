@@ -4,7 +4,7 @@ Not here: servers, which are in `ludus.server`, and the messages, which are in `
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 # Loaded when used: connecting to a server takes little of it.
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

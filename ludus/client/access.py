@@ -3,11 +3,14 @@
 import socket
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ludus.client.address import Address
 from ludus.client.framing import Framing, Lengths
 from ludus.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 __all__ = ["ServerAccess"]
 
@@ -20,7 +23,7 @@ MAX_ANSWER_BYTES = 1 << 24
 class ServerAccess:
     """The address of a server, the token for it, and the authorities that vouch for it (an `ssl.SSLContext`)."""
 
-    def __init__(self, address: Address, token: str | None = None, tls: Any = None) -> None:
+    def __init__(self, address: Address, token: str | None = None, tls: "SSLContext | None" = None) -> None:
         self.address, self.tls = address, tls
         self.headers: dict[str, str] = {}
         self.speech: str | None = None
@@ -30,7 +33,7 @@ class ServerAccess:
                 raise InvalidArgument("token: expected printable ASCII, got another text")
             self.headers["Authorization"] = f"Bearer {token}"
 
-    def context(self) -> Any:
+    def context(self) -> "SSLContext | None":
         """The TLS context; None for plain connections."""
         if not self.address.secure:
             return None
@@ -107,7 +110,7 @@ class ServerAccess:
         return response.status, found
 
 
-def prompt(link: Any) -> None:
+def prompt(link: socket.socket) -> None:
     """Send small messages at once, and notice when the other machine is gone."""
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     link.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

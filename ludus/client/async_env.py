@@ -2,19 +2,20 @@
 
 import asyncio
 import weakref
+from collections.abc import Sequence
 from time import monotonic
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from ludus.client.connection_config import ConnectionConfig, spec_of
-from ludus.client.flow import Flow, run_flow_async
+from ludus.client.flow import AsyncTransport, Flow, run_flow_async
 from ludus.client.session import WireSession
 from ludus.core import Info, Step
 from ludus.errors import SessionLost, SnapshotError
 from ludus.remote.codec import BatchCodec, EnvCodec, travelling
 from ludus.remote.env import next_seed
-from ludus.seeding import as_seed, lane_seeds
+from ludus.seeding import Seed, as_seed, lane_seeds
 from ludus.wire import encode_value
 from ludus.wire.messages import (
     BatchReply,
@@ -24,6 +25,7 @@ from ludus.wire.messages import (
     DoneReply,
     ForkReply,
     ForkRequest,
+    NetworkRequest,
     RenderRequest,
     ResetReply,
     ResetRequest,
@@ -65,10 +67,10 @@ class AsyncRemoteEnv:
     array([1, 0])
     """
 
-    def __init__(self, opening: ConnectionConfig, line: Any, session: Any, codec: EnvCodec) -> None:
+    def __init__(self, opening: ConnectionConfig, line: AsyncTransport, session: Any, codec: EnvCodec) -> None:
         self._opening, self._line, self._session, self._codec = opening, line, session, codec
         self._turn = asyncio.Lock()
-        self._seed: Any = None
+        self._seed: int | list[int | None] | None = None
         self._restarts = 0
         self._finalizer = weakref.finalize(self, opening.end)
         self.observation_space, self.action_space = codec.observation_space, codec.action_space
@@ -82,10 +84,10 @@ class AsyncRemoteEnv:
         async with self._turn:
             return await run_flow_async(talk, self._line)
 
-    async def _ask(self, request: Any, kind: type[T]) -> T:
+    async def _ask(self, request: NetworkRequest, kind: type[T]) -> T:
         session, line = self._session, self._line
         async with self._turn:
-            if type(session) is not WireSession:  # OpenEnv's
+            if not isinstance(session, WireSession):  # OpenEnv's
                 return await run_flow_async(session.ask(request, kind), line)
             number, data = session.number(request)
             seconds = session.terms.timeout
@@ -113,12 +115,14 @@ class AsyncRemoteEnv:
         """How often a new connection took the place of a lost one."""
         return self._session.resumed
 
-    async def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    async def reset(
+        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, Info]:
         """Start an episode, or one in each lane; in another session where the last one was lost, which `info` says."""
         codec, given = self._codec, travelling(options, "options")
-        request: Any
+        request: BatchResetRequest | ResetRequest
         if isinstance(codec, BatchCodec):
-            seeds: Any = lane_seeds(seed, codec.num_envs)
+            seeds = lane_seeds(seed, codec.num_envs)
             asked = None if seed is None else int(seed) if isinstance(seed, int | np.integer) else seeds
             request, kind, read = BatchResetRequest(travelling(asked, "seed"), given), BatchReply, codec.read_batch
         else:
@@ -137,7 +141,7 @@ class AsyncRemoteEnv:
         observation, info = read(reply)
         return observation, {**info, **told}
 
-    async def _reopen(self, request: Any) -> Info:
+    async def _reopen(self, request: BatchResetRequest | ResetRequest) -> Info:
         """Open another session; a reset without a seed follows from the last one that was given."""
         why = await self._do(self._session.reopen())
         if request.seed is None and type(self._seed) is int:
@@ -145,7 +149,7 @@ class AsyncRemoteEnv:
             request.seed = encode_value(next_seed(self._seed, self._restarts))
         return {"session_reopened": why}
 
-    async def step(self, action: Any) -> Step[Any]:
+    async def step(self, action: object) -> Step[Any]:
         """Advance by one action, or by one for each lane."""
         codec = self._codec
         data = codec.write_action(action)
@@ -153,11 +157,11 @@ class AsyncRemoteEnv:
             return Step(*codec.read_step_columns(await self._ask(BatchStepRequest(data), BatchStepReply)))
         return codec.read_step(await self._ask(StepRequest(data), StepReply))
 
-    async def render(self) -> Any:
+    async def render(self) -> object:
         """The current picture."""
         return self._codec.read_picture(await self._ask(RenderRequest(), ValueReply))
 
-    async def state_data(self, *, private: bool = False) -> dict[str, Any]:
+    async def state_data(self, *, private: bool = False) -> Info:
         """What the environment shows of its episode."""
         return self._codec.read_state(await self._ask(StateRequest(private), ValueReply))
 

@@ -1,12 +1,13 @@
 """Lines of asyncio: the same framings over its streams, and somebody else's transport in a thread."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import suppress
 from math import inf
 from typing import Any
 
 from ludus.client.access import ServerAccess
+from ludus.client.flow import Opener
 from ludus.client.framing import Framing
 from ludus.client.transport import FIRST_CHUNK, LARGEST_CHUNK, CustomTransport
 
@@ -74,7 +75,7 @@ class StreamProtocol(asyncio.BufferedProtocol):
                 raise self._error or ConnectionResetError("there is no connection")
             self._transport.write(data)
 
-    async def message(self, seconds: float) -> Any:
+    async def message(self, seconds: float) -> bytes:
         """The next message, within so many seconds; the error that ended the connection."""
         framing = self.framing
         message = framing.next()
@@ -170,18 +171,18 @@ class AsyncSocketTransport:
             raise
         self.access.spoken(framing)
 
-    def exchange(self, data: Any, seconds: float) -> Awaitable[Any]:
+    def exchange(self, data: bytes | str, seconds: float) -> Awaitable[bytes]:
         """Send a message, and wait for the next one."""
         stream = self._opened()
         stream.write(stream.framing.wrap(data))
         return stream.message(seconds)
 
-    async def send(self, data: Any) -> None:
+    async def send(self, data: bytes | str) -> None:
         """Send a message."""
         stream = self._opened()
         stream.write(stream.framing.wrap(data))
 
-    def receive(self, seconds: float) -> Awaitable[Any]:
+    def receive(self, seconds: float) -> Awaitable[bytes]:
         """The next message, within so many seconds."""
         return self._opened().message(seconds)
 
@@ -217,7 +218,7 @@ class AsyncSocketTransport:
 class AsyncCustomTransport:
     """A line over a transport that blocks: every call is made in a thread."""
 
-    def __init__(self, opener: Callable[[], Any]) -> None:
+    def __init__(self, opener: Opener) -> None:
         self._line = CustomTransport(opener)
 
     def open(self, path: str, text: bool, seconds: float) -> Awaitable[None]:

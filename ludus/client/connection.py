@@ -2,23 +2,31 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from ludus.client.access import ServerAccess
 from ludus.client.address import read_address
 from ludus.client.connection_config import ConnectionConfig, spec_of
-from ludus.client.flow import Flow, run_flow, run_flow_async
+from ludus.client.flow import Flow, Opener, run_flow, run_flow_async
 from ludus.client.link import SessionLink, let_go
 from ludus.client.remote_env import RemoteEnv
 from ludus.client.remote_vector_env import RemoteVectorEnv
 from ludus.client.session import SessionTerms
-from ludus.core import AutoresetMode, Env, EpisodePlan, VectorEnv
+from ludus.core import AutoresetMode, EpisodePlan
+from ludus.core.env import AnyEnv
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import ConnectionLost, InvalidArgument, InvalidType, listing, shorten
 from ludus.remote.codec import BatchCodec, EnvCodec, travelling
 from ludus.spaces import Record, Space, Tuple
 from ludus.vector import SerialVectorEnv
 from ludus.wire.compression import Compression
 from ludus.wire.messages import HelloRequest
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+    from ludus.client.async_env import AsyncRemoteEnv
+    from ludus.client.image_policy import ImagePolicy
 
 __all__ = ["ConnectOptions", "aconnect", "connect"]
 
@@ -36,7 +44,7 @@ class ConnectOptions(TypedDict, total=False):
     """Of a batch: how each episode that autoreset begins is seeded, and with which options."""
     models: Sequence[type]
     """Your own classes for typed values, where this process has not imported those that the server names."""
-    spaces: Sequence[type[Space[Any]]]
+    spaces: Sequence[type[Space[object]]]
     """Custom space classes that may be built in this process."""
     compression: Literal["none", "zstd"]
     """How large messages travel."""
@@ -46,44 +54,44 @@ class ConnectOptions(TypedDict, total=False):
     """The id of a session to go on with."""
     takeover: bool
     """Whether to run_flow that session although another client does."""
-    tls: Any
-    """An `ssl.SSLContext`."""
-    image: Any
-    """What a container may (`ludus.client.ImagePolicy`)."""
+    tls: "SSLContext | None"
+    """Whose certificates are trusted."""
+    image: "ImagePolicy | None"
+    """What a container may."""
 
 
 @overload
 def connect(
-    url: str | Callable[[], Any],
+    url: str | Opener,
     num_envs: None = None,
     *,
     env: str = "",
-    kwargs: Mapping[str, Any] | None = None,
+    kwargs: Mapping[str, object] | None = None,
     token: str | None = None,
     timeout: float = 120.0,
     **options: Unpack[ConnectOptions],
-) -> Env[Any, Any]: ...
+) -> AnyEnv: ...
 @overload
 def connect(
-    url: str | Callable[[], Any],
+    url: str | Opener,
     num_envs: int,
     *,
     env: str = "",
-    kwargs: Mapping[str, Any] | None = None,
+    kwargs: Mapping[str, object] | None = None,
     token: str | None = None,
     timeout: float = 120.0,
     **options: Unpack[ConnectOptions],
-) -> VectorEnv[Any, Any]: ...
+) -> AnyVectorEnv: ...
 def connect(
-    url: str | Callable[[], Any],
+    url: str | Opener,
     num_envs: int | None = None,
     *,
     env: str = "",
-    kwargs: Mapping[str, Any] | None = None,
+    kwargs: Mapping[str, object] | None = None,
     token: str | None = None,
     timeout: float = 120.0,
     **options: Unpack[ConnectOptions],
-) -> Any:
+) -> AnyEnv:
     """An environment at a server, or with `num_envs` a batch of them in one session.
 
     `url` is `http(s)://…`, `ws(s)://…`, `unix:///path`, `image:NAME` (a container is started, and ends with the
@@ -123,15 +131,15 @@ def connect(
 
 
 async def aconnect(
-    url: str | Callable[[], Any],
+    url: str | Opener,
     num_envs: int | None = None,
     *,
     env: str = "",
-    kwargs: Mapping[str, Any] | None = None,
+    kwargs: Mapping[str, object] | None = None,
     token: str | None = None,
     timeout: float = 120.0,
     **options: Unpack[ConnectOptions],
-) -> Any:
+) -> "AsyncRemoteEnv":
     """The same for programs of asyncio, with the same options: an `AsyncRemoteEnv`, whose methods are awaited.
 
     >>> import asyncio
@@ -180,13 +188,13 @@ def _open(opening: ConnectionConfig) -> Flow[tuple[Any, EnvCodec]]:
 
 
 def _opening(
-    url: Any,
+    url: str | Opener,
     num_envs: int | None,
     env: str,
-    kwargs: Mapping[str, Any] | None,
+    kwargs: Mapping[str, object] | None,
     token: str | None,
     timeout: float,
-    options: Mapping[str, Any],
+    options: ConnectOptions,
 ) -> ConnectionConfig:
     """All that was asked for, checked before anything is opened."""
     unknown = [name for name in options if name not in ConnectOptions.__annotations__]
@@ -226,10 +234,13 @@ def _opening(
     )
 
 
-def _reached(url: Any, token: str | None, tls: Any, image: Any, timeout: float) -> tuple[Any, str, str, Any]:
+def _reached(
+    url: Any, token: str | None, tls: "SSLContext | None", image: "ImagePolicy | None", timeout: float
+) -> tuple[ServerAccess | Opener, str, str, Callable[[], None]]:
     """How the server is reached, its address for messages, the environment in that, and what ends with it."""
     if callable(url):
-        return url, "a transport of one's own", "", _nothing
+        opener: Any = url
+        return opener, "a transport of one's own", "", _nothing
     if not isinstance(url, str):
         raise InvalidType(f"url: expected an address, or a function that opens a transport, got {shorten(url)}")
     if url.startswith(IMAGE):

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import msgspec
 
 from ludus.client.access import ServerAccess
+from ludus.client.flow import AsyncTransport, Opener, Transport
 from ludus.client.session import SessionTerms, WireSession
 from ludus.client.transport import CustomTransport, SocketTransport
 from ludus.core import AutoresetMode, EnvSpec
 from ludus.errors import ContractViolation, InvalidArgument, LudusError
 from ludus.registry.resolution import foreign_spec
-from ludus.remote.codec import BatchCodec, EnvCodec
+from ludus.remote.codec import BatchCodec, CodecOptions, EnvCodec
 from ludus.spaces import Space
+from ludus.spaces.kinds import is_list_or_tuple
 from ludus.wire.messages import HelloRequest, WelcomeReply
 
 __all__ = ["ConnectionConfig", "spec_of"]
@@ -26,7 +27,7 @@ def _nothing() -> None:
 class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
     """How sessions are opened."""
 
-    way: ServerAccess | Callable[[], Any]
+    way: ServerAccess | Opener
     """An address with its token, or a function that opens a transport."""
     hello: HelloRequest
     terms: SessionTerms
@@ -34,7 +35,7 @@ class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
     """What ends with the environment: the container that its server runs in, say."""
     models: tuple[type, ...] = ()
     """The caller's own classes for typed values."""
-    spaces: tuple[type[Space[Any]], ...] = ()
+    spaces: tuple[type[Space[object]], ...] = ()
     """Custom space classes that may be built in this process."""
 
     @property
@@ -42,11 +43,11 @@ class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
         """The address, for messages."""
         return self.terms.where
 
-    def line(self) -> Any:
+    def line(self) -> Transport:
         """A line that blocks."""
         return SocketTransport(self.way) if isinstance(self.way, ServerAccess) else CustomTransport(self.way)
 
-    def async_line(self) -> Any:
+    def async_line(self) -> AsyncTransport:
         """A line of asyncio."""
         from ludus.client.async_transport import (  # asyncio is loaded for them
             AsyncCustomTransport,
@@ -61,19 +62,20 @@ class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     def codec(self, welcome: WelcomeReply | None) -> EnvCodec:
         """How the values of a session's environment travel, or of its batch."""
-        welcome_: Any = welcome
-        options: dict[str, Any] = {"known": self.spaces, "models": self.models}
-        if not welcome_.lanes:
-            codec = EnvCodec(welcome_, **options)
+        if welcome is None:
+            raise ContractViolation(f"{self.where}: expected a welcome, got none")
+        options = CodecOptions(known=self.spaces, models=self.models)
+        if not welcome.lanes:
+            codec = EnvCodec(welcome, **options)
         else:
             try:
-                mode = AutoresetMode.of(welcome_.autoreset_mode)
+                mode = AutoresetMode.of(welcome.autoreset_mode)
             except InvalidArgument as error:
                 raise ContractViolation(f"{self.where}: {error}") from error
-            codec = BatchCodec(welcome_, welcome_.lanes, mode, **options)
+            codec = BatchCodec(welcome, welcome.lanes, mode, **options)
         # The window of a server is of no use here.
-        modes: Any = codec.metadata.get("render_modes", [])
-        codec.metadata["render_modes"] = [mode for mode in modes if mode != "human"]
+        modes: object = codec.metadata.get("render_modes", [])
+        codec.metadata["render_modes"] = [mode for mode in modes if mode != "human"] if is_list_or_tuple(modes) else []
         return codec
 
     def forked(self, session: str) -> "ConnectionConfig":

@@ -4,7 +4,7 @@ import sys
 import weakref
 from collections.abc import Callable, Generator, Mapping
 from functools import partial
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from ludus.client.access import ServerAccess
 from ludus.client.address import read_address
@@ -18,6 +18,9 @@ from ludus.client.sync_client import SyncClient
 from ludus.client.transport import SocketTransport
 from ludus.errors import InvalidAction, InvalidArgument, ServiceError, listing, shorten
 from ludus.spaces.models import fields_of
+
+if TYPE_CHECKING:
+    from ludus.client.async_transport import AsyncSocketTransport
 
 __all__ = ["EnvClient", "GenericEnvClient"]
 
@@ -69,9 +72,9 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
         self._headers, self._token, self._provider = dict(headers or {}), token, provider
         self._place: Callable[[], Place] = self._at_address
         self._session: OpenEnvSession | None = None
-        self._line: Any = None
+        self._line: SocketTransport | AsyncSocketTransport | None = None
         self._awaited = False
-        self._held: list[Callable[[], Any]] = []
+        self._held: list[Callable[[], object]] = []
         weakref.finalize(self, _release, self._held)
 
     # --- hooks ---
@@ -180,7 +183,9 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
 
     def _asked(self, kind: str, data: dict[str, Any] | None, answer: str) -> Flow[Any]:
         yield from self._connected()
-        session: Any = self._session
+        session = self._session
+        if session is None:
+            raise ServiceError("EnvClient: expected an open session, got none")
         return (yield from session.ask(kind, data, answer))
 
     def _reset(self, options: dict[str, Any]) -> Flow[StepResult[ObsT]]:
@@ -257,7 +262,7 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
     async def __aexit__(self, *error: object) -> None:
         await self._awaiting(self._closed(), False)
 
-    def __await__(self) -> Generator[Any, None, Self]:
+    def __await__(self) -> Generator[object, None, Self]:
         return self._awaiting(self._connected(), True).__await__()
 
 
@@ -284,7 +289,7 @@ def _in_event_loop() -> bool:
     return True
 
 
-def _release(held: list[Callable[[], Any]]) -> None:
+def _release(held: list[Callable[[], object]]) -> None:
     """End what a client holds, also where it is forgotten without `close`."""
     while held:
         held.pop()()

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ludus.spaces.kinds import is_dict
 from ludus.spaces.models import fields_of
 
 __all__ = ["Fields", "merged"]
@@ -17,13 +18,13 @@ class Fields(dict[str, Any]):
 
     def __getattr__(self, name: str) -> Any:
         try:
-            found = self[name]
+            found: object = self[name]
         except KeyError:
             raise AttributeError(f"expected one of {list(self)}, got {name!r}") from None
-        return Fields(found) if type(found) is dict else found
+        return Fields(found) if is_dict(found) and type(found) is dict else found
 
 
-def merged(value: Any, keywords: Mapping[str, Any]) -> Any:
+def merged(value: object, keywords: Mapping[str, object]) -> object:
     """What a caller gave as one value: a value, and fields by name over those that it has.
 
     >>> merged({"a": 1}, {"b": 2})

@@ -33,15 +33,15 @@ class Transport(Protocol):
         """Connect, in place of the connection that there was."""
         ...
 
-    def send(self, data: Any) -> None:
+    def send(self, data: bytes) -> None:
         """Send a message."""
         ...
 
-    def receive(self, seconds: float) -> Any:
+    def receive(self, seconds: float) -> bytes:
         """The next message."""
         ...
 
-    def exchange(self, data: Any, seconds: float) -> Any:
+    def exchange(self, data: bytes, seconds: float) -> bytes:
         """Send a message, and wait for the next one."""
         ...
 
@@ -65,12 +65,36 @@ class AsyncTransport(Protocol):
         """Connect, in place of the connection that there was."""
         ...
 
+    def exchange(self, data: bytes, seconds: float) -> Awaitable[bytes]:
+        """Send a message, and wait for the next one."""
+        ...
+
     def close(self) -> Awaitable[None]:
         """Close the connection; harmless twice."""
         ...
 
+    def drop(self) -> None:
+        """Close it without waiting; harmless twice."""
+        ...
 
-def run_flow(flow: Flow[T], line: Any) -> T:
+
+class MessageTransport(Protocol):
+    """A transport of one's own: a connection that carries whole messages, and is not made anew by itself."""
+
+    def send(self, data: bytes, /) -> object:
+        """Send a message."""
+        ...
+
+    def receive(self, seconds: float, /) -> bytes:
+        """The next message."""
+        ...
+
+    def close(self) -> object:
+        """Close it."""
+        ...
+
+
+def run_flow(flow: Flow[T], line: object) -> T:
     """Carry out a flow over a line that blocks; what it returns.
 
     >>> def doubled(number):
@@ -97,7 +121,7 @@ def run_flow(flow: Flow[T], line: Any) -> T:
         flow.close()
 
 
-async def run_flow_async(flow: Flow[T], line: Any) -> T:
+async def run_flow_async(flow: Flow[T], line: object) -> T:
     """Carry out a flow over a line of asyncio.
 
     >>> import asyncio
@@ -125,5 +149,5 @@ async def run_flow_async(flow: Flow[T], line: Any) -> T:
         flow.close()
 
 
-Opener = Callable[[], Any]
-"""Opens a transport: an object with `send(bytes)`, `receive(seconds) -> bytes` and `close()`."""
+Opener = Callable[[], MessageTransport]
+"""Opens a transport of one's own."""

@@ -35,7 +35,7 @@ class Framing(Protocol):
         """Take what was received; ConnectionError where it cannot be, or is the end."""
         ...
 
-    def next(self) -> Any:
+    def next(self) -> bytes | None:
         """The next message; None where there is none yet."""
         ...
 

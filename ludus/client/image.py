@@ -50,10 +50,11 @@ class RunningImage:
         self.pid = int(details["State"]["Pid"])
         self._address = Address("web", LOOPBACK, self._port(details))
 
-    def _port(self, details: Any) -> int:
+    def _port(self, details: dict[str, Any]) -> int:
         if self.policy.network == "none":
             return self.policy.port
-        bound: Any = (details["NetworkSettings"].get("Ports") or {}).get(f"{self.policy.port}/tcp") or [{}]
+        ports: dict[str, list[dict[str, str]] | None] = details["NetworkSettings"].get("Ports") or {}
+        bound = ports.get(f"{self.policy.port}/tcp") or [{}]
         port = str(bound[0].get("HostPort", ""))
         if not port.isdigit():
             raise SandboxError(f"container: expected a port on {LOOPBACK}, got {shorten(bound)}")
@@ -165,11 +166,11 @@ def _engine(image: str, policy: ImagePolicy) -> tuple[str, Api]:
     )
 
 
-def _description(image: str, policy: ImagePolicy) -> dict[str, Any]:
+def _description(image: str, policy: ImagePolicy) -> dict[str, object]:
     port = f"{policy.port}/tcp"
     opened = policy.network == "open"
     small = f"size={policy.disk},mode=1777,nosuid,nodev"
-    host: dict[str, Any] = {
+    host: dict[str, object] = {
         "NetworkMode": "bridge" if opened else "none",
         "PortBindings": {port: [{"HostIp": LOOPBACK, "HostPort": ""}]} if opened else {},
         "IpcMode": "private",

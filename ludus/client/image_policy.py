@@ -1,7 +1,7 @@
 """`ImagePolicy`: what a container that serves may use."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -37,7 +37,7 @@ class ImagePolicy(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for name in ("memory", "cpus", "processes", "disk", "port"):
-            value: Any = getattr(self, name)
+            value: object = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 raise InvalidArgument(f"image policy {name}: expected a number above 0, got {shorten(value)}")
         if self.network not in ("none", "open"):

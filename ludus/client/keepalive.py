@@ -5,7 +5,7 @@ read its socket, would be taken for dead, and lose its session.
 """
 
 import threading
-from typing import Any
+from typing import Protocol
 from weakref import WeakSet
 
 __all__ = ["keep_alive"]
@@ -13,13 +13,22 @@ __all__ = ["keep_alive"]
 PERIOD_S = 5.0
 """Seconds between two looks: servers ask every twenty, and wait as long."""
 
-_lines: "WeakSet[Any]" = WeakSet()
+
+class Tended(Protocol):
+    """A line that is looked after."""
+
+    def tend(self) -> None:
+        """Answer a server that asks whether we live."""
+        ...
+
+
+_lines: "WeakSet[Tended]" = WeakSet()
 _lock = threading.Lock()
 _thread: threading.Thread | None = None
 _nothing = threading.Event()
 
 
-def keep_alive(line: Any) -> None:
+def keep_alive(line: Tended) -> None:
     """Have `line.tend()` called from time to time, as long as there is the line."""
     global _thread
     with _lock:

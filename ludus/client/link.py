@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from ludus.client.connection_config import ConnectionConfig
-from ludus.client.flow import Flow, run_flow
+from ludus.client.flow import Flow, Transport, run_flow
 from ludus.client.session import WireSession
 from ludus.errors import SnapshotError
 from ludus.remote.link import Link
@@ -23,10 +23,10 @@ REOPENED = "session_reopened"
 class SessionLink:
     """A session at a server over a line that blocks. Threads that share it wait for each other."""
 
-    def __init__(self, opening: ConnectionConfig, line: Any, session: Any) -> None:
+    def __init__(self, opening: ConnectionConfig, line: Transport, session: Any) -> None:
         self.opening, self.session, self._line = opening, session, line
         self._turn = RLock()
-        self._posted: Any = None
+        self._posted: object = None
         self.finalizer = weakref.finalize(self, let_go, line, opening)
 
     def run_flow(self, talk: Flow[T]) -> T:
@@ -48,7 +48,7 @@ class SessionLink:
         """The reply to a request; a connection that is lost meanwhile is made anew."""
         session, line = self.session, self._line
         with self._turn:
-            if type(session) is not WireSession:
+            if not isinstance(session, WireSession):
                 return run_flow(session.ask(request, kind), line)
             number, data = session.number(request)
             seconds = session.terms.timeout
@@ -61,7 +61,7 @@ class SessionLink:
                 return run_flow(session.wait(number, kind, monotonic() + seconds), line)
             return reply
 
-    def post(self, request: Any) -> None:
+    def post(self, request: object) -> None:
         """Remember a request until its reply is collected: there is one server to ask."""
         self._posted = request
 
@@ -70,7 +70,7 @@ class SessionLink:
         request, self._posted = self._posted, None
         return self.ask(request, kind)
 
-    def reopen(self) -> dict[str, Any]:
+    def reopen(self) -> dict[str, object]:
         """Open another session in place of one that was lost."""
         return {REOPENED: self.run_flow(self.session.reopen())}
 
@@ -119,7 +119,7 @@ class SessionLink:
         self.finalizer()
 
 
-def let_go(line: Any, opening: ConnectionConfig) -> None:
+def let_go(line: Transport, opening: ConnectionConfig) -> None:
     """End the connection, and what was started for it: also where an environment is forgotten without `close`."""
     line.close()
     opening.end()

@@ -1,6 +1,6 @@
 """`RemoteEnv`: an environment at a server, which is an `Env` here."""
 
-from typing import Any, Self
+from typing import Self
 
 from ludus.client.flow import run_flow
 from ludus.client.link import SessionLink
@@ -56,5 +56,5 @@ class RemoteEnv(ProxyEnv):
         return twin
 
     def __repr__(self) -> str:
-        name: Any = self._codec.name if self.spec is None else self.spec.id
+        name = self._codec.name if self.spec is None else self.spec.id
         return f"<RemoteEnv<{name}> at {self._link.opening.where}>"

@@ -5,6 +5,7 @@ from typing import Any
 from ludus.client.flow import run_flow
 from ludus.client.link import SessionLink
 from ludus.core import EnvSpec, EpisodePlan
+from ludus.core.fork import Lanes
 from ludus.remote.batch import ProxyVectorEnv
 from ludus.remote.codec import BatchCodec
 from ludus.remote.lane_group import LaneGroup
@@ -57,7 +58,7 @@ class RemoteVectorEnv(ProxyVectorEnv):
         """How often a new connection took the place of a lost one."""
         return self._link.session.resumed
 
-    def fork(self, lanes: Any = None) -> "RemoteVectorEnv":
+    def fork(self, lanes: Lanes | None = None) -> "RemoteVectorEnv":
         """Another batch, in a session of its own, whose lane `j` goes on from where lane `lanes[j]` is; None: all."""
         self._check_open("fork")
         chosen = list(range(self.num_envs)) if lanes is None else [int(one) for one in self._forked_lanes(lanes)]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import count
 from secrets import token_urlsafe
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -35,6 +35,7 @@ from ludus.wire.messages import (
     DoneReply,
     FailedReply,
     HelloRequest,
+    NetworkRequest,
     NumberedRequest,
     WelcomeReply,
     read_answered,
@@ -44,6 +45,7 @@ from ludus.wire.messages import (
 __all__ = ["FIRST_PAUSE_S", "LONGEST_PAUSE_S", "SessionTerms", "WireSession", "lost", "marked"]
 
 ReplyT = TypeVar("ReplyT")
+ErrorT = TypeVar("ErrorT", bound=LudusError)
 PATH = "/v1/ws"
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.02, 2.0
 """Between two connections, one after another, without an answer in between."""
@@ -69,7 +71,7 @@ class SessionTerms(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for name in ("timeout", "deadline"):
-            value: Any = getattr(self, name)
+            value: object = getattr(self, name)
             if value is None and name == "deadline":
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e6:
@@ -193,7 +195,7 @@ class WireSession:
 
     # --- requests ---
 
-    def ask(self, request: Any, kind: type[ReplyT], timeout: float | None = None) -> Flow[ReplyT]:
+    def ask(self, request: NetworkRequest, kind: type[ReplyT], timeout: float | None = None) -> Flow[ReplyT]:
         """The reply to a request; the error that the server names; ConnectionLost where it cannot be had in time."""
         seconds = timeout or self.terms.timeout
         number, data = self.number(request)
@@ -223,7 +225,7 @@ class WireSession:
 
     # The two halves of a request that goes well, for who exchanges messages without a talk: every step is one.
 
-    def number(self, request: Any) -> tuple[int, bytes]:
+    def number(self, request: NetworkRequest) -> tuple[int, bytes]:
         """The next number, and the message under it; a request that is too large takes no number."""
         if self.closed or self.lost or self.welcome is None:
             raise self._absent()
@@ -240,7 +242,7 @@ class WireSession:
             raise InvalidArgument(f"{self.name}: expected a request of at most {self._size} bytes, got {len(data)}")
         return number, data if self._compression is None else self._compression.pack(data)
 
-    def reply(self, payload: Any, number: int, kind: type[ReplyT]) -> ReplyT | None:
+    def reply(self, payload: bytes, number: int, kind: type[ReplyT]) -> ReplyT | None:
         """The reply in what came, which is of that kind, or else the error that the server names.
 
         None where it is the reply to another request than that of the number, which is noted.
@@ -265,14 +267,14 @@ class WireSession:
             return self._closed_error()
         return marked(self._lost_kind(f"{self.lost}; reset() opens another session"), True)
 
-    def _unexpected(self, reply: Any, expected: str) -> LudusError:
+    def _unexpected(self, reply: object, expected: str) -> LudusError:
         if type(reply) is FailedReply:
             return self._failure(reply)
         return ChannelError(f"{self.name}: expected {expected}, got a {type(reply).__name__}")
 
     # --- lost connections ---
 
-    def _again(self, error: OSError, ends: float) -> Flow[Any]:
+    def _again(self, error: OSError, ends: float) -> Flow[bytes]:
         """Connect anew, go on with the session, and send again what was not answered; the first message that comes.
 
         That is tried for as long as the request may take.
@@ -287,7 +289,7 @@ class WireSession:
             if pause:
                 yield Operation("pause", (pause,))
             try:
-                yield from self._greet(HelloRequest(session=self.id, **self._kept()), ends)
+                yield from self._greet(self._hello_again(self.id), ends)
                 self.resumed += 1
                 for asked in self._dialogue.unanswered:
                     data = write_message(asked)
@@ -297,9 +299,9 @@ class WireSession:
                 error = newer
         raise lost(self.terms.where, error, "the session is kept there for a while: try again") from error
 
-    def _kept(self) -> dict[str, Any]:
-        """What holds for every connection of the session."""
-        return {"compression": self._hello.compression}
+    def _hello_again(self, session: str) -> HelloRequest:
+        """What is said at the beginning of another connection."""
+        return HelloRequest(session=session, compression=self._hello.compression)
 
     def _give_up(self, error: OSError) -> Flow[None]:
         """Too late: the server need not go on with it, and whatever it answers is not waited for."""
@@ -315,7 +317,7 @@ class WireSession:
         """Go on with another session from now on; the one that there was is closed."""
         yield from self.close()
         self.closed, self.lost = False, ""
-        self._hello = HelloRequest(session=session, **self._kept())
+        self._hello = self._hello_again(session)
         return (yield from self.open())
 
     def close(self) -> Flow[None]:
@@ -338,9 +340,9 @@ def lost(where: object, error: BaseException, todo: str = "") -> ConnectionLost:
     return marked(found, True)
 
 
-def marked(error: Any, infrastructure: bool) -> Any:
+def marked(error: ErrorT, infrastructure: bool) -> ErrorT:
     """The error, with word of whose fault it was."""
-    error.infrastructure = infrastructure
+    setattr(error, "infrastructure", infrastructure)  # noqa: B010  (errors of any class carry it)
     return error
 
 

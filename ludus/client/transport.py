@@ -10,6 +10,7 @@ from time import monotonic, perf_counter, sleep
 from typing import Any
 
 from ludus.client.access import ServerAccess
+from ludus.client.flow import MessageTransport, Opener
 from ludus.client.framing import Framing
 from ludus.client.keepalive import keep_alive
 from ludus.remote.spin import LOOK_SECONDS, Spin, yield_core
@@ -36,7 +37,7 @@ class SocketTransport:
         self._patience: float | None = None
         self._number = -1
         """The descriptor by which bytes are read and written at once or not at all; -1: the socket's own ways alone."""
-        self._poll: Callable[[int], Any] = select.poll().poll
+        self._poll: Callable[[int], object] = select.poll().poll
         self._spin, self._chunk = Spin(self._poll), FIRST_CHUNK
         self._turn = RLock()
 
@@ -78,18 +79,18 @@ class SocketTransport:
             self._poll = poll.poll
             self._spin = Spin(poll.poll)
 
-    def exchange(self, data: Any, seconds: float) -> Any:
+    def exchange(self, data: bytes | str, seconds: float) -> bytes:
         """Send a message, and wait for the next one."""
         with self._turn:
             self._put(data)
             return self._get(seconds)
 
-    def send(self, data: Any) -> None:
+    def send(self, data: bytes | str) -> None:
         """Send a message."""
         with self._turn:
             self._put(data)
 
-    def receive(self, seconds: float) -> Any:
+    def receive(self, seconds: float) -> bytes:
         """The next message, within so many seconds."""
         with self._turn:
             return self._get(seconds)
@@ -113,7 +114,7 @@ class SocketTransport:
             if type(error).__name__ not in NOTHING:
                 self._drop()  # the next request finds out, and goes on over a new one
 
-    def _put(self, data: Any) -> None:
+    def _put(self, data: bytes | str) -> None:
         """Half a message ends the connection, since nothing can follow it."""
         if self._socket is None:
             raise ConnectionResetError("there is no connection")
@@ -135,7 +136,7 @@ class SocketTransport:
         except BlockingIOError:
             return 0
 
-    def _get(self, seconds: float) -> Any:
+    def _get(self, seconds: float) -> bytes:
         framing = self._framing
         if self._socket is None:
             raise ConnectionResetError("there is no connection")
@@ -222,9 +223,9 @@ class SocketTransport:
 class CustomTransport:
     """A transport over whatever a function opens: an object with `send(bytes)`, `receive(seconds)` and `close()`."""
 
-    def __init__(self, opener: Callable[[], Any]) -> None:
+    def __init__(self, opener: Opener) -> None:
         self._opener = opener
-        self._transport: Any = None
+        self._transport: MessageTransport | None = None
 
     def open(self, path: str, text: bool, seconds: float) -> None:
         """Open a transport, in place of the one that there was."""
@@ -237,7 +238,7 @@ class CustomTransport:
     def exchange(self, data: bytes, seconds: float) -> bytes:
         """Send a message, and wait for the next one."""
         self.send(data)
-        return self._transport.receive(seconds)
+        return self.receive(seconds)
 
     def send(self, data: bytes) -> None:
         """Send a message."""

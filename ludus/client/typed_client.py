@@ -1,13 +1,16 @@
 """`TypedClient`: the typed style, `result.observation.x`, for every environment, with no class to write."""
 
-from collections.abc import Callable
 from typing import Any, Self
 
 from ludus.client.connection import connect
 from ludus.client.fields import Fields, merged
+from ludus.client.flow import Opener
 from ludus.client.result import StepResult
-from ludus.core import Env
+from ludus.core import Info
+from ludus.core.env import AnyEnv
+from ludus.seeding import Seed
 from ludus.spaces import Dict, Record
+from ludus.spaces.kinds import is_dict
 
 __all__ = ["TypedClient"]
 
@@ -23,11 +26,11 @@ class TypedClient:
     ('hello', 0.5, False)
     """
 
-    def __init__(self, url: str | Callable[[], Any], **options: Any) -> None:
-        self.env: Env[Any, Any] = connect(url, **options)
+    def __init__(self, url: str | Opener, **options: Any) -> None:
+        self.env: AnyEnv = connect(url, **options)
         """The same session as an environment."""
 
-    def reset(self, *, seed: Any = None, **options: Any) -> StepResult[Any]:
+    def reset(self, *, seed: Seed | None = None, **options: Any) -> StepResult[Any]:
         """Begin an episode; what is given beside the seed are the reset's options."""
         observation, info = self.env.reset(seed=seed, options=options or None)
         return StepResult(_seen(observation), terminated=False, truncated=False, info=info, metadata=_metadata(info))
@@ -35,11 +38,7 @@ class TypedClient:
     def step(self, action: Any = None, **fields: Any) -> StepResult[Any]:
         """Advance by an action: a value, a record, a dictionary, or its fields by name."""
         given = merged(action, fields)
-        if (
-            isinstance(given, dict)
-            and set(given) == {"action"}
-            and not isinstance(self.env.action_space, Record | Dict)
-        ):
+        if is_dict(given) and set(given) == {"action"} and not isinstance(self.env.action_space, Record | Dict):
             given = given["action"]
         step = self.env.step(given)
         observation, reward, terminated, truncated, info = step
@@ -61,11 +60,11 @@ class TypedClient:
         self.close()
 
 
-def _seen(observation: Any) -> Any:
+def _seen(observation: object) -> object:
     """An observation whose parts are attributes."""
-    return Fields(observation) if type(observation) is dict else observation
+    return Fields(observation) if is_dict(observation) and type(observation) is dict else observation
 
 
-def _metadata(info: dict[str, Any]) -> dict[str, Any] | None:
+def _metadata(info: Info) -> dict[str, Any] | None:
     found = info.get("metadata")
-    return found if isinstance(found, dict) else None
+    return found if is_dict(found) else None

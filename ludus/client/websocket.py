@@ -6,9 +6,10 @@ from typing import Any
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus, WebSocketException
-from websockets.frames import Opcode
+from websockets.frames import Frame, Opcode
 from websockets.http11 import Response
 from websockets.protocol import State
+from websockets.typing import BytesLike
 from websockets.uri import parse_uri
 
 from ludus.client.framing import HandshakeRefused
@@ -27,8 +28,8 @@ class WebSocket:
         self._send = self._protocol.send_text if text else self._protocol.send_binary
         self._splitter, self._slow = Splitter(size), text
         """Text, and a connection whose first bytes came with the handshake's, are read by the library alone."""
-        self._parts: list[Any] = []
-        self._messages: list[Any] = []
+        self._parts: list[BytesLike] = []
+        self._messages: list[BytesLike] = []
         self.ready = self._owes = False
         """`_owes`: whether the library has seen something since it was last asked what is to be sent."""
         self._idle = True
@@ -79,11 +80,10 @@ class WebSocket:
             protocol.receive_data(data)
         else:
             protocol.receive_eof()
-        event: Any
         for event in protocol.events_received():
             if isinstance(event, Response):
                 self._welcome(event)
-            elif event.opcode in (Opcode.BINARY, Opcode.TEXT, Opcode.CONT):
+            elif isinstance(event, Frame) and event.opcode in (Opcode.BINARY, Opcode.TEXT, Opcode.CONT):
                 self._take(event)
         if protocol.handshake_exc is not None:
             raise _refusal(protocol.handshake_exc)
@@ -94,7 +94,7 @@ class WebSocket:
         if self._protocol.handshake_exc is None:
             self.ready = response.status_code == 101
 
-    def _take(self, frame: Any) -> None:
+    def _take(self, frame: Frame) -> None:
         if frame.fin and not self._parts:
             self._messages.append(frame.data)
             return
@@ -103,12 +103,9 @@ class WebSocket:
             self._messages.append(b"".join(self._parts))
             self._parts.clear()
 
-    def next(self) -> Any:
+    def next(self) -> bytes | None:
         """The next message, of text as its bytes; None where there is none yet."""
-        if not self._messages:
-            return None
-        data = self._messages.pop(0)
-        return data if self._text else bytes(data)
+        return bytes(self._messages.pop(0)) if self._messages else None
 
     def due(self) -> bytes:
         """Pongs, and the answer to a close frame."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import msgspec
 
@@ -127,7 +127,7 @@ class Manifest:
         return enter_folder(self.paths, self.app or self.environment, given)
 
 
-def is_folder(target: Any) -> bool:
+def is_folder(target: object) -> TypeGuard[str | Path]:
     """Whether a target names a folder rather than an id: one that exists and has a manifest, or is written as a path.
 
     >>> is_folder("CartPole-v1"), is_folder("./maze")

@@ -11,7 +11,7 @@ from ludus.core import AutoresetMode, EnvSpec, EpisodePlan, Info, Step
 from ludus.core.info import lane_info
 from ludus.errors import ContractViolation, EnvError, InvalidAction, LudusError, SessionLost, shorten
 from ludus.remote.codec import ARRAYS, BatchCodec, travelling
-from ludus.remote.columns import Columns
+from ludus.remote.columns import Columns, ColumnsState
 from ludus.remote.lane_group import LaneGroup
 from ludus.remote.link import LinkEnded
 from ludus.remote.snapshots import SnapshotHandle
@@ -78,7 +78,9 @@ class ProxyVectorEnv(LaneVectorEnv):
         self._interrupted = False
         return self._joined(), self._infos(concerned)
 
-    def _reset(self, shares: Sequence[LaneGroup], mask: Mask, seeds: list[int | None], options: Any) -> None:
+    def _reset(
+        self, shares: Sequence[LaneGroup], mask: Mask, seeds: list[int | None], options: dict[str, Any] | None
+    ) -> None:
         self._round(
             shares,
             lambda share: share.post_reset(self._columns, mask, seeds, options),
@@ -99,7 +101,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         self._check_under_way("step_masked", np.flatnonzero(self._columns.ended & mask))
         return self._stepped(self._written(action, mask), mask)
 
-    def _written(self, action: Any, mask: Mask | None = None) -> list[Any]:
+    def _written(self, action: object, mask: Mask | None = None) -> list[object]:
         """The actions of each share as data; InvalidAction before any lane moves."""
         if not self._arrays:
             lanes = self._split(action, self.action_space, self.num_envs)
@@ -121,7 +123,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         self._check_choices(found, self.action_space)
         return [share.write(found[share.lanes]) for share in self._shares]
 
-    def _stacked(self, lanes: list[Any]) -> Any:
+    def _stacked(self, lanes: list[Any]) -> object:
         """The actions of some lanes as a batch of them."""
         single = self.single_action_space
         try:
@@ -129,7 +131,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         except (TypeError, ValueError, KeyError) as error:
             raise InvalidAction(f"action: expected {single!r} for each lane, got {shorten(lanes)}: {error}") from error
 
-    def _stepped(self, data: list[Any], mask: Mask | None) -> Step[Any]:
+    def _stepped(self, data: list[object], mask: Mask | None) -> Step[Any]:
         columns, moved = self._columns, [one for one in self._shares if mask is None or mask[one.lanes].any()]
         actions = {id(share): one for share, one in zip(self._shares, data, strict=True)}
         self._round(
@@ -185,7 +187,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         lanes = [lane for share, part in zip(self._shares, parts, strict=True) for lane in share.space.iterate(part)]
         return single.concatenate(lanes, single.empty(len(lanes)))
 
-    def _flags(self, moved: Sequence[LaneGroup]) -> tuple[Any, Mask, Mask]:
+    def _flags(self, moved: Sequence[LaneGroup]) -> tuple[npt.NDArray[np.float64], Mask, Mask]:
         if len(self._shares) == 1:
             return moved[0].rewards, moved[0].terminated, moved[0].truncated
         rewards = np.zeros(self.num_envs)
@@ -211,7 +213,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         """The picture of each lane."""
         return self._each_lane(RenderRequest(), "render")
 
-    def close_extras(self, **kwargs: Any) -> None:
+    def close_extras(self, **kwargs: object) -> None:
         """Close every lane, and end the other sides."""
         del kwargs
         failures: list[LudusError] = []
@@ -224,21 +226,21 @@ class ProxyVectorEnv(LaneVectorEnv):
         """The attribute of each lane, where it is data."""
         return self._each_lane(GetRequest(name), name)
 
-    def set_attr(self, name: str, values: Any) -> None:
+    def set_attr(self, name: str, values: object) -> None:
         """Set the attribute on each lane: one value for all, or a list or tuple with one for each."""
         each = self._one_for_each(name, values)
         for share in self._shares:
             share.value(SetRequest(name, travelling(each[share.lanes], name), True), name)
 
-    def call(self, name: str, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def call(self, name: str, /, *args: object, **kwargs: object) -> tuple[Any, ...]:
         """What the method `name` of each lane returns for these arguments, all of which is data; or the attribute."""
         given = [travelling(one, f"{name} argument {place}") for place, one in enumerate(args)]
         named = {key: travelling(one, f"{name} argument {key}") for key, one in kwargs.items()}
         return self._each_lane(CallRequest(name, given, named), name)
 
-    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+    def state_data(self, *, private: bool = False) -> Info:
         """What each lane shows of its episode."""
-        found: list[Any] = []
+        found: list[object] = []
         for share in self._shares:
             state = share.value(StateRequest(private), "state")
             lanes = state.get("lanes", []) if is_dict(state) else None
@@ -269,7 +271,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         )
 
     @np_random.setter
-    def np_random(self, value: Any) -> None:
+    def np_random(self, value: object) -> None:
         raise EnvError(f"np_random: expected reset(seed=…), got {shorten(value)}, which cannot travel")
 
     def stream(self, name: str) -> Any:
@@ -277,7 +279,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         if self._streams is None:
             self._streams = {}
         if name not in self._streams:
-            seeds: Any = self.np_random_seed
+            seeds: tuple[int, ...] = self.np_random_seed
             streams: Any = tuple(derived_stream(np_random(None if one == -1 else one)[0], name) for one in seeds)
             self._streams[name] = streams
         return self._streams[name]
@@ -302,7 +304,7 @@ class ProxyVectorEnv(LaneVectorEnv):
             share.last = data
         self._take_spaces(spaces)
 
-    def _known(self, lanes: Sequence[int]) -> tuple[Any, ...]:
+    def _known(self, lanes: Sequence[int]) -> tuple[ColumnsState, Mask]:
         """What this side knows of some lanes, for a batch that goes on from them."""
         ended, numbers, seeds, restarts = self._columns.state()
         chosen = list(lanes)
@@ -314,7 +316,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         )
         return mine, self._begun[chosen].copy()
 
-    def _take_known(self, known: tuple[Any, ...]) -> None:
+    def _take_known(self, known: tuple[ColumnsState, Mask]) -> None:
         """Go on from lanes of another batch."""
         columns, self._begun = known
         self._columns.take_state(columns)

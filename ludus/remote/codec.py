@@ -5,11 +5,13 @@ Nothing that comes from the other side is trusted unseen: what it gives is held 
 
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Info, Step
+from ludus.core.env import Metadata
 from ludus.core.outcome import OUTCOME, code_column, read_outcome
 from ludus.errors import CodecError, ContractViolation, InvalidAction, InvalidArgument, InvalidValue, shorten
 from ludus.spaces import Box, MultiBinary, MultiDiscrete, Space, Tuple
@@ -18,10 +20,12 @@ from ludus.spaces.model_binding import bind_models, find_models
 from ludus.wire import SpaceCodec, decode_value, encode_value, read_space
 from ludus.wire.failures import clean
 from ludus.wire.infos import read_infos
-from ludus.wire.messages import BatchReply, BatchStepReply, ResetReply, StepReply, ValueReply
+from ludus.wire.messages import BatchReply, BatchStepReply, MakeReply, ResetReply, StepReply, ValueReply, WelcomeReply
 
-__all__ = ["BatchCodec", "EnvCodec", "travelling"]
+__all__ = ["BatchCodec", "CodecOptions", "EnvCodec", "travelling"]
 
+T = TypeVar("T")
+Mask = npt.NDArray[np.bool_]
 PICTURES = (np.ndarray, str, list, tuple, type(None))
 ARRAYS = (Box, MultiBinary, MultiDiscrete)
 MAX_MODE_CHARS = 100
@@ -36,6 +40,14 @@ def travelling(value: object, name: str) -> Any:
         raise InvalidArgument(str(error)) from error
 
 
+class CodecOptions(TypedDict, total=False):
+    """What codecs take beside what was made: see `EnvCodec`."""
+
+    known: Sequence[type[Space[object]]]
+    models: Sequence[type]
+    reserved: str
+
+
 class EnvCodec:
     """Spaces, metadata and render mode of one environment elsewhere, its requests written and its replies read.
 
@@ -45,9 +57,9 @@ class EnvCodec:
 
     def __init__(
         self,
-        made: Any,
+        made: MakeReply | WelcomeReply,
         *,
-        known: Sequence[type[Space[Any]]] = (),
+        known: Sequence[type[Space[object]]] = (),
         models: Sequence[type] = (),
         reserved: str = "",
     ) -> None:
@@ -57,23 +69,24 @@ class EnvCodec:
         self.single_action_space = self._space(made.action_space, "action_space", known, models)
         self.metadata = self._metadata(made.metadata)
         self.render_mode = self._render_mode(made.render_mode)
-        self._begin(made)
+        self._begin()
 
-    def _begin(self, made: Any) -> None:
-        del made
+    def _begin(self) -> None:
         self.observation_space, self.action_space = self.single_observation_space, self.single_action_space
         self._read = SpaceCodec(self.observation_space, "observation").read
         self._write = SpaceCodec(self.action_space, "action").write
 
     # --- what was announced ---
 
-    def _space(self, data: Any, name: str, known: Sequence[type[Space[Any]]], models: Sequence[type]) -> Any:
+    def _space(
+        self, data: object, name: str, known: Sequence[type[Space[object]]], models: Sequence[type]
+    ) -> Space[Any]:
         try:
             return find_models(bind_models(read_space(data, name, known=known), models))
         except CodecError as error:
             raise ContractViolation(f"{self.name}: {error}") from error
 
-    def _metadata(self, data: Any) -> dict[str, Any]:
+    def _metadata(self, data: object) -> Metadata:
         found = self.held(lambda one: decode_value(one, "metadata"), data)
         modes = found.get("render_modes", []) if is_dict(found) else None
         if not is_list_or_tuple(modes) or not all(isinstance(mode, str) for mode in modes):
@@ -87,14 +100,14 @@ class EnvCodec:
 
     # --- values ---
 
-    def held(self, read: Callable[[Any], Any], data: Any) -> Any:
+    def held(self, read: Callable[[object], T], data: object) -> T:
         """What the other side gave, read; ContractViolation where it is not what it has to be."""
         try:
             return read(data)
         except (CodecError, InvalidValue) as error:
             raise ContractViolation(f"{self.name}: {error}") from error
 
-    def write_action(self, action: Any) -> Any:
+    def write_action(self, action: object) -> object:
         """An action as data. A typed one may be of any class with its fields, or a dictionary."""
         try:
             return self._write(action)
@@ -103,7 +116,7 @@ class EnvCodec:
         except CodecError as error:
             raise InvalidAction(f"{error}; expected {self.action_space!r}") from error
 
-    def read_observation(self, data: Any) -> Any:
+    def read_observation(self, data: object) -> Any:
         """An observation, which is in its space."""
         try:
             return self._read(data)
@@ -122,7 +135,7 @@ class EnvCodec:
         """What a reset gave."""
         return self.read_observation(reply.observation), self.read_info(reply.info)
 
-    def read_info(self, data: dict[str, Any]) -> Info:
+    def read_info(self, data: dict[str, object]) -> Info:
         """An info: plain data and arrays, and nothing under the key that is this side's own."""
         if not data:
             return {}
@@ -144,7 +157,7 @@ class EnvCodec:
                     f"got {shorten(one[key])}"
                 )
 
-    def _scalar(self, reward: object) -> Any:
+    def _scalar(self, reward: object) -> np.generic:
         """A reward that is a NumPy scalar, checked to be a finite number."""
         value = self.held(lambda one: decode_value(one, "reward"), reward)
         if not is_scalar(value) or value.dtype.kind not in "iufm" or not np.isfinite(np.asarray(value)):
@@ -157,15 +170,14 @@ class EnvCodec:
         """An attribute, or what a method returned."""
         return self.held(lambda one: decode_value(one, what), reply.value)
 
-    def read_picture(self, reply: ValueReply) -> Any:
+    def read_picture(self, reply: ValueReply) -> object:
         """The current picture: an array, text, or several of these."""
-        picture: Any = self.read_value(reply, "render")
-        shown: object = picture
-        if not isinstance(shown, PICTURES):
+        picture: object = self.read_value(reply, "render")
+        if not _is_picture(picture):
             raise ContractViolation(f"{self.name}.render: expected an array, text or a list, got {shorten(picture)}")
         return picture
 
-    def read_state(self, reply: ValueReply) -> dict[str, Any]:
+    def read_state(self, reply: ValueReply) -> Info:
         """What the environment shows of its episode."""
         found = self.read_value(reply, "state")
         if not is_dict(found):
@@ -173,15 +185,24 @@ class EnvCodec:
         return found
 
 
+def _is_picture(value: object) -> bool:
+    return isinstance(value, PICTURES)
+
+
 class BatchCodec(EnvCodec):
     """The same for `num_envs` lanes, whose values travel together."""
 
-    def __init__(self, made: object, num_envs: int, autoreset_mode: AutoresetMode, **options: Any) -> None:
+    def __init__(
+        self,
+        made: MakeReply | WelcomeReply,
+        num_envs: int,
+        autoreset_mode: AutoresetMode,
+        **options: Unpack[CodecOptions],
+    ) -> None:
         self.num_envs, self.autoreset_mode = num_envs, autoreset_mode
         super().__init__(made, **options)
 
-    def _begin(self, made: Any) -> None:
-        del made
+    def _begin(self) -> None:
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.observation_space = self.single_observation_space.batch(self.num_envs)
         self.action_space = self.single_action_space.batch(self.num_envs)
@@ -189,12 +210,12 @@ class BatchCodec(EnvCodec):
         self._write = SpaceCodec(self.action_space, "action").write
         self._finals = SpaceCodec(self.single_observation_space, "final_obs")
 
-    def write_action(self, action: Any) -> Any:
+    def write_action(self, action: object) -> object:
         """Actions as data; a list of them will do where the space is one of arrays."""
         array = isinstance(self.action_space, ARRAYS)
         return super().write_action(self.as_array(action) if array else self._lanes(action))
 
-    def as_array(self, action: Any) -> Any:
+    def as_array(self, action: object) -> npt.NDArray[Any]:
         """The actions of all lanes as one array in the dtype of the space."""
         space = self.action_space
         if type(action) is np.ndarray and action.dtype == space.dtype and action.shape[:1] == (self.num_envs,):
@@ -209,16 +230,16 @@ class BatchCodec(EnvCodec):
             raise InvalidAction(f"action: expected {space!r}, got {shorten(action)}")
         return found.astype(space.dtype)
 
-    def _lanes(self, action: Any) -> Any:
+    def _lanes(self, action: object) -> object:
         """A list of one action for each lane is as good as the tuple that batches of such spaces are."""
-        space: Space[Any] = self.action_space
+        space = self.action_space
         if not is_list(action) or not isinstance(space, Tuple):
             return action
         if len(action) != len(space.subspaces):
             raise InvalidArgument(f"action: expected one for each of {self.num_envs} lanes, got {len(action)}")
         return tuple(action)
 
-    def read_step_columns(self, reply: BatchStepReply) -> tuple[Any, Any, Any, Any, Info]:
+    def read_step_columns(self, reply: BatchStepReply) -> tuple[Any, npt.NDArray[np.float64], Mask, Mask, Info]:
         """Observations, rewards, flags and infos of a step of all lanes."""
         rewards = self._column(reply.rewards, "<f8", "rewards")
         if not np.isfinite(rewards).all():
@@ -235,7 +256,7 @@ class BatchCodec(EnvCodec):
         """What a reset of a batch gave."""
         return self.read_observation(reply.observations), self.read_infos(reply.infos)
 
-    def read_infos(self, data: Any) -> Info:
+    def read_infos(self, data: object) -> Info:
         """The infos of a batch, column by column."""
         infos = self.held(lambda one: read_infos(one, self._finals, self.num_envs), data)
         self._check_reserved(infos)
@@ -254,13 +275,13 @@ class BatchCodec(EnvCodec):
             )
         code_column(codes, f"{self.name} info['outcome']")
 
-    def _column(self, data: bytes, dtype: str, name: str) -> Any:
+    def _column(self, data: bytes, dtype: str, name: str) -> npt.NDArray[Any]:
         found = np.dtype(dtype)
         if len(data) != self.num_envs * found.itemsize:
             raise ContractViolation(f"{self.name} {name}: expected {self.num_envs} of them, got {len(data)} bytes")
         return np.frombuffer(data, found).astype(found.newbyteorder("="))
 
-    def _flags(self, data: bytes, name: str) -> Any:
+    def _flags(self, data: bytes, name: str) -> Mask:
         if data.strip(b"\0\1"):
             raise ContractViolation(f"{self.name} {name}: expected bytes of 0 and 1, got {shorten(data)}")
         return self._column(data, "bool", name)

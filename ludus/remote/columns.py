@@ -1,9 +1,9 @@
 """`Columns`: what this side knows of the lanes of a batch elsewhere: the episodes and seeds of each."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core import EpisodePlan
 from ludus.core.episode import planned
@@ -13,7 +13,11 @@ from ludus.seeding import as_seed
 from ludus.wire import encode_value
 from ludus.wire.messages import Plan
 
-__all__ = ["Columns"]
+__all__ = ["Columns", "ColumnsState"]
+
+
+ColumnsState = tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64], list[int | None], list[int]]
+"""Of each lane: whether its episode ended, episodes since a reset, its seed, and how often it began anew since that."""
 
 
 class Columns:
@@ -29,7 +33,7 @@ class Columns:
         self.unplanned: set[int] = set()
         """Lanes whose next episode the other side has not been told of."""
 
-    def seeded(self, mask: Any, seeds: list[int | None]) -> None:
+    def seeded(self, mask: npt.NDArray[np.bool_], seeds: list[int | None]) -> None:
         """Remember how lanes are seeded from outside: what follows after a restart follows from it."""
         self.numbers[mask] = 0
         for lane in np.flatnonzero(mask):
@@ -45,11 +49,11 @@ class Columns:
         self.restarts[lane] += 1
         return next_seed(known, self.restarts[lane])
 
-    def state(self) -> tuple[Any, ...]:
+    def state(self) -> ColumnsState:
         """What a snapshot keeps."""
         return self.ended, self.numbers, self.seeds, self.restarts
 
-    def take_state(self, state: tuple[Any, ...]) -> None:
+    def take_state(self, state: ColumnsState) -> None:
         """Go back to what a snapshot kept; the lanes have to be told all plans again."""
         self.ended, self.numbers, self.seeds, self.restarts = state
         self.unplanned = set(range(self.count))

@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.core import Env, EnvSpec, Info, Outcome, Step
+from ludus.core import EnvSpec, Info, Outcome, Step
+from ludus.core.env import AnyEnv
 from ludus.errors import ContractViolation, EnvError, SessionLost, shorten
 from ludus.remote.codec import EnvCodec, travelling
 from ludus.remote.link import Link, LinkEnded
 from ludus.remote.snapshots import SnapshotHandle
 from ludus.seeding import Seed, as_seed, derived_stream, np_random
+from ludus.spaces import Space
 from ludus.wire import encode_value
 from ludus.wire.messages import (
     METHOD,
@@ -40,7 +42,7 @@ def next_seed(seed: int, restarts: int) -> int:
     return int(derived_stream(np_random(seed)[0], f"sandbox {restarts}").integers(1 << 63))
 
 
-class ProxyEnv(Env[Any, Any]):
+class ProxyEnv(AnyEnv):
     """An environment at the other end of a link: the same API, spaces, seeds, histories and errors as beside you.
 
     Where the other side is gone, `reset` begins anew; without a seed, by what follows from the last one that was given.
@@ -51,7 +53,7 @@ class ProxyEnv(Env[Any, Any]):
         self.observation_space, self.action_space = codec.observation_space, codec.action_space
         self.metadata, self.render_mode = codec.metadata, codec.render_mode
         self._ask, self._write_action = link.ask, codec.write_action
-        self._last: Any = None
+        self._last: object = None
         self._seed: int | None = None
         self._begun, self._restarts = False, 0
 
@@ -115,7 +117,7 @@ class ProxyEnv(Env[Any, Any]):
         """What the environment shows of its episode."""
         return self._codec.read_state(self._value(StateRequest(private), "state"))
 
-    def _value(self, request: Any, what: str) -> ValueReply:
+    def _value(self, request: object, what: str) -> ValueReply:
         try:
             return self._ask(request, ValueReply)
         except LinkEnded as ended:
@@ -170,13 +172,13 @@ class ProxyEnv(Env[Any, Any]):
         reply = self._value(GetRequest(name), name)
         return partial(self._call, name) if reply.value == METHOD else self._codec.read_value(reply, name)
 
-    def _call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    def _call(self, name: str, /, *args: object, **kwargs: object) -> Any:
         """What a method of the environment on the other side returns; arguments and result are data."""
         given = [travelling(one, f"{name} argument {place}") for place, one in enumerate(args)]
         named = {key: travelling(one, f"{name} argument {key}") for key, one in kwargs.items()}
         return self._codec.read_value(self._value(CallRequest(name, given, named), name), name)
 
-    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+    def set_wrapper_attr(self, name: str, value: object, *, force: bool = True) -> bool:
         """Set an attribute of the environment on the other side."""
         return bool(self._codec.read_value(self._value(SetRequest(name, travelling(value, name), force), name), name))
 
@@ -203,13 +205,13 @@ class ProxyState(NamedTuple):
     """What a snapshot holds of an environment that is somewhere else."""
 
     handle: SnapshotHandle
-    last: Any
+    last: object
     seed: int | None
     begun: bool
-    streams: Any
-    spaces: Any
+    streams: dict[str, np.random.Generator] | None
+    spaces: tuple[Space[Any], Space[Any]]
 
 
-def _public(told: dict[str, Any]) -> dict[str, Any]:
+def _public(told: dict[str, object]) -> dict[str, object]:
     """What a link says of its new beginning, for `info`."""
     return {name: value for name, value in told.items() if not name.startswith("_")}

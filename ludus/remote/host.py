@@ -4,17 +4,20 @@ A sandboxed process and a server's session have one each. Protocols that speak J
 those that speak the wire call `answer` with a message. What the environment gives is held to its spaces here, once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple, cast
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 
 import numpy as np
+import numpy.typing as npt
 
-from ludus.core import Env, Outcome, Snapshot, VectorEnv
+from ludus.core import Info, VectorEnv
+from ludus.core.env import AnyEnv
 from ludus.core.options import TrackedOptions
 from ludus.core.outcome import OUTCOME
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import (
     CodecError,
     ContractViolation,
@@ -28,9 +31,11 @@ from ludus.errors import (
     listing,
     shorten,
 )
+from ludus.remote.host_step import Export, Exported, HostStep, Kept, Transferred
 from ludus.remote.plans import EpisodePlans
 from ludus.remote.values import action_reader, flag, read_options, value_reply, with_outcome, write_info, write_number
-from ludus.spaces.kinds import is_dict, is_tuple
+from ludus.spaces import Space
+from ludus.spaces.kinds import class_of, is_dict, is_tuple
 from ludus.wire import SpaceCodec, decode_value
 from ludus.wire.infos import write_infos
 from ludus.wire.messages import (
@@ -44,6 +49,8 @@ from ludus.wire.messages import (
     DoneReply,
     GetRequest,
     HasRequest,
+    HostReply,
+    Plan,
     RenderRequest,
     ResetReply,
     ResetRequest,
@@ -59,6 +66,8 @@ from ludus.wire.messages import (
 
 __all__ = ["EnvHost", "HostStep"]
 
+T = TypeVar("T")
+RequestT = TypeVar("RequestT")
 MAX_ID_CHARS = 255
 CUT = "sandbox"
 """The key of `info` that tells that a process ended, and with it the episode."""
@@ -72,26 +81,6 @@ NO_EPISODE = "step: expected reset() first, got no episode under way"
 new_tuple = cast(Any, tuple).__new__  # a named tuple's own constructor takes three times as long
 
 
-class HostStep(NamedTuple):
-    """What a reset (reward None) or a step gave."""
-
-    observation: Any
-    reward: Any
-    terminated: bool
-    truncated: bool
-    info: dict[str, Any]
-
-    @property
-    def done(self) -> bool:
-        """Whether the episode is over."""
-        return bool(self.terminated or self.truncated)
-
-    @property
-    def infrastructure(self) -> bool:
-        """Whether it was cut by the failure of a process, and not by the task: a trainer leaves it out."""
-        return bool(self.truncated) and self.info.get(OUTCOME) == Outcome.INFRASTRUCTURE_FAILED
-
-
 class EnvHost:
     """One environment (or batch) with the number of its steps, an episode's name, and its snapshots.
 
@@ -101,25 +90,27 @@ class EnvHost:
 
     def __init__(
         self,
-        env: Env[Any, Any],
+        env: AnyEnv,
         *,
         max_snapshots: int | None = 64,
         plans: EpisodePlans | None = None,
         trusted: bool | None = None,
         ordered: bool = True,
     ) -> None:
-        self.env, self.batched, self.plans = env, isinstance(env, VectorEnv), plans
+        self.env, self.plans = env, plans
+        self._batch: AnyVectorEnv | None = env if isinstance(env, VectorEnv) else None
+        self.batched = self._batch is not None
         self._ordered = ordered
         self._own_episodes = bool(env.metadata.get(OWN_EPISODES))
         if hasattr(env, "copy"):  # what it gives is written down at once, so that it need not be the caller's own
             env.copy = False  # type: ignore[attr-defined]
-        single: Any = env
-        self.space = single.single_observation_space if self.batched else env.observation_space
-        self.action_space = single.single_action_space if self.batched else env.action_space
+        batch = self._batch
+        self.space: Space[Any] = env.observation_space if batch is None else batch.single_observation_space
+        self.action_space: Space[Any] = env.action_space if batch is None else batch.single_action_space
         self.episode_id: str | None = None
         self.step_count, self.done, self.last = 0, True, HostStep(None, None, False, False, {})
         """`last` is what the latest reset or step gave; of a batch nothing."""
-        self._snapshots: dict[int, tuple[Snapshot, tuple[Any, ...]]] = {}
+        self._snapshots: dict[int, Kept] = {}
         self._taken, self._most = 0, max_snapshots
         self._interrupted = ""
         self._interrupt: Callable[[], None] | None = getattr(env, "interrupt", None)
@@ -133,7 +124,7 @@ class EnvHost:
         self._read_action = action_reader(env, checked=checked)
         if (checked or self.action_space.typed) and hasattr(env, "checks_actions"):  # typed ones always are, as read
             env.checks_actions = False  # type: ignore[attr-defined]
-        self.answers: dict[type[Any], Callable[[Any], Any]] = self._answers()
+        self.answers: dict[type, Callable[[Any], HostReply]] = self._answers()
 
     # --- the episode, by values ---
 
@@ -146,7 +137,7 @@ class EnvHost:
             self.episode_id = None  # nothing has begun, and what it began with is told to nobody who asks later
             raise
 
-    def step(self, action: Any) -> HostStep:
+    def step(self, action: object) -> HostStep:
         """Advance the episode by an action of the action space."""
         outcome = self._advance(action)
         return outcome if self._trusted else self._held(outcome)
@@ -161,7 +152,7 @@ class EnvHost:
         given = TrackedOptions(options) if options else options
         if isinstance(given, TrackedOptions):
             given.lend()
-        result: Any = self.env.reset(seed=seed, options=given)
+        result: object = self.env.reset(seed=seed, options=given)
         if not is_tuple(result) or len(result) != 2:
             raise ContractViolation(f"reset: expected an observation and an info, got {shorten(result)}")
         dropped = given.dropped() if isinstance(given, TrackedOptions) else []
@@ -177,10 +168,10 @@ class EnvHost:
             self.last = outcome
         return outcome
 
-    def _advance(self, action: Any) -> HostStep:
+    def _advance(self, action: object) -> HostStep:
         if self.episode_id is None and self._ordered:
             raise ResetNeeded(NO_EPISODE)
-        result: Any = self.env.step(action)
+        result: object = self.env.step(action)
         if not is_tuple(result) or len(result) != 5:
             raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
         self.step_count += 1
@@ -216,14 +207,14 @@ class EnvHost:
         if is_dict(told):
             told |= {"limit": why, "reason": REASONS.get(why, told.get("reason"))}
 
-    def state(self, *, private: bool = False) -> dict[str, Any]:
+    def state(self, *, private: bool = False) -> Info:
         """The episode's name, its steps, and what the author shows; of a batch, that of each lane as `lanes`."""
         told = self.env.state_data(private=private)
         if self._own_episodes:
             return {"episode_id": self.episode_id, "step_count": self.step_count, **told}
         return {**told, "episode_id": self.episode_id, "step_count": self.step_count}
 
-    def render(self) -> Any:
+    def render(self) -> object:
         """The current picture."""
         if self.env.render_mode is None:
             raise RenderError("render: expected an environment that draws, got one made without a render_mode")
@@ -249,16 +240,16 @@ class EnvHost:
 
     # --- the wire ---
 
-    def answer(self, request: object) -> Any:
+    def answer(self, request: object) -> HostReply:
         """The reply to a message; what goes wrong is raised."""
-        answer = self.answers.get(type(request))
+        answer = self.answers.get(class_of(request))
         if answer is None:
             kind = "a batch" if self.batched else "one environment"
             raise InvalidArgument(f"{kind}: expected another request, got a {type(request).__name__}")
         return answer(request)
 
-    def _answers(self) -> dict[type[Any], Callable[[Any], Any]]:
-        own: dict[type[Any], Callable[[Any], Any]] = (
+    def _answers(self) -> dict[type, Callable[[Any], HostReply]]:
+        own: dict[type, Callable[[Any], HostReply]] = (
             {
                 BatchStepRequest: self._step_batch,
                 BatchResetRequest: self._reset_batch,
@@ -292,7 +283,7 @@ class EnvHost:
             raise InvalidAction(str(error)) from error
         if self.episode_id is None and self._ordered:
             raise ResetNeeded(NO_EPISODE)
-        result: Any = self.env.step(action)
+        result: object = self.env.step(action)
         if not is_tuple(result) or len(result) != 5:
             raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
         observation, reward, terminated, truncated, info = result
@@ -316,7 +307,7 @@ class EnvHost:
         outcome = self._begin(decode_value(request.seed, "seed"), read_options(request.options))
         return ResetReply(self._written(self._write, outcome.observation), write_info(outcome.info))
 
-    def _written(self, write: Callable[[Any], Any], value: Any) -> Any:
+    def _written(self, write: Callable[[object], T], value: object) -> T:
         """A value as its space's data; ContractViolation where it is not one of it."""
         try:
             return write(value)
@@ -327,11 +318,12 @@ class EnvHost:
 
     def _step_batch(self, request: BatchStepRequest) -> BatchStepReply:
         self._plan(request.plans)
-        actions, env = self._action(request.actions), self.env
+        actions = self._action(request.actions)
         if request.mask:
             if self.episode_id is None and self._ordered:
                 raise ResetNeeded(NO_EPISODE)
-            result: Any = cast(Any, env).step_masked(actions, self._mask(request.mask))
+            batch = self._lanes()
+            result: tuple[Any, ...] = batch.step_masked(actions, self._mask(batch, request.mask))
             self.step_count += 1
         else:
             result = self._advance(actions)
@@ -351,24 +343,30 @@ class EnvHost:
 
     def _autoreset(self, request: AutoresetRequest) -> BatchReply:
         self._plan(request.plans)
-        observations, infos = self.env.autoreset(self._mask(request.mask))  # type: ignore[attr-defined]
+        batch = self._lanes()
+        observations, infos = batch.autoreset(self._mask(batch, request.mask))
         self.episode_id = self.episode_id or str(uuid4())
         return BatchReply(self._written(self._write, observations), self._infos(infos))
 
-    def _plan(self, plans: list[Any]) -> None:
+    def _plan(self, plans: list[Plan]) -> None:
         if not plans:
             return
         if self.plans is None:
             raise InvalidArgument("plans: expected a batch that was made to take them, got one that was not")
         self.plans.take(plans)
 
-    def _mask(self, data: bytes) -> Any:
-        count = self.env.num_envs  # type: ignore[attr-defined]
+    def _lanes(self) -> AnyVectorEnv:
+        if self._batch is None:
+            raise InvalidArgument("one environment: expected a batch, got one environment")
+        return self._batch
+
+    def _mask(self, batch: AnyVectorEnv, data: bytes) -> npt.NDArray[np.bool_]:
+        count = batch.num_envs
         if len(data) != count or data.strip(b"\0\1"):
             raise InvalidArgument(f"mask: expected {count} bytes of 0 and 1, got {shorten(data)}")
         return np.frombuffer(data, np.bool_).copy()
 
-    def _infos(self, infos: Any) -> dict[str, Any]:
+    def _infos(self, infos: object) -> dict[str, Any]:
         try:
             return write_infos(infos, self._write_final)
         except (CodecError, InvalidValue) as error:
@@ -384,33 +382,32 @@ class EnvHost:
         return value_reply(self.state(private=request.private), "state")
 
     def _get(self, request: GetRequest) -> ValueReply:
-        env, name = self.env, request.name
-        found: Any
-        if not self.batched:
-            found = env.get_wrapper_attr(name)
+        env, name, batch = self.env, request.name, cast(Any, self._batch)
+        if batch is None:
+            found: object = env.get_wrapper_attr(name)
             # A method stays here; whoever asked may call it by its name.
             return ValueReply(dict(METHOD)) if callable(found) else value_reply(found, name)
         # Lanes that are no environments of their own have seeds, too.
-        found = env.np_random_seed if name == "np_random_seed" else cast(Any, env).get_attr(name)
-        return value_reply(list(found), name)
+        lanes: Iterable[object] = batch.np_random_seed if name == "np_random_seed" else batch.get_attr(name)
+        return value_reply(list(lanes), name)
 
     def _has(self, request: HasRequest) -> ValueReply:
         return ValueReply(self.env.has_wrapper_attr(request.name))
 
     def _set(self, request: SetRequest) -> ValueReply:
-        value, env = decode_value(request.value, request.name), self.env
-        if not self.batched:
-            return ValueReply(env.set_wrapper_attr(request.name, value, force=request.force))
-        env.set_attr(request.name, value)  # type: ignore[attr-defined]
+        value, batch = decode_value(request.value, request.name), cast(Any, self._batch)
+        if batch is None:
+            return ValueReply(self.env.set_wrapper_attr(request.name, value, force=request.force))
+        batch.set_attr(request.name, value)
         return ValueReply(True)
 
     def _call(self, request: CallRequest) -> ValueReply:
         args = [decode_value(one, f"{request.name} argument {place}") for place, one in enumerate(request.args)]
         kwargs = {name: decode_value(one, name) for name, one in request.kwargs.items()}
-        env: Any = self.env
-        if self.batched:
-            return value_reply(list(env.call(request.name, *args, **kwargs)), request.name)
-        found = env.get_wrapper_attr(request.name)
+        batch = cast(Any, self._batch)
+        if batch is not None:
+            return value_reply(list(batch.call(request.name, *args, **kwargs)), request.name)
+        found = self.env.get_wrapper_attr(request.name)
         return value_reply(found(*args, **kwargs) if callable(found) else found, request.name)
 
     # --- snapshots ---
@@ -433,19 +430,19 @@ class EnvHost:
         self.adopt(self.kept(request.number))
         return DoneReply()
 
-    def kept(self, number: int) -> Any:
+    def kept(self, number: int) -> Kept:
         """A snapshot by its number, for `adopt` here or in another host made alike."""
         if number not in self._snapshots:
             raise SnapshotError(f"restore: expected one of {len(self._snapshots)} snapshots, got number {number}")
         return self._snapshots[number]
 
-    def dropped(self, number: int) -> Any:
+    def dropped(self, number: int) -> Kept:
         """A snapshot by its number, which is forgotten here."""
         taken = self.kept(number)
         del self._snapshots[number]
         return taken
 
-    def adopt(self, taken: Any) -> None:
+    def adopt(self, taken: Kept) -> None:
         """Go on from a snapshot; what was planned since is to be planned again."""
         snapshot, mine = taken
         self.env.restore(snapshot)
@@ -455,9 +452,9 @@ class EnvHost:
 
     # --- states for another host made alike ---
 
-    def transfer(self, number: int = 0, lanes: list[int] | None = None) -> Any:
+    def transfer(self, number: int = 0, lanes: list[int] | None = None) -> Transferred:
         """The state, or a snapshot by its number, for `accept` of another host; of a batch, of these lanes."""
-        export: Any = getattr(self.env, "export_state", None)
+        export: Export | None = getattr(self.env, "export_state", None)
         if export is None and lanes is None:
             return self.kept(number) if number else self.dropped(self.keep())
         if not number:
@@ -469,30 +466,24 @@ class EnvHost:
         finally:
             self.adopt(self.dropped(now))
 
-    def _transferred(self, export: Any, lanes: list[int] | None) -> Any:
+    def _transferred(self, export: Export | None, lanes: list[int] | None) -> Transferred:
         mine = self.episode_id, self.step_count, self.done, self.last
         if export is not None:
             return Exported(export(lanes)), mine
-        with cast(Any, self.env).fork(lanes) as twin:
+        with self._lanes().fork(lanes or []) as twin:
             return twin.snapshot(), mine
 
-    def accept(self, taken: Any) -> None:
+    def accept(self, taken: Transferred) -> None:
         """Go on from what another host transferred."""
         state, mine = taken
         if not isinstance(state, Exported):
-            self.adopt(taken)
+            self.adopt((state, mine))
             return
         self.env.import_state(state.state)  # type: ignore[attr-defined]
         self.episode_id, self.step_count, self.done, self.last = mine
 
 
-class Exported(NamedTuple):
-    """A state that is in the hands of sandboxed processes."""
-
-    state: Any
-
-
-def _attributes(answer: Callable[[Any], Any], request: object) -> Any:
+def _attributes(answer: Callable[[RequestT], HostReply], request: RequestT) -> HostReply:
     """Whoever asks for what is not there is told so, by an error that is no fault of the environment's."""
     try:
         return answer(request)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Info, Outcome
 from ludus.core.info import add_outcome
@@ -24,6 +25,9 @@ from ludus.wire.messages import (
 __all__ = ["LaneGroup"]
 
 
+Mask = npt.NDArray[np.bool_]
+
+
 class LaneGroup:
     """Lanes `begin` to `end` of a batch."""
 
@@ -31,13 +35,13 @@ class LaneGroup:
         self.link, self._codec, self.begin, self.count = link, codec, begin, codec.num_envs
         self.end = begin + self.count
         self.lanes, self.space, self.write = slice(begin, self.end), codec.observation_space, codec.write_action
-        self.last: Any = None
+        self.last: object = None
         """The observations as they came, of the last reply."""
         self._fresh: Any = None
         self._reviving = False
-        self.rewards: Any = np.zeros(self.count)
-        self.terminated: Any = np.zeros(self.count, np.bool_)
-        self.truncated: Any = np.zeros(self.count, np.bool_)
+        self.rewards: npt.NDArray[np.float64] = np.zeros(self.count)
+        self.terminated: Mask = np.zeros(self.count, np.bool_)
+        self.truncated: Mask = np.zeros(self.count, np.bool_)
         self.infos: Info = {}
 
     def observations(self) -> Any:
@@ -47,7 +51,7 @@ class LaneGroup:
 
     # --- reset ---
 
-    def check_whole(self, mask: Any) -> None:
+    def check_whole(self, mask: Mask) -> None:
         """Lanes whose other side is gone are reset together, since they begin a new one together."""
         if not self.link.alive and not mask[self.lanes].all():
             raise ResetNeeded(
@@ -55,9 +59,9 @@ class LaneGroup:
                 f"gone, got {[int(one) for one in np.flatnonzero(mask)]}"
             )
 
-    def post_reset(self, columns: Columns, mask: Any, seeds: list[int | None], options: Any) -> None:
+    def post_reset(self, columns: Columns, mask: Mask, seeds: list[int | None], options: dict[str, Any] | None) -> None:
         """Have the lanes of `mask` reset, on a new other side where there is none."""
-        mine, chosen, told = mask[self.lanes], seeds[self.lanes], dict[str, Any]()
+        mine, chosen, told = mask[self.lanes], seeds[self.lanes], dict[str, object]()
         if not self.link.alive:
             told = self.link.reopen()
             chosen = [columns.revived(self.begin + lane, seed) for lane, seed in enumerate(chosen)]
@@ -81,9 +85,9 @@ class LaneGroup:
             column = np.full(self.count, None, dtype=object)
             column[:] = value
             self.infos |= {name: column, f"_{name}": np.ones(self.count, np.bool_)}
-        self._told: dict[str, Any] = {}
+        self._told: dict[str, object] = {}
 
-    def post_autoreset(self, columns: Columns, mask: Any) -> None:
+    def post_autoreset(self, columns: Columns, mask: Mask) -> None:
         """Have the next episode begun in the lanes of `mask`."""
         mine = mask[self.lanes]
         plans = columns.take_plans(self.begin, self.end)
@@ -92,7 +96,7 @@ class LaneGroup:
 
     # --- step ---
 
-    def post_step(self, columns: Columns, actions: Any, mask: Any) -> None:
+    def post_step(self, columns: Columns, actions: object, mask: Mask | None) -> None:
         """Have the lanes stepped; where their other side is gone, they begin anew instead."""
         self._reviving = not self.link.alive
         if self._reviving:
@@ -108,7 +112,7 @@ class LaneGroup:
         mask = np.ones(self.count, np.bool_).tobytes()
         self.link.post(AutoresetRequest(mask, columns.beginnings(self.begin, self.end)))
 
-    def collect_step(self, columns: Columns, mode: AutoresetMode, mask: Any) -> None:
+    def collect_step(self, columns: Columns, mode: AutoresetMode, mask: Mask | None) -> None:
         """What the step gave, or that it was cut."""
         if self._reviving:
             self.collect_reset()
@@ -123,7 +127,7 @@ class LaneGroup:
         if columns.episodes is not None:
             self._count_begun(columns, mode, mask)
 
-    def _count_begun(self, columns: Columns, mode: AutoresetMode, mask: Any) -> None:
+    def _count_begun(self, columns: Columns, mode: AutoresetMode, mask: Mask | None) -> None:
         """Which lanes have begun an episode by themselves."""
         begun = self.terminated | self.truncated if mode is AutoresetMode.SAME_STEP else columns.ended[self.lanes]
         begun = begun if mask is None else begun & mask[self.lanes]
@@ -153,18 +157,21 @@ class LaneGroup:
         """An info that all lanes share, as a batch has it."""
         found: Info = {}
         for name, value in info.items():
-            nested = is_dict(value)
-            column: Any = self._every(value) if nested else np.full(self.count, None, dtype=object)
-            if not nested:
-                column[:] = [value] * self.count
-                if isinstance(value, bool | int | float):
-                    column = np.full(self.count, value)
-            found |= {name: column, f"_{name}": np.ones(self.count, np.bool_)}
+            found |= {name: self._column(value), f"_{name}": np.ones(self.count, np.bool_)}
         return found
+
+    def _column(self, value: object) -> Info | npt.NDArray[np.generic]:
+        if is_dict(value):
+            return self._every(value)
+        if isinstance(value, bool | int | float):
+            return np.full(self.count, value)
+        column = np.full(self.count, None, dtype=object)
+        column[:] = [value] * self.count
+        return column
 
     # --- the rest ---
 
-    def value(self, request: Any, name: str) -> Any:
+    def value(self, request: object, name: str) -> Any:
         """A picture or an attribute of each lane."""
         try:
             return self._codec.read_value(self.link.ask(request, ValueReply), name)

@@ -1,7 +1,8 @@
 """`Link`: the way to an environment that is somewhere else: one request, one reply, and the life of the other side."""
 
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+from ludus.core import Info
 from ludus.errors import LudusError
 
 __all__ = ["Link", "LinkEnded"]
@@ -12,7 +13,7 @@ ReplyT = TypeVar("ReplyT")
 class LinkEnded(Exception):
     """The other side ended in the middle of a request: the episode under way is cut there."""
 
-    def __init__(self, reason: str, info: dict[str, Any]) -> None:
+    def __init__(self, reason: str, info: Info) -> None:
         super().__init__(reason)
         self.reason, self.info = reason, info
         """What `info` of the step says that it cut short."""
@@ -39,11 +40,11 @@ class Link(Protocol):
         """Whether there is another side to ask."""
         ...
 
-    def ask(self, request: Any, kind: type[ReplyT]) -> ReplyT:
+    def ask(self, request: object, kind: type[ReplyT]) -> ReplyT:
         """The reply to a request, within the time that its kind has."""
         ...
 
-    def post(self, request: Any) -> None:
+    def post(self, request: object) -> None:
         """Send a request whose reply is collected later: other links are asked meanwhile."""
         ...
 
@@ -51,7 +52,7 @@ class Link(Protocol):
         """The reply to what was posted."""
         ...
 
-    def reopen(self) -> dict[str, Any]:
+    def reopen(self) -> dict[str, object]:
         """Begin anew where the other side is gone; what the next reset's info says of it."""
         ...
 

@@ -4,10 +4,9 @@ A plan is a function, which does not travel. Each request brings what it says of
 begun one since, so that it is known when the lane needs it.
 """
 
-from typing import Any
-
 from ludus.core import Episode
 from ludus.errors import InvalidArgument, shorten
+from ludus.spaces.kinds import is_dict
 from ludus.wire import decode_value
 from ludus.wire.messages import Plan
 
@@ -29,8 +28,8 @@ class EpisodePlans:
     def take(self, plans: list[Plan]) -> None:
         """Remember how the next episode of some lanes is to begin."""
         for lane, seed, options in plans:
-            found: Any = decode_value(options, "options")
-            if found is not None and not isinstance(found, dict):
+            found: object = decode_value(options, "options")
+            if found is not None and not is_dict(found):
                 raise InvalidArgument(f"plans: expected options by name for lane {lane}, got {shorten(found)}")
             self._planned[lane] = Episode(decode_value(seed, "seed"), found)
 

@@ -9,7 +9,6 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
 __all__ = ["LOOK_SECONDS", "Spin", "yield_core"]
 
@@ -50,7 +49,7 @@ class Spin:
 
     __slots__ = ("_poll", "_streak", "misses", "rest")
 
-    def __init__(self, poll: Callable[[int], Any]) -> None:
+    def __init__(self, poll: Callable[[int], object]) -> None:
         self._poll = poll
         self.rest = 0
         """How often it is waited for without a look, from now on."""

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ludus.core import Info
+from ludus.core.env import AnyEnv
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import CodecError, ContractViolation, InvalidArgument, shorten
 from ludus.spaces import Discrete
@@ -15,7 +17,7 @@ from ludus.wire.messages import ValueReply
 __all__ = ["action_reader", "flag", "read_options", "value_reply", "with_outcome", "write_info", "write_number"]
 
 
-def read_options(data: object) -> dict[str, Any] | None:
+def read_options(data: object) -> Info | None:
     """Reset options; InvalidArgument where they are none."""
     options = decode_value(data, "options")
     if options is not None and not is_dict(options):
@@ -31,7 +33,7 @@ def value_reply(value: object, what: str) -> ValueReply:
         raise ContractViolation(str(error)) from error
 
 
-def write_info(info: object) -> Any:
+def write_info(info: object) -> dict[str, Any]:
     """An info as data; ContractViolation names what is none."""
     if not is_dict(info):
         raise ContractViolation(f"info: expected a dictionary, got {shorten(info)}")
@@ -41,14 +43,14 @@ def write_info(info: object) -> Any:
         raise ContractViolation(str(error)) from error
 
 
-def with_outcome(info: dict[str, Any]) -> dict[str, Any]:
+def with_outcome(info: Info) -> Info:
     """An info whose outcome is one, or that has none; ContractViolation names what is no outcome."""
     told = read_outcome(info[OUTCOME])
     rest = {key: value for key, value in info.items() if key != OUTCOME}
     return rest if told is None else {**rest, OUTCOME: told}
 
 
-def write_number(reward: object) -> Any:
+def write_number(reward: object) -> int | float | dict[str, Any]:
     """A reward that is a NumPy scalar, or any other that is as good as one, as data; it is finite."""
     found: Any = reward[()] if is_array(reward) and reward.shape == () else reward
     number: Any = found
@@ -68,7 +70,7 @@ def flag(value: object, name: str) -> bool:
     raise ContractViolation(f"step {name}: expected a bool, got {shorten(value)}")
 
 
-def action_reader(env: Any, *, checked: bool) -> Callable[[Any], Any]:
+def action_reader(env: AnyEnv, *, checked: bool) -> Callable[[Any], Any]:
     """What reads actions: of a choice out of a few, which is most of them, in one comparison."""
     space, codec = env.action_space, SpaceCodec(env.action_space, "action")
     if not checked:
@@ -77,7 +79,7 @@ def action_reader(env: Any, *, checked: bool) -> Callable[[Any], Any]:
         return codec.read
     least, most, read = int(space.start), int(space.start + space.n) - 1, codec.read
 
-    def read_choice(data: object) -> Any:
+    def read_choice(data: object) -> object:
         return data if type(data) is int and least <= data <= most else read(data)
 
     return read_choice

@@ -4,7 +4,7 @@ Not here: which environments need isolation, which is in their specs and in `lud
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess, SandboxWarning, Usage
 from ludus.sandbox.deadlines import Deadlines
@@ -62,7 +62,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

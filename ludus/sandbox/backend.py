@@ -2,14 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from io import BufferedReader, BufferedWriter
+from typing import Any, TypedDict
 
 import msgspec
 
 from ludus.sandbox.kernel_versions import linux_since
 from ludus.sandbox.policy import Policy
 
-__all__ = ["Backend", "SandboxedProcess", "Guarantees", "Probe", "SandboxWarning", "Usage"]
+__all__ = ["Backend", "SandboxedProcess", "Guarantees", "Probe", "SandboxWarning", "StreamOptions", "Usage"]
 
 
 class SandboxWarning(UserWarning):
@@ -99,6 +100,19 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     oom: bool = False
 
 
+class StreamOptions(TypedDict, total=False):
+    """What `Backend.start` takes beside the command and its policy.
+
+    >>> StreamOptions(stdout=-1)
+    {'stdout': -1}
+    """
+
+    stdin: int | None
+    stdout: int | None
+    stderr: int | None
+    channel: int | None
+
+
 class SandboxedProcess(ABC):
     """A sandboxed process tree under way.
 
@@ -113,9 +127,9 @@ class SandboxedProcess(ABC):
 
     pid: int
     """Of the outermost process, as the host sees it."""
-    stdin: Any = None
-    stdout: Any = None
-    stderr: Any = None
+    stdin: BufferedWriter | Any = None
+    stdout: BufferedReader | Any = None
+    stderr: BufferedReader | Any = None
     guarantees: Guarantees
 
     @abstractmethod

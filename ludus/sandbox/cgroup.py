@@ -13,7 +13,7 @@ import subprocess
 import sys
 from functools import cache
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.sandbox.leftovers import identity, is_dead
 from ludus.sandbox.policy import Limits
@@ -138,9 +138,9 @@ class Cgroup:
         name = "memory.events" if self._places["memory"].version == 2 else "memory.oom_control"
         return _pairs(f"{self._folder('memory')}/{name}").get("oom_kill", 0) > 0
 
-    def measures(self, limit: str | None) -> dict[str, Any]:
+    def measures(self, limit: str | None) -> dict[str, object]:
         """The fields of `Usage` that the group knows better than anybody else."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         if "cpu" in self._places:
             found["cpu"] = self._cpu()
         if (peak := self._peak_memory()) is not None:

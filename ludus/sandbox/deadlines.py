@@ -1,7 +1,5 @@
 """`Deadlines`: how long an environment in a process of its own may take for each thing that is asked of it."""
 
-from typing import Any
-
 import msgspec
 
 from ludus.errors import InvalidArgument, shorten
@@ -28,7 +26,7 @@ class Deadlines(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
-            value: Any = getattr(self, name)
+            value: object = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value > 0):
                 raise InvalidArgument(f"deadlines.{name}: expected seconds above 0, or None, got {shorten(value)}")
 

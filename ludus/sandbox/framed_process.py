@@ -88,12 +88,12 @@ class FramedProcess:
         del buffer[: 4 + size]
         return found
 
-    def ask(self, message: Any, deadline: float) -> Any:
+    def ask(self, message: object, deadline: float) -> Any:
         """Send a message and read the answer, as plain data."""
         self.send(msgspec.json.encode(message), deadline)
         return self.read(deadline)
 
-    def read(self, deadline: float, kind: Any = Any) -> Any:
+    def read(self, deadline: float, kind: object = Any) -> Any:
         """The next frame, as what its JSON says: plain data, or data of a kind."""
         data = self.receive(deadline)
         try:

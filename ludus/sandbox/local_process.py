@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,6 +21,9 @@ from ludus.sandbox.policy import Limits
 from ludus.sandbox.streams import Streams
 from ludus.sandbox.tree import TreeSample, files_in_memory, sample, shared_memory
 from ludus.sandbox.watch import Alarm, watcher
+
+if TYPE_CHECKING:
+    import resource
 
 __all__ = ["LocalProcess"]
 
@@ -196,7 +199,7 @@ class LocalProcess(SandboxedProcess):
             if self._descriptor is not None:
                 signal.pidfd_send_signal(self._descriptor, signal.SIGCONT)
 
-    def _finish(self, used: Any) -> None:
+    def _finish(self, used: "resource.struct_rusage | None") -> None:
         """Take the last measures."""
         if used is not None:
             self._seen = self._seen.joined(

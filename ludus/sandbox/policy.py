@@ -1,13 +1,12 @@
 """`Policy`: what sandboxed code may use. Everything that is not named is refused."""
 
 import os
-from collections.abc import Mapping
 from itertools import starmap
-from typing import Any
 
 import msgspec
 
 from ludus.errors import InvalidArgument, InvalidType, shorten
+from ludus.spaces.kinds import is_mapping, is_tuple
 
 __all__ = ["Limits", "Mount", "Policy"]
 
@@ -44,7 +43,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def __post_init__(self) -> None:
         for name in ("wall", "cpu"):
-            value: Any = getattr(self, name)
+            value: object = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value > 0):
                 raise InvalidArgument(f"limits.{name}: expected seconds above 0, or None, got {shorten(value)}")
         for name in COUNTS:
@@ -67,7 +66,7 @@ class Mount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         for name in ("source", "target"):
-            path: Any = getattr(self, name)
+            path: object = getattr(self, name)
             if path is None and name == "target":
                 continue
             if not isinstance(path, str) or not os.path.isabs(path) or os.path.normpath(path) != path or "\0" in path:
@@ -103,19 +102,18 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     started by anybody else, sandboxed code is that user, whatever the number."""
 
     def __post_init__(self) -> None:
-        number: Any = self.user
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < MAX_USERS:
-            raise InvalidArgument(f"user: expected a number from 0 to {MAX_USERS - 1}, got {shorten(number)}")
-        network: Any = self.network
+        if not _is_user(self.user):
+            raise InvalidArgument(f"user: expected a number from 0 to {MAX_USERS - 1}, got {shorten(self.user)}")
+        network: object = self.network
         if isinstance(network, str):
             if network not in ("none", "loopback"):
                 raise InvalidArgument(
                     f"network: expected 'none', 'loopback' or a tuple of host:port, got {shorten(network)}"
                 )
-        elif not isinstance(network, tuple) or not network or not all(map(_is_address, network)):
+        elif not is_tuple(network) or not network or not all(map(_is_address, network)):
             raise InvalidArgument(f"network: expected a tuple of host:port, got {shorten(network)}")
-        given: Any = self.environment
-        if not isinstance(given, Mapping) or not all(starmap(_is_variable, given.items())):
+        given: object = self.environment
+        if not is_mapping(given) or not all(starmap(_is_variable, given.items())):
             raise InvalidType(f"environment: expected names and values as text, got {shorten(given)}")
 
     @property
@@ -124,13 +122,17 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return () if isinstance(self.network, str) else self.network
 
 
-def _is_address(text: Any) -> bool:
+def _is_user(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < MAX_USERS
+
+
+def _is_address(text: object) -> bool:
     host, _, port = text.rpartition(":") if isinstance(text, str) else ("", "", "")
     number = int(port) if port.isascii() and port.isdigit() and len(port) < 6 else 0
     return bool(host) and not set(host) & set(" /@\r\n\0") and 0 < number < 65536
 
 
-def _is_variable(name: Any, value: Any) -> bool:
+def _is_variable(name: object, value: object) -> bool:
     return (
         isinstance(name, str)
         and isinstance(value, str)

@@ -4,12 +4,13 @@ import threading
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cache
-from typing import TYPE_CHECKING, Any, Unpack
+from io import BufferedReader, BufferedWriter
+from typing import TYPE_CHECKING, TypeGuard, Unpack
 
 import msgspec
 
 from ludus.errors import InvalidArgument, InvalidType, SandboxError, SandboxUnavailable, listing, shorten
-from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess, Usage
+from ludus.sandbox.backend import Backend, Guarantees, Probe, SandboxedProcess, StreamOptions, Usage
 from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.policy import Limits, Mount, Policy
 
@@ -211,7 +212,7 @@ class Sandbox:
         """What is in force for whatever it runs."""
         return self.backend.guarantees(self.policy)
 
-    def start(self, argv: Sequence[str], **streams: Any) -> SandboxedProcess:
+    def start(self, argv: Sequence[str], **streams: Unpack[StreamOptions]) -> SandboxedProcess:
         """Start a command; see `Backend.start` for the streams."""
         return self.backend.start(_checked(argv), self.policy, **streams)
 
@@ -259,15 +260,23 @@ def _working(chosen: str | Backend | None) -> Backend:
     return found
 
 
-def _checked(argv: Any) -> list[str]:
-    if isinstance(argv, str) or not isinstance(argv, Sequence) or not argv:
+def _checked(argv: object) -> list[str]:
+    if not _is_list(argv) or not argv:
         raise InvalidType(f"argv: expected a list of a program and its arguments, got {shorten(argv)}")
-    if not all(isinstance(one, str) and "\0" not in one for one in argv):
+    if not _is_text(argv):
         raise InvalidType(f"argv: expected text without null characters, got {shorten(argv)}")
     return list(argv)
 
 
-def _feed(stream: Any, data: bytes) -> None:
+def _is_list(argv: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(argv, Sequence) and not isinstance(argv, str)
+
+
+def _is_text(words: Sequence[object]) -> TypeGuard[Sequence[str]]:
+    return all(isinstance(one, str) and "\0" not in one for one in words)
+
+
+def _feed(stream: BufferedWriter, data: bytes) -> None:
     """Write from a thread: sandboxed code need not read."""
 
     def write() -> None:
@@ -283,7 +292,7 @@ def _feed(stream: Any, data: bytes) -> None:
 class _Reader(threading.Thread):
     """Reads a stream to its end, and keeps the beginning."""
 
-    def __init__(self, stream: Any, keep: int | None) -> None:
+    def __init__(self, stream: BufferedReader, keep: int | None) -> None:
         super().__init__(daemon=True)
         self.stream, self.keep, self.kept, self.dropped = stream, keep, bytearray(), 0
         self.start()

@@ -11,9 +11,9 @@ import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ludus.sandbox.strays import SPAWNING, owner_variable, sweep_processes
 
@@ -95,14 +95,16 @@ def _check(error: int, name: str | None = None) -> None:
         raise OSError(error, os.strerror(error), name)
 
 
-def _strings(texts: Any) -> Any:
+def _strings(texts: Iterable[str]) -> "ctypes.Array[ctypes.c_char_p]":
     encoded = [os.fsencode(text) for text in texts]
     return (ctypes.c_char_p * (len(encoded) + 1))(*encoded, None)
 
 
 def _spawn_closing(argv: Sequence[str], environment: Mapping[str, str], moved: Mapping[int, int]) -> int:
     """Where the C library cannot close the rest: what is inheritable now is closed by name."""
-    actions: list[Any] = [(os.POSIX_SPAWN_DUP2, here, there) for there, here in moved.items()]
+    actions: list[tuple[int, int] | tuple[int, int, int]] = [
+        (os.POSIX_SPAWN_DUP2, here, there) for there, here in moved.items()
+    ]
     actions += [(os.POSIX_SPAWN_CLOSE, number) for number in _inheritable() if number not in moved]
     return os.posix_spawn(
         argv[0], list(argv), dict(environment), file_actions=actions, setsid=True, setsigmask=[], setsigdef=DEFAULTS

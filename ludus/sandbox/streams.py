@@ -3,7 +3,7 @@
 import contextlib
 import os
 import subprocess
-from typing import Any
+from typing import BinaryIO
 
 from ludus.errors import InvalidArgument
 
@@ -16,7 +16,7 @@ class Streams:
     def __init__(self, stdin: int | None, stdout: int | None, stderr: int | None) -> None:
         self.descriptors: dict[int, int] = {}
         """Number there → number here."""
-        self.files: list[Any] = [None, None, None]
+        self.files: list[BinaryIO | None] = [None, None, None]
         """This side's ends of the pipes."""
         self._owned: list[int] = []
         try:

@@ -4,7 +4,7 @@ Not here: the messages, which are in `ludus.wire`, and what connects to a server
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ludus.server.extra import serve_extra
 
@@ -30,7 +30,7 @@ _HOME = {
 __all__ = ["Access", "Principal", "RunningServer", "ServedEnv", "Sessions", "ServerConfig", "create_app", "serve"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     # Loaded when it is used: `import ludus` comes through here, and most programs serve nothing.
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -32,7 +32,7 @@ class Activity:
         """Those that threads read."""
         self.awake: set[object] = set()
         """Those among them whose threads do not wait now."""
-        self._ready: Any = None
+        self._ready: select.epoll | None = None
 
     @property
     def fileno(self) -> int:

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
 
 import msgspec
 from starlette.applications import Starlette
@@ -23,7 +22,7 @@ from ludus.server.protocols import admin, mcp, openenv, web_api, wire
 from ludus.server.protocols.unix import serve_unix
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
-from ludus.server.targets import Application, offered
+from ludus.server.targets import Application, ServeTarget, offered
 from ludus.server.worker_proxy import WorkerProxy
 
 __all__ = ["app_of", "create_app", "guarded"]
@@ -33,7 +32,10 @@ FORBIDDEN = JSONResponse({"detail": FOR_RUNNERS}, 403)
 
 
 def create_app(
-    *targets: Any, config: ServerConfig | None = None, access: Access | None = None, hosts: Iterable[str] | None = ()
+    *targets: ServeTarget,
+    config: ServerConfig | None = None,
+    access: Access | None = None,
+    hosts: Iterable[str] | None = (),
 ) -> Starlette:
     """An ASGI application that serves environments: ids, specs, Env classes, folders, or `ServedEnv` values.
 

@@ -7,6 +7,8 @@ import os
 from functools import cache
 from typing import Any
 
+from starlette.applications import Starlette
+
 from ludus.errors import InvalidArgument
 from ludus.packaging.manifest import read_manifest
 from ludus.server.access import Access, Role
@@ -20,7 +22,7 @@ FOLDER, TOKENS, MODE = "LUDUS_FOLDER", "LUDUS_TOKENS", "OPENENV_MODE"
 
 
 @cache
-def folder_app() -> Any:
+def folder_app() -> Starlette:
     """The application; with tokens it may be called by any name, without by this machine's own only."""
     manifest = read_manifest(os.environ.get(FOLDER) or ".")
     manifest.enter()
@@ -43,7 +45,7 @@ def _tokens(text: str) -> dict[str, Role]:
     return {token: role for role, _, token in pairs}  # pyright: ignore[reportReturnType]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "app":
         return folder_app()
     raise AttributeError(name)

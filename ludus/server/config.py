@@ -3,7 +3,7 @@
 The defaults are those of a server on the caller's own machine. What it serves is not here.
 """
 
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
@@ -76,7 +76,7 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for name in POSITIVE:
-            value: Any = getattr(self, name)
+            value: object = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 raise InvalidArgument(f"config {name}: expected a number above 0, got {shorten(value)}")
         if self.record_level not in LEVELS:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
 from time import monotonic
-from typing import Any, Protocol
+from typing import Protocol, runtime_checkable
 
 from ludus.errors import CodecError, InvalidArgument, SessionTaken
 from ludus.remote.host import EnvHost
@@ -27,6 +27,7 @@ from ludus.wire.messages import (
     FailedReply,
     ForkReply,
     ForkRequest,
+    NetworkReply,
     NumberedReply,
     NumberedRequest,
     RenderRequest,
@@ -94,6 +95,15 @@ async def serve_connection(server: Server, link: ServerTransport, principal: Pri
             await link.close()
 
 
+@runtime_checkable
+class Closable(Protocol):
+    """Whoever is connected to a session, by any protocol."""
+
+    def close(self) -> object:
+        """End it; what is awaitable is awaited."""
+        ...
+
+
 class Connection:
     """A connection that has its session."""
 
@@ -143,14 +153,14 @@ class Connection:
         """Take the session over from an older connection, where that may be, and say welcome."""
         session, hello = self.session, self._handshake.hello
         session.admit(hello.client, takeover=hello.takeover)
-        older: Any = session.connection
+        older = session.connection
         session.connection, session.was_connected = self, True
         await session.recall()
         if session.connection is not self:
             raise SessionTaken(f"session {session.id[:8]}…: expected to drive it, got that another client came at once")
         session.drive(hello.client)
         welcome = write_message(NumberedReply(0, self._handshake.welcome(self.principal)))
-        if older is not None:
+        if isinstance(older, Closable):
             closing = older.close()
             if isawaitable(closing):
                 await closing
@@ -198,7 +208,7 @@ class Connection:
         elif verdict is not RequestVerdict.WAIT:
             await self._send(self._repeated(number, verdict))
 
-    def _start(self, carrying: Coroutine[Any, Any, None]) -> None:
+    def _start(self, carrying: Coroutine[object, object, None]) -> None:
         tasks, task = self.session.tasks, asyncio.get_running_loop().create_task(carrying)
         tasks.add(task)
         task.add_done_callback(tasks.discard)
@@ -231,15 +241,17 @@ class Connection:
 
     # --- carrying them out ---
 
-    async def _carry_out(self, asked: NumberedRequest, answering: Awaitable[Any], begun: float | None = None) -> None:
+    async def _carry_out(
+        self, asked: NumberedRequest, answering: Awaitable[NetworkReply], begun: float | None = None
+    ) -> None:
         """Do it, keep the reply, and send it to whoever is connected by then."""
         begun = monotonic() if begun is None else begun
         try:
-            reply = await answering
+            reply: NetworkReply = await answering
         except Exception as error:
             reply = self.fail(error)
         data = self._finished(asked, reply, begun)
-        connection: Any = self.session.connection
+        connection = self.session.connection
         if asked.request.__class__ is CloseRequest:
             connection = self
         if isinstance(connection, Connection):
@@ -253,7 +265,7 @@ class Connection:
         if mine and (self._runs or not self.session.dialogue.is_restricted(number)):
             await self._send(data)
 
-    def _finished(self, asked: NumberedRequest, reply: Any, begun: float) -> bytes:
+    def _finished(self, asked: NumberedRequest, reply: NetworkReply, begun: float) -> bytes:
         number, session = asked.number, self.session
         steps = asked.request.__class__ in STEP_REQUESTS
         data = self._bytes(number, reply)
@@ -265,7 +277,7 @@ class Connection:
         session.dialogue.finish(number, data, restricted=self._runs and not told_all)
         return data
 
-    def _bytes(self, number: int, reply: Any) -> bytes:
+    def _bytes(self, number: int, reply: NetworkReply) -> bytes:
         """A reply as a message; one that the client would not take is an error instead."""
         try:
             data = write_message(NumberedReply(number, reply))
@@ -281,7 +293,7 @@ class Connection:
         self.server.metrics.count("errors", env=self.session.served.name, kind=type(error).__name__)
         return error_reply(error, trace=self._runs)
 
-    async def _answer(self, asked: NumberedRequest) -> Any:
+    async def _answer(self, asked: NumberedRequest) -> NetworkReply:
         request, session = asked.request, self.session
         steps = isinstance(request, STEP_REQUESTS)
         self.principal.need("step" if steps else "run", type(request).__name__)
@@ -295,7 +307,7 @@ class Connection:
             return DoneReply()
         return await session.call(partial(self.perform, asked), asked.seconds, long=not steps)
 
-    def perform(self, asked: NumberedRequest, hosted: EnvHost) -> Any:
+    def perform(self, asked: NumberedRequest, hosted: EnvHost) -> NetworkReply:
         """In the session's thread: carry it out, unless it was cancelled while it waited; what is raised is told."""
         session, number = self.session, asked.number
         if number in session.cancelled:
@@ -337,13 +349,13 @@ class Connection:
         self._bucket.take(-self._ration)
         return 0
 
-    def finish(self, asked: NumberedRequest, reply: Any, begun: float) -> bytes:
+    def finish(self, asked: NumberedRequest, reply: NetworkReply, begun: float) -> bytes:
         """In the session's thread: the message to send."""
         self.session.used = monotonic()
         data = self._finished(asked, reply, begun)
         return self.compression.pack(data) if self._compressed else data
 
-    def take_over(self, asked: NumberedRequest, running: "asyncio.Future[Any]", begun: float) -> None:
+    def take_over(self, asked: NumberedRequest, running: "asyncio.Future[NetworkReply]", begun: float) -> None:
         """On the event loop: wait for what the thread is at, as for any other request."""
         granted = self.session.allowed_seconds(asked.seconds, long=not isinstance(asked.request, STEP_REQUESTS))
         self._start(self._carry_out(asked, self.session.finish(running, granted, begun), begun))

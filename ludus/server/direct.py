@@ -21,6 +21,7 @@ from ludus.remote.spin import LOOK_SECONDS, Spin, yield_core
 from ludus.server.activity import MAX_SPINNING_CONNECTIONS, Activity
 from ludus.server.env_thread import EnvThread
 from ludus.server.wake_up import WakeUp
+from ludus.wire.messages import NetworkReply, NumberedRequest
 
 __all__ = ["Direct", "DirectTransport", "DirectProtocol", "DirectSocket", "Requests"]
 
@@ -31,6 +32,8 @@ IDLE_MS = 5000
 SEND_TIMEOUT_MS = 20
 """Milliseconds that a thread waits for the other side to read on."""
 
+Look = Callable[[int], list[tuple[int, int]]]
+"""What is ready within so many milliseconds."""
 Piece = tuple[bytes | None, bytes]
 """A whole message and nothing, or None and bytes that the event loop has to read."""
 
@@ -47,7 +50,7 @@ class DirectSocket(NamedTuple):
 class DirectTransport(Protocol):
     """A connection that can be read by a thread for a while."""
 
-    def start_direct(self, recall: Callable[[], Any]) -> DirectSocket | None:
+    def start_direct(self, recall: Callable[[], object]) -> DirectSocket | None:
         """Read and write it no more; `recall` is called where that has to end. None where it cannot be now."""
         ...
 
@@ -60,11 +63,11 @@ class DirectProtocol:
     """A mixin for protocols of asyncio: what they share about being read by a thread for a while."""
 
     transport: Any
-    _recall: Callable[[], Any] | None = None
+    _recall: Callable[[], object] | None = None
     _copy: socket.socket | None = None
-    _afterwards: tuple[Callable[[], Any], ...] = ()
+    _afterwards: tuple[Callable[[], object], ...] = ()
 
-    def copy_socket(self, recall: Callable[[], Any]) -> socket.socket | None:
+    def copy_socket(self, recall: Callable[[], object]) -> socket.socket | None:
         """A duplicate of the socket, which is not read here any more; None where something is not sent yet."""
         transport = self.transport
         if self._recall is not None or transport.is_closing() or transport.get_write_buffer_size():
@@ -97,7 +100,7 @@ class DirectProtocol:
         for do in waiting:
             do()
 
-    def after_direct(self, do: Callable[[], Any]) -> None:
+    def after_direct(self, do: Callable[[], object]) -> None:
         """Do something that writes or closes: at once, or as soon as no thread uses the connection."""
         if self._recall is None:
             do()
@@ -122,7 +125,7 @@ class Requests(Protocol):
         ...
 
     @property
-    def accept(self) -> Callable[[bytes], Any]:
+    def accept(self) -> Callable[[bytes], NumberedRequest | None]:
         """What begins an ordinary request of a message, and gives it; None leaves the message to the event loop."""
         ...
 
@@ -130,15 +133,15 @@ class Requests(Protocol):
         """How many messages may be taken before it is asked again; 0: they come too fast."""
         ...
 
-    def fail(self, error: BaseException) -> Any:
+    def fail(self, error: BaseException) -> NetworkReply:
         """The reply that tells what a request raised."""
         ...
 
-    def finish(self, asked: Any, reply: Any, begun: float) -> bytes:
+    def finish(self, asked: NumberedRequest, reply: NetworkReply, begun: float) -> bytes:
         """Keep the reply; the message to send."""
         ...
 
-    def take_over(self, asked: Any, running: "asyncio.Future[Any]", begun: float) -> None:
+    def take_over(self, asked: NumberedRequest, running: "asyncio.Future[NetworkReply]", begun: float) -> None:
         """A request is waited for by the event loop from now on; its turn is held until then."""
         ...
 
@@ -151,10 +154,10 @@ class Direct:
         thread: EnvThread,
         link: DirectTransport,
         requests: Requests,
-        answer: Callable[[Any], Any],
+        answer: Callable[[object], NetworkReply],
         *,
         activity: Activity,
-        on_end: Callable[[bool], Any],
+        on_end: Callable[[bool], object],
     ) -> None:
         """`on_end` is called with whether a step is still under way."""
         self._thread, self._link, self._requests, self._answer = thread, link, requests, answer
@@ -163,9 +166,9 @@ class Direct:
         self.ended: asyncio.Future[None] = self._loop.create_future()
         self._lock = Lock()
         """Decides who has the connection, where a step ends while it is taken over."""
-        self._running: asyncio.Future[Any] | None = None
+        self._running: asyncio.Future[NetworkReply] | None = None
         self._recalled = False
-        self._asked: Any = None
+        self._asked: NumberedRequest | None = None
         self._begun = 0.0
         """When the request under way began; 0: there is none."""
         self._rest: Sequence[Piece] = ()
@@ -196,13 +199,13 @@ class Direct:
 
     def detach(self) -> bool:
         """Take the connection from the thread, which is busy with a step; False where it is not."""
-        running: asyncio.Future[Any] = self._loop.create_future()
+        running: asyncio.Future[NetworkReply] = self._loop.create_future()
         with self._lock:
-            begun = self._begun
-            if not begun or self._running is not None:
+            begun, asked = self._begun, self._asked
+            if not begun or asked is None or self._running is not None:
                 return False
             self._running = running
-        self._requests.take_over(self._asked, running, begun)
+        self._requests.take_over(asked, running, begun)
         self._end(self._rest, b"", detached=True)
         return True
 
@@ -237,7 +240,7 @@ class Direct:
         connections, awake, others, spin = activity.connections, activity.awake, activity.fileno, Spin(look)
         chunk, allowed = FIRST_CHUNK, 0
         while not self._recalled:
-            found: Any = None
+            found: list[tuple[int, int]] | None = None
             if spin.rest:
                 spin.rest -= 1
             elif others >= 0 and len(awake) == 1 and len(connections) <= MAX_SPINNING_CONNECTIONS:
@@ -264,7 +267,7 @@ class Direct:
                 self._rest, self._asked, session.under_way = pieces[place:], asked, asked.number
                 self._begun = thread.since = begun = monotonic()
                 try:
-                    reply = answer(asked.request)
+                    reply: NetworkReply = answer(asked.request)
                 except BaseException as error:  # whatever it is, it is told
                     reply = requests.fail(error)
                 session.under_way = 0
@@ -273,7 +276,7 @@ class Direct:
                     return left
         return (), b""
 
-    def _polls(self) -> tuple[Callable[[int], Any], Callable[[int], Any]]:
+    def _polls(self) -> tuple[Look, Look]:
         """What looks, also for whether anything else in the process is ready; and what waits. Both hear of a call."""
         look, wait, wake_up = select.poll(), select.poll(), self._thread.wake_up
         if wake_up is not None:
@@ -286,7 +289,9 @@ class Direct:
             look.register(self._activity.fileno, select.POLLIN)
         return look.poll, wait.poll
 
-    def _conclude(self, asked: Any, reply: Any, begun: float) -> tuple[Sequence[Piece], bytes] | None:
+    def _conclude(
+        self, asked: NumberedRequest, reply: NetworkReply, begun: float
+    ) -> tuple[Sequence[Piece], bytes] | None:
         """Send a reply, and go on where None is given; else the event loop has taken over, or has to: what is left."""
         with self._lock:
             self._begun, running = 0.0, self._running
@@ -314,6 +319,6 @@ class Direct:
         return left
 
 
-def _resolve(running: "asyncio.Future[Any]", reply: Any) -> None:
+def _resolve(running: "asyncio.Future[NetworkReply]", reply: NetworkReply) -> None:
     if not running.done():
         running.set_result(reply)

@@ -6,13 +6,14 @@ from contextlib import suppress
 from queue import SimpleQueue
 from threading import Lock, Thread
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from ludus.errors import EnvError
 from ludus.server.wake_up import WakeUp
 
 __all__ = ["EnvThread"]
 
+T = TypeVar("T")
 QUICK_WORK_S = 200e-6
 """Seconds: work that takes less is waited for on the spot, for as long. Being told of it takes longer than that."""
 UNKNOWN_WORK_S = 1.0
@@ -29,7 +30,7 @@ class Handover:
     def __init__(self) -> None:
         self.done = Lock()
         self.done.acquire()
-        self.result: Any = None
+        self.result: object = None
         self.error: Exception | None = None
         self._open = [True]
 
@@ -41,7 +42,7 @@ class Handover:
             return False
 
 
-Work = tuple[asyncio.Future[Any], Callable[[], Any], bool, Handover | None]
+Work = tuple[asyncio.Future[Any], Callable[[], object], bool, Handover | None]
 """Whose result it is, what to do, whether that is brief as a rule, and who waits for it on the spot."""
 
 
@@ -68,12 +69,12 @@ class EnvThread:
         self._queue: SimpleQueue[Work | None] = SimpleQueue()
         Thread(target=self._live, name=name, daemon=True).start()
 
-    def run(self, work: Callable[[], Any], *, brief: bool = True) -> "asyncio.Future[Any]":
+    def run(self, work: Callable[[], T], *, brief: bool = True) -> "asyncio.Future[T]":
         """Have work done; its result may be waited for, or not. Where all that is brief was quick, it is there at once.
 
         Work that is not brief by its nature is not waited for, and says nothing about what the rest takes.
         """
-        waiting: asyncio.Future[Any] = self._loop.create_future()
+        waiting: asyncio.Future[T] = self._loop.create_future()
         self.under_way += 1
         if not brief or self.under_way > 1 or self.usual > QUICK_WORK_S:
             self._queue.put((waiting, work, brief, None))
@@ -114,11 +115,11 @@ class EnvThread:
             self.wake_up.close()
         self.over = True
 
-    def _tell(self, do: Callable[..., Any], *arguments: Any) -> None:
+    def _tell(self, do: Callable[..., object], *arguments: object) -> None:
         with suppress(RuntimeError):  # the loop has ended: nobody is there to hear of it
             self._loop.call_soon_threadsafe(do, *arguments)
 
-    def _resolve(self, waiting: "asyncio.Future[Any]", result: Any, error: BaseException | None) -> None:
+    def _resolve(self, waiting: "asyncio.Future[Any]", result: object, error: BaseException | None) -> None:
         self.under_way -= 1
         if not self.under_way:
             self.overdue = False

@@ -1,7 +1,7 @@
 """`ExactPaths`: requests whose path is one of ours to the letter go to their endpoint, past the routers' patterns."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -51,17 +51,18 @@ def _paths(routes: Iterable[BaseRoute], root: str) -> Iterator[tuple[str, str]]:
             yield from ((root + one.path, method) for method in one.methods or ())
 
 
-def _scope(path: str, method: str) -> dict[str, Any]:
+def _scope(path: str, method: str) -> Scope:
     return {"type": "http", "path": path, "method": method, "root_path": "", "headers": []}
 
 
-def _found(routes: Iterable[BaseRoute], scope: dict[str, Any]) -> RouteMatch | None:
+def _found(routes: Iterable[BaseRoute], scope: Scope) -> RouteMatch | None:
     """What the routers would find, which take the first that matches; None where that is not an endpoint of ours."""
     for one in routes:
         match, inner = one.matches(scope)
         if match is Match.FULL:
             if isinstance(one, Mount):
                 return _found(one.routes or (), {**scope, **inner})
-            ours = isinstance(one, Route) and isinstance(one.endpoint, Endpoint)
-            return RouteMatch(one.endpoint, scope["root_path"]) if ours else None  # type: ignore[union-attr]
+            if isinstance(one, Route) and isinstance(one.endpoint, Endpoint):
+                return RouteMatch(one.endpoint, scope["root_path"])
+            return None
     return None

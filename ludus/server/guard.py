@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
@@ -89,7 +89,7 @@ class Guard:
             await JSONResponse({"detail": error.detail}, error.status_code)(scope, body.receive, body.send)
 
     def _refusal(self, scope: Scope, headers: dict[str, list[str]]) -> Refusal | None:
-        peer: Any = scope.get("client") or ("", 0)
+        peer: tuple[str, int] = scope.get("client") or ("", 0)
         wait = self._peers.admit(str(peer[0]))
         if wait:
             after = (("retry-after", str(ceil(wait))),)
@@ -107,7 +107,7 @@ class Guard:
             return Refusal(413, f"body: expected at most {self.config.body} bytes, got {length[:20]}")
         return self._known(scope, headers)
 
-    def _is_ours(self, called: str, peer: Any) -> bool:
+    def _is_ours(self, called: str, peer: tuple[object, ...]) -> bool:
         found = HOST.fullmatch(called)
         if found is None:
             return False

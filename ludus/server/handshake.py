@@ -1,13 +1,16 @@
 """`shake_hands`: the first message of a connection, which opens a session or goes on with one."""
 
 import asyncio
+from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Any
+from typing import Protocol
 
+from ludus.core import EnvSpec, VectorEnv
 from ludus.errors import CodecError, InvalidArgument, InvalidSpec, SessionLost
 from ludus.server.access import Principal
 from ludus.server.server import Server
 from ludus.server.session import Session
+from ludus.spaces.kinds import is_dict
 from ludus.wire import decode_value, encode_value, write_space
 from ludus.wire.compression import Compression
 from ludus.wire.messages import PROTOCOL, HelloRequest, WelcomeReply, read_asked
@@ -18,10 +21,20 @@ HELLO_DEADLINE_S = 30.0
 """Seconds for a connection to say hello."""
 
 
+class MessageReader(Protocol):
+    """A connection, as far as its beginning needs it."""
+
+    def receive(self) -> Coroutine[object, object, bytes | None]:
+        """The next message; None at the end of the connection."""
+        ...
+
+
 class Handshake:
     """A session that was opened or found, and what the connection agreed on."""
 
-    def __init__(self, server: Server, session: Session, hello: HelloRequest, first: "asyncio.Task[Any]") -> None:
+    def __init__(
+        self, server: Server, session: Session, hello: HelloRequest, first: "asyncio.Task[bytes | None]"
+    ) -> None:
         self.session, self.hello, self.compression = session, hello, Compression(hello.compression)
         self.first = first
         """The message after the hello, which is waited for already."""
@@ -33,15 +46,16 @@ class Handshake:
         served, hosted, limits = session.served, session.hosted, self._limits
         if hosted is None:
             raise SessionLost(f"session {session.id[:8]}…: expected one that is there, got none: {session.lost}")
-        env: Any = hosted.env
+        env = hosted.env
+        mode = env.autoreset_mode.value if isinstance(env, VectorEnv) else ""
         told = served.description()
-        own = {**env.metadata, "autoreset_mode": env.autoreset_mode.value} if session.lanes else dict(env.metadata)
+        own = {**env.metadata, "autoreset_mode": mode} if mode else dict(env.metadata)
         return WelcomeReply(
             PROTOCOL,
             session.id,
             served.name,
             session.lanes,
-            env.autoreset_mode.value if session.lanes else "",
+            mode,
             write_space(hosted.space),
             write_space(hosted.action_space),
             encode_value(own, "metadata") if session.arguments else told.metadata,
@@ -55,7 +69,7 @@ class Handshake:
         )
 
 
-async def shake_hands(server: Server, link: Any, principal: Principal) -> Handshake | None:
+async def shake_hands(server: Server, link: MessageReader, principal: Principal) -> Handshake | None:
     """Read the hello, and open or find its session; None where the connection ends before there is one."""
     try:
         async with asyncio.timeout(HELLO_DEADLINE_S):
@@ -66,7 +80,7 @@ async def shake_hands(server: Server, link: Any, principal: Principal) -> Handsh
         return None
     hello = _hello(data, server)
     Compression(hello.compression)  # refused before there is a session
-    first: asyncio.Task[Any] = asyncio.get_running_loop().create_task(link.receive())
+    first: asyncio.Task[bytes | None] = asyncio.get_running_loop().create_task(link.receive())
     try:
         session = await _session(server, principal, hello, first)
         if session is not None:
@@ -88,7 +102,7 @@ def _hello(data: bytes, server: Server) -> HelloRequest:
 
 
 async def _session(
-    server: Server, principal: Principal, hello: HelloRequest, first: "asyncio.Task[Any]"
+    server: Server, principal: Principal, hello: HelloRequest, first: "asyncio.Task[bytes | None]"
 ) -> Session | None:
     if hello.session:
         principal.need("step", "go on with a session")
@@ -121,20 +135,20 @@ async def _opened(server: Server, principal: Principal, hello: HelloRequest) -> 
     )
 
 
-async def _cancelled(task: "asyncio.Task[Any]") -> None:
+async def _cancelled(task: "asyncio.Task[Session] | asyncio.Task[bytes | None]") -> None:
     task.cancel()
     with suppress(BaseException):
         await task
 
 
-def _arguments(hello: HelloRequest) -> dict[str, Any]:
-    found = decode_value(hello.arguments, "arguments")
-    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
+def _arguments(hello: HelloRequest) -> dict[str, object]:
+    found: object = decode_value(hello.arguments, "arguments")
+    if not is_dict(found) or not all(isinstance(name, str) for name in found):
         raise InvalidArgument("arguments: expected them by name, got another value")
     return found
 
 
-def _spec(spec: Any) -> str:
+def _spec(spec: EnvSpec) -> str:
     if not isinstance(spec.entry_point, str):
         return ""
     try:

@@ -4,9 +4,10 @@ uvicorn limits neither the size of a request's head nor the time that one takes,
 All of that costs memory and descriptors before any right was checked.
 """
 
+import asyncio
 from asyncio import TimerHandle
 from collections import Counter
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -79,6 +80,13 @@ def _places() -> int:
     return min(MAX_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - SPARE_DESCRIPTORS)
 
 
+@runtime_checkable
+class SeatedProtocol(Protocol):
+    """A protocol of asyncio that gives a place back when its connection ends."""
+
+    seat: "ConnectionSlot | None"
+
+
 class Config(uvicorn.Config):
     """uvicorn's, with the connections of all of its protocols."""
 
@@ -120,8 +128,9 @@ class LimitedHttp(HttpToolsProtocol):
         """As uvicorn's; the place goes over to the WebSocket, which gives it back in its turn."""
         self._stop_waiting()
         super().handle_websocket_upgrade()
-        protocol: Any = self.transport.get_protocol()
-        protocol.seat = self._seat
+        protocol = self.transport.get_protocol()
+        if isinstance(protocol, SeatedProtocol):
+            protocol.seat = self._seat
 
     def data_received(self, data: bytes) -> None:
         """Feed what came to the parser; of a head no more than it may have."""
@@ -133,9 +142,9 @@ class LimitedHttp(HttpToolsProtocol):
             super().data_received(data[:size] if len(data) > size else data)
             self._head_bytes = self._head_bytes + min(len(data), size) if in_head and self._heads == heads else 0
             data = data[size:]
-            protocol: Any = self.transport.get_protocol()
+            protocol = self.transport.get_protocol()
             if protocol is not self:  # a WebSocket by now
-                if data:
+                if data and isinstance(protocol, asyncio.Protocol):
                     protocol.data_received(data)
                 return
             if self._in_head and self._head_bytes >= MAX_HEAD_BYTES:

@@ -4,7 +4,6 @@ import logging
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
 
@@ -25,7 +24,7 @@ def short(session: str) -> str:
     return f"{worker}.{secret[:SHOWN_ID_CHARS]}…"
 
 
-def event(name: str, **fields: Any) -> None:
+def event(name: str, **fields: object) -> None:
     """Log that something happened; without `log_to_stderr`, to Python's logger `ludus.server`."""
     LOGGER.info(name, extra={"fields": fields})
 
@@ -57,7 +56,7 @@ def log_to_stderr(*, as_json: bool) -> None:
     LOGGER.propagate = False
 
 
-def _fields(record: logging.LogRecord) -> Mapping[str, Any]:
+def _fields(record: logging.LogRecord) -> Mapping[str, object]:
     return getattr(record, "fields", {})
 
 
@@ -74,7 +73,7 @@ def _plain(value: object) -> str:
 # --- sessions ---
 
 
-def log_session(name: str, fields: dict[str, Any]) -> None:
+def log_session(name: str, fields: dict[str, object]) -> None:
     """Log what happened to a session, as `Sessions` tells it."""
-    known = {**fields, "session": short(fields["session"])} if "session" in fields else fields
+    known = {**fields, "session": short(str(fields["session"]))} if "session" in fields else fields
     event(name, **known)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import httptools
 
@@ -61,7 +61,7 @@ class Peers:
             return None
         return self.session_counts.roomiest()
 
-    def hear(self, event: str, fields: dict[str, Any]) -> None:
+    def hear(self, event: str, fields: dict[str, object]) -> None:
         """What happened to a session of this worker: it holds one more, or one less."""
         del fields
         if self.session_counts is not None and event in COUNTED:

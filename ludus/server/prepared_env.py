@@ -7,10 +7,12 @@ from typing import Any
 
 import msgspec
 
-from ludus.core import Env, EpisodePlan
+from ludus.core import EpisodePlan
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument, listing
 from ludus.registry.arguments import LIMITS
 from ludus.registry.make import limited
+from ludus.registry.resolution import Target
 from ludus.sandbox import Sandbox
 from ludus.sandbox.environment import ForkServer
 from ludus.server.config import ServerConfig
@@ -32,9 +34,9 @@ class FixedEnv(ServedEnv):
         *,
         lanes: int = 0,
         autoreset_mode: str = "NextStep",
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         episodes: EpisodePlan | None = None,
-    ) -> Env[Any, Any]:
+    ) -> AnyEnv:
         """An instance, or a batch; `arguments` are limits alone."""
         given = [name for name in arguments or () if name not in LIMITS]
         if given:
@@ -62,7 +64,7 @@ class PreparedEnv(FixedEnv):
     """The process that started it: a worker that was forked since has one of its own."""
 
     def __init__(
-        self, target: Any, name: str | None = None, *, config: ServerConfig | None = None, version: str = ""
+        self, target: Target, name: str | None = None, *, config: ServerConfig | None = None, version: str = ""
     ) -> None:
         super().__init__(target, name, config=config, version=version)
         self._starting = Lock()
@@ -72,11 +74,11 @@ class PreparedEnv(FixedEnv):
         *,
         lanes: int = 0,
         autoreset_mode: str = "NextStep",
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         episodes: EpisodePlan | None = None,
-    ) -> Env[Any, Any]:
+    ) -> AnyEnv:
         """An instance in a fork, or a batch in a process; blocks while it is made."""
-        limits = dict(arguments or {})
+        limits: dict[str, Any] = dict(arguments or {})
         if lanes or any(name not in LIMITS for name in limits):
             return super().make(lanes=lanes, autoreset_mode=autoreset_mode, arguments=arguments, episodes=episodes)
         spec = limited(self.spec, limits.get("max_episode_steps"), limits.get("disable_env_checker"))
@@ -84,6 +86,8 @@ class PreparedEnv(FixedEnv):
 
     @property
     def _box(self) -> Sandbox:
+        if not isinstance(self._isolation, Sandbox):
+            raise InvalidArgument(f"{self.name}: expected isolation for the process to fork, got none")
         return self._isolation
 
     def _running(self) -> ForkServer:

@@ -107,7 +107,7 @@ class QuickSocket(DirectProtocol, WebSocketsSansIOProtocol):
         extensions[EXTENSION] = self
         await super().run_asgi()
 
-    def start_direct(self, recall: Callable[[], Any]) -> DirectSocket | None:
+    def start_direct(self, recall: Callable[[], object]) -> DirectSocket | None:
         """Read and write it no more."""
         if self._slow or self.read_paused or not self.queue.empty() or not self._is_open():
             return None

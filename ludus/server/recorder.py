@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ludus.core import Env, Episode, Info, Snapshot, Step
+from ludus.core import Episode, Info, Snapshot, Step
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument, LudusError, ServerBusy, TrajectoryError
 from ludus.remote.plans import EpisodePlans
 from ludus.seeding import Seed
@@ -85,7 +86,7 @@ class SessionRecorder(Recorder):
 
     def __init__(
         self,
-        env: Env[Any, Any],
+        env: AnyEnv,
         path: Path,
         config: ServerConfig,
         *,

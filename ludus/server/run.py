@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from types import TracebackType
-from typing import Any, Literal, Self, Unpack, overload
+from typing import Literal, Self, Unpack, overload
 
 import msgspec
 
@@ -19,6 +19,7 @@ from ludus.server.server import Server
 from ludus.server.server_plan import ServerPlan
 from ludus.server.spawned_server import spawn_server
 from ludus.server.supervisor import WorkerSupervisor
+from ludus.server.targets import ServeTarget
 from ludus.server.worker import work
 
 __all__ = ["RunningServer", "serve"]
@@ -64,7 +65,7 @@ class RunningServer:
 
 @overload
 def serve(
-    *targets: Any,
+    *targets: ServeTarget,
     host: str | None = ...,
     port: int | None = ...,
     block: Literal[True] = ...,
@@ -74,7 +75,7 @@ def serve(
 ) -> None: ...
 @overload
 def serve(
-    *targets: Any,
+    *targets: ServeTarget,
     host: str | None = ...,
     port: int | None = ...,
     block: Literal[False],
@@ -83,7 +84,7 @@ def serve(
     **options: Unpack[ListenOptions],
 ) -> RunningServer: ...
 def serve(
-    *targets: Any,
+    *targets: ServeTarget,
     host: str | None = None,
     port: int | None = None,
     block: bool = True,
@@ -125,7 +126,7 @@ def _check_options(options: Mapping[str, object]) -> None:
 
 def run(
     plan: ServerPlan,
-    ready: Callable[[str], Any] = lambda _: None,
+    ready: Callable[[str], object] = lambda _: None,
     until: int | None = None,
     patience: float | None = None,
 ) -> None:
@@ -153,7 +154,7 @@ def on_signals(stop: Callable[[], None], patience: float | None = None) -> Gener
         return
     count = 0
 
-    def heard(number: int, _: Any) -> None:
+    def heard(number: int, _: object) -> None:
         nonlocal count
         count += 1
         if count > MAX_SIGNALS:

@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 from typing import Any, NamedTuple
 
-from ludus.core import Env, EnvSpec, EpisodePlan
+from ludus.core import EnvSpec, EpisodePlan
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument, RenderError, shorten
 from ludus.registry import make, make_vec
 from ludus.registry.arguments import LIMITS
 from ludus.registry.foreign_code import named_by_caller
-from ludus.registry.resolution import resolve
-from ludus.sandbox import Deadlines, Mount
+from ludus.registry.resolution import Target, resolve
+from ludus.sandbox import Deadlines, Mount, Sandbox
 from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
 from ludus.server.config import ServerConfig
 from ludus.tools import Tool, action_tools
@@ -40,7 +41,7 @@ class Description(NamedTuple):
     doc: str
 
     @property
-    def spaces(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def spaces(self) -> tuple[dict[str, object], dict[str, object]]:
         """Observation and action space as data."""
         return write_space(self.observation_space), write_space(self.action_space)
 
@@ -60,10 +61,10 @@ class ServedEnv:
 
     def __init__(
         self,
-        target: Any,
+        target: Target,
         name: str | None = None,
         *,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         config: ServerConfig | None = None,
         version: str = "",
     ) -> None:
@@ -78,7 +79,7 @@ class ServedEnv:
         self.isolated = resolved.sandbox is not None
         self.isolation = "none" if self.spec.isolation_record is None else self.spec.isolation_record.isolation
         self.arguments = dict(arguments or {})
-        self._isolation: Any = (
+        self._isolation: Sandbox | str = (
             "none"
             if resolved.sandbox is None
             else resolved.sandbox.with_deadlines(self._deadlines()).with_environment(self.config.variables)
@@ -91,13 +92,13 @@ class ServedEnv:
 
     def show(self, folders: Iterable[str]) -> None:
         """Have its sandboxes show these folders, read-only: whoever serves it named them, and not its code."""
-        if self.isolated:
+        if isinstance(self._isolation, Sandbox):
             self._isolation = self._isolation.with_mounts([Mount(one) for one in folders])
 
     # --- making ---
 
     @property
-    def creator(self) -> Callable[..., Any]:
+    def creator(self) -> Callable[..., object]:
         """The class or function that makes it; imported here, so only of what is not isolated."""
         return self._resolved.creator.call
 
@@ -106,9 +107,9 @@ class ServedEnv:
         *,
         lanes: int = 0,
         autoreset_mode: str = "NextStep",
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         episodes: EpisodePlan | None = None,
-    ) -> Env[Any, Any]:
+    ) -> AnyEnv:
         """An instance, or a batch of `lanes`; blocks while it is made."""
         if not 0 <= lanes <= self.config.max_lanes:
             raise InvalidArgument(f"lanes: expected 0 to {self.config.max_lanes}, got {lanes}")
@@ -135,7 +136,7 @@ class ServedEnv:
                 self._draws = False
         return make(self.spec, isolation=self._isolation, kwargs=given, **limits)
 
-    def _allowed(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _allowed(self, arguments: Mapping[str, object]) -> Mapping[str, object]:
         """A caller's arguments: they go to the constructor, and say nothing of where or how an environment runs."""
         chosen = {name: value for name, value in _checked(arguments).items() if name not in OF_ANY}
         own = self.spec.replace(kwargs={**self.spec.kwargs, **self.arguments})
@@ -148,7 +149,7 @@ class ServedEnv:
             )
         return arguments
 
-    def _limits(self, given: Mapping[str, Any]) -> list[str]:
+    def _limits(self, given: Mapping[str, object]) -> list[str]:
         """Those of a caller's arguments that are `make`'s own; what the constructor takes by that name is its own."""
         names = [name for name in LIMITS if name in given]
         if not names or self.isolated:
@@ -189,7 +190,7 @@ class ServedEnv:
         return self._agent_tools
 
 
-def _checked(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+def _checked(arguments: Mapping[str, object]) -> Mapping[str, object]:
     """Arguments by name, none of which opens a window."""
     for name in arguments:
         if not name.isidentifier():
@@ -199,12 +200,13 @@ def _checked(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return arguments
 
 
-def describe(env: Env[Any, Any]) -> Description:
+def describe(env: AnyEnv) -> Description:
     """What is to be known of an instance."""
     metadata = encode_value(dict(env.metadata), "metadata")
-    inner: Any = env.unwrapped
-    isolated = isinstance(inner, SandboxedEnv)  # what is in a sandbox is not loaded here: its spec tells of it
-    doc = ("" if env.spec is None else env.spec.description) if isolated else getattr(type(inner), "__doc__", None)
-    kind = inner.name if isolated else type(inner).__name__
+    inner = env.unwrapped
+    if isinstance(inner, SandboxedEnv):  # what is in a sandbox is not loaded here: its spec tells of it
+        doc, kind = "" if env.spec is None else env.spec.description, inner.name
+    else:
+        doc, kind = getattr(type(inner), "__doc__", None), type(inner).__name__
     name = "".join(char for char in kind if char.isprintable())[:80]
     return Description(env.observation_space, env.action_space, metadata, env.render_mode, name, doc or "")

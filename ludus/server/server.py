@@ -1,9 +1,9 @@
 """`Server`: what all protocols of one server process share."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ludus.errors import InvalidArgument
+from ludus.registry.resolution import Target
 from ludus.server.config import ServerConfig
 from ludus.server.served_env import ServedEnv
 from ludus.server.sessions import Sessions
@@ -18,7 +18,9 @@ class Server:
     'CartPole-v1'
     """
 
-    def __init__(self, targets: Sequence[Any], config: ServerConfig | None = None, *, worker: int = 0) -> None:
+    def __init__(
+        self, targets: Sequence[Target | ServedEnv], config: ServerConfig | None = None, *, worker: int = 0
+    ) -> None:
         if not targets:
             raise InvalidArgument("serve: expected at least one environment, got none")
         self.config = ServerConfig() if config is None else config

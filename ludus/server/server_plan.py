@@ -1,7 +1,6 @@
 """`ServerPlan`: what is to be served, and how; checked, but not running yet."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -13,7 +12,7 @@ from ludus.server.listen_config import ListenConfig
 from ludus.server.peers import Peers
 from ludus.server.server import Server
 from ludus.server.session_counts import SessionCounts
-from ludus.server.targets import Application, offered
+from ludus.server.targets import Application, ServeTarget, offered
 from ludus.server.uvicorn_server import UvicornServer, uvicorn_config
 from ludus.server.worker_proxy import WITHIN
 
@@ -23,7 +22,7 @@ __all__ = ["ServerPlan"]
 class ServerPlan:
     """Everything is checked here, before anything is bound or started."""
 
-    def __init__(self, targets: Sequence[Any], config: ServerConfig) -> None:
+    def __init__(self, targets: Sequence[ServeTarget], config: ServerConfig) -> None:
         config.listen.check(open_to_all=config.access.open)
         self.config = config
         self.offered = offered(targets, config)
@@ -39,7 +38,7 @@ class ServerPlan:
         offered = [self.offered] if isinstance(self.offered, Application) else self.offered
         return ", ".join(f"{one.name} (isolation: {one.isolation})" for one in offered)
 
-    def engine(self, ready: Callable[[], Any] = lambda: None) -> tuple[UvicornServer, Server | None]:
+    def engine(self, ready: Callable[[], object] = lambda: None) -> tuple[UvicornServer, Server | None]:
         """What runs it in this process, alone."""
         hosts = self.config.listen.allowed
         if isinstance(self.offered, Application):
@@ -59,7 +58,7 @@ class ServerPlan:
         """What the workers count their sessions with."""
         return SessionCounts(self.shares)
 
-    def engines(self, peers: Peers, ready: Callable[[], Any]) -> tuple[UvicornServer, UvicornServer]:
+    def engines(self, peers: Peers, ready: Callable[[], object]) -> tuple[UvicornServer, UvicornServer]:
         """What runs a worker: for the world, and for the other workers, whose word about the caller counts."""
         config = msgspec.structs.replace(self.config, max_sessions=self.shares[peers.number])
         served = [] if isinstance(self.offered, Application) else self.offered

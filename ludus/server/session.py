@@ -68,7 +68,7 @@ class Session:
         self.id, self.served, self.owner, self.lanes, self.metrics = id, served, owner, lanes, metrics
         self.dialogue, self.meter = ServerDialogue(), metrics.meter(served.name)
         self.hosted: EnvHost | None = None
-        self.arguments: dict[str, Any] = {}
+        self.arguments: dict[str, object] = {}
         """What it was made with beside what the server gives."""
         self.opened, self.used = time(), monotonic()
         self.connection: object | None = None
@@ -84,7 +84,8 @@ class Session:
         """Requests that wait for their turn, and are not to be carried out."""
         self.tasks: set[asyncio.Task[None]] = set()
         """What carries out its requests, whoever is connected."""
-        self.client, self.since = "", 0
+        self.client: str = ""
+        self.since: int = 0
         """Who drives it, and the number of the last request of those who did before."""
         self._former: OrderedDict[str, None] = OrderedDict()
         self._direct: Direct | None = None
@@ -135,7 +136,7 @@ class Session:
         if not busy or self.served.isolated:  # else nobody knows when its turn comes
             await asyncio.wait([closing], timeout=self.served.config.deadline)
 
-    def _heard(self, closing: "asyncio.Future[Any]") -> None:
+    def _heard(self, closing: "asyncio.Future[None]") -> None:
         if not closing.cancelled() and closing.exception() is not None:
             self.metrics.count("close_failures")
 
@@ -186,7 +187,7 @@ class Session:
         self._watch.begin()
         return await self._timed(thread, running, seconds)
 
-    async def _timed(self, thread: EnvThread, running: "asyncio.Future[Any]", seconds: float, past: float = 0.0) -> Any:
+    async def _timed(self, thread: EnvThread, running: "asyncio.Future[T]", seconds: float, past: float = 0.0) -> T:
         """Wait for work, of whose time some has passed."""
         own = self.served.isolated and seconds >= self.served.config.deadline  # then the sandbox keeps the time itself
         left = max(seconds + (SANDBOX_GRACE_S if own else 0.0) - past, 0.0)
@@ -240,7 +241,7 @@ class Session:
         if not detached:
             self._turn.release()
 
-    async def finish(self, running: "asyncio.Future[Any]", seconds: float, begun: float) -> Any:
+    async def finish(self, running: "asyncio.Future[T]", seconds: float, begun: float) -> T:
         """Wait for what the thread was at when its connection was taken from it; then its turn ends."""
         self._pending += 1
         try:

@@ -1,10 +1,11 @@
 """Naming: which session a request is about, in whichever of its parts it says so."""
 
-from typing import Any
 from urllib.parse import parse_qs
 
 import msgspec
 from starlette.types import Scope
+
+from ludus.spaces.kinds import is_dict
 
 __all__ = ["COOKIE", "named_by_cookies", "named_in_body", "named_outright"]
 
@@ -50,10 +51,10 @@ def named_in_body(body: bytes) -> str:
     if b"session_id" not in body:
         return ""
     try:
-        data: Any = msgspec.json.decode(body)
+        data: object = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, ValueError):
         return ""
-    params = data.get("params") if isinstance(data, dict) else None
-    places = [data, params, params.get("arguments") if isinstance(params, dict) else None]
-    found = [one["session_id"] for one in places if isinstance(one, dict) and isinstance(one.get("session_id"), str)]
+    params: object = data.get("params") if is_dict(data) else None
+    places: list[object] = [data, params, params.get("arguments") if is_dict(params) else None]
+    found = [one["session_id"] for one in places if is_dict(one) and isinstance(one.get("session_id"), str)]
     return found[0] if found else ""

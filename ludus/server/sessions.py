@@ -8,9 +8,10 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ludus.core import Env
+from ludus.core import VectorEnv
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument, LudusError, ServerBusy, SessionLost, UnknownEnvironment, listing, shorten
 from ludus.remote.host import EnvHost
 from ludus.remote.plans import EpisodePlans
@@ -30,7 +31,7 @@ ADVICE = "a step is past its deadline and cannot be ended in the server's own pr
 MAX_REMEMBERED_SESSIONS = 1024
 """Sessions that are gone, of which it is known why."""
 
-Listener = Callable[[str, dict[str, Any]], None]
+Listener = Callable[[str, dict[str, object]], None]
 """Hears what happens to sessions: `opened`, `refused`, `stuck`, `unrecorded` or `closed`, and what belongs to it."""
 
 
@@ -99,7 +100,7 @@ class Sessions:
         *,
         lanes: int = 0,
         autoreset_mode: str = "NextStep",
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         planned: bool = False,
         patience: float | None = None,
     ) -> Session:
@@ -114,7 +115,7 @@ class Sessions:
         self._tell("opened", session=session.id, env=session.served.name, by=owner.name, **told)
         return session
 
-    def _tell(self, name: str, **fields: Any) -> None:
+    def _tell(self, name: str, **fields: object) -> None:
         for listener in self.listeners:
             listener(name, fields)
 
@@ -190,11 +191,11 @@ class Sessions:
 
     def _recorded(
         self,
-        env: Env[Any, Any],
+        env: AnyEnv,
         session: Session,
         loop: asyncio.AbstractEventLoop,
         plans: RememberedPlans | None,
-    ) -> Env[Any, Any]:
+    ) -> AnyEnv:
         """The environment with a file of its own; it is closed where there is no place for one."""
         name = session.served.name
         tell = partial(self._tell, "unrecorded", session=session.id, env=name)
@@ -275,7 +276,7 @@ class Sessions:
             self._tell("stuck", session=session.id, env=env, why=why, advice=ADVICE)
         self._close_later(session, session.lost or "")
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> dict[str, object]:
         """Whether all is well; what is stuck in this process takes time from all others."""
         stuck = self.watch.stuck()
         if not stuck:
@@ -316,11 +317,11 @@ class SessionOptions(NamedTuple):
 
     lanes: int
     autoreset_mode: str
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
     planned: bool
     patience: float | None = None
 
 
 def _mode(session: Session) -> str:
-    env: Any = None if session.hosted is None else session.hosted.env
-    return env.autoreset_mode.value if session.lanes else "NextStep"
+    env = None if session.hosted is None else session.hosted.env
+    return env.autoreset_mode.value if isinstance(env, VectorEnv) else "NextStep"

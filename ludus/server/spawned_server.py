@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from io import RawIOBase
 from typing import Any
 
 from ludus.errors import InvalidArgument, LudusError, ServiceError, shorten
@@ -19,7 +20,7 @@ UP, FAILED = b"up ", b"failed "
 STOP_DEADLINE_S = 30.0
 
 
-def spawn_server(targets: Sequence[Any], config: ServerConfig) -> tuple[str, Callable[[], None]]:
+def spawn_server(targets: Sequence[object], config: ServerConfig) -> tuple[str, Callable[[], None]]:
     """Start a program that serves it: its address, and what ends it. It ends with this process, too."""
     _check_importable(targets)
     try:
@@ -49,7 +50,7 @@ def spawn_server(targets: Sequence[Any], config: ServerConfig) -> tuple[str, Cal
     return line.removeprefix(UP).decode(), stop
 
 
-def _check_importable(targets: Sequence[Any]) -> None:
+def _check_importable(targets: Sequence[object]) -> None:
     for target in targets:
         made = getattr(target, "entry_point", target)
         if callable(made) and getattr(made, "__module__", None) == "__main__":
@@ -83,7 +84,7 @@ def run_spawned(serve: Callable[[Sequence[Any], ServerConfig, Callable[[str], An
 class _Exactly:
     """A raw file that reads as many bytes as asked for."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: RawIOBase) -> None:
         self._file = file
 
     def read(self, size: int) -> bytes:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic, sleep
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ludus.errors import ServiceError
 from ludus.sandbox.cgroup import sweep
@@ -59,11 +59,11 @@ class WorkerSupervisor:
         self._due: dict[int, float] = {}
         """When a worker that died is to be started again."""
 
-    def stop(self, *_: Any) -> None:
+    def stop(self, *_: object) -> None:
         """End it: from a signal, or from another thread; nothing where it has ended."""
         self._stop.call()
 
-    def run(self, ready: Callable[[str], Any] = lambda _: None) -> None:
+    def run(self, ready: Callable[[str], object] = lambda _: None) -> None:
         """Supervise until `stop`; `ready` is told the address when every worker is up."""
         listener = self.listening.bind()
         folder = private_folder("serve")

@@ -1,18 +1,21 @@
 """Targets: what may be served: ids, `module:Env`, specs, classes, and folders with a manifest."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import msgspec
+from starlette.types import ASGIApp
 
 from ludus.core import EnvSpec
 from ludus.core.spec import load_entry_point
 from ludus.errors import EntryPointError, InvalidArgument, LudusError, shorten
 from ludus.packaging.installation import installed
 from ludus.packaging.manifest import Manifest, ServiceResources, is_folder, read_manifest
+from ludus.registry.resolution import Target
 from ludus.registry.trust import required_before_import
 from ludus.server.config import ServerConfig
 from ludus.server.openenv_target import (
@@ -28,7 +31,10 @@ from ludus.server.openenv_target import (
 from ludus.server.prepared_env import FixedEnv, PreparedEnv
 from ludus.server.served_env import ServedEnv
 
-__all__ = ["Application", "offered"]
+__all__ = ["Application", "ServeTarget", "offered"]
+
+ServeTarget = Target | ServedEnv | Path
+"""What may be served: an id, `module:Env`, a spec, a class or function, a folder, or what is ready to be served."""
 
 
 class Application:
@@ -39,7 +45,7 @@ class Application:
         self.name = manifest.name
         self.isolation = "none"
         try:
-            self.app: Any = load_entry_point(manifest.app)
+            self.app: ASGIApp = load_entry_point(manifest.app)
         except (ImportError, EntryPointError) as error:
             raise InvalidArgument(
                 f"{manifest.folder}: expected what its application {manifest.app!r} imports, got: {error}; install it"
@@ -50,7 +56,7 @@ class Application:
             )
 
 
-def _is_asgi(app: Any) -> bool:
+def _is_asgi(app: Callable[..., object]) -> bool:
     """Whether it can be called as ASGI calls: with scope, receive and send."""
     try:
         signature(app).bind(None, None, None)
@@ -59,7 +65,7 @@ def _is_asgi(app: Any) -> bool:
     return not isinstance(app, type)
 
 
-def offered(targets: Sequence[Any], config: ServerConfig) -> list[ServedEnv] | Application:
+def offered(targets: Sequence[ServeTarget], config: ServerConfig) -> list[ServedEnv] | Application:
     """The environments that are meant, each settled once; or one application, which is served alone.
 
     >>> [one.name for one in offered(["CartPole-v1"], ServerConfig())]
@@ -144,7 +150,7 @@ def _openenv_folder(manifest: Manifest, config: ServerConfig) -> ServedEnv | App
         return Application(manifest)
 
 
-def _offered(target: Any, config: ServerConfig) -> ServedEnv | Application:
+def _offered(target: ServeTarget, config: ServerConfig) -> ServedEnv | Application:
     if isinstance(target, ServedEnv):
         return target
     if not is_folder(target):

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from ludus.errors import ServiceError
 from ludus.server.config import ServerConfig
@@ -26,7 +27,7 @@ KEEPALIVE_S = 75
 class UvicornServer(uvicorn.Server):
     """One application on sockets that are bound already; `stop` may come from any thread."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], Any] = lambda: None) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], object] = lambda: None) -> None:
         super().__init__(config)
         self._ready = ready
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -44,7 +45,7 @@ class UvicornServer(uvicorn.Server):
         try:
             await super().startup(sockets)
         except SystemExit:
-            state: Any = getattr(self.config.app, "state", None)
+            state: object = getattr(self.config.app, "state", None)
             raise getattr(state, "failure", None) or ServiceError(
                 "serve: expected an application that begins"
             ) from None
@@ -64,7 +65,7 @@ class UvicornServer(uvicorn.Server):
         yield
 
 
-def uvicorn_config(app: Any, config: ServerConfig, **more: Any) -> Config:
+def uvicorn_config(app: ASGIApp, config: ServerConfig, **more: Any) -> Config:
     """How uvicorn is set up: the quickest of its parts, our limits, nothing about itself in headers, no log of it."""
     options: dict[str, Any] = {
         "loop": "uvloop",

@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.server.peers import Peers
 from ludus.server.session_counts import SessionCounts
@@ -40,7 +40,7 @@ class WorkerSockets(NamedTuple):
         return Peers(number, self.paths, self.session_counts)
 
 
-Engines = Callable[[Peers, Callable[[], Any]], tuple[UvicornServer, UvicornServer]]
+Engines = Callable[[Peers, Callable[[], object]], tuple[UvicornServer, UvicornServer]]
 """Makes what serves the world and what serves the other workers; the second argument is called when the first is up."""
 
 
@@ -48,10 +48,13 @@ def work(engines: Engines, place: WorkerSockets, number: int, told: int) -> None
     """Serve until SIGTERM, or until the supervisor is gone; `told` is written to when all is up."""
     _end_with_supervisor(place.supervisor_pipe)
     outer, inner = engines(place.peers(number), lambda: os.write(told, b"x"))
-    signal.signal(signal.SIGTERM, lambda *_: outer.stop())
+
+    def stop(*_: object) -> None:
+        outer.stop()
+
+    signal.signal(signal.SIGTERM, stop)
     threading.Thread(target=_watch, args=(place, outer), name="ludus-supervisor-watch", daemon=True).start()
-    factory: Any = outer.config.get_loop_factory()
-    with asyncio.Runner(loop_factory=factory) as runner:
+    with asyncio.Runner(loop_factory=outer.config.get_loop_factory()) as runner:
         runner.run(_serve(place, number, outer, inner))
 
 

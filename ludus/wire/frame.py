@@ -5,7 +5,7 @@ stranger is measured first.
 """
 
 from struct import Struct
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
@@ -16,6 +16,7 @@ __all__ = ["HEADER", "FrameLimits", "check_frame", "payload_length", "read_frame
 HEADER = Struct(">I")
 _ENCODER = msgspec.msgpack.Encoder()
 MIB = 1 << 20
+T = TypeVar("T")
 SMALL_FRAME_BYTES = 512
 WIDE = 0xDC
 """The first of the four bytes that announce thousands of values."""
@@ -41,7 +42,7 @@ class FrameLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
-            value: Any = getattr(self, name)
+            value: object = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 1 << 32:
                 raise InvalidArgument(
                     f"frame limits {name}: expected a whole number from 1 to 2**32 - 1, got {shorten(value)}"
@@ -79,7 +80,7 @@ def payload_length(header: Bytes, limits: FrameLimits) -> int:
     return length
 
 
-def read_frame(payload: Bytes, decoder: "msgspec.msgpack.Decoder[Any]", limits: FrameLimits) -> Any:
+def read_frame(payload: Bytes, decoder: "msgspec.msgpack.Decoder[T]", limits: FrameLimits) -> T:
     r"""The message in the bytes of a frame; CodecError, and nothing else, on any bytes.
 
     >>> read_frame(b"\x91\x91\x91\x91\x07", msgspec.msgpack.Decoder(), FrameLimits(depth=3))

@@ -38,6 +38,7 @@ __all__ = [
     "HasRequest",
     "HeardRequest",
     "HelloRequest",
+    "HostReply",
     "ImportRequest",
     "MakeReply",
     "MakeRequest",
@@ -388,11 +389,10 @@ Request = _Common | ExportRequest | ImportRequest | MakeRequest | ReportedStepRe
 """What a sandboxed process is asked."""
 NetworkRequest = _Common | ForkRequest | HelloRequest | CancelRequest
 """What a server is asked."""
-_CommonReply = (
-    StepReply | BatchStepReply | ResetReply | BatchReply | ValueReply | SnapshotReply | DoneReply | FailedReply
-)
-Reply = _CommonReply | MakeReply | ProgressReply
-NetworkReply = _CommonReply | WelcomeReply | ForkReply
+HostReply = StepReply | BatchStepReply | ResetReply | BatchReply | ValueReply | SnapshotReply | DoneReply | FailedReply
+"""What an environment answers, wherever it is."""
+Reply = HostReply | MakeReply | ProgressReply
+NetworkReply = HostReply | WelcomeReply | ForkReply
 
 # --- around them ---
 

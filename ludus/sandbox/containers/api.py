@@ -10,7 +10,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, TypedDict
 from urllib.parse import quote, urlencode
 
 from ludus.errors import SandboxError, SandboxUnavailable, shorten
@@ -29,6 +29,15 @@ class EngineError(SandboxError):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
+
+
+class ContainerState(TypedDict):
+    """How a container is, of what the engine says."""
+
+    Running: bool
+    Pid: int
+    ExitCode: int
+    OOMKilled: bool
 
 
 class Api:
@@ -59,7 +68,7 @@ class Api:
     def version(self) -> str:
         """The engine's name and version, as it gives them."""
         known = self.call("GET", "/version")
-        parts: list[dict[str, Any]] = known.get("Components") or [{}]
+        parts: list[dict[str, str]] = known.get("Components") or [{}]
         name = parts[0].get("Name", "Engine")
         return f"{'Docker Engine' if name == 'Engine' else name} {known.get('Version', '?')}"
 
@@ -72,7 +81,7 @@ class Api:
                 return None
             raise
 
-    def import_image(self, name: str, write: Callable[[Any], None], *, changes: str) -> None:
+    def import_image(self, name: str, write: Callable[[io.RawIOBase], None], *, changes: str) -> None:
         """Make an image of one layer, from the archive that `write` writes to the file it is given."""
         query = urlencode({"fromSrc": "-", "repo": name, "changes": changes})
         with _Connection(self.path, 10 * ENGINE_TIMEOUT_S) as connection:
@@ -93,7 +102,7 @@ class Api:
         """Forget an image; one that is in use stays, and the engine says so."""
         self.call("DELETE", f"/images/{quote(name)}")
 
-    def create(self, description: Mapping[str, Any]) -> str:
+    def create(self, description: Mapping[str, object]) -> str:
         """Create a container; its id."""
         return str(self.call("POST", "/containers/create", body=description)["Id"])
 
@@ -101,9 +110,9 @@ class Api:
         """Start a container that was created."""
         self.call("POST", f"/containers/{container}/start")
 
-    def state(self, container: str) -> dict[str, Any]:
-        """How it is: `Running`, `Pid`, `ExitCode`, `OOMKilled`."""
-        return cast("dict[str, Any]", self.call("GET", f"/containers/{container}/json")["State"])
+    def state(self, container: str) -> "ContainerState":
+        """How it is."""
+        return self.call("GET", f"/containers/{container}/json")["State"]
 
     def kill(self, container: str) -> None:
         """Kill its first process, and so all of it; harmless when it has ended."""
@@ -136,7 +145,7 @@ class Api:
         rows = self.call("GET", f"/containers/json?{query}")
         return {row["Id"]: (row["Labels"][label], row["State"] == "running") for row in rows}
 
-    def call(self, method: str, path: str, *, body: Any = None, timeout: float = ENGINE_TIMEOUT_S) -> Any:
+    def call(self, method: str, path: str, *, body: object = None, timeout: float = ENGINE_TIMEOUT_S) -> Any:
         """One call; SandboxUnavailable where nobody listens, `EngineError` where the engine says no."""
         text = None if body is None else json.dumps(body)
         with _Connection(self.path, timeout) as connection:

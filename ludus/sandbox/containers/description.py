@@ -4,13 +4,13 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from ludus.errors import InvalidArgument
 from ludus.sandbox import relay
 from ludus.sandbox.bwrap import ETC, HOME
+from ludus.sandbox.containers.inside import Work
 from ludus.sandbox.containers.service import most_files, most_processes
 from ludus.sandbox.launcher_process import variables
 from ludus.sandbox.leftovers import identity
@@ -55,7 +55,7 @@ def keepers(policy: Policy) -> int:
     return 2 if policy.hosts else 1
 
 
-def work(argv: Sequence[str], policy: Policy, python: str) -> dict[str, Any]:
+def work(argv: Sequence[str], policy: Policy, python: str) -> Work:
     """What is handed over, as the first process reads it; with hosts to reach, a relay is left behind on the way."""
     relay = [python, "-I", "-S", RELAY, str(PORT), PROXY] if policy.hosts else []
     return {
@@ -70,7 +70,7 @@ def way_out(proxy: Proxy) -> tuple[Mount, ...]:
     return Mount(str(Path(relay.__file__)), RELAY), Mount(proxy.path, PROXY)
 
 
-def describe(policy: Policy, place: EngineSetup, *, control: str) -> dict[str, Any]:
+def describe(policy: Policy, place: EngineSetup, *, control: str) -> dict[str, object]:
     """The body of a create call: the work is not in it, and handed over when the isolation was verified."""
     limits = policy.limits
     return {
@@ -126,7 +126,7 @@ def own_limits(policy: Policy, place: EngineSetup) -> list[Rlimit]:
     return found
 
 
-def _ceilings() -> list[dict[str, Any]]:
+def _ceilings() -> list[dict[str, object]]:
     """As high as they may be, and named: what podman would put in their place may be more than it may set."""
     most = {"nofile": most_files(), "nproc": most_processes()}
     return [{"Name": name, "Soft": value, "Hard": value} for name, value in most.items()]
@@ -141,9 +141,9 @@ def _tmpfs(policy: Policy) -> dict[str, str]:
     return {path: options for path, options in {**own, **closed}.items() if path not in taken}
 
 
-def _binds(mounts: Sequence[Mount]) -> list[dict[str, Any]]:
+def _binds(mounts: Sequence[Mount]) -> list[dict[str, object]]:
     """As `Mounts`: in the place of a source that is gone by then, `Binds` would have the engine make a folder."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, object]] = {}
     for mount in mounts:
         source = os.path.realpath(mount.source)
         for point in (source, *([] if mount.writable else _mounted_below(source))):

@@ -4,7 +4,6 @@ import os
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from ludus.sandbox.cgroup import Cgroup, CgroupParent, Places
 
@@ -29,7 +28,7 @@ class Group(Cgroup):
         self._alarm_lock = Lock()
         """One thread measures while another removes: a number that is closed may be another file's by then."""
         self._out_of_memory = False
-        self._told: dict[str, Any] = {}
+        self._told: dict[str, object] = {}
         self._before = self._seconds() or 0.0
         self._starters = self._count("pids", "pids.peak") or 0
 
@@ -85,10 +84,10 @@ class Group(Cgroup):
             return self._alarm is not None and os.eventfd_read(self._alarm[0]) > 0
         return False
 
-    def measures(self, limit: str | None) -> dict[str, Any]:
+    def measures(self, limit: str | None) -> dict[str, object]:
         peak = "memory.peak" if self._version("memory") == 2 else "memory.max_usage_in_bytes"
         seconds, most = self._seconds(), self._count("pids", "pids.peak")
-        found: dict[str, Any] = {"peak_memory": self._count("memory", peak), **self._bytes()}
+        found: dict[str, object] = {"peak_memory": self._count("memory", peak), **self._bytes()}
         if seconds is not None:
             found["cpu"] = max(0.0, seconds - self._before)
         if self.counts_tasks and most is not None and most > self._starters:  # else the engine had more to begin with

@@ -4,12 +4,12 @@ import os
 import stat
 import subprocess
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar, Unpack
 
 import msgspec
 
 from ludus.errors import InvalidArgument
-from ludus.sandbox.backend import SandboxedProcess
+from ludus.sandbox.backend import SandboxedProcess, StreamOptions
 from ludus.sandbox.containers.api import Api
 from ludus.sandbox.containers.container import Container
 from ludus.sandbox.containers.description import EngineSetup, keepers
@@ -55,9 +55,9 @@ class Gvisor(Engine):
         require("runsc", "apt-get install runsc")
         return service(*OPTIONS)
 
-    def start(self, argv: Sequence[str], policy: Policy, **streams: Any) -> SandboxedProcess:
+    def start(self, argv: Sequence[str], policy: Policy, **streams: Unpack[StreamOptions]) -> SandboxedProcess:
         for name, wanted in streams.items():
-            if wanted is not None and wanted >= 0 and stat.S_ISREG(os.fstat(wanted).st_mode):
+            if isinstance(wanted, int) and wanted >= 0 and stat.S_ISREG(os.fstat(wanted).st_mode):
                 raise InvalidArgument(
                     f"{name}: expected a pipe, a socket or DEVNULL for gvisor, got a file, whose position its kernel "
                     "does not share with the host's; pass PIPE and copy"

@@ -16,8 +16,8 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
+from io import RawIOBase
 from pathlib import Path
-from typing import Any
 
 from ludus.errors import SandboxUnavailable
 from ludus.sandbox.bwrap import ETC, HOME
@@ -98,13 +98,13 @@ def _build(api: Api, name: str) -> None:
             api.remove_image(other)
 
 
-def _write(file: Any) -> None:
+def _write(file: RawIOBase) -> None:
     with tarfile.open(fileobj=file, mode="w|", bufsize=CHUNK_BYTES, format=tarfile.PAX_FORMAT) as archive:
         layout = Layout(archive)
         for path, mode in FOLDERS.items():
             layout.folder(path, mode)
-        for file in sorted(ETC.iterdir()):
-            layout.text(f"/etc/{file.name}", file.read_text(encoding="utf8"))
+        for setting in sorted(ETC.iterdir()):
+            layout.text(f"/etc/{setting.name}", setting.read_text(encoding="utf8"))
         sources = _sources()
         for path in (*LINKS, *sources, *_libraries(sources), *AUTHORITIES, LOADER):
             layout.add(path)

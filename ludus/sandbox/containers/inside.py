@@ -17,13 +17,31 @@ import select
 import signal
 import socket
 import sys
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypedDict
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 MAX_DESCRIPTORS = 4
 """Descriptors at most: three streams and the channel."""
 FIRST_SPARE_DESCRIPTOR = 16
 """Where they are kept until they are 0 to 3."""
 SET_SECCOMP, FILTER = 22, 2
+
+
+class Work(TypedDict):
+    """What is to be started, and how."""
+
+    argv: "list[str]"
+    environment: "dict[str, str]"
+    folder: str
+
+
+class HandedWork(Work):
+    """The same with the places of its descriptors among those that come with it; a stream without one is empty."""
+
+    streams: "list[int | None]"
+    channel: "int | None"
 
 
 def main(folder: str) -> None:
@@ -37,7 +55,7 @@ def main(folder: str) -> None:
     os.set_blocking(awake, False)
     os.set_blocking(waker, False)
     signal.set_wakeup_fd(waker)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGCHLD, wake)
     told, failure = os.pipe()
     child = os.fork()
     if child == 0:
@@ -48,6 +66,10 @@ def main(folder: str) -> None:
     end_others()
     control.sendall(b" ".join([b"%d" % code, *os.read(told, 500).splitlines()[:1]]) + b"\n")
     control.recv(1)
+
+
+def wake(signum: int, frame: "FrameType | None") -> None:
+    """Nothing: a signal that has a handler is told to the descriptor that is waited for; an ignored one is not."""
 
 
 def limit(path: str) -> None:
@@ -75,7 +97,7 @@ def refuse(path: str) -> None:
         raise OSError(ctypes.get_errno(), "the filter of system calls is refused")
 
 
-def receive(control: socket.socket) -> "tuple[dict[str, Any], list[int]]":
+def receive(control: socket.socket) -> "tuple[HandedWork, list[int]]":
     """The work, and the descriptors for it, out of the way of 0 to 3."""
     text, descriptors, _, _ = socket.recv_fds(control, 65536, MAX_DESCRIPTORS)
     moved = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, FIRST_SPARE_DESCRIPTOR) for one in descriptors]
@@ -89,7 +111,7 @@ def receive(control: socket.socket) -> "tuple[dict[str, Any], list[int]]":
     return json.loads(text), moved
 
 
-def become(work: "dict[str, Any]", descriptors: "list[int]", failure: int) -> NoReturn:
+def become(work: "HandedWork", descriptors: "list[int]", failure: int) -> NoReturn:
     """Turn into the work; what stands in the way is told to the first process."""
     try:
         os.setsid()

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from ludus.errors import SandboxUnavailable
 from ludus.sandbox.containers.api import Api
@@ -116,5 +115,4 @@ def _supervised(command: Sequence[str], variables: dict[str, str], log: Path) ->
 
 
 def _ended(shell: "subprocess.Popen[bytes]", seconds: float) -> bool:
-    stdout: Any = shell.stdout
-    return bool(select.select([stdout], [], [], seconds)[0])
+    return shell.stdout is not None and bool(select.select([shell.stdout], [], [], seconds)[0])

@@ -4,7 +4,7 @@ Not here: the isolation itself, which is the backends' of `ludus.sandbox`.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 # Loaded when used: the sandboxed process imports this package too, and needs nothing of this side.
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -25,12 +25,15 @@ class Blueprint(msgspec.Struct, frozen=True, kw_only=True):
     """Modules that the interpreter has to see."""
 
     @classmethod
-    def of(cls, target: Any, arguments: Mapping[str, Any] | None, modules: Sequence[str] = ()) -> "Blueprint":
+    def of(cls, target: object, arguments: Mapping[str, object] | None, modules: Sequence[str] = ()) -> "Blueprint":
         """The blueprint of a target; InvalidArgument or InvalidSpec name what is code rather than data."""
         spec = _spec(target)
-        if spec is None and not isinstance(target, str):
+        if spec is not None:
+            text = spec.to_json()
+        elif isinstance(target, str):
+            text = target
+        else:
             raise InvalidType(f"isolate: expected an id, 'module:Class', a spec or its JSON, got {shorten(target)}")
-        text = target if spec is None else spec.to_json()
         try:
             encoded = encode_value(dict(arguments or {}), "arguments")
         except CodecError as error:
@@ -59,7 +62,7 @@ class Blueprint(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def _spec(target: Any) -> EnvSpec | None:
+def _spec(target: object) -> EnvSpec | None:
     if isinstance(target, str) and target.lstrip().startswith("{"):
         return EnvSpec.from_json(target)
     return target if isinstance(target, EnvSpec) else None

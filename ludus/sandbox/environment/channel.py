@@ -7,7 +7,7 @@ from contextlib import suppress
 from struct import Struct
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -17,6 +17,8 @@ from ludus.wire import FrameLimits, payload_length, read_frame, write_frame
 
 __all__ = ["MessageChannel", "ChannelClosed", "DeadlinePassed"]
 
+MessageT_co = TypeVar("MessageT_co", covariant=True)
+"""What may arrive."""
 HEADER_BYTES = 4
 BUFFER_BYTES = 1 << 16
 MAX_KEPT_BUFFER_BYTES = 1 << 24
@@ -32,15 +34,15 @@ class DeadlinePassed(Exception):
     """The other side did not answer in time."""
 
 
-class MessageChannel:
+class MessageChannel(Generic[MessageT_co]):
     """Sends messages and receives those of one type; whatever else arrives is a ChannelError.
 
     A deadline is the socket's own (`SO_RCVTIMEO`): waiting costs no system call beside the read itself.
     """
 
-    def __init__(self, link: socket.socket, kind: Any, limits: FrameLimits | None = None) -> None:
+    def __init__(self, link: socket.socket, kind: object, limits: FrameLimits | None = None) -> None:
         self.link, self.limits = link, FrameLimits() if limits is None else limits
-        self._decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(kind)
+        self._decoder: msgspec.msgpack.Decoder[MessageT_co] = msgspec.msgpack.Decoder(kind)
         self._inbox, self._outbox = bytearray(BUFFER_BYTES), bytearray()
         self._view = memoryview(self._inbox)
         self._waits: dict[int, float | None] = {socket.SO_RCVTIMEO: None, socket.SO_SNDTIMEO: None}
@@ -51,25 +53,25 @@ class MessageChannel:
         poll.register(link, select.POLLIN)
         self._spin = Spin(poll.poll)
 
-    def exchange(self, message: Any, seconds: float | None, descriptors: Sequence[int] = ()) -> Any:
+    def exchange(self, message: object, seconds: float | None, descriptors: Sequence[int] = ()) -> MessageT_co:
         """Send a message and receive the reply, all within `seconds`; None waits for ever."""
         self.post(message, seconds, descriptors)
         self._spin.look()  # whoever waits for requests does not: it may have little time of the processor's
         return self.receive(self._ends, seconds)
 
-    def post(self, message: Any, seconds: float | None, descriptors: Sequence[int] = ()) -> None:
+    def post(self, message: object, seconds: float | None, descriptors: Sequence[int] = ()) -> None:
         """Send a message, to whose reply there are `seconds` from now on."""
         self._ends = None if seconds is None else monotonic() + seconds
         if seconds != self._waits[socket.SO_SNDTIMEO]:
             self._set_wait(socket.SO_SNDTIMEO, seconds)
         self.send(message, self._ends, descriptors)
 
-    def collect(self) -> Any:
+    def collect(self) -> MessageT_co:
         """The reply to what was posted, within the time that is left."""
         left = None if self._ends is None else max(self._ends - monotonic(), 1e-6)  # it may be here already
         return self.receive(self._ends, left)
 
-    def send(self, message: Any, ends: float | None = None, descriptors: Sequence[int] = ()) -> None:
+    def send(self, message: object, ends: float | None = None, descriptors: Sequence[int] = ()) -> None:
         """Send a message, and descriptors with it; CodecError where it cannot be one, and then nothing was sent."""
         data = write_frame(message, self.limits, self._outbox)
         try:
@@ -89,7 +91,7 @@ class MessageChannel:
             self._wait_until(socket.SO_SNDTIMEO, ends)
             data = data[self.link.send(data) :]
 
-    def receive(self, ends: float | None = None, wait: float | None = None) -> Any:
+    def receive(self, ends: float | None = None, wait: float | None = None) -> MessageT_co:
         """The next message; ChannelError where the bytes are none. `wait` spares the clock where nothing passed yet."""
         if wait != self._waits[socket.SO_RCVTIMEO]:
             self._set_wait(socket.SO_RCVTIMEO, wait)

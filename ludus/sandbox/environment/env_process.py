@@ -5,13 +5,13 @@ import socket
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from threading import Lock
-from typing import Any
 
 from ludus.errors import SandboxError
 from ludus.sandbox.backend import Guarantees, SandboxedProcess, Usage
 from ludus.sandbox.environment.channel import MessageChannel
 from ludus.sandbox.environment.interpreter import Interpreter
 from ludus.sandbox.environment.process_exit import ProcessExit, process_exit
+from ludus.sandbox.environment.spawn_messages import ServerReply
 from ludus.sandbox.sandbox import Sandbox
 from ludus.wire.failures import clean
 from ludus.wire.messages import Reply
@@ -27,7 +27,7 @@ MAX_REPORTED_OUTPUT_BYTES = 1 << 12
 class EnvProcess(ABC):
     """A process with a channel to it."""
 
-    channel: MessageChannel
+    channel: MessageChannel[Reply | ServerReply]
     guarantees: Guarantees
 
     @abstractmethod
@@ -54,7 +54,7 @@ class EnvProcess(ABC):
 class SpawnedEnvProcess(EnvProcess):
     """A process tree of its own, started by a backend."""
 
-    def __init__(self, sandbox: Sandbox, interpreter: Interpreter, entry: str = "main", kind: Any = Reply) -> None:
+    def __init__(self, sandbox: Sandbox, interpreter: Interpreter, entry: str = "main", kind: object = Reply) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self._output, writing = os.pipe()
         os.set_blocking(self._output, False)

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from functools import partial
 from threading import RLock
-from typing import Any, Self
+from typing import Self, TypeVar
 
 from ludus.core import EnvSpec
 from ludus.errors import ChannelError, EnvError, SandboxError
@@ -15,7 +15,7 @@ from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.sandbox.environment.channel import ChannelClosed, DeadlinePassed, MessageChannel
 from ludus.sandbox.environment.env_process import EnvProcess, SpawnedEnvProcess
-from ludus.sandbox.environment.interpreter import Interpreter
+from ludus.sandbox.environment.interpreter import Interpreter, StrPath
 from ludus.sandbox.environment.isolation import sandbox_for
 from ludus.sandbox.environment.process_exit import ProcessExit, process_exit
 from ludus.sandbox.environment.process_link import ProcessLink, release
@@ -28,6 +28,7 @@ from ludus.wire.messages import DoneReply, FailedReply, Reply
 
 __all__ = ["ForkServer"]
 
+ReplyT = TypeVar("ReplyT")
 EXIT_TIMEOUT_S = 1.0
 """Seconds that a child whose channel is closed may take to end by itself, so that its code is known."""
 
@@ -50,13 +51,13 @@ class ForkServer:
     def __init__(
         self,
         target: str | EnvSpec,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         sandbox: Sandbox | str = "sandbox",
         *,
         deadline: Deadlines | float | None = None,
         modules: Sequence[str] = (),
-        paths: Sequence[Any] = (),
-        spaces: Sequence[type[Space[Any]]] = (),
+        paths: Sequence[StrPath] = (),
+        spaces: Sequence[type[Space[object]]] = (),
         models: Sequence[type] = (),
     ) -> None:
         self._blueprint, self._sandbox = Blueprint.of(target, arguments, modules), sandbox_for(sandbox)
@@ -127,7 +128,7 @@ class ForkServer:
         if self._closed:
             raise SandboxError("fork server: expected an open server, got one that was closed; make a new one")
 
-    def _ask(self, request: Any, kind: Any, passed: socket.socket | None = None) -> Any:
+    def _ask(self, request: object, kind: type[ReplyT], passed: socket.socket | None = None) -> ReplyT:
         """A reply of the server; what is no reply ends it."""
         channel = self._zygote.channel
         descriptors = [] if passed is None else [passed.fileno()]

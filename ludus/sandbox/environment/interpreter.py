@@ -7,9 +7,9 @@ A module outside of them is seen there without its neighbours, and is found wher
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -18,7 +18,9 @@ from ludus.sandbox.located_finder import Location
 from ludus.sandbox.mounts import PACKAGE, USR, python_mounts
 from ludus.sandbox.policy import Mount, Policy
 
-__all__ = ["Interpreter"]
+__all__ = ["Interpreter", "StrPath"]
+
+StrPath = str | os.PathLike[str]
 
 BOOT = "import sys; sys.prefix = sys.exec_prefix = sys.argv[1]; sys.path += sys.argv[2:]; del sys.argv[1:]; {}{}"
 LOCATE = "from ludus.sandbox.located_finder import LocatedFinder; LocatedFinder({}).install(); "
@@ -31,7 +33,7 @@ SINGLE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS"
 class Interpreter:
     """What to start, and what has to be visible for it."""
 
-    def __init__(self, modules: Iterable[str] = (), paths: Sequence[Any] = ()) -> None:
+    def __init__(self, modules: Iterable[str] = (), paths: Sequence[StrPath] = ()) -> None:
         given = [_folder(path) for path in paths]
         installed = python_mounts()
         seen = [*[place for mount in installed for place in (mount.where, mount.source)], USR, *given]
@@ -58,7 +60,7 @@ class Interpreter:
         return msgspec.structs.replace(policy, mounts=mounts, environment=SINGLE | policy.environment)
 
 
-def _folder(path: Any) -> str:
+def _folder(path: StrPath) -> str:
     found = Path(path).resolve()
     if not found.is_dir():
         raise InvalidArgument(f"paths: expected folders to import from, got {shorten(str(path))}")
@@ -67,17 +69,18 @@ def _folder(path: Any) -> str:
 
 def _located(name: str) -> Location:
     """Where an outermost module is; nowhere if this side cannot tell."""
-    known: Any = sys.modules.get(name)
-    spec = getattr(known, "__spec__", None) if known is not None else _spec(name)
+    known = sys.modules.get(name)
+    spec: ModuleSpec | None = getattr(known, "__spec__", None) if known is not None else _spec(name)
     if spec is None:
         return Location(None)
+    origin = spec.origin if spec.has_location else None
     if not spec.submodule_search_locations:
-        return Location(os.path.realpath(spec.origin) if spec.has_location else None)
+        return Location(None if origin is None else os.path.realpath(origin))
     folders = [os.path.realpath(folder) for folder in spec.submodule_search_locations]
-    return Location(os.path.join(folders[0], os.path.basename(spec.origin)) if spec.has_location else None, folders)
+    return Location(None if origin is None else os.path.join(folders[0], os.path.basename(origin)), folders)
 
 
-def _spec(name: str) -> Any:
+def _spec(name: str) -> ModuleSpec | None:
     try:
         return find_spec(name)
     except (ImportError, ValueError):

@@ -2,22 +2,21 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple, TypedDict, Unpack
 
 from ludus.core import AutoresetMode, EnvSpec, EpisodePlan
 from ludus.errors import InvalidArgument, InvalidType, SandboxUnavailable, listing, shorten
 from ludus.sandbox.deadlines import Deadlines
 from ludus.sandbox.environment.blueprint import Blueprint
 from ludus.sandbox.environment.env_process import EnvProcess, SpawnedEnvProcess
-from ludus.sandbox.environment.interpreter import Interpreter
+from ludus.sandbox.environment.interpreter import Interpreter, StrPath
 from ludus.sandbox.environment.process_link import ProcessLink
 from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
 from ludus.sandbox.environment.sandboxed_vector_env import SandboxedVectorEnv
 from ludus.sandbox.policy import Limits
 from ludus.sandbox.sandbox import CONTAINERS, Sandbox, backend, backends
 from ludus.spaces import Space
+from ludus.spaces.kinds import is_integer
 
 __all__ = ["isolate", "isolate_vec", "sandbox_for"]
 
@@ -26,15 +25,27 @@ LASTING = Limits(wall=None)
 """An environment lives as long as it is used: each step has its deadline instead."""
 
 
+class ProcessOptions(TypedDict, total=False):
+    """What `isolate_vec` takes as `isolate` does.
+
+    >>> ProcessOptions(deadline=2.0)
+    {'deadline': 2.0}
+    """
+
+    deadline: Deadlines | float | None
+    modules: Sequence[str]
+    paths: Sequence[StrPath]
+
+
 def isolate(
     target: str | EnvSpec,
-    arguments: Mapping[str, Any] | None = None,
+    arguments: Mapping[str, object] | None = None,
     sandbox: Sandbox | str = "sandbox",
     *,
     deadline: Deadlines | float | None = None,
     modules: Sequence[str] = (),
-    paths: Sequence[Any] = (),
-    spaces: Sequence[type[Space[Any]]] = (),
+    paths: Sequence[StrPath] = (),
+    spaces: Sequence[type[Space[object]]] = (),
     models: Sequence[type] = (),
 ) -> SandboxedEnv:
     """Make an environment in a sandboxed process: of an id, `module:Class`, a spec, or a spec's JSON.
@@ -56,16 +67,16 @@ def isolate(
 
 def isolate_vec(
     target: str | EnvSpec,
-    arguments: Mapping[str, Any] | None = None,
+    arguments: Mapping[str, object] | None = None,
     sandbox: Sandbox | str = "sandbox",
     *,
     num_envs: int = 1,
     workers: int = 1,
     autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     episodes: EpisodePlan | None = None,
-    spaces: Sequence[type[Space[Any]]] = (),
+    spaces: Sequence[type[Space[object]]] = (),
     models: Sequence[type] = (),
-    **others: Any,
+    **others: Unpack[ProcessOptions],
 ) -> SandboxedVectorEnv:
     """A batch of `num_envs` lanes in `workers` sandboxed processes, as equal as can be; `others`: see `isolate`.
 
@@ -92,13 +103,13 @@ def isolate_vec(
     )
 
 
-def _spec(target: Any, arguments: Mapping[str, Any] | None) -> EnvSpec | None:
+def _spec(target: object, arguments: Mapping[str, object] | None) -> EnvSpec | None:
     """The spec with the arguments in it: this side's own, since what the other side might say is not to be made."""
     return target.replace(kwargs={**target.kwargs, **(arguments or {})}) if isinstance(target, EnvSpec) else None
 
 
-def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+def _count(name: str, value: object) -> int:
+    if isinstance(value, bool) or not is_integer(value) or value < 1:
         raise InvalidArgument(f"{name}: expected a positive integer, got {shorten(value)}")
     return int(value)
 
@@ -113,13 +124,13 @@ class _Plan(NamedTuple):
     @classmethod
     def of(
         cls,
-        target: Any,
-        arguments: Mapping[str, Any] | None,
+        target: str | EnvSpec,
+        arguments: Mapping[str, object] | None,
         sandbox: Sandbox | str,
         *,
         deadline: Deadlines | float | None = None,
         modules: Sequence[str] = (),
-        paths: Sequence[Any] = (),
+        paths: Sequence[StrPath] = (),
     ) -> "_Plan":
         blueprint = Blueprint.of(target, arguments, modules)
         box = sandbox_for(sandbox)

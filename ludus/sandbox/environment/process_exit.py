@@ -1,7 +1,6 @@
 """`ProcessExit`: how a process in a sandbox came to its end, as data for `info` and as an error."""
 
 import signal
-from typing import Any
 
 import msgspec
 
@@ -25,9 +24,9 @@ class ProcessExit(msgspec.Struct, frozen=True, kw_only=True):
     """The end of what it wrote to its standard error."""
 
     @property
-    def info(self) -> dict[str, Any]:
+    def info(self) -> dict[str, object]:
         """For `info["sandbox"]` of the step that it cut short."""
-        told = {name: getattr(self, name) for name in ("reason", "limit", "code", "signal")}
+        told: dict[str, object] = {name: getattr(self, name) for name in ("reason", "limit", "code", "signal")}
         return told | {"usage": msgspec.structs.asdict(self.usage)}
 
     def error(self, what: str, advice: str = "; reset() starts it anew") -> SandboxError:

@@ -3,7 +3,7 @@
 import os
 import weakref
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ludus.core.progress import current_progress
 from ludus.errors import (
@@ -21,6 +21,7 @@ from ludus.sandbox.environment.channel import ChannelClosed, DeadlinePassed
 from ludus.sandbox.environment.env_process import EnvProcess
 from ludus.sandbox.environment.process_exit import ProcessExit
 from ludus.sandbox.environment.reports import reported
+from ludus.spaces.kinds import class_of
 from ludus.wire.failures import clean, read_failure
 from ludus.wire.messages import (
     PROTOCOL,
@@ -78,7 +79,7 @@ class ProcessLink:
         self._gone: ChannelClosed | DeadlinePassed | None = None
         self._held: list[EnvProcess] = []
         weakref.finalize(self, release, self._held, os.getpid())
-        self._seconds: dict[type[Any], float | None] = {
+        self._seconds: dict[type, float | None] = {
             StepRequest: deadlines.step,
             BatchStepRequest: deadlines.step,
             ResetRequest: deadlines.reset,
@@ -97,16 +98,19 @@ class ProcessLink:
         return self.env_process is not None
 
     @property
-    def process(self) -> Any:
+    def process(self) -> EnvProcess:
         """The process, or the one that was."""
-        return self.env_process or self.last
+        found = self.env_process or self.last
+        if found is None:
+            raise self._absent()
+        return found
 
     def open(self) -> MakeReply:
         """Start a process, and have the environment made."""
         self.start()
         return self.handshake()
 
-    def reopen(self) -> dict[str, Any]:
+    def reopen(self) -> dict[str, object]:
         """Start another process."""
         if self.closed:
             raise self._absent()
@@ -181,12 +185,12 @@ class ProcessLink:
 
     # --- questions ---
 
-    def ask(self, request: Any, kind: type[ReplyT]) -> ReplyT:
+    def ask(self, request: object, kind: type[ReplyT]) -> ReplyT:
         """The reply to a request. ProcessEnded where there is none; the error that the other side raised."""
         env_process = self.env_process
         if env_process is None:
             raise self._absent()
-        wanted, progress = type(request), None
+        wanted, progress = class_of(request), None
         if wanted is StepRequest:
             seconds, progress = self._step_seconds, current_progress()
         else:
@@ -194,7 +198,7 @@ class ProcessLink:
             if wanted is ResetRequest:  # now and then, so that the end of what it wrote is there to be told
                 env_process.drain()
         try:
-            if progress is None:
+            if progress is None or not isinstance(request, StepRequest):
                 reply = env_process.channel.exchange(request, seconds)
             else:
                 reply = reported(env_process.channel, request, seconds, progress)
@@ -209,7 +213,7 @@ class ProcessLink:
             return reply
         raise self._unexpected(reply, kind)
 
-    def post(self, request: Any) -> None:
+    def post(self, request: object) -> None:
         """Send a request whose reply is collected later."""
         env_process = self.env_process
         if env_process is None:
@@ -255,7 +259,7 @@ class ProcessLink:
         limit = "deadline" if isinstance(gone, DeadlinePassed) else None
         return ProcessEnded(self._finish(env_process.end(limit)))
 
-    def _unexpected(self, reply: Any, kind: type[Any]) -> LudusError:
+    def _unexpected(self, reply: object, kind: type) -> LudusError:
         if type(reply) is FailedReply:
             return read_failure(reply, self.name, "in the sandboxed process", sandboxed=True)
         self.abandon()

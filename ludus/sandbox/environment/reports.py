@@ -7,20 +7,23 @@ reports share its deadline, so that an environment cannot buy time by them.
 from math import isfinite
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import TypeVar
 
 from ludus.core.progress import Progress
 from ludus.errors import ChannelError
 from ludus.sandbox.environment.channel import DeadlinePassed, MessageChannel
 from ludus.wire.failures import clean
-from ludus.wire.messages import HeardRequest, ProgressReply, ReportedStepRequest, StepRequest
+from ludus.wire.messages import HeardRequest, ProgressReply, ReportedStepRequest, Request, StepRequest
 
 __all__ = ["ChannelProgress", "reported"]
 
 MAX_REPORT_CHARS = 1024
+ReplyT = TypeVar("ReplyT")
 
 
-def reported(channel: MessageChannel, request: StepRequest, seconds: float | None, progress: Progress) -> Any:
+def reported(
+    channel: MessageChannel[ReplyT], request: StepRequest, seconds: float | None, progress: Progress
+) -> ReplyT:
     """The reply to a step, whose reports go to `progress`; where that was cancelled, the tool is told so."""
     ends = None if seconds is None else monotonic() + seconds
     reply = channel.exchange(ReportedStepRequest(request.action), seconds)
@@ -42,7 +45,7 @@ def _is_waited_for(reply: ProgressReply, progress: Progress) -> bool:
 class ChannelProgress(Progress):
     """The end inside the sandbox. A thread that a step left behind reports to nobody: the channel is not its own."""
 
-    def __init__(self, channel: MessageChannel) -> None:
+    def __init__(self, channel: MessageChannel[Request]) -> None:
         super().__init__()
         self._channel, self._lock, self._open = channel, Lock(), True
 

@@ -38,7 +38,7 @@ class SandboxedEnv(ProxyEnv):
         link: ProcessLink,
         spec: EnvSpec | None = None,
         *,
-        known: Sequence[type[Space[Any]]] = (),
+        known: Sequence[type[Space[object]]] = (),
         models: Sequence[type] = (),
     ) -> None:
         made = link.open()
@@ -53,7 +53,7 @@ class SandboxedEnv(ProxyEnv):
         """Kill its process, from whichever thread: the step that is under way in another ends as truncated."""
         self._link.interrupt()
 
-    def export_state(self, lanes: None = None) -> Any:
+    def export_state(self, lanes: None = None) -> object:
         """Where the environment is, for `import_state` of one sandboxed alike; only its process opens it."""
         del lanes
         return self._link.export(), self._last, self._seed, self._begun

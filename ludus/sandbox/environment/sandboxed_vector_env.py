@@ -46,7 +46,7 @@ class SandboxedVectorEnv(ProxyVectorEnv):
         autoreset_mode: AutoresetMode,
         episodes: EpisodePlan | None = None,
         spec: EnvSpec | None = None,
-        known: Sequence[type[Space[Any]]] = (),
+        known: Sequence[type[Space[object]]] = (),
         models: Sequence[type] = (),
     ) -> None:
         """`link_for(count)` is a link to a process of so many lanes, which is not started yet."""
@@ -86,14 +86,15 @@ class SandboxedVectorEnv(ProxyVectorEnv):
 
     def usage(self) -> tuple[Usage, ...]:
         """What each process has used so far, or did use."""
-        return tuple(link.process.usage() for link in self._links if link.process is not None)
+        processes = [link.env_process or link.last for link in self._links]
+        return tuple(process.usage() for process in processes if process is not None)
 
     def interrupt(self) -> None:
         """Kill its processes, from whichever thread: the step that is under way in another ends as truncated."""
         for link in list(self._links):
             link.interrupt()
 
-    def fork(self, lanes: Any) -> "SandboxedVectorEnv":
+    def fork(self, lanes: object) -> "SandboxedVectorEnv":
         """A new batch, in new processes, whose lane `j` goes on from where lane `lanes[j]` is."""
         self._check_open("fork")
         chosen = [int(lane) for lane in self._forked_lanes(lanes)]

@@ -2,7 +2,7 @@
 
 import math
 import os
-from typing import Any
+from typing import TypeGuard
 
 from ludus.errors import InvalidArgument, InvalidType, shorten
 from ludus.sandbox.session.inside.wire import to_text
@@ -24,7 +24,7 @@ MAX_OUTPUT_BYTES = 16 << 20
 MAX_GRACE = 3600.0
 
 
-def checked_command(command: Any) -> bytes:
+def checked_command(command: object) -> bytes:
     """A command as the bytes that a shell gets."""
     if not isinstance(command, str):
         raise InvalidType(f"command: expected text, got {shorten(command)}")
@@ -38,7 +38,7 @@ def checked_command(command: Any) -> bytes:
     return data
 
 
-def checked_input(data: Any) -> bytes:
+def checked_input(data: object) -> bytes:
     """What a command gets as its stdin."""
     if not isinstance(data, bytes | bytearray):
         raise InvalidType(f"input: expected bytes, got {shorten(data)}")
@@ -47,32 +47,36 @@ def checked_input(data: Any) -> bytes:
     return bytes(data)
 
 
-def checked_timeout(timeout: Any) -> float | None:
+def checked_timeout(timeout: object) -> float | None:
     """Seconds; None for ever."""
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
         raise InvalidArgument(f"timeout: expected seconds above 0, got {shorten(timeout)}")
     return None if timeout == math.inf else float(timeout)
 
 
-def checked_grace(grace: Any) -> float:
+def checked_grace(grace: object) -> float:
     """Seconds between an interrupt and a kill: what is stopped does get killed."""
     if isinstance(grace, bool) or not isinstance(grace, int | float) or not 0 < grace <= MAX_GRACE:
         raise InvalidArgument(f"grace: expected seconds above 0, at most {MAX_GRACE:g}, got {shorten(grace)}")
     return float(grace)
 
 
-def checked_limit(limit: Any, most: int = MAX_OUTPUT_BYTES) -> int:
+def checked_limit(limit: object, most: int = MAX_OUTPUT_BYTES) -> int:
     """Bytes, or names, that are kept at most."""
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= most:
         raise InvalidArgument(f"limit: expected a whole number from 1 to {most}, got {shorten(limit)}")
     return limit
 
 
-def checked_path(path: Any, folder: str) -> str:
+def checked_path(path: object, folder: str) -> str:
     """A path inside, from the session's folder, as the channel carries it."""
-    if not isinstance(path, str | os.PathLike):
+    if not _is_path(path):
         raise InvalidType(f"path: expected text, got {shorten(path)}")
     text = os.fspath(path)
     if not isinstance(text, str) or not text or "\0" in text:
         raise InvalidArgument(f"path: expected text without null characters, got {shorten(text)}")
     return to_text(os.fsencode(os.path.join(folder, text)))
+
+
+def _is_path(path: object) -> TypeGuard[str | os.PathLike[str] | os.PathLike[bytes]]:
+    return isinstance(path, str | os.PathLike)

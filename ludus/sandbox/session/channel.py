@@ -5,7 +5,6 @@ import select
 import socket
 import threading
 import time
-from typing import Any
 
 import msgspec
 
@@ -33,7 +32,7 @@ class SessionChannel:
         self._decoder = Decoder(MAX_HEAD_BYTES, MAX_DATA_BYTES)
         self._replies = msgspec.json.Decoder(Reply)
 
-    def send(self, head: dict[str, Any], data: bytes = b"", *, seconds: float) -> None:
+    def send(self, head: dict[str, object], data: bytes = b"", *, seconds: float) -> None:
         """One frame, sent within `seconds`."""
         self.send_raw(encode(head, data), seconds=seconds)
 

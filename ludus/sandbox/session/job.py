@@ -1,7 +1,6 @@
 """`Job`: a command in the background of a session."""
 
 from collections.abc import Callable
-from typing import Any
 
 from ludus.sandbox.session.link import Gathered
 from ludus.sandbox.session.result import JobStatus
@@ -41,7 +40,7 @@ class Job:
         self._ask("tail", output=gathered, job=self.number, stream=2 if stderr else 1, size=size)
         return gathered.stream(2 if stderr else 1)
 
-    def _one(self, do: str, **fields: Any) -> JobStatus:
+    def _one(self, do: str, **fields: float | None) -> JobStatus:
         return self._ask(do, job=self.number, **fields)[0]
 
     def __repr__(self) -> str:

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, Unpack
 
-from ludus.sandbox.backend import SandboxedProcess
+from ludus.sandbox.backend import SandboxedProcess, StreamOptions
 from ludus.sandbox.policy import Policy
 
 __all__ = ["Launcher", "command", "modules"]
@@ -47,7 +47,7 @@ class Launcher(Protocol):
 
     policy: Policy
 
-    def start(self, argv: Sequence[str], **streams: Any) -> SandboxedProcess:
+    def start(self, argv: Sequence[str], **streams: Unpack[StreamOptions]) -> SandboxedProcess:
         """Start a command; see `Backend.start`."""
         ...
 

@@ -3,7 +3,6 @@
 import socket
 import subprocess
 import time
-from typing import Any
 
 from ludus.errors import ChannelError, SandboxError, shorten
 from ludus.sandbox.backend import SandboxedProcess
@@ -81,7 +80,14 @@ class AgentLink:
         return shorten(said, 400) if said else str(error)
 
     def call(
-        self, do: str, data: bytes = b"", *, seconds: float = SILENCE, output: Gathered | None = None, **fields: Any
+        self,
+        do: str,
+        data: bytes = b"",
+        /,
+        *,
+        seconds: float = SILENCE,
+        output: Gathered | None = None,
+        **fields: object,
     ) -> tuple[Reply, bytes]:
         """Ask, and gather output until the answer comes; `seconds` may be infinite, silence may not."""
         self._calls += 1

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from typing import Any, Self, TypedDict, TypeVar
+from typing import Self, TypedDict, TypeVar
 
 import msgspec
 
@@ -158,8 +158,8 @@ class ShellSession:
                 self._count_in(command)
                 wait = math.inf if seconds is None else seconds + self._grace + TIMEOUT_MARGIN_S
                 quiet = None if silence is None else checked_timeout(silence)
-                timing = {"timeout": seconds, "silence": quiet, "wait": wait}
-                reply, script = self._begin("run", *parts, output=output, merge=merge, **timing)
+                timing = {"timeout": seconds, "silence": quiet}
+                reply, script = self._begin("run", *parts, output=output, merge=merge, wait=wait, **timing)
                 result = self._completed(reply, script, output, time.monotonic() - begun)
             except ChannelError as error:
                 spent = time.monotonic() - begun
@@ -193,7 +193,15 @@ class ShellSession:
         self._commands.pop(number - KNOWN, None)
 
     def _begin(
-        self, do: str, command: bytes, feed: bytes, *, output: Gathered, merge: bool | None, **timing: float | None
+        self,
+        do: str,
+        command: bytes,
+        feed: bytes,
+        *,
+        output: Gathered,
+        merge: bool | None,
+        wait: float,
+        **timing: float | None,
     ) -> tuple[Reply, bytes]:
         parts = command, self.state.script, feed
         return self._call(
@@ -207,6 +215,7 @@ class ShellSession:
             merge=self._merge if merge is None else merge,
             limit=output.limit,
             grace=self._grace,
+            wait=wait,
             **timing,
         )
 
@@ -220,7 +229,7 @@ class ShellSession:
             raise InvalidArgument(f"job: expected the number of a job of this session, got {shorten(number)}")
         return Job(number, self._commands[number], self._ask)
 
-    def _ask(self, do: str, *, output: Gathered | None = None, **fields: Any) -> tuple[JobStatus, ...]:
+    def _ask(self, do: str, *, output: Gathered | None = None, **fields: float | None) -> tuple[JobStatus, ...]:
         """Ask about jobs; with `output`, for what one of them wrote."""
         seconds = fields.get("timeout", 0.0)
         wait = math.inf if seconds is None else seconds + SILENCE
@@ -343,7 +352,7 @@ class ShellSession:
             yield
 
     def _call(
-        self, do: str, data: bytes = b"", *, wait: Any = SILENCE, output: Gathered | None = None, **fields: Any
+        self, do: str, data: bytes = b"", /, *, wait: float = SILENCE, output: Gathered | None = None, **fields: object
     ) -> tuple[Reply, bytes]:
         with self._losing():
             return self._link.call(do, data, seconds=wait, output=output, **fields)

@@ -11,7 +11,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from ludus.errors import InvalidArgument, SnapshotError, shorten
 from ludus.sandbox.policy import Mount
@@ -193,7 +192,7 @@ class Workspace:
     def _note(self, line: Line) -> None:
         self._journal.add(line, sync=self.store.sync)
 
-    def _checked(self, snapshot: Any) -> bytes:
+    def _checked(self, snapshot: object) -> bytes:
         text = snapshot.id if isinstance(snapshot, WorkspaceSnapshot) else snapshot
         try:
             digest = bytes.fromhex(text) if isinstance(text, str) and len(text) == ID_DIGITS else b""
@@ -207,7 +206,7 @@ class Workspace:
         return f"Workspace({str(self.folder)!r}, store={str(self.store.folder)!r})"
 
 
-def _checked_name(name: Any) -> str:
+def _checked_name(name: object) -> str:
     if not isinstance(name, str) or not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
         raise InvalidArgument(f"workspace name: expected letters, digits, - and _, got {shorten(name)}")
     return name[:100]

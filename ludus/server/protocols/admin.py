@@ -50,7 +50,7 @@ class Admin:
         rows: list[dict[str, Any]] = [
             one._asdict() | {"worker": worker_of(one.id)} for one in self.server.sessions.infos()
         ]
-        stuck: list[Any] = [one._asdict() for one in self.server.sessions.watch.stuck()]
+        stuck: list[object] = [one._asdict() for one in self.server.sessions.watch.stuck()]
         silent: list[int] = []
         for number, body in await self._others(request):
             if body is None:
@@ -111,7 +111,7 @@ def _principal(request: Request) -> Principal:
     return request.state.principal
 
 
-def _json(data: Any, status: int = 200) -> Response:
+def _json(data: object, status: int = 200) -> Response:
     return Response(msgspec.json.encode(data), status, media_type="application/json")
 
 

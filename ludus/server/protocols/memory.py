@@ -3,19 +3,23 @@
 import asyncio
 import queue
 from collections import deque
+from collections.abc import Coroutine
 from contextlib import suppress
 from threading import Thread
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
+from ludus.registry.resolution import Target
 from ludus.server.access import Access, Principal
 from ludus.server.config import ServerConfig
 from ludus.server.connection import serve_connection
+from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
 
 __all__ = ["LocalConnection", "LocalServer"]
 
+T = TypeVar("T")
 OWNER = Principal("orchestrator", "memory")
 
 
@@ -27,7 +31,9 @@ class LocalServer:
     ...     connection.close()
     """
 
-    def __init__(self, *targets: Any, config: ServerConfig | None = None, access: Access | None = None) -> None:
+    def __init__(
+        self, *targets: Target | ServedEnv, config: ServerConfig | None = None, access: Access | None = None
+    ) -> None:
         own = config or ServerConfig()
         self.server = Server(targets, own if access is None else msgspec.structs.replace(own, access=access))
         self.loop = asyncio.new_event_loop()
@@ -42,7 +48,7 @@ class LocalServer:
         finally:
             self.loop.close()
 
-    def run(self, work: Any, seconds: float | None = 60.0) -> Any:
+    def run(self, work: Coroutine[object, object, T], seconds: float | None = 60.0) -> T:
         """Have a coroutine run by the server's event loop, and wait for it."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(seconds)
 

@@ -30,7 +30,7 @@ BROKEN: Piece = (None, b"")
 class FrameTransport(DirectProtocol, asyncio.Protocol):
     """A stream as a link: takes frames apart as they come."""
 
-    def __init__(self, server: Server, connected: Any) -> None:
+    def __init__(self, server: Server, connected: "Callable[[FrameTransport], object]") -> None:
         self._limits: FrameLimits = server.config.limits
         self._connected = connected
         self.transport: Any = None
@@ -141,7 +141,7 @@ class FrameTransport(DirectProtocol, asyncio.Protocol):
         """A thread may read it."""
         return self
 
-    def start_direct(self, recall: Callable[[], Any]) -> DirectSocket | None:
+    def start_direct(self, recall: Callable[[], object]) -> DirectSocket | None:
         """Read and write it no more."""
         if self._ended or self._held or self._messages or self._writable is not None:
             return None

@@ -1,9 +1,9 @@
 """Making: from a request to an environment, by what the registry told `EnvSpec` of itself: it is above this room."""
 
 from importlib import import_module
-from typing import Any
 
-from ludus.core import Env, EnvSpec
+from ludus.core import EnvSpec
+from ludus.core.env import AnyEnv
 from ludus.errors import EntryPointError, LudusError
 from ludus.wire import decode_value
 from ludus.wire.messages import MakeRequest
@@ -11,7 +11,7 @@ from ludus.wire.messages import MakeRequest
 __all__ = ["make_env"]
 
 
-def make_env(request: MakeRequest) -> Env[Any, Any]:
+def make_env(request: MakeRequest) -> AnyEnv:
     """One environment, as the request says; it is inside the sandbox already, so no other is asked for."""
     for name in request.modules:
         _import(name)

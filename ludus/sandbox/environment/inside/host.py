@@ -1,14 +1,17 @@
 """`SandboxedHost`: the host in a sandboxed process: it makes the environment, and what goes wrong is a reply too."""
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from ludus.core import AutoresetMode, Env
+from ludus.core import AutoresetMode
+from ludus.core.env import AnyEnv
 from ludus.errors import ChannelError, SnapshotError
 from ludus.remote.host import EnvHost
 from ludus.remote.plans import EpisodePlans
 from ludus.sandbox.environment.inside.env_factory import make_env
+from ludus.spaces.kinds import class_of
 from ludus.vector import SerialVectorEnv
 from ludus.wire import encode_value, write_space
 from ludus.wire.failures import write_failure
@@ -20,6 +23,7 @@ from ludus.wire.messages import (
     ImportRequest,
     MakeReply,
     MakeRequest,
+    Reply,
     ValueReply,
 )
 
@@ -33,15 +37,14 @@ class SandboxedHost:
     them.
     """
 
-    def __init__(self, make: Callable[[MakeRequest], Env[Any, Any]] = make_env) -> None:
+    def __init__(self, make: Callable[[MakeRequest], AnyEnv] = make_env) -> None:
         self._make = make
-        self._host: EnvHost | None = None
-        self._answers: dict[type[Any], Callable[[Any], Any]] = {MakeRequest: self.make}
+        self._answers: Mapping[type, Callable[[Any], Reply]] = {MakeRequest: self.make}
 
-    def answer(self, request: Any) -> Any:
+    def answer(self, request: object) -> Reply:
         """The reply to a request."""
         try:
-            answer = self._answers.get(type(request))
+            answer = self._answers.get(class_of(request))
             if answer is None:
                 raise ChannelError(f"channel: expected another request, got a {type(request).__name__}")
             return answer(request)
@@ -53,11 +56,11 @@ class SandboxedHost:
         if request.protocol != PROTOCOL:
             raise ChannelError(f"channel: expected protocol {PROTOCOL}, got {request.protocol}")
         env, plans = self._made(request)
-        host = self._host = EnvHost(env, max_snapshots=None, plans=plans, trusted=True, ordered=False)
+        host = EnvHost(env, max_snapshots=None, plans=plans, trusted=True, ordered=False)
         self._answers = host.answers | {
-            ExportRequest: self._export,
-            ImportRequest: self._import,
-            CloseRequest: self._close,
+            ExportRequest: partial(self._export, host),
+            ImportRequest: partial(self._import, host),
+            CloseRequest: partial(self._close, host),
         }
         lane: Any = env.envs[0] if isinstance(env, SerialVectorEnv) else env
         return MakeReply(
@@ -69,7 +72,7 @@ class SandboxedHost:
             type(lane.unwrapped).__name__,
         )
 
-    def _made(self, request: MakeRequest) -> tuple[Env[Any, Any], EpisodePlans | None]:
+    def _made(self, request: MakeRequest) -> tuple[AnyEnv, EpisodePlans | None]:
         if not request.lanes:
             return self._make(request), None
         plans, mode = EpisodePlans(), AutoresetMode.of(request.autoreset_mode)
@@ -78,12 +81,12 @@ class SandboxedHost:
 
     # --- states for another process ---
 
-    def _export(self, request: ExportRequest) -> ValueReply:
-        host: Any = self._host
-        if request.lanes is None:
-            state: Any = host.kept(request.number) if request.number else host.dropped(host.keep())
+    def _export(self, host: EnvHost, request: ExportRequest) -> ValueReply:
+        env = host.env
+        if request.lanes is None or not isinstance(env, SerialVectorEnv):
+            state: object = host.kept(request.number) if request.number else host.dropped(host.keep())
         else:
-            state = host.env.export_lanes(request.lanes), (host.episode_id, host.step_count, host.done, host.last)
+            state = env.export_lanes(request.lanes), (host.episode_id, host.step_count, host.done, host.last)
         try:
             return ValueReply(pickle.dumps((request.lanes is not None, state)))
         except Exception as error:
@@ -91,19 +94,19 @@ class SandboxedHost:
                 f"state: expected one that can be moved to another process, got what cannot: {error}"
             ) from error
 
-    def _import(self, request: ImportRequest) -> DoneReply:
-        host: Any = self._host
+    def _import(self, host: EnvHost, request: ImportRequest) -> DoneReply:
+        env = host.env
         parts = [pickle.loads(one) for one in request.states]  # noqa: S301  (from a process sandboxed alike)
-        if not parts[0][0]:
+        if not parts[0][0] or not isinstance(env, SerialVectorEnv):
             host.adopt(parts[0][1])
             return DoneReply()
-        host.env.import_lanes([lane for _, (lanes, _) in parts for lane in lanes])
+        env.import_lanes([lane for _, (lanes, _) in parts for lane in lanes])
         host.episode_id, host.step_count, host.done, host.last = parts[0][1][1]
-        host.plans.clear()
+        if host.plans is not None:
+            host.plans.clear()
         return DoneReply()
 
-    def _close(self, request: CloseRequest) -> DoneReply:
+    def _close(self, host: EnvHost, request: CloseRequest) -> DoneReply:
         del request
-        host: Any = self._host
         host.close()
         return DoneReply()

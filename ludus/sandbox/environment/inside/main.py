@@ -35,7 +35,7 @@ def prepare_process() -> None:
     sys.stderr = io.TextIOWrapper(io.BufferedWriter(Lossy()), errors="backslashreplace", line_buffering=True)
 
 
-def connected(descriptor: int) -> MessageChannel:
+def connected(descriptor: int) -> MessageChannel[Request]:
     """The channel over an inherited socket."""
     os.set_inheritable(descriptor, False)
     return MessageChannel(socket.socket(fileno=descriptor), Request)

@@ -1,7 +1,6 @@
 """Serving: requests from a channel, one after the other, until it closes."""
 
 import gc
-from typing import Any
 
 from ludus.core.progress import reporting
 from ludus.errors import CodecError, ContractViolation
@@ -9,12 +8,12 @@ from ludus.sandbox.environment.channel import ChannelClosed, MessageChannel
 from ludus.sandbox.environment.inside.host import SandboxedHost
 from ludus.sandbox.environment.reports import ChannelProgress
 from ludus.wire.failures import write_failure
-from ludus.wire.messages import CloseRequest, MakeRequest, ReportedStepRequest, StepRequest
+from ludus.wire.messages import CloseRequest, MakeRequest, Reply, ReportedStepRequest, Request, StepRequest
 
 __all__ = ["serve"]
 
 
-def serve(channel: MessageChannel, host: SandboxedHost | None = None) -> None:
+def serve(channel: MessageChannel[Request], host: SandboxedHost | None = None) -> None:
     """Answer requests until the environment is closed, or the other side is gone."""
     host = SandboxedHost() if host is None else host
     try:
@@ -33,7 +32,7 @@ def serve(channel: MessageChannel, host: SandboxedHost | None = None) -> None:
         return
 
 
-def _reported(channel: MessageChannel, host: SandboxedHost, request: ReportedStepRequest) -> Any:
+def _reported(channel: MessageChannel[Request], host: SandboxedHost, request: ReportedStepRequest) -> Reply:
     """The reply to a step that says how far it is."""
     progress = ChannelProgress(channel)
     try:

@@ -13,7 +13,7 @@ import socket
 import sys
 import time
 from contextlib import suppress
-from typing import Any
+from types import FrameType
 
 import msgspec
 import numpy as np
@@ -23,7 +23,7 @@ from ludus.sandbox.environment.channel import MessageChannel
 from ludus.sandbox.environment.inside.env_factory import make_env
 from ludus.sandbox.environment.inside.main import CHANNEL, prepare_process
 from ludus.sandbox.environment.inside.request_loop import serve
-from ludus.sandbox.environment.spawn_messages import EndReply, EndRequest, ServerRequest, SpawnReply
+from ludus.sandbox.environment.spawn_messages import EndReply, EndRequest, ServerReply, ServerRequest, SpawnReply
 from ludus.wire import FrameLimits, read_frame, write_frame
 from ludus.wire.failures import write_failure
 from ludus.wire.messages import DoneReply, MakeRequest, Request
@@ -43,7 +43,7 @@ class Zygote:
 
     def __init__(self, link: socket.socket) -> None:
         self.link, self.limits = link, FrameLimits()
-        self._decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(ServerRequest)
+        self._decoder: msgspec.msgpack.Decoder[ServerRequest] = msgspec.msgpack.Decoder(ServerRequest)
         self._prctl = getattr(ctypes.CDLL(None), "prctl", None)
         self._running: dict[int, int] = {}
         self._codes: dict[int, int] = {}
@@ -67,13 +67,13 @@ class Zygote:
         if request is None:
             return False
         try:
-            reply = self._answer(request, descriptors)
+            reply: ServerReply = self._answer(request, descriptors)
         except Exception as error:
             reply = write_failure(error)
         self.link.sendall(write_frame(reply, self.limits))
         return True
 
-    def _receive(self) -> tuple[Any, list[int]]:
+    def _receive(self) -> tuple[ServerRequest | None, list[int]]:
         """A request, which is small and comes alone, and the sockets that came with it."""
         while not self._wait(self.link):
             pass
@@ -100,10 +100,10 @@ class Zygote:
             self._reap()
         return link is not None and link.fileno() in found
 
-    def _answer(self, request: Any, descriptors: list[int]) -> Any:
-        if type(request) is MakeRequest:
+    def _answer(self, request: ServerRequest, descriptors: list[int]) -> ServerReply:
+        if isinstance(request, MakeRequest):
             return self._prepare(request)
-        if type(request) is EndRequest:
+        if isinstance(request, EndRequest):
             return EndReply(self._end(request.number, request.seconds))
         [descriptor] = descriptors
         return SpawnReply(self._spawn(descriptor, request.memory))
@@ -116,7 +116,7 @@ class Zygote:
 
     def listen(self) -> None:
         """Hear of children that end: only from here on, since what was imported may have had some of its own."""
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # ignored ones would not ring
+        signal.signal(signal.SIGCHLD, _ring)
         signal.set_wakeup_fd(self._ringing.fileno(), warn_on_full_buffer=False)
 
     def _hear_no_more(self) -> None:
@@ -180,6 +180,10 @@ class Zygote:
             return None
         del self._running[number]
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _ring(signum: int, frame: FrameType | None) -> None:
+    """Nothing: the descriptor is written to for each signal that has a handler, and not for one that is ignored."""
 
 
 def _limit_memory(more: int) -> None:

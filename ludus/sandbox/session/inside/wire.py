@@ -32,7 +32,7 @@ def to_bytes(text: str) -> bytes:
 
 def fields_of(head: bytes) -> dict[str, object]:
     """The fields of a head; ValueError where it is no JSON object."""
-    fields = json.loads(head)
+    fields: dict[str, object] | list[object] | str | float | None = json.loads(head)
     if not isinstance(fields, dict):
         raise ValueError("a head that is no object")
     return fields

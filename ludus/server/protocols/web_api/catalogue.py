@@ -2,14 +2,14 @@
 
 from dataclasses import asdict
 from inspect import cleandoc
-from typing import Any
 from urllib.parse import quote
 
 from ludus.registry import registry
 from ludus.registry.extras import install_line
+from ludus.server.protocols.web_api.keys import KeyTable
 from ludus.server.protocols.web_api.page_json import plain
 from ludus.server.served_env import Description, ServedEnv
-from ludus.spaces import Box
+from ludus.spaces import Box, Space
 from ludus.wire import decode_value
 
 __all__ = ["entry", "page", "snippets"]
@@ -19,7 +19,7 @@ MAX_BOUNDS = 64
 SHOWN_FACTS = ("deterministic", "max_episode_steps", "reward_threshold", "author", "license")
 
 
-def entry(served: ServedEnv) -> dict[str, Any]:
+def entry(served: ServedEnv) -> dict[str, object]:
     """An environment in a few words; nothing of it is loaded for that.
 
     >>> entry(ServedEnv("CartPole-v1"))["picture"]
@@ -38,7 +38,7 @@ def entry(served: ServedEnv) -> dict[str, Any]:
     }
 
 
-def page(served: ServedEnv, described: Description, keys: dict[str, Any]) -> dict[str, Any]:
+def page(served: ServedEnv, described: Description, keys: KeyTable) -> dict[str, object]:
     """An environment with its docs, spaces, permissions and keys."""
     spec, record = served.spec, served.spec.isolation_record
     return {
@@ -57,14 +57,14 @@ def page(served: ServedEnv, described: Description, keys: dict[str, Any]) -> dic
     }
 
 
-def _metadata(described: Description) -> Any:
+def _metadata(described: Description) -> object:
     try:
         return plain(decode_value(described.metadata, "metadata"))
     except Exception:  # shown as it travelled
         return plain(described.metadata)
 
 
-def _space(space: Any) -> dict[str, Any]:
+def _space(space: Space[object]) -> dict[str, object]:
     """As JSON schema and as text; a space of its own kind may have no schema."""
     try:
         schema = plain(space.json_schema())
@@ -78,7 +78,7 @@ def _space(space: Any) -> dict[str, Any]:
     }
 
 
-def _bounds(space: Any) -> dict[str, Any]:
+def _bounds(space: Space[object]) -> dict[str, object]:
     """Of a row of numbers each one's own: a schema has room for those that all of them share."""
     if not isinstance(space, Box) or len(space.shape) != 1 or space.shape[0] > MAX_BOUNDS:
         return {}

@@ -1,7 +1,5 @@
 """Choices: what a person may do now, as JSON, where an environment tells it by `get_choices()`."""
 
-from typing import Any
-
 from ludus.remote.host import EnvHost
 from ludus.server.protocols.web_api.page_json import plain
 
@@ -12,7 +10,7 @@ MAX_CHOICES = 600
 """Of a step: every point of a board of go, and more than anybody reads."""
 
 
-def choices_of(hosted: EnvHost) -> list[Any] | None:
+def choices_of(hosted: EnvHost) -> object:
     """What can be chosen after the last step; None where the environment leaves that to keys, buttons and the form.
 
     >>> from ludus.registry import make

@@ -1,12 +1,15 @@
 """What a page shows of any value: JSON that a browser reads without loss or harm. It never fails."""
 
 from base64 import b64encode
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import overload
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.errors import shorten
+from ludus.spaces import Space
+from ludus.spaces.kinds import is_array, is_list_or_tuple, is_mapping
 from ludus.spaces.plain import MAX_EXACT_INTEGER, Dialect, Write
 from ludus.spaces.shown import Shown
 
@@ -21,14 +24,14 @@ MAX_TEXT_CHARS = 1 << 20
 class ShownOnPage(Shown):
     """Values as far as they can be shown: what is no data as text, what is too large or too deep by a word of it."""
 
-    def write(self, value: Any, path: str = "value", around: int = 0) -> Any:
+    def write(self, value: object, path: str = "value", around: int = 0) -> object:
         """A value as JSON, whatever its own code does."""
         try:
             return super().write(value, path, around)
         except Exception:  # of an author's keys
             return f"a {type(value).__name__}"
 
-    def of_a_class(self, value: Any, path: str, depth: int) -> Any:
+    def of_a_class(self, value: object, path: str, depth: int) -> object:
         """A value of a class of its own, whose code may fail."""
         try:
             return super().of_a_class(value, path, depth)
@@ -40,7 +43,7 @@ class ShownOnPage(Shown):
         odd: dict[type, Write] = {str: _write_text, int: _write_int, bytes: _write_bytes}
         return {**super().forms(), **odd, **dict.fromkeys((set, frozenset), _write_set)}
 
-    def unknown(self, value: Any, path: str) -> Any:
+    def unknown(self, value: object, path: str) -> object:
         """Its own text."""
         del path
         try:
@@ -48,16 +51,16 @@ class ShownOnPage(Shown):
         except Exception:  # its own __repr__
             return f"a {type(value).__name__}"
 
-    def too_deep(self, path: str) -> Any:
+    def too_deep(self, path: str) -> object:
         """That there is more."""
         del path
         return "…"
 
-    def key(self, key: Any) -> str:
+    def key(self, key: object) -> str:
         """The key of an object."""
         return text(str(key))
 
-    def numbers(self, array: Any, path: str, depth: int) -> Any:
+    def numbers(self, array: npt.NDArray[np.generic], path: str, depth: int) -> object:
         """An array as lists, or in words."""
         if array.size > MAX_ARRAY_NUMBERS:
             return f"{array.dtype} array of {'×'.join(map(str, array.shape))}"
@@ -70,29 +73,33 @@ def text(value: str) -> str:
     return whole if len(whole) <= MAX_TEXT_CHARS else f"{whole[:MAX_TEXT_CHARS]}…"
 
 
-def _write_text(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_text(dialect: Dialect, value: str, path: str, depth: int) -> object:
     del dialect, path, depth
     return text(value)
 
 
-def _write_int(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_int(dialect: Dialect, value: int, path: str, depth: int) -> object:
     del dialect, path, depth
     return value if -MAX_EXACT_INTEGER <= value <= MAX_EXACT_INTEGER else shorten(value)
 
 
-def _write_bytes(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_bytes(dialect: Dialect, value: bytes, path: str, depth: int) -> object:
     del dialect, path, depth
     return b64encode(value[:MAX_TEXT_CHARS]).decode()
 
 
-def _write_set(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_set(dialect: Dialect, value: Iterable[object], path: str, depth: int) -> object:
     return dialect.items(value, path, depth)
 
 
 _page = ShownOnPage()
 
 
-def plain(value: Any) -> Any:
+@overload
+def plain(value: str) -> str: ...
+@overload
+def plain(value: object) -> object: ...
+def plain(value: object) -> object:
     """A value as JSON for a page. Never raises: what a stranger put into an info is shown as far as it can be.
 
     >>> plain({"at": (1, float("inf")), "seen": np.zeros(2, np.int8), 3: b"a"})
@@ -103,7 +110,7 @@ def plain(value: Any) -> Any:
     return _page.write(value)
 
 
-def observed(space: Any, value: Any) -> Any:
+def observed(space: Space[object], value: object) -> object:
     """A value of a space as the space writes it; one that is too large, or not in the space, as `plain` does.
 
     >>> from ludus.spaces import Discrete
@@ -118,9 +125,9 @@ def observed(space: Any, value: Any) -> Any:
         return plain(value)
 
 
-def _numbers(value: Any) -> int:
-    if isinstance(value, np.ndarray):
+def _numbers(value: object) -> int:
+    if is_array(value):
         return value.size
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return sum(_numbers(one) for one in value.values())
-    return sum(_numbers(one) for one in value) if isinstance(value, list | tuple) else 1
+    return sum(_numbers(one) for one in value) if is_list_or_tuple(value) else 1

@@ -8,7 +8,6 @@ What goes wrong is answered with `{"error": …}`, and the socket stays open.
 import asyncio
 from collections.abc import Awaitable, Callable
 from time import monotonic
-from typing import Any
 
 import msgspec
 
@@ -23,6 +22,7 @@ from ludus.server.protocols.web_api.preview import open_session
 from ludus.server.server import Server
 from ludus.server.session import Session
 from ludus.spaces import Discrete
+from ludus.spaces.kinds import is_dict
 
 __all__ = ["PlaySession"]
 
@@ -30,6 +30,10 @@ MAX_RANDOM_STEPS = 1000
 """Steps that one message asks for."""
 STEPS_PER_TURN = 16
 """Steps after which others get their turn."""
+
+
+Message = dict[str, object]
+"""A JSON object."""
 
 
 class PlaySession:
@@ -42,7 +46,7 @@ class PlaySession:
     def __init__(self, server: Server, principal: Principal, env: str) -> None:
         self._server, self._principal, self._env = server, principal, env
         self._session: Session | None = None
-        self._answers: dict[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]] = {
+        self._answers: dict[str, Callable[[Message], Awaitable[Message]]] = {
             "reset": self._reset,
             "step": self._step,
             "random": self._random,
@@ -52,20 +56,20 @@ class PlaySession:
 
     async def answer(self, text: str) -> bytes:
         """The reply to a message."""
-        head: dict[str, Any] = {}
+        head: Message = {}
         try:
             message = _read(text)
-            head = {name: message[name] for name in ("type", "id") if name in message}
+            head = {name: plain(message[name]) for name in ("type", "id") if name in message}
             kind = message.get("type")
             if not isinstance(kind, str) or kind not in self._answers:
                 raise InvalidArgument(f"type: expected one of {', '.join(self._answers)}, got {shorten(kind)}")
-            return msgspec.json.encode({**plain(head), **await self._answers[kind](message)})
+            return msgspec.json.encode({**head, **await self._answers[kind](message)})
         except Exception as error:
             env = self._env if self._env in self._server.offered else "unknown"
             self._server.metrics.count("errors", env=env, kind=type(error).__name__)
             reply = error_reply(error)
             told = {"kind": reply.kind, "message": reply.message, "infrastructure": reply.infrastructure}
-            return msgspec.json.encode({**plain(head), "error": plain({**told, "retry_after": reply.retry_after})})
+            return msgspec.json.encode({**head, "error": plain({**told, "retry_after": reply.retry_after})})
 
     async def close(self) -> None:
         """Close the session, if there is one."""
@@ -75,13 +79,13 @@ class PlaySession:
 
     # --- what can be asked ---
 
-    async def _reset(self, message: dict[str, Any]) -> dict[str, Any]:
+    async def _reset(self, message: Message) -> Message:
         seed, options = message.get("seed"), message.get("options")
-        if options is not None and not isinstance(options, dict):
+        if options is not None and not is_dict(options):
             raise InvalidArgument(f"options: expected an object or null, got {shorten(options)}")
         session = await self._opened()
 
-        def work(hosted: EnvHost) -> dict[str, Any]:
+        def work(hosted: EnvHost) -> Message:
             outcome = hosted.reset(seed=seed, options=options)
             if seed is not None:  # random actions are a part of what a seed stands for
                 hosted.action_space.seed(seed)
@@ -89,32 +93,32 @@ class PlaySession:
 
         return await session.call(work, long=True)
 
-    async def _step(self, message: dict[str, Any]) -> dict[str, Any]:
+    async def _step(self, message: Message) -> Message:
         if "action" not in message:
             raise InvalidAction("step: expected an action, got none")
 
-        def work(hosted: EnvHost) -> dict[str, Any]:
+        def work(hosted: EnvHost) -> Message:
             return _stepped(hosted, _action(hosted, message["action"])) | _framed(hosted, message)
 
         return await self._timed(work)
 
-    async def _random(self, message: dict[str, Any]) -> dict[str, Any]:
+    async def _random(self, message: Message) -> Message:
         count = message.get("count", 1)
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_RANDOM_STEPS:
             raise InvalidArgument(f"count: expected 1 to {MAX_RANDOM_STEPS}, got {shorten(count)}")
-        steps: list[dict[str, Any]] = []
+        steps: list[Message] = []
         while len(steps) < count and not (steps and (steps[-1]["terminated"] or steps[-1]["truncated"])):
             steps.append(await self._timed(_at_random))
             if len(steps) % STEPS_PER_TURN == 0:
                 await asyncio.sleep(0)
         return {"steps": steps, **await self._begun().call(lambda hosted: _framed(hosted, message))}
 
-    async def _state(self, message: dict[str, Any]) -> dict[str, Any]:
+    async def _state(self, message: Message) -> Message:
         del message
         private = self._principal.may("run")
         return {"state": await self._begun().call(lambda hosted: plain(hosted.state(private=private)))}
 
-    async def _frame(self, message: dict[str, Any]) -> dict[str, Any]:
+    async def _frame(self, message: Message) -> Message:
         del message
         return await self._begun().call(lambda hosted: {"frame": frame_of(hosted)})
 
@@ -133,24 +137,24 @@ class PlaySession:
             raise ResetNeeded("play: expected reset first, got no episode under way")
         return self._session
 
-    async def _timed(self, work: Callable[[EnvHost], dict[str, Any]]) -> dict[str, Any]:
+    async def _timed(self, work: Callable[[EnvHost], Message]) -> Message:
         begin = monotonic()
         told = await self._begun().call(work)
         self._server.metrics.step(self._begun().served.name, monotonic() - begin)
         return told
 
 
-def _read(text: str) -> dict[str, Any]:
+def _read(text: str) -> Message:
     try:
-        message = msgspec.json.decode(text)
+        message: object = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise CodecError(f"message: expected JSON, got {shorten(text)}: {error}") from error
-    if not isinstance(message, dict):
+    if not is_dict(message):
         raise CodecError(f"message: expected an object, got {shorten(message)}")
     return message
 
 
-def _action(hosted: EnvHost, data: Any) -> Any:
+def _action(hosted: EnvHost, data: object) -> object:
     try:
         action = hosted.action_space.decode(data)
     except (CodecError, InvalidValue) as error:
@@ -159,19 +163,19 @@ def _action(hosted: EnvHost, data: Any) -> Any:
     return action
 
 
-def _at_random(hosted: EnvHost) -> dict[str, Any]:
+def _at_random(hosted: EnvHost) -> Message:
     """A step with a sampled action; one that the environment's mask allows, where it tells one."""
     space, mask = hosted.action_space, hosted.last.info.get("action_mask")
     return _stepped(hosted, space.sample(mask) if mask is not None and isinstance(space, Discrete) else space.sample())
 
 
-def _stepped(hosted: EnvHost, action: Any) -> dict[str, Any]:
+def _stepped(hosted: EnvHost, action: object) -> Message:
     if hosted.done:
         raise ResetNeeded("step: expected reset, since the episode is over")
     return {"action": observed(hosted.action_space, action), **_told(hosted, hosted.step(action))}
 
 
-def _told(hosted: EnvHost, outcome: HostStep) -> dict[str, Any]:
+def _told(hosted: EnvHost, outcome: HostStep) -> Message:
     return {
         "observation": observed(hosted.space, outcome.observation),
         "reward": plain(outcome.reward),
@@ -184,8 +188,8 @@ def _told(hosted: EnvHost, outcome: HostStep) -> dict[str, Any]:
     }
 
 
-def _framed(hosted: EnvHost, message: dict[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {"frame": frame_of(hosted)} if message.get("frame") else {}
+def _framed(hosted: EnvHost, message: Message) -> Message:
+    told: Message = {"frame": frame_of(hosted)} if message.get("frame") else {}
     if message.get("choices") and (found := choices_of(hosted)) is not None:
         told["choices"] = found
     return told

@@ -4,13 +4,13 @@ import asyncio
 from base64 import b64decode
 from contextlib import suppress
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.errors import ServerBusy
 from ludus.remote.host import EnvHost
 from ludus.server.access import Principal
-from ludus.server.protocols.web_api.frame import best_mode, frame_of
-from ludus.server.protocols.web_api.keys import key_table
+from ludus.server.protocols.web_api.frame import Frame, best_mode, frame_of
+from ludus.server.protocols.web_api.keys import KeyTable, key_table
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
 from ludus.server.session import Session
@@ -27,7 +27,7 @@ class Preview(NamedTuple):
 
     picture: bytes
     media_type: str
-    keys: dict[str, Any]
+    keys: KeyTable
 
     @property
     def etag(self) -> str:
@@ -72,7 +72,7 @@ class Previews:
 
 def _preview(hosted: EnvHost) -> Preview:
     keys = key_table(hosted.env)
-    frame: dict[str, Any] | None = None
+    frame: Frame | None = None
     with suppress(Exception):
         hosted.reset(seed=0)
         frame = frame_of(hosted)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -79,7 +78,7 @@ def _guarded(endpoint: Endpoint) -> Endpoint:
     return guarded
 
 
-def _json(data: Any, status: int = 200) -> Response:
+def _json(data: object, status: int = 200) -> Response:
     headers = {"cache-control": "no-store"}
     return Response(msgspec.json.encode(data), status, headers, media_type="application/json")
 
@@ -89,7 +88,7 @@ async def _play(socket: WebSocket, playing: PlaySession, bucket: Bucket) -> None
     await socket.accept()
     try:
         while socket.application_state is WebSocketState.CONNECTED:
-            message: Any = await socket.receive()
+            message = await socket.receive()
             if message["type"] != "websocket.receive":
                 break
             await asyncio.sleep(bucket.take())

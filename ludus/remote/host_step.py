@@ -1,0 +1,42 @@
+"""`HostStep`: what an environment gave its host last, and states of an episode that hosts made alike exchange."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ludus.core import Outcome, Snapshot
+from ludus.core.outcome import OUTCOME
+
+__all__ = ["Export", "Exported", "HostStep", "Kept", "Transferred"]
+
+
+class HostStep(NamedTuple):
+    """What a reset (reward None) or a step gave."""
+
+    observation: Any
+    reward: Any
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode is over."""
+        return bool(self.terminated or self.truncated)
+
+    @property
+    def infrastructure(self) -> bool:
+        """Whether it was cut by the failure of a process, and not by the task: a trainer leaves it out."""
+        return bool(self.truncated) and self.info.get(OUTCOME) == Outcome.INFRASTRUCTURE_FAILED
+
+
+class Exported(NamedTuple):
+    """A state that is in the hands of sandboxed processes."""
+
+    state: object
+
+
+HostEpisode = tuple[str | None, int, bool, HostStep]
+"""How far an episode is: its name, its steps, whether it is over, and what it gave last."""
+Kept = tuple[Snapshot, HostEpisode]
+Transferred = tuple[Snapshot | Exported, HostEpisode]
+Export = Callable[[list[int] | None], object]
