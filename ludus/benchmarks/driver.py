@@ -17,7 +17,7 @@ import gc
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import cycle, islice
 from pathlib import Path
@@ -36,11 +36,11 @@ FIRST_CALLS = 4
 class Contestant(Protocol):
     """What a contestant's file has to offer."""
 
-    actions: list[Any]
+    actions: list[object]
     turns: int
     held: int
     about: dict[str, str]
-    step: Callable[[Any], Any]
+    step: Callable[[object], object]
 
     def close(self) -> None:
         """Let go of what it holds."""
@@ -57,15 +57,15 @@ class Driver:
 
     def __init__(self, make: Callable[..., Contestant]) -> None:
         self._make, self._batch, self._lanes = make, None, 0
-        self._actions: Any = None
+        self._actions: Iterator[object] = iter(())
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, request: dict[str, Any]) -> dict[str, object]:
         """What a request is answered with."""
         [(verb, argument)] = request.items()
         verbs = {"prepare": self.prepare, "run": self.run, "memory": self.memory, "release": self.release}
         return verbs[verb](argument)
 
-    def prepare(self, options: dict[str, Any]) -> dict[str, Any]:
+    def prepare(self, options: dict[str, Any]) -> dict[str, object]:
         """Make the batch, and step it until it is warm."""
         self.release(True)
         warm = options.pop("warm")
@@ -78,7 +78,7 @@ class Driver:
             self.run(warm)
         return {"about": self._batch.about}
 
-    def run(self, seconds: float) -> dict[str, Any]:
+    def run(self, seconds: float) -> dict[str, object]:
         """Step for so long, at least once, with one look at the clock for each call."""
         if self._batch is None:
             raise RuntimeError("run: expected a prepared batch, got none")
@@ -94,7 +94,7 @@ class Driver:
         steps = len(each) * self._batch.turns * self._lanes
         return {"steps": steps, "seconds": (now - marks[0]) / 1e9, "median": float(median), "p99": float(p99)}
 
-    def memory(self, options: dict[str, Any]) -> dict[str, Any]:
+    def memory(self, options: dict[str, Any]) -> dict[str, object]:
         """What each lane adds: a large batch beside a small one, after another that has loaded and compiled all."""
         few, many = options.pop("lanes")
         kept: list[Contestant] = []
@@ -112,11 +112,11 @@ class Driver:
         first, second, third = readings
         return {"bytes_per_lane": ((third - second) - (second - first)) / (many - few)}
 
-    def release(self, _: Any) -> dict[str, Any]:
+    def release(self, _: object) -> dict[str, object]:
         """Close the batch, if there is one."""
         if self._batch is not None:
             self._batch.close()
-        self._batch = self._actions = None
+        self._batch, self._actions = None, iter(())
         gc.collect()
         return {}
 
