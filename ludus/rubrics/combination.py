@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from ludus.errors import InvalidArgument, listing, shorten
-from ludus.rubrics.rubric import Rubric, Transition, named_parts, rubric_of
+from ludus.rubrics.rubric import Rubric, RubricLike, Transition, named_parts, rubric_of
 
 __all__ = ["Gate", "Sequential", "WeightedSum"]
 
@@ -18,7 +18,7 @@ class Gate(Rubric):
     0.0
     """
 
-    def __init__(self, rubric: Any, threshold: float = 1.0) -> None:
+    def __init__(self, rubric: RubricLike, threshold: float = 1.0) -> None:
         self.rubric, self.threshold = rubric_of(rubric), _number("threshold", threshold)
 
     @property
@@ -52,7 +52,11 @@ class WeightedSum(Rubric):
     {'right': 1.0, 'long': -0.30000000000000004}
     """
 
-    def __init__(self, parts: Mapping[str, Any] | Iterable[Any], weights: Any = None) -> None:
+    def __init__(
+        self,
+        parts: Mapping[str, RubricLike] | Iterable[RubricLike],
+        weights: Mapping[str, float] | Iterable[float] | None = None,
+    ) -> None:
         self._parts = named_parts(parts)
         if not self._parts:
             raise InvalidArgument("WeightedSum: expected at least one rubric, got none")
@@ -96,7 +100,7 @@ class Sequential(Rubric):
     5.0
     """
 
-    def __init__(self, *parts: Any) -> None:
+    def __init__(self, *parts: RubricLike | Mapping[str, RubricLike]) -> None:
         several = parts[0] if len(parts) == 1 and isinstance(parts[0], Mapping) else parts
         self._parts = named_parts(several)
 
@@ -140,7 +144,7 @@ def _weights(names: list[str], given: Any) -> dict[str, float]:
     return {name: _number(f"weights[{name!r}]", one) for name, one in zip(names, listed, strict=True)}
 
 
-def _number(name: str, given: Any) -> float:
+def _number(name: str, given: object) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float) or not isfinite(given):
         raise InvalidArgument(f"{name}: expected a finite number, got {shorten(given)}")
     return float(given)

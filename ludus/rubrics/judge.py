@@ -2,10 +2,10 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from string import Formatter
-from typing import Any
 
+from ludus.core.snapshot import Memo
 from ludus.errors import EnvError, InvalidArgument, InvalidType, listing, shorten
 from ludus.rubrics.rubric import Rubric, Transition
 from ludus.tools.loop import Loop
@@ -32,7 +32,7 @@ class Judge(Rubric):
     def __init__(
         self,
         prompt: str | Callable[[Transition], str],
-        complete: Callable[[str], Any],
+        complete: Callable[[str], object],
         *,
         pattern: str = NUMBER,
         bounds: tuple[float, float] | None = (0.0, 1.0),
@@ -76,19 +76,19 @@ class Judge(Rubric):
             return self.default
         return number if self.bounds is None else min(max(number, self.bounds[0]), self.bounds[1])
 
-    def _awaited(self, found: Any) -> Any:
-        async def answer() -> Any:
+    def _awaited(self, found: Awaitable[object]) -> object:
+        async def answer() -> object:
             return await found
 
         if self._loop is None:
             self._loop = Loop()
         return self._loop.run(answer(), self.seconds)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """A copy has a loop of its own."""
         return {**vars(self), "_loop": None}
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Judge":
+    def __deepcopy__(self, memo: Memo) -> "Judge":
         """Whoever is asked is asked by all copies: a client of a model holds connections and locks."""
         twin = object.__new__(type(self))
         vars(twin).update(self.__getstate__())

@@ -11,7 +11,17 @@ from ludus.core import Info, Step
 from ludus.core.info import REWARD_COMPONENTS
 from ludus.errors import ContractViolation, InvalidArgument, InvalidType, listing, shorten
 
-__all__ = ["RUBRIC", "STEP_REWARDS", "Function", "Graded", "Rubric", "Transition", "named_parts", "rubric_of"]
+__all__ = [
+    "RUBRIC",
+    "STEP_REWARDS",
+    "Function",
+    "Graded",
+    "Rubric",
+    "RubricLike",
+    "Transition",
+    "named_parts",
+    "rubric_of",
+]
 
 RUBRIC = "rubric"
 """The entry of `info` with every score of a step, by the path of its part."""
@@ -40,7 +50,7 @@ class Transition(NamedTuple):
         return bool(self.terminated or self.truncated)
 
     @classmethod
-    def of(cls, action: Any, step: Step[Any]) -> "Transition":
+    def of(cls, action: object, step: Step[object]) -> "Transition":
         """An action and what came of it."""
         return cls(action, *step)
 
@@ -128,7 +138,7 @@ class Rubric(ABC):
 
     def __call__(self, transition: Transition) -> float:
         """The score, checked and kept."""
-        found: Any = self.score(transition)
+        found: object = self.score(transition)
         try:
             number = float(found)
         except (TypeError, ValueError) as error:
@@ -160,7 +170,7 @@ class Function(Rubric):
     1.0
     """
 
-    def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
+    def __init__(self, function: Callable[..., float], name: str | None = None) -> None:
         known = (*Transition._fields, "transition")
         parameters = inspect.signature(function).parameters
         unknown = [one for one in parameters if one not in known]
@@ -183,12 +193,12 @@ class Function(Rubric):
         return self.function(**named)
 
 
-def _rubrics_in(name: str, value: Any) -> Iterator[tuple[str, Rubric]]:
+def _rubrics_in(name: str, value: object) -> Iterator[tuple[str, Rubric]]:
     """Rubrics that an attribute is or holds; a name that begins with `_` is as good as any."""
     if isinstance(value, Rubric):
         yield name.removeprefix("_"), value
         return
-    held: Iterable[tuple[Any, Any]] = ()
+    held: Iterable[tuple[object, object]] = ()
     if isinstance(value, list | tuple):
         held = enumerate(value)
     elif isinstance(value, dict):
@@ -198,7 +208,11 @@ def _rubrics_in(name: str, value: Any) -> Iterator[tuple[str, Rubric]]:
             yield f"{name.removeprefix('_')}.{key}", one
 
 
-def rubric_of(given: Any) -> Rubric:
+RubricLike = Rubric | Callable[..., float]
+"""A rubric, or a function that is taken as one."""
+
+
+def rubric_of(given: RubricLike) -> Rubric:
     """A rubric as it is; a function as one."""
     if isinstance(given, Rubric):
         return given
