@@ -33,8 +33,8 @@ FIRST_CALLS = 4
 """Step calls before anything is measured, however short the warm-up: compilers and caches want a few."""
 
 
-class Contestant(Protocol):
-    """What a contestant's file has to offer."""
+class ContestantBatch(Protocol):
+    """A batch of a contestant: what the class in its file makes."""
 
     actions: list[object]
     turns: int
@@ -55,7 +55,7 @@ def ring_length(lanes: int) -> int:
 class Driver:
     """Answers requests about one kind of contestant."""
 
-    def __init__(self, make: Callable[..., Contestant]) -> None:
+    def __init__(self, make: Callable[..., ContestantBatch]) -> None:
         self._make, self._batch, self._lanes = make, None, 0
         self._actions: Iterator[object] = iter(())
 
@@ -97,7 +97,7 @@ class Driver:
     def memory(self, options: dict[str, Any]) -> dict[str, object]:
         """What each lane adds: a large batch beside a small one, after another that has loaded and compiled all."""
         few, many = options.pop("lanes")
-        kept: list[Contestant] = []
+        kept: list[ContestantBatch] = []
         readings: list[int] = []
         for lanes in (few, few, many):
             kept.append(self._make(lanes=lanes, ring=1, **options))
@@ -153,7 +153,7 @@ def reason(error: Exception) -> str:
     return f"{kind.__name__}: {text}".removesuffix(": ")
 
 
-def load(path: str) -> Callable[..., Contestant]:
+def load(path: str) -> Callable[..., ContestantBatch]:
     """The class of a contestant, from its file."""
     found = spec_from_file_location("contestant", path)
     if found is None or found.loader is None:

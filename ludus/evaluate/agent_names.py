@@ -16,7 +16,7 @@ from ludus.evaluate.agents import (
     PolicyAgent,
     RandomAgent,
     ScriptedAgent,
-    is_policy,
+    is_predictor,
 )
 from ludus.registry.trust import required_before_import
 
@@ -41,7 +41,7 @@ def as_agent(agent: object) -> Agent:
         return as_agent(agent())
     if isinstance(agent, Agent):
         return agent
-    if is_policy(agent):
+    if is_predictor(agent):
         return PolicyAgent(agent)
     if callable(agent):
         return FunctionAgent(agent)

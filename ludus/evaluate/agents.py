@@ -28,7 +28,7 @@ else:
 
     ObsT, ActT = TypeVar("ObsT"), TypeVar("ActT")
 
-__all__ = ["FILES", "Agent", "FunctionAgent", "NopAgent", "PolicyAgent", "RandomAgent", "ScriptedAgent", "is_policy"]
+__all__ = ["FILES", "Agent", "FunctionAgent", "NopAgent", "PolicyAgent", "RandomAgent", "ScriptedAgent", "is_predictor"]
 
 Mask = npt.NDArray[np.bool_]
 MAX_CHOICES = 1 << 20
@@ -192,7 +192,7 @@ class FunctionAgent(Agent[Any, ActT]):
         return self.function(observation, info) if self._with_info else self.function(observation)
 
 
-class Policy(Protocol):
+class Predictor(Protocol):
     """What Stable-Baselines3's algorithms and policies have."""
 
     def predict(self, observation: Any, /, *, deterministic: bool) -> Sequence[object]:
@@ -200,7 +200,7 @@ class Policy(Protocol):
         ...
 
 
-def is_policy(agent: object) -> TypeGuard[Policy]:
+def is_predictor(agent: object) -> TypeGuard[Predictor]:
     """Whether an object predicts actions."""
     return callable(getattr(agent, "predict", None))
 
@@ -208,7 +208,7 @@ def is_policy(agent: object) -> TypeGuard[Policy]:
 class PolicyAgent(Agent[object, object]):
     """An object with `predict(observation, deterministic=True)`, as Stable-Baselines3's algorithms and policies are."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Predictor) -> None:
         self.policy = policy
 
     def act(self, observation: object, info: Info, lane: int) -> object:

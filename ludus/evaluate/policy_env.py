@@ -23,7 +23,7 @@ from ludus.spaces.array_space import Array
 
 __all__ = ["PolicyEnv"]
 
-Policy = Callable[[Array], object]
+PolicyFunction = Callable[[Array], object]
 """What is done about what is seen."""
 ALGORITHMS = ("PPO", "A2C", "DQN", "SAC", "TD3", "DDPG")
 """Of Stable-Baselines3, in the order in which they are tried: a file does not say which of them wrote it."""
@@ -66,7 +66,7 @@ class PolicyEnv(Env[object, object]):
         return np.clip(found.reshape(box.shape).astype(box.dtype), box.low, box.high)
 
 
-def _sb3(path: str, entry_point: str) -> Policy:
+def _sb3(path: str, entry_point: str) -> PolicyFunction:
     del entry_point
     library = _imported("stable_baselines3", "stable-baselines3")
     problems: list[str] = []
@@ -80,13 +80,13 @@ def _sb3(path: str, entry_point: str) -> Policy:
     raise InvalidArgument(f"{path}: expected a model of {', '.join(ALGORITHMS)}, got {problems[0]}")
 
 
-def _torchscript(path: str, entry_point: str) -> Policy:
+def _torchscript(path: str, entry_point: str) -> PolicyFunction:
     del entry_point
     torch = _imported("torch", "torch")
     return _called(torch, torch.jit.load(path, map_location="cpu").eval())
 
 
-def _weights(path: str, entry_point: str) -> Policy:
+def _weights(path: str, entry_point: str) -> PolicyFunction:
     if not entry_point:
         raise InvalidArgument(
             f"{path}: expected the class of these weights, as model.safetensors:module:Class, got none"
@@ -97,7 +97,7 @@ def _weights(path: str, entry_point: str) -> Policy:
     return _called(torch, model.eval())
 
 
-def _called(torch: Any, model: Any) -> Policy:
+def _called(torch: Any, model: Any) -> PolicyFunction:
     def call(seen: Array) -> object:
         with torch.no_grad():
             return model(torch.as_tensor(seen)[None])[0].numpy()
@@ -105,7 +105,7 @@ def _called(torch: Any, model: Any) -> Policy:
     return call
 
 
-def _onnx(path: str, entry_point: str) -> Policy:
+def _onnx(path: str, entry_point: str) -> PolicyFunction:
     del entry_point
     session = _imported("onnxruntime", "onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
     name = session.get_inputs()[0].name
