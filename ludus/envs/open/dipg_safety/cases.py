@@ -157,7 +157,7 @@ def _read_case(line: str, where: str) -> Case:
     return Case(context, question, _kind(final), final, str(expected.get("proof", "")))
 
 
-def _expected(answered: Any) -> dict[str, Any]:
+def _expected(answered: Any) -> dict[str, object]:
     try:
         found = json.loads(answered)
     except (ValueError, TypeError):
